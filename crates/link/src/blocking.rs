@@ -1,0 +1,30 @@
+//! Reads frames from a blocking stream.
+
+use std::io::{self, Read};
+
+use callgate_wire::frame::{Lines, Prefixed};
+
+/// Reads once into the decoder; 0 is the end of the stream. An interrupted read is taken up
+/// again.
+pub fn fill_lines(input: &mut impl Read, lines: &mut Lines) -> io::Result<usize> {
+    let count = read(input, lines.space())?;
+    lines.filled(count);
+    Ok(count)
+}
+
+/// Reads once into the decoder; 0 is the end of the stream. An interrupted read is taken up
+/// again.
+pub fn fill_frames(input: &mut impl Read, frames: &mut Prefixed) -> io::Result<usize> {
+    let count = read(input, frames.space())?;
+    frames.filled(count);
+    Ok(count)
+}
+
+fn read(input: &mut impl Read, space: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match input.read(space) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! How callgate's bytes move.
+//!
+//! Sockets that only their owner can reach ([`socket`]), drivers that read the frames of
+//! `callgate-wire` from them, blocking ([`blocking`]) and on tokio ([`tokio`]), files that only
+//! their owner can read ([`file`]), and child processes that do not outlive us ([`child`]).
+
+pub mod blocking;
+pub mod child;
+pub mod file;
+pub mod socket;
+pub mod tokio;

@@ -1,0 +1,222 @@
+//! Unix sockets that only their owner can reach.
+//!
+//! A socket file is 0600 from its first moment (the mode is set on the descriptor before `bind`,
+//! never by a process-wide umask) and appears under its name only once it accepts connections.
+//! So whoever finds one that refuses them has found a dead one: nobody is ever between the two.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{Mode, fchmod};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect as connect_fd, listen,
+    socket_with, sockopt::socket_peercred,
+};
+use rustix::process::geteuid;
+
+/// What a Unix socket's address can hold on Linux, without the final NUL.
+const LONGEST_PATH: usize = 107;
+/// Under this name, followed by sixteen hex digits, a socket is bound before it gets its own.
+const UNFINISHED_PREFIX: &str = ".cg";
+/// A socket that kept its unfinished name for so long was left by a process that was killed.
+const UNFINISHED_FOR: Duration = Duration::from_secs(60);
+const BACKLOG: i32 = 1024;
+
+/// Why a socket could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SocketError {
+    /// The path does not fit into a socket address.
+    #[error(
+        "the socket path {path} has {length} bytes, but a socket's path can have {LONGEST_PATH} \
+         at most: use a shorter folder"
+    )]
+    PathTooLong {
+        /// The path.
+        path: PathBuf,
+        /// Its length in bytes.
+        length: usize,
+    },
+    /// There is something at the path, and it is no socket.
+    #[error("{0} is not a socket; it was left alone: move it away or use another path")]
+    NotASocket(PathBuf),
+    /// Another process serves this socket.
+    #[error("another process is serving {0}: stop it or use another path")]
+    InUse(PathBuf),
+    /// The process at the other end runs under another user.
+    #[error("the process behind {path} runs as user {theirs}, not as user {ours}: not trusted")]
+    ForeignPeer {
+        /// The socket, or what stands for it.
+        path: PathBuf,
+        /// Their user id.
+        theirs: u32,
+        /// Our user id.
+        ours: u32,
+    },
+    /// The operating system refused.
+    #[error("{action} {path}: {source}")]
+    Io {
+        /// What was tried, as in "cannot connect to".
+        action: &'static str,
+        /// With which path.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl SocketError {
+    fn io(action: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
+        Self::Io { action, path: path.to_owned(), source: source.into() }
+    }
+}
+
+/// What was found at a socket path.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub enum Found {
+    /// Nothing.
+    Nothing,
+    /// A socket that accepts connections.
+    Live,
+    /// A socket that nobody serves any more.
+    Dead,
+    /// Something that is no socket.
+    NotASocket,
+}
+
+/// Looks what is at `path`, without ever waiting.
+pub fn probe(path: &Path) -> Result<Found, SocketError> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(SocketError::io("cannot look at", path, error)),
+        Ok(metadata) if !metadata.file_type().is_socket() => return Ok(Found::NotASocket),
+        Ok(_) => {}
+    }
+    match dial(path, SocketFlags::NONBLOCK) {
+        Ok(_) => Ok(Found::Live),
+        Err(SocketError::Io { source, .. }) => match Errno::from_io_error(&source) {
+            Some(Errno::CONNREFUSED) => Ok(Found::Dead),
+            Some(Errno::NOENT) => Ok(Found::Nothing),
+            // Its queue is full, or it is not ours to reach: somebody is there.
+            _ => Ok(Found::Live),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+/// Serves `path`. A dead socket there is replaced; a live one, or anything else, is an error.
+pub fn serve(path: &Path) -> Result<UnixListener, SocketError> {
+    check_length(path)?;
+    match probe(path)? {
+        Found::Nothing | Found::Dead => {}
+        Found::Live => return Err(SocketError::InUse(path.to_owned())),
+        Found::NotASocket => return Err(SocketError::NotASocket(path.to_owned())),
+    }
+    let unfinished = unfinished_name(path)?;
+    check_length(&unfinished)?;
+    let listener = listen_at(&unfinished)?;
+    fs::rename(&unfinished, path).map_err(|error| {
+        // The rename's own error is the one to tell.
+        fs::remove_file(&unfinished).ok();
+        SocketError::io("cannot create the socket", path, error)
+    })?;
+    Ok(listener)
+}
+
+fn listen_at(path: &Path) -> Result<UnixListener, SocketError> {
+    let create = || -> Result<OwnedFd, Errno> {
+        let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        fchmod(&fd, Mode::RUSR | Mode::WUSR)?;
+        bind(&fd, &SocketAddrUnix::new(path)?)?;
+        listen(&fd, BACKLOG)?;
+        Ok(fd)
+    };
+    create()
+        .map(UnixListener::from)
+        .map_err(|error| SocketError::io("cannot create the socket", path, error))
+}
+
+fn unfinished_name(path: &Path) -> Result<PathBuf, SocketError> {
+    let mut random = [0; 8];
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
+        .map_err(|error| SocketError::io("cannot name the socket", path, error))?;
+    let mut name = OsString::from(UNFINISHED_PREFIX);
+    name.push(format!("{:016x}", u64::from_ne_bytes(random)));
+    Ok(path.with_file_name(name))
+}
+
+/// Removes sockets in `folder` that were left before they got their name: ours, dead, and old.
+pub fn sweep_unfinished(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let digits = name.to_str().and_then(|name| name.strip_prefix(UNFINISHED_PREFIX));
+        let is_named_so = digits.is_some_and(|digits| {
+            digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit())
+        });
+        if is_named_so && is_old(&entry.path()) {
+            remove_if_dead(&entry.path());
+        }
+    }
+}
+
+fn is_old(path: &Path) -> bool {
+    let modified = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
+    modified
+        .is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > UNFINISHED_FOR))
+}
+
+/// Removes `path` if it is a socket of ours that nobody serves; tells whether it did.
+pub fn remove_if_dead(path: &Path) -> bool {
+    let is_ours = fs::symlink_metadata(path).is_ok_and(|metadata| {
+        metadata.uid() == geteuid().as_raw() && metadata.file_type().is_socket()
+    });
+    is_ours && matches!(probe(path), Ok(Found::Dead)) && fs::remove_file(path).is_ok()
+}
+
+/// Connects to `path` and makes sure that the process behind it is our own user's.
+pub fn connect(path: &Path) -> Result<UnixStream, SocketError> {
+    check_length(path)?;
+    let stream = UnixStream::from(dial(path, SocketFlags::empty())?);
+    check_peer(&stream, path)?;
+    Ok(stream)
+}
+
+fn dial(path: &Path, flags: SocketFlags) -> Result<OwnedFd, SocketError> {
+    let dial = || -> Result<OwnedFd, Errno> {
+        let flags = SocketFlags::CLOEXEC | flags;
+        let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        connect_fd(&fd, &SocketAddrUnix::new(path)?)?;
+        Ok(fd)
+    };
+    dial().map_err(|error| SocketError::io("cannot connect to", path, error))
+}
+
+/// Makes sure that the process at the other end is our own user's; `path` is for the message.
+pub fn check_peer(stream: &impl AsFd, path: &Path) -> Result<(), SocketError> {
+    let theirs = socket_peercred(stream)
+        .map_err(|error| SocketError::io("cannot tell who is behind", path, error))?
+        .uid
+        .as_raw();
+    let ours = geteuid().as_raw();
+    if theirs == ours {
+        return Ok(());
+    }
+    Err(SocketError::ForeignPeer { path: path.to_owned(), theirs, ours })
+}
+
+fn check_length(path: &Path) -> Result<(), SocketError> {
+    match path.as_os_str().len() {
+        length if length > LONGEST_PATH => {
+            Err(SocketError::PathTooLong { path: path.to_owned(), length })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,58 @@
+//! Reads and writes frames on tokio.
+
+use std::io;
+
+use callgate_wire::frame::{Cut, Prefixed, TooLarge, prefix};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+/// Why there is no next frame.
+#[derive(Debug, thiserror::Error)]
+pub enum FrameError {
+    /// The frame announced is over the limit; the stream cannot be read on.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+    /// The stream ended inside a frame.
+    #[error(transparent)]
+    Cut(#[from] Cut),
+    /// The stream could not be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Length-prefixed frames from a stream.
+#[derive(Debug)]
+pub struct FrameReader<R> {
+    input: R,
+    frames: Prefixed,
+}
+
+impl<R: AsyncRead + Unpin> FrameReader<R> {
+    /// Frames of at most `limit` bytes from `input`.
+    pub fn new(input: R, limit: usize) -> Self {
+        Self { input, frames: Prefixed::new(limit) }
+    }
+
+    /// Waits for the next whole frame; `None` at the end of the stream. A call that is dropped
+    /// half-way loses nothing: what has arrived stays in the decoder.
+    pub async fn next(&mut self) -> Result<Option<&mut [u8]>, FrameError> {
+        while !self.frames.is_ready()? {
+            let count = self.input.read(self.frames.space()).await?;
+            if count == 0 {
+                self.frames.finish()?;
+                return Ok(None);
+            }
+            self.frames.filled(count);
+        }
+        Ok(self.frames.next_frame()?)
+    }
+}
+
+/// Writes `payload` as one frame; over `limit` nothing is written.
+pub async fn write_frame<W>(output: &mut W, payload: &[u8], limit: usize) -> Result<(), FrameError>
+where
+    W: AsyncWrite + Unpin,
+{
+    output.write_all(&prefix(payload.len(), limit)?).await?;
+    output.write_all(payload).await?;
+    Ok(output.flush().await?)
+}

@@ -1,0 +1,18 @@
+//! For callgate's own tests: strict fakes of remote services, runners for real programs, and
+//! checks that a test leaves nothing behind. Never part of a release.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    clippy::print_stderr,
+    reason = "a failing helper is a failing test: a panic with the reason is what its caller wants"
+)]
+
+pub mod claude;
+pub mod leaks;
+pub mod messages;
+pub mod process;
+pub mod tools;
+
+mod http;
+mod proc;

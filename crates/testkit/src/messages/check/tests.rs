@@ -1,0 +1,751 @@
+//! One check per rule: a request that is accepted, changed in one place.
+#![allow(clippy::needless_pass_by_value, reason = "`json!(…)` reads better without a `&`")]
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A request that is accepted as it is.
+struct Request {
+    call: Call,
+    headers: Headers,
+    body: Value,
+}
+
+impl Request {
+    fn valid() -> Self {
+        let headers = [
+            ("content-type", "application/json"),
+            ("x-api-key", "key"),
+            ("anthropic-version", "2023-06-01"),
+        ];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let body = json!({
+            "model": "some-model",
+            "max_tokens": 100,
+            "messages": [{"role": "user", "content": "hello"}],
+            "tools": [{"name": "look", "input_schema": {"type": "object"}}],
+        });
+        Self { call: Call::Create, headers: headers.into(), body }
+    }
+
+    fn header(&mut self, name: &str, value: &str) {
+        self.headers.insert(name.to_owned(), value.to_owned());
+    }
+
+    fn set(&mut self, name: &str, value: Value) {
+        self.body[name] = value;
+    }
+
+    fn remove(&mut self, name: &str) {
+        self.body.as_object_mut().unwrap().remove(name);
+    }
+
+    /// Replaces the messages; the role changes with each, the user first.
+    fn talk(&mut self, contents: &[Value]) {
+        let roles = ["user", "assistant"].iter().cycle();
+        let messages = contents.iter().zip(roles);
+        self.body["messages"] =
+            messages.map(|(content, role)| json!({"role": role, "content": content})).collect();
+    }
+
+    /// Replaces the user's content by one block.
+    fn block(&mut self, block: Value) {
+        self.talk(&[json!([block])]);
+    }
+
+    fn outcome(&self) -> String {
+        let bytes = self.body.to_string().into_bytes();
+        let result = envelope(&self.headers, &bytes)
+            .and_then(|object| super::body(self.call, &self.headers, &object));
+        match result {
+            Ok(()) => "accepted".to_owned(),
+            Err(Refusal { status, kind, message }) => format!("{status} {kind}: {message}"),
+        }
+    }
+}
+
+#[track_caller]
+fn check(change: impl FnOnce(&mut Request), expected: Expect) {
+    let mut request = Request::valid();
+    change(&mut request);
+    expected.assert_eq(&request.outcome());
+}
+
+fn used(id: &str) -> Value {
+    json!({"type": "tool_use", "id": id, "name": "look", "input": {}})
+}
+
+fn answered(id: &str) -> Value {
+    json!({"type": "tool_result", "tool_use_id": id, "content": "seen"})
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn marked(ttl: &str) -> Value {
+    json!({"type": "text", "text": "x", "cache_control": {"type": "ephemeral", "ttl": ttl}})
+}
+
+fn image(media_type: &str, data: &str) -> Value {
+    json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}})
+}
+
+fn tool(name: &str, schema: Value) -> Value {
+    json!([{"name": name, "description": "d", "input_schema": schema}])
+}
+
+#[test]
+fn the_request_that_all_others_change_is_accepted() {
+    check(|_| (), expect!["accepted"]);
+}
+
+#[test]
+fn paths_and_methods() {
+    let outcome = |method, path| format!("{:?}", route(method, path));
+    expect![[r#"Err(Refusal { status: 404, kind: "not_found_error", message: "Not found" })"#]]
+        .assert_eq(&outcome("GET", "/v1/models"));
+    expect![[r#"Err(Refusal { status: 405, kind: "invalid_request_error", message: "Method Not Allowed" })"#]].assert_eq(&outcome("GET", "/v1/messages"));
+    expect!["Ok(CountTokens)"].assert_eq(&outcome("POST", "/v1/messages/count_tokens"));
+}
+
+#[test]
+fn headers() {
+    check(
+        |r| drop(r.headers.remove("x-api-key")),
+        expect!["401 authentication_error: x-api-key header is required"],
+    );
+    check(
+        |r| r.header("x-api-key", ""),
+        expect!["401 authentication_error: x-api-key header is required"],
+    );
+    check(
+        |r| {
+            r.headers.remove("x-api-key");
+            r.header("authorization", "Bearer token");
+        },
+        expect!["accepted"],
+    );
+    check(
+        |r| drop(r.headers.remove("anthropic-version")),
+        expect!["400 invalid_request_error: anthropic-version: header is required"],
+    );
+    check(
+        |r| r.header("anthropic-version", "2020-01-01"),
+        expect![[
+            r#"400 invalid_request_error: anthropic-version: "2020-01-01" is not a valid version"#
+        ]],
+    );
+    check(
+        |r| r.header("content-type", "text/plain"),
+        expect!["400 invalid_request_error: content-type: must be application/json"],
+    );
+    check(|r| r.header("content-type", "application/json; charset=utf-8"), expect!["accepted"]);
+    check(
+        |r| r.header("content-length", "40000000"),
+        expect!["413 request_too_large: Request exceeds the maximum size"],
+    );
+}
+
+#[test]
+fn bodies_that_are_no_object() {
+    let headers = Request::valid().headers;
+    let outcome = |body: &[u8]| envelope(&headers, body).unwrap_err().message;
+    expect!["The request body is not valid JSON: EOF while parsing an object at line 1 column 4"]
+        .assert_eq(&outcome(b"{\"a\""));
+    expect!["Input should be a valid dictionary"].assert_eq(&outcome(b"[]"));
+}
+
+#[test]
+fn missing_and_unknown_fields() {
+    check(|r| r.remove("model"), expect!["400 invalid_request_error: model: Field required"]);
+    check(|r| r.remove("messages"), expect!["400 invalid_request_error: messages: Field required"]);
+    check(
+        |r| r.remove("max_tokens"),
+        expect!["400 invalid_request_error: max_tokens: Field required"],
+    );
+    check(
+        |r| r.set("model", json!("")),
+        expect!["400 invalid_request_error: model: String should have at least 1 character"],
+    );
+    check(
+        |r| r.set("messages", json!([])),
+        expect!["400 invalid_request_error: messages: at least one message is required"],
+    );
+    check(
+        |r| r.set("messages", json!({})),
+        expect!["400 invalid_request_error: messages: Input should be a valid list"],
+    );
+    check(
+        |r| r.set("colour", json!(1)),
+        expect!["400 invalid_request_error: colour: Extra inputs are not permitted"],
+    );
+}
+
+#[test]
+fn values_out_of_range_or_of_the_wrong_type() {
+    check(
+        |r| r.set("max_tokens", json!(-1)),
+        expect![
+            "400 invalid_request_error: max_tokens: Input should be greater than or equal to 0"
+        ],
+    );
+    check(
+        |r| r.set("max_tokens", json!("100")),
+        expect!["400 invalid_request_error: max_tokens: Input should be a valid integer"],
+    );
+    check(
+        |r| r.set("temperature", json!(1.5)),
+        expect!["400 invalid_request_error: temperature: Input should be less than or equal to 1"],
+    );
+    check(
+        |r| r.set("temperature", json!(-0.5)),
+        expect![
+            "400 invalid_request_error: temperature: Input should be greater than or equal to 0"
+        ],
+    );
+    check(
+        |r| r.set("top_k", json!(0.5)),
+        expect!["400 invalid_request_error: top_k: Input should be a valid integer"],
+    );
+    check(
+        |r| r.set("stream", json!("yes")),
+        expect!["400 invalid_request_error: stream: Input should be a valid boolean"],
+    );
+    check(
+        |r| r.set("stop_sequences", json!(["a", 1])),
+        expect!["400 invalid_request_error: stop_sequences.1: Input should be a valid string"],
+    );
+    check(
+        |r| r.set("service_tier", json!("gold")),
+        expect![
+            "400 invalid_request_error: service_tier: Input should be 'auto' or 'standard_only'"
+        ],
+    );
+    check(
+        |r| r.set("metadata", json!({"user_id": "u", "name": "n"})),
+        expect!["400 invalid_request_error: metadata.name: Extra inputs are not permitted"],
+    );
+    check(
+        |r| r.set("output_config", json!({"effort": "huge"})),
+        expect![
+            "400 invalid_request_error: output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"
+        ],
+    );
+}
+
+#[test]
+fn beta_fields_need_their_flag() {
+    let edits = || json!({"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]});
+    check(
+        |r| r.set("context_management", edits()),
+        expect!["400 invalid_request_error: context_management: Extra inputs are not permitted"],
+    );
+    check(
+        |r| {
+            r.header("anthropic-beta", "other-2025-01-01, context-management-2025-06-27");
+            r.set("context_management", edits());
+        },
+        expect!["accepted"],
+    );
+    check(
+        |r| {
+            r.header("anthropic-beta", "context-management-2025-06-27");
+            r.set("context_management", json!({"edits": [{"type": "forget"}]}));
+        },
+        expect![
+            "400 invalid_request_error: context_management.edits.0: Input tag 'forget' found using 'type' does not match any of the expected tags: 'clear_tool_uses_20250919', 'clear_thinking_20251015', 'compact_20260112'"
+        ],
+    );
+    let per_turn = || {
+        json!([
+            {"role": "user", "content": "a"},
+            {"role": "system", "content": "b", "output_config": {"effort": "low"}},
+        ])
+    };
+    check(
+        |r| r.set("messages", per_turn()),
+        expect![
+            "400 invalid_request_error: messages.1.output_config: Extra inputs are not permitted"
+        ],
+    );
+    check(
+        |r| {
+            r.header("anthropic-beta", "per-turn-control-2026-07-01");
+            r.set("messages", per_turn());
+        },
+        expect!["accepted"],
+    );
+}
+
+#[test]
+fn counting_tokens_takes_no_limit() {
+    check(
+        |r| r.call = Call::CountTokens,
+        expect!["400 invalid_request_error: max_tokens: Extra inputs are not permitted"],
+    );
+    check(
+        |r| {
+            r.call = Call::CountTokens;
+            r.remove("max_tokens");
+        },
+        expect!["accepted"],
+    );
+}
+
+#[test]
+fn thinking() {
+    let enabled = |budget: u32| json!({"type": "enabled", "budget_tokens": budget});
+    check(
+        |r| r.set("thinking", enabled(1000)),
+        expect![
+            "400 invalid_request_error: thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"
+        ],
+    );
+    check(
+        |r| r.set("thinking", enabled(2000)),
+        expect![
+            "400 invalid_request_error: `max_tokens` must be greater than `thinking.budget_tokens`."
+        ],
+    );
+    check(
+        |r| r.set("thinking", json!({"type": "deep"})),
+        expect![
+            "400 invalid_request_error: thinking: Input tag 'deep' found using 'type' does not match any of the expected tags: 'enabled', 'disabled', 'between_tools', 'adaptive'"
+        ],
+    );
+    let updates = || json!({"type": "adaptive", "display": "updates"});
+    check(
+        |r| r.set("thinking", updates()),
+        expect![
+            "400 invalid_request_error: thinking.adaptive.display: Input should be 'summarized' or 'omitted'"
+        ],
+    );
+    check(
+        |r| {
+            r.header("anthropic-beta", "thinking-display-updates-2026-08-18");
+            r.set("thinking", updates());
+        },
+        expect!["accepted"],
+    );
+    check(
+        |r| {
+            r.set("thinking", json!({"type": "adaptive"}));
+            r.set("tool_choice", json!({"type": "any"}));
+        },
+        expect![
+            "400 invalid_request_error: Thinking may not be enabled when tool_choice forces tool use."
+        ],
+    );
+    check(
+        |r| {
+            r.set("thinking", json!({"type": "adaptive"}));
+            r.set("temperature", json!(0.5));
+        },
+        expect![
+            "400 invalid_request_error: `temperature` may only be set to 1 when thinking is enabled."
+        ],
+    );
+}
+
+#[test]
+fn roles() {
+    let one = |role: &str| json!([{"role": role, "content": "x"}]);
+    check(
+        |r| r.set("messages", one("assistant")),
+        expect![[r#"400 invalid_request_error: messages: first message must use the "user" role"#]],
+    );
+    check(
+        |r| r.set("messages", one("system")),
+        expect![[r#"400 invalid_request_error: messages: first message must use the "user" role"#]],
+    );
+    check(
+        |r| r.set("messages", one("tool")),
+        expect![
+            "400 invalid_request_error: messages.0.role: Input should be 'user', 'assistant' or 'system'"
+        ],
+    );
+    check(
+        |r| r.talk(&[json!("a"), json!("b")]),
+        expect![
+            "400 invalid_request_error: This model does not support assistant message prefill. The conversation must end with a user message."
+        ],
+    );
+    check(|r| r.talk(&[json!("a"), json!("b"), json!("c")]), expect!["accepted"]);
+    check(
+        |r| r.set("messages", json!([{"role": "user", "content": "a", "name": "me"}])),
+        expect!["400 invalid_request_error: messages.0.name: Extra inputs are not permitted"],
+    );
+    check(
+        |r| {
+            r.set(
+                "messages",
+                json!([{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]),
+            );
+        },
+        expect!["accepted"],
+    );
+}
+
+#[test]
+fn empty_content() {
+    check(
+        |r| r.talk(&[json!("")]),
+        expect![
+            "400 invalid_request_error: messages.0: all messages must have non-empty content except for the optional final assistant message"
+        ],
+    );
+    check(
+        |r| r.talk(&[json!([])]),
+        expect![
+            "400 invalid_request_error: messages.0: all messages must have non-empty content except for the optional final assistant message"
+        ],
+    );
+    check(
+        |r| r.talk(&[json!(null)]),
+        expect!["400 invalid_request_error: messages.0.content: Input should be a valid list"],
+    );
+    check(
+        |r| r.block(text("")),
+        expect!["400 invalid_request_error: messages: text content blocks must be non-empty"],
+    );
+    check(
+        |r| r.block(text(" \n")),
+        expect![
+            "400 invalid_request_error: messages: text content blocks must contain non-whitespace text"
+        ],
+    );
+    check(
+        |r| r.set("system", json!([text("")])),
+        expect!["400 invalid_request_error: system: text content blocks must be non-empty"],
+    );
+}
+
+#[test]
+fn unknown_blocks_and_their_fields() {
+    check(
+        |r| r.set("system", json!([image("image/png", "iVBORw0KGgo=")])),
+        expect![
+            "400 invalid_request_error: system.0: Input tag 'image' found using 'type' does not match any of the expected tags: 'text'"
+        ],
+    );
+    check(
+        |r| r.set("system", json!(7)),
+        expect!["400 invalid_request_error: system: Input should be a valid list"],
+    );
+    check(
+        |r| r.block(json!({"type": "text", "text": "a", "size": 3})),
+        expect![
+            "400 invalid_request_error: messages.0.content.0.text.size: Extra inputs are not permitted"
+        ],
+    );
+    check(
+        |r| r.block(json!({"text": "a"})),
+        expect![
+            "400 invalid_request_error: messages.0.content.0: Unable to extract tag using discriminator 'type'"
+        ],
+    );
+    check(
+        |r| r.block(json!("a")),
+        expect![
+            "400 invalid_request_error: messages.0.content.0: Input should be a valid dictionary"
+        ],
+    );
+    check(
+        |r| r.block(json!({"type": "video"})),
+        expect![
+            "400 invalid_request_error: messages.0.content.0: Input tag 'video' found using 'type' does not match any of the expected tags: 'text', 'image', 'document', 'search_result', 'thinking', 'redacted_thinking', 'tool_use', 'tool_result', 'server_tool_use', 'web_search_tool_result', 'web_fetch_tool_result', 'advisor_tool_result', 'code_execution_tool_result', 'bash_code_execution_tool_result', 'text_editor_code_execution_tool_result', 'tool_search_tool_result', 'mcp_tool_use', 'mcp_tool_result', 'container_upload', 'compaction', 'tool_addition', 'tool_removal', 'mcp_tool_listing', 'fallback'"
+        ],
+    );
+}
+
+#[test]
+fn images() {
+    check(|r| r.block(image("image/png", "iVBORw0KGgo=")), expect!["accepted"]);
+    check(
+        |r| r.block(image("image/tiff", "iVBORw0KGgo=")),
+        expect![
+            "400 invalid_request_error: messages.0.content.0.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
+        ],
+    );
+    check(
+        |r| r.block(image("image/jpeg", "iVBORw0KGgo=")),
+        expect![
+            "400 invalid_request_error: messages.0.content.0.image.source.base64: The image was specified using the image/jpeg media type, but the image appears to be a image/png image"
+        ],
+    );
+    check(
+        |r| r.block(image("image/png", "AAAAAAAA")),
+        expect!["400 invalid_request_error: Could not process image"],
+    );
+    check(
+        |r| r.block(image("image/png", "not base64")),
+        expect![
+            "400 invalid_request_error: messages.0.content.0.image.source.base64: invalid base64 data"
+        ],
+    );
+}
+
+#[test]
+fn tools() {
+    let object = || json!({"type": "object"});
+    check(
+        |r| r.set("tools", tool("a b", object())),
+        expect![
+            "400 invalid_request_error: tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
+        ],
+    );
+    check(
+        |r| r.set("tools", tool("", object())),
+        expect![
+            "400 invalid_request_error: tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
+        ],
+    );
+    check(
+        |r| r.set("tools", tool(&"a".repeat(129), object())),
+        expect![
+            "400 invalid_request_error: tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
+        ],
+    );
+    check(|r| r.set("tools", tool(&"a".repeat(128), object())), expect!["accepted"]);
+    check(
+        |r| r.set("tools", tool("a", json!({}))),
+        expect!["400 invalid_request_error: tools.0.custom.input_schema.type: Field required"],
+    );
+    check(
+        |r| r.set("tools", tool("a", json!({"type": "string"}))),
+        expect![
+            "400 invalid_request_error: tools.0.custom.input_schema.type: Input should be 'object'"
+        ],
+    );
+    check(
+        |r| r.set("tools", tool("a", json!({"type": "object", "required": "x"}))),
+        expect![
+            "400 invalid_request_error: tools.0.custom.input_schema.required: Input should be a valid list"
+        ],
+    );
+    check(
+        |r| r.set("tools", tool("a", json!({"type": "object", "properties": []}))),
+        expect![
+            "400 invalid_request_error: tools.0.custom.input_schema.properties: Input should be a valid dictionary"
+        ],
+    );
+    check(
+        |r| r.set("tools", json!([{"name": "a"}])),
+        expect!["400 invalid_request_error: tools.0.custom.input_schema: Field required"],
+    );
+    check(
+        |r| r.set("tools", json!([{"name": "a", "description": null, "input_schema": object()}])),
+        expect![
+            "400 invalid_request_error: tools.0.custom.description: Input should be a valid string"
+        ],
+    );
+    check(
+        |r| r.set("tools", json!([{"name": "a", "inputSchema": {}, "input_schema": object()}])),
+        expect![
+            "400 invalid_request_error: tools.0.custom.inputSchema: Extra inputs are not permitted"
+        ],
+    );
+    check(
+        |r| r.set("tools", json!([{"type": "bash_20250124", "name": "bash"}])),
+        expect!["accepted"],
+    );
+    check(
+        |r| r.set("tools", json!([{"type": "oven_20250124", "name": "oven"}])),
+        expect![
+            "400 invalid_request_error: tools.0: Input tag 'oven_20250124' found using 'type' does not match any tool"
+        ],
+    );
+    check(
+        |r| r.set("tools", json!([tool("a", object())[0], tool("a", object())[0]])),
+        expect!["400 invalid_request_error: tools: Tool names must be unique."],
+    );
+}
+
+#[test]
+fn the_choice_of_a_tool() {
+    let named = |name: &str| json!({"type": "tool", "name": name});
+    check(|r| r.set("tool_choice", named("look")), expect!["accepted"]);
+    check(
+        |r| r.set("tool_choice", named("listen")),
+        expect!["400 invalid_request_error: Tool 'listen' not found in provided tools"],
+    );
+    check(
+        |r| r.set("tool_choice", json!({"type": "tool"})),
+        expect!["400 invalid_request_error: tool_choice.tool.name: Field required"],
+    );
+    check(
+        |r| r.set("tool_choice", json!({"type": "some"})),
+        expect![
+            "400 invalid_request_error: tool_choice: Input tag 'some' found using 'type' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'"
+        ],
+    );
+    check(
+        |r| {
+            r.remove("tools");
+            r.set("tool_choice", json!({"type": "auto"}));
+        },
+        expect![
+            "400 invalid_request_error: tool_choice: may only be specified while providing tools."
+        ],
+    );
+}
+
+#[test]
+fn uses_and_results_belong_together() {
+    check(
+        |r| r.talk(&[json!("a"), json!([used("t1")]), json!([answered("t1")])]),
+        expect!["accepted"],
+    );
+    check(
+        |r| r.talk(&[json!("a"), json!([used("t1")]), json!("b")]),
+        expect![
+            "400 invalid_request_error: messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t1. Each `tool_use` block must have a corresponding `tool_result` block in the next message."
+        ],
+    );
+    check(
+        |r| r.talk(&[json!("a"), json!([used("t1"), used("t2")]), json!([answered("t2")])]),
+        expect![
+            "400 invalid_request_error: messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t1. Each `tool_use` block must have a corresponding `tool_result` block in the next message."
+        ],
+    );
+    check(
+        |r| r.talk(&[json!("a"), json!([used("t1")]), json!([text("b"), answered("t1")])]),
+        expect![
+            "400 invalid_request_error: messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t1. Each `tool_use` block must have a corresponding `tool_result` block in the next message."
+        ],
+    );
+    check(
+        |r| r.block(answered("t1")),
+        expect![
+            "400 invalid_request_error: messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: t1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
+        ],
+    );
+    check(
+        |r| {
+            r.talk(&[
+                json!("a"),
+                json!([used("t1")]),
+                json!([answered("t1")]),
+                json!("b"),
+                json!([answered("t1")]),
+            ]);
+        },
+        expect![
+            "400 invalid_request_error: messages.4.content.0: unexpected `tool_use_id` found in `tool_result` blocks: t1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
+        ],
+    );
+    check(
+        |r| {
+            r.talk(&[json!("a"), json!([used("t1")]), json!([answered("t1"), answered("t1")])]);
+        },
+        expect![
+            "400 invalid_request_error: messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result` blocks with id: t1"
+        ],
+    );
+    check(
+        |r| {
+            r.talk(&[
+                json!("a"),
+                json!([used("t1")]),
+                json!([answered("t1")]),
+                json!([used("t1")]),
+                json!([answered("t1")]),
+            ]);
+        },
+        expect!["400 invalid_request_error: messages: `tool_use` ids must be unique"],
+    );
+}
+
+#[test]
+fn the_form_of_uses_and_results() {
+    check(
+        |r| r.block(used("t1")),
+        expect![
+            "400 invalid_request_error: messages.0.content.0: `tool_use` blocks can only be in `assistant` messages"
+        ],
+    );
+    check(
+        |r| r.talk(&[json!("a"), json!([answered("t1")]), json!("b")]),
+        expect![
+            "400 invalid_request_error: messages.1.content.0: `tool_result` blocks can only be in `user` messages"
+        ],
+    );
+    check(
+        |r| r.talk(&[json!("a"), json!([used("t 1")]), json!([answered("t 1")])]),
+        expect![
+            "400 invalid_request_error: messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+        ],
+    );
+    let with = |input: Value| {
+        let mut block = used("t1");
+        block["input"] = input;
+        json!([block])
+    };
+    check(
+        |r| r.talk(&[json!("a"), with(json!("x")), json!([answered("t1")])]),
+        expect![
+            "400 invalid_request_error: messages.1.content.0.tool_use.input: Input should be a valid dictionary"
+        ],
+    );
+    let results = |content: Value| {
+        let mut block = answered("t1");
+        block["content"] = content;
+        json!([block])
+    };
+    let asked = || json!([used("t1")]);
+    check(|r| r.talk(&[json!("a"), asked(), results(json!(""))]), expect!["accepted"]);
+    check(|r| r.talk(&[json!("a"), asked(), results(json!([]))]), expect!["accepted"]);
+    check(
+        |r| r.talk(&[json!("a"), asked(), results(json!([text("")]))]),
+        expect!["400 invalid_request_error: messages: text content blocks must be non-empty"],
+    );
+    check(
+        |r| r.talk(&[json!("a"), asked(), results(json!([used("t2")]))]),
+        expect![
+            "400 invalid_request_error: messages.2.content.0.tool_result.content.0: Input tag 'tool_use' found using 'type' does not match any of the expected tags: 'text', 'image', 'search_result', 'document', 'tool_reference', 'browser_state'"
+        ],
+    );
+    check(
+        |r| r.talk(&[json!("a"), asked(), results(json!(5))]),
+        expect![
+            "400 invalid_request_error: messages.2.content.0.tool_result.content: Input should be a valid list"
+        ],
+    );
+}
+
+#[test]
+fn cache_marks() {
+    let marks = |ttls: &[&str]| ttls.iter().map(|ttl| marked(ttl)).collect::<Value>();
+    check(|r| r.talk(&[marks(&["5m", "5m", "5m", "5m"])]), expect!["accepted"]);
+    check(
+        |r| {
+            r.set("system", marks(&["5m"]));
+            r.talk(&[marks(&["5m", "5m", "5m", "5m"])]);
+        },
+        expect![
+            "400 invalid_request_error: A maximum of 4 blocks with cache_control may be provided. Found 5."
+        ],
+    );
+    check(
+        |r| r.talk(&[marks(&["5m", "1h"])]),
+        expect![
+            "400 invalid_request_error: messages.0.content.1.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`."
+        ],
+    );
+    check(|r| r.talk(&[marks(&["1h", "5m"])]), expect!["accepted"]);
+    check(
+        |r| r.talk(&[marks(&["2h"])]),
+        expect![
+            "400 invalid_request_error: messages.0.content.0.text.cache_control.ephemeral.ttl: Input should be '5m' or '1h'"
+        ],
+    );
+    check(
+        |r| r.set("cache_control", json!({"type": "eternal"})),
+        expect![
+            "400 invalid_request_error: cache_control: Input tag 'eternal' found using 'type' does not match any of the expected tags: 'ephemeral'"
+        ],
+    );
+}

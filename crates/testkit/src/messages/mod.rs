@@ -1,0 +1,325 @@
+//! A strict fake of the Anthropic Messages API on loopback: it refuses what the real one refuses
+//! and answers the rest from a script.
+//!
+//! ```
+//! use callgate_testkit::messages::{Messages, Turn};
+//! use serde_json::json;
+//!
+//! let fake = Messages::start([
+//!     Turn::tool_use("Bash", json!({"command": "echo hi"})),
+//!     Turn::text("It said hi."),
+//! ]);
+//! // … point the program under test at `fake.url()` …
+//! # if false {
+//! fake.assert_played();
+//! assert_eq!(fake.last().tool_results()[0].text, "hi");
+//! # }
+//! ```
+//!
+//! A script belongs to a conversation: the k-th request plays its k-th turn. What a program asks
+//! beside it takes no turn: a request of the Claude Code CLI that offers no tools (titles,
+//! summaries), and those of its subagents (`x-claude-code-agent-id`) unless
+//! [`Messages::conversation`] gave them a script.
+
+mod answer;
+mod check;
+mod recorded;
+mod script;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+pub use check::Refusal;
+pub(crate) use recorded::tool_results;
+pub use recorded::{Part, Recorded, ToolResult};
+pub use script::Turn;
+
+use crate::http::{Incoming, Outgoing, Server, Service};
+use crate::process::DEADLINE;
+use answer::Answer;
+use check::{Call, MAX_REQUEST};
+use script::End;
+
+/// A running fake. It stops when it is dropped.
+#[derive(Debug)]
+pub struct Messages {
+    server: Server,
+    state: Arc<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    inner: Mutex<Inner>,
+    arrived: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    main: Script,
+    marked: Vec<(String, Script)>,
+    requests: Vec<Recorded>,
+}
+
+#[derive(Debug, Default)]
+struct Script {
+    turns: Vec<Turn>,
+    played: usize,
+}
+
+impl Script {
+    fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
+        Self { turns: turns.into_iter().collect(), played: 0 }
+    }
+
+    fn next(&mut self) -> Result<Turn, Refusal> {
+        self.played += 1;
+        let message = || format!("the script has {} turns and no more", self.turns.len());
+        let refusal = || Refusal::new(400, "invalid_request_error", message());
+        self.turns.get(self.played - 1).cloned().ok_or_else(refusal)
+    }
+}
+
+impl Messages {
+    /// Starts on a free port with the script of the main conversation.
+    #[must_use]
+    pub fn start(turns: impl IntoIterator<Item = Turn>) -> Self {
+        let inner = Inner { main: Script::new(turns), ..Inner::default() };
+        let state = Arc::new(State { inner: Mutex::new(inner), ..State::default() });
+        Self { server: Server::start(Arc::clone(&state)), state }
+    }
+
+    /// Gives the conversation whose user text holds `marker` a script of its own: a subagent by
+    /// its prompt, or one of several clients.
+    pub fn conversation(&self, marker: impl Into<String>, turns: impl IntoIterator<Item = Turn>) {
+        self.state.inner.lock().unwrap().marked.push((marker.into(), Script::new(turns)));
+    }
+
+    /// Adds turns to the main script.
+    pub fn extend(&self, turns: impl IntoIterator<Item = Turn>) {
+        self.state.inner.lock().unwrap().main.turns.extend(turns);
+    }
+
+    /// The address to connect to.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.server.address()
+    }
+
+    /// The base URL, without a slash at its end.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address())
+    }
+
+    /// Everything that was asked so far, in order of arrival.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Recorded> {
+        self.state.inner.lock().unwrap().requests.clone()
+    }
+
+    /// The requests of the main conversation.
+    #[must_use]
+    pub fn main_requests(&self) -> Vec<Recorded> {
+        self.requests().into_iter().filter(|request| request.part == Part::Main).collect()
+    }
+
+    /// The last request of the main conversation.
+    #[must_use]
+    pub fn last(&self) -> Recorded {
+        self.main_requests().pop().expect("the main conversation has begun")
+    }
+
+    /// Waits until so many requests of the main conversation have come.
+    pub fn wait_for_main(&self, count: usize) {
+        let end = Instant::now() + DEADLINE;
+        let mut inner = self.state.inner.lock().unwrap();
+        loop {
+            let came = inner.requests.iter().filter(|request| request.part == Part::Main).count();
+            if came >= count {
+                return;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "{came} requests came and {count} were due");
+            inner = self.state.arrived.wait_timeout(inner, left).unwrap().0;
+        }
+    }
+
+    /// Fails if a request was refused or a turn of a script was not played.
+    pub fn assert_played(&self) {
+        let inner = self.state.inner.lock().unwrap();
+        let refused: Vec<_> = inner.requests.iter().filter_map(|r| r.refusal.as_ref()).collect();
+        assert!(refused.is_empty(), "the fake refused requests: {refused:#?}");
+        let marked = inner.marked.iter().map(|(marker, script)| (marker.as_str(), script));
+        for (name, script) in marked.chain([("main", &inner.main)]) {
+            let (played, all) = (script.played, script.turns.len());
+            assert_eq!(played, all, "{played} of {all} turns of the {name} script were played");
+        }
+    }
+}
+
+impl Service for State {
+    fn max_body(&self) -> usize {
+        MAX_REQUEST
+    }
+
+    fn answer(&self, request: Incoming, out: &mut Outgoing<'_>) -> io::Result<()> {
+        let judged = judge(&request);
+        let body = judged.as_ref().map(|(_, body)| Value::Object(body.clone()));
+        let recorded = Recorded {
+            path: request.path,
+            headers: request.headers,
+            body: body
+                .unwrap_or_else(|_| serde_json::from_slice(&request.body).unwrap_or_default()),
+            part: Part::None,
+            refusal: None,
+        };
+        match judged {
+            Err(refusal) => {
+                let number = self.record(recorded, Part::None, Some(&refusal));
+                send_error(out, number, refusal.status, refusal.kind, &refusal.message, None)
+            }
+            Ok((Call::CountTokens, body)) => {
+                let number = self.record(recorded, Part::None, None);
+                let count = json!({"input_tokens": Value::Object(body).to_string().len() / 4});
+                send_json(out, number, 200, &count)
+            }
+            Ok((Call::Create, body)) => self.create(recorded, &body, out),
+        }
+    }
+}
+
+impl State {
+    fn create(
+        &self,
+        recorded: Recorded,
+        body: &Map<String, Value>,
+        out: &mut Outgoing<'_>,
+    ) -> io::Result<()> {
+        let (part, turn) = self.inner.lock().unwrap().choose(&recorded);
+        let number = self.record(recorded, part, turn.as_ref().err());
+        match turn {
+            Ok(turn) => play(out, &turn, body, number),
+            Err(refusal) => {
+                send_error(out, number, refusal.status, refusal.kind, &refusal.message, None)
+            }
+        }
+    }
+
+    /// Keeps the request and gives its number.
+    fn record(&self, request: Recorded, part: Part, refusal: Option<&Refusal>) -> usize {
+        let mut inner = self.inner.lock().unwrap();
+        inner.requests.push(Recorded { part, refusal: refusal.cloned(), ..request });
+        self.arrived.notify_all();
+        inner.requests.len()
+    }
+}
+
+impl Inner {
+    fn choose(&mut self, request: &Recorded) -> (Part, Result<Turn, Refusal>) {
+        let agent = request.header("user-agent").unwrap_or_default();
+        if agent.starts_with("claude-cli/") && request.tool_names().is_empty() {
+            return (Part::Side, Ok(Turn::text("A side note")));
+        }
+        let text = request.user_text();
+        if let Some((marker, script)) = self.marked.iter_mut().find(|(m, _)| text.contains(&**m)) {
+            return (Part::Marked(marker.clone()), script.next());
+        }
+        if request.header("x-claude-code-agent-id").is_some() {
+            return (Part::Side, Ok(Turn::text("The subagent is done")));
+        }
+        (Part::Main, self.main.next())
+    }
+}
+
+fn judge(request: &Incoming) -> Result<(Call, Map<String, Value>), Refusal> {
+    let call = check::route(&request.method, &request.path)?;
+    let body = check::envelope(&request.headers, &request.body)?;
+    check::body(call, &request.headers, &body)?;
+    Ok((call, body))
+}
+
+fn play(
+    out: &mut Outgoing<'_>,
+    turn: &Turn,
+    body: &Map<String, Value>,
+    number: usize,
+) -> io::Result<()> {
+    if let End::Http { status, kind, retry_after } = &turn.end {
+        let retry_after = retry_after.map(|seconds| seconds.to_string());
+        return send_error(out, number, *status, kind, kind, retry_after.as_deref());
+    }
+    let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
+    let answer = Answer::new(turn, model, number);
+    if body.get("stream") != Some(&Value::Bool(true)) {
+        return send_json(out, number, 200, &answer.message());
+    }
+    stream(out, turn, answer.events(), number)
+}
+
+fn stream(
+    out: &mut Outgoing<'_>,
+    turn: &Turn,
+    mut events: Vec<Vec<u8>>,
+    number: usize,
+) -> io::Result<()> {
+    match turn.end {
+        End::Cut(count) | End::Stall(count) => events.truncate(count),
+        End::Error(count, kind) => {
+            events.truncate(count);
+            let error = json!({"type": kind, "message": kind});
+            events.push(answer::event(&json!({"type": "error", "error": error})));
+        }
+        End::Whole | End::Http { .. } => {}
+    }
+    let id = request_id(number);
+    let headers = [
+        ("content-type", "text/event-stream; charset=utf-8"),
+        ("cache-control", "no-cache"),
+        ("request-id", &id),
+    ];
+    out.begin(200, &headers)?;
+    if let Some(bytes) = turn.wire {
+        events.concat().chunks(bytes).try_for_each(|chunk| out.chunk(chunk))?;
+    } else {
+        events.iter().try_for_each(|event| out.chunk(event))?;
+    }
+    match turn.end {
+        End::Cut(_) => out.cut(),
+        End::Stall(_) => out.wait_for_hangup(),
+        _ => out.end()?,
+    }
+    Ok(())
+}
+
+fn send_error(
+    out: &mut Outgoing<'_>,
+    number: usize,
+    status: u16,
+    kind: &str,
+    message: &str,
+    retry_after: Option<&str>,
+) -> io::Result<()> {
+    let id = request_id(number);
+    let error = json!({"type": kind, "message": message});
+    let body = json!({"type": "error", "error": error, "request_id": id}).to_string();
+    let mut headers = vec![("content-type", "application/json"), ("request-id", &id)];
+    headers.extend(retry_after.map(|seconds| ("retry-after", seconds)));
+    out.whole(status, &headers, body.as_bytes())
+}
+
+fn send_json(out: &mut Outgoing<'_>, number: usize, status: u16, body: &Value) -> io::Result<()> {
+    let id = request_id(number);
+    let headers = [("content-type", "application/json"), ("request-id", id.as_str())];
+    out.whole(status, &headers, body.to_string().as_bytes())
+}
+
+fn request_id(number: usize) -> String {
+    format!("req_{number:08}")
+}
+
+#[cfg(test)]
+mod tests;

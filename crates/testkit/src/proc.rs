@@ -1,0 +1,73 @@
+//! What `/proc` says about processes: the ground for leak checks and for killing whole groups.
+
+use std::fs;
+
+/// One process as `/proc/PID/stat` shows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    pub(crate) parent: u32,
+    pub(crate) group: u32,
+    /// `Z` is a zombie: ended, and nobody has waited for it.
+    pub(crate) state: char,
+    /// Start time in clock ticks: with the pid it names a process for good.
+    pub(crate) start: u64,
+}
+
+/// All processes that can be seen now.
+pub(crate) fn all() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(read).collect()
+}
+
+/// One process, or nothing when it is gone.
+pub(crate) fn read(pid: u32) -> Option<Process> {
+    parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The program's name stands in parentheses and may hold anything, so fields count from the last
+/// parenthesis.
+fn parse(pid: u32, stat: &str) -> Option<Process> {
+    let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_ascii_whitespace().collect();
+    Some(Process {
+        pid,
+        state: fields.first()?.chars().next()?,
+        parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
+        start: fields.get(19)?.parse().ok()?,
+    })
+}
+
+/// The arguments of a process joined by spaces; empty for a zombie.
+pub(crate) fn command_line(pid: u32) -> String {
+    zero_separated(&format!("/proc/{pid}/cmdline"))
+}
+
+/// The environment a process was started with, joined by spaces.
+pub(crate) fn environment(pid: u32) -> String {
+    zero_separated(&format!("/proc/{pid}/environ"))
+}
+
+fn zero_separated(path: &str) -> String {
+    let bytes = fs::read(path).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\0', " ").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_name_with_parentheses_and_spaces_does_not_shift_the_fields() {
+        let stat = "7 (a) b (c) S 3 5 0 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0";
+        let process = parse(7, stat).unwrap();
+        assert_eq!((process.parent, process.group, process.state), (3, 5, 'S'));
+        assert_eq!(process.start, 4242);
+    }
+
+    #[test]
+    fn this_process_is_among_all() {
+        assert!(all().iter().any(|process| process.pid == std::process::id()));
+    }
+}

@@ -1,0 +1,445 @@
+//! Real child processes in tests: every wait has a deadline, every failure shows the child's
+//! stderr, and no child outlives the value that holds it.
+
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde_json::Value;
+
+use crate::proc;
+
+/// How long anything may take before the test fails. Generous, because nothing waits for it to
+/// pass: it only ends a test that hangs.
+pub const DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long a pipe may stay open after its process ended, in the hands of a descendant.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// A child that leads a process group of its own; dropping it kills and reaps the whole group.
+#[derive(Debug)]
+pub struct Group {
+    child: Child,
+    name: String,
+    status: Option<ExitStatus>,
+    /// Whether a signal to the group can still reach somebody.
+    armed: bool,
+}
+
+impl Group {
+    /// Starts `command` as the leader of a new process group.
+    #[must_use]
+    pub fn spawn(mut command: Command) -> Self {
+        let name = format!("{}", command.get_program().display());
+        let child = command.process_group(0).spawn();
+        let child = child.unwrap_or_else(|error| panic!("cannot start {name}: {error}"));
+        Self { child, name, status: None, armed: true }
+    }
+
+    /// The process id, which is the group id too.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the end of the leader; `None` when it still runs after `limit`.
+    pub fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let end = Instant::now() + limit;
+        while self.status.is_none() {
+            self.status = self.child.try_wait().expect("own child can be waited for");
+            if self.status.is_none() && Instant::now() >= end {
+                return None;
+            }
+            if self.status.is_none() {
+                thread::sleep(Duration::from_millis(3));
+            }
+        }
+        // The id stays reserved only while the group has members: an empty one is left alone.
+        self.armed = self.armed && proc::all().iter().any(|process| process.group == self.pid());
+        self.status
+    }
+
+    /// Sends a signal to the leader only, as long as it runs.
+    pub fn signal(&self, signal: Signal) {
+        if self.status.is_none() {
+            let _ = kill_process(self.rustix_pid(), signal);
+        }
+    }
+
+    /// Kills every process of the group and reaps the leader.
+    pub fn kill(&mut self) {
+        if self.armed {
+            let _ = kill_process_group(self.rustix_pid(), Signal::KILL);
+            self.armed = false;
+        }
+        if self.status.is_none() {
+            self.status = self.child.wait().ok();
+        }
+    }
+
+    fn rustix_pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Bytes that a thread reads from a pipe until its end.
+#[derive(Debug)]
+struct Collected {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    ended: Receiver<()>,
+}
+
+impl Collected {
+    fn from(mut pipe: impl Read + Send + 'static) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let (done, ended) = mpsc::channel::<()>();
+        let shared = Arc::clone(&bytes);
+        thread::spawn(move || {
+            read_chunks(&mut pipe, |chunk| shared.lock().unwrap().extend_from_slice(chunk));
+            drop(done);
+        });
+        Self { bytes, ended }
+    }
+
+    /// Waits a little for the end of the pipe: a descendant may hold it open.
+    fn drain(&self) {
+        let _ = self.ended.recv_timeout(DRAIN);
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
+}
+
+fn read_chunks(pipe: &mut impl Read, mut take: impl FnMut(&[u8])) {
+    let mut buffer = vec![0; 64 * 1024];
+    while let Ok(count) = pipe.read(&mut buffer) {
+        if count == 0 {
+            return;
+        }
+        take(&buffer[..count]);
+    }
+}
+
+/// A child that has ended, with all it wrote. Descendants that it left behind are killed when
+/// this value is dropped, so a leak check belongs before.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// All of its stdout.
+    pub stdout: String,
+    /// All of its stderr.
+    pub stderr: String,
+    group: Group,
+}
+
+impl Finished {
+    /// The same, after checking that the exit code was 0.
+    #[must_use]
+    pub fn success(self) -> Self {
+        assert!(
+            self.status.success(),
+            "{} failed: {}\n{}",
+            self.group.name,
+            self.status,
+            report(&self.stderr, &self.stdout)
+        );
+        self
+    }
+}
+
+/// Runs `command` to its end with an empty stdin. After `limit` its whole group is killed and
+/// the test fails with what it wrote.
+#[must_use]
+pub fn run(mut command: Command, limit: Duration) -> Finished {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut group = Group::spawn(command);
+    let stdout = Collected::from(group.child.stdout.take().expect("stdout is piped"));
+    let stderr = Collected::from(group.child.stderr.take().expect("stderr is piped"));
+    let Some(status) = group.wait(limit) else {
+        group.kill();
+        stderr.drain();
+        panic!(
+            "{} did not end within {limit:?}\n{}",
+            group.name,
+            report(&stderr.text(), &stdout.text())
+        );
+    };
+    stdout.drain();
+    stderr.drain();
+    Finished { status, stdout: stdout.text(), stderr: stderr.text(), group }
+}
+
+fn report(stderr: &str, stdout: &str) -> String {
+    let mut text = String::new();
+    for (name, content) in [("stderr", stderr), ("stdout", stdout)] {
+        let _ = writeln!(text, "--- {name} ---\n{}", content.trim_end());
+    }
+    text
+}
+
+/// A child that is talked to in JSON lines: stdin and stdout are pipes, stderr is collected.
+#[derive(Debug)]
+pub struct Piped {
+    group: Group,
+    stdin: Option<Sender<Vec<u8>>>,
+    stdout: Receiver<Vec<u8>>,
+    stderr: Collected,
+    deadline: Duration,
+}
+
+impl Piped {
+    /// Starts `command` with all three streams piped.
+    #[must_use]
+    pub fn spawn(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut group = Group::spawn(command);
+        let stdin = write_in_background(group.child.stdin.take().expect("stdin is piped"));
+        let stdout = lines_in_background(group.child.stdout.take().expect("stdout is piped"));
+        let stderr = Collected::from(group.child.stderr.take().expect("stderr is piped"));
+        Self { group, stdin: Some(stdin), stdout, stderr, deadline: DEADLINE }
+    }
+
+    /// Sets how long [`Piped::recv`] waits.
+    #[must_use]
+    pub fn deadline(mut self, limit: Duration) -> Self {
+        self.deadline = limit;
+        self
+    }
+
+    /// The child's process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.group.pid()
+    }
+
+    /// Sends one line; the newline is added. Never blocks: a child that has stopped reading
+    /// shows as a missing answer.
+    pub fn send(&mut self, line: impl AsRef<str>) {
+        let mut bytes = line.as_ref().as_bytes().to_vec();
+        bytes.push(b'\n');
+        self.send_bytes(bytes);
+    }
+
+    /// Sends bytes as they are: half a line, no line, no UTF-8.
+    pub fn send_bytes(&mut self, bytes: impl Into<Vec<u8>>) {
+        let stdin = self.stdin.as_ref().expect("stdin is still open");
+        // The writer is gone only after a broken pipe, which the next wait reports better.
+        let _ = stdin.send(bytes.into());
+    }
+
+    /// The next line of stdout as JSON; fails at the deadline, at the end, or on other text.
+    pub fn recv(&mut self) -> Value {
+        let line = self.recv_line();
+        serde_json::from_str(&line)
+            .unwrap_or_else(|error| self.fail(&format!("stdout is not JSON ({error}): {line}")))
+    }
+
+    /// The next line of stdout without its newline.
+    pub fn recv_line(&mut self) -> String {
+        match self.next_line() {
+            Some(line) => String::from_utf8(line)
+                .unwrap_or_else(|error| self.fail(&format!("stdout is not UTF-8: {error}"))),
+            None => self.fail("stdout ended where a line was due"),
+        }
+    }
+
+    /// Waits for the end of stdout and fails if a line comes instead.
+    pub fn recv_end(&mut self) {
+        if let Some(line) = self.next_line() {
+            self.fail(&format!("a line came after the end: {}", String::from_utf8_lossy(&line)));
+        }
+    }
+
+    /// Closes stdin once all that was sent is written.
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Waits for the end of the process and fails if it does not come within `limit`.
+    pub fn wait_exit(&mut self, limit: Duration) -> ExitStatus {
+        match self.group.wait(limit) {
+            Some(status) => {
+                self.stderr.drain();
+                status
+            }
+            None => self.fail(&format!("did not end within {limit:?}")),
+        }
+    }
+
+    /// Sends a signal to the process.
+    pub fn signal(&self, signal: Signal) {
+        self.group.signal(signal);
+    }
+
+    /// What the process wrote to stderr so far; all of it after [`Piped::wait_exit`].
+    #[must_use]
+    pub fn stderr(&self) -> String {
+        self.stderr.text()
+    }
+
+    fn next_line(&mut self) -> Option<Vec<u8>> {
+        match self.stdout.recv_timeout(self.deadline) {
+            Ok(line) => Some(line),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => {
+                self.fail(&format!("no line on stdout within {:?}", self.deadline))
+            }
+        }
+    }
+
+    /// Ends the child first, so that its last words are in the message.
+    fn fail(&mut self, what: &str) -> ! {
+        let status = self.group.wait(Duration::ZERO);
+        self.group.kill();
+        self.stderr.drain();
+        let state = status.map_or("running".to_owned(), |status| status.to_string());
+        let stderr = self.stderr.text();
+        panic!("{} ({state}): {what}\n--- stderr ---\n{stderr}", self.group.name);
+    }
+}
+
+fn write_in_background(mut pipe: ChildStdin) -> Sender<Vec<u8>> {
+    let (sender, queue) = mpsc::channel::<Vec<u8>>();
+    thread::spawn(move || {
+        for bytes in queue {
+            if pipe.write_all(&bytes).and_then(|()| pipe.flush()).is_err() {
+                return;
+            }
+        }
+    });
+    sender
+}
+
+/// Cuts stdout into lines. Text after the last newline counts as a line.
+fn lines_in_background(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        let mut rest = Vec::new();
+        read_chunks(&mut pipe, |chunk| {
+            for part in chunk.split_inclusive(|byte| *byte == b'\n') {
+                rest.extend_from_slice(part);
+                if rest.pop_if(|byte| *byte == b'\n').is_some() {
+                    let _ = sender.send(std::mem::take(&mut rest));
+                }
+            }
+        });
+        if !rest.is_empty() {
+            let _ = sender.send(rest);
+        }
+    });
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    fn panic_text(action: impl FnOnce() + std::panic::UnwindSafe) -> String {
+        let payload = std::panic::catch_unwind(action).unwrap_err();
+        payload.downcast_ref::<String>().cloned().unwrap()
+    }
+
+    #[test]
+    fn lines_go_both_ways_and_the_end_is_seen() {
+        let mut child = Piped::spawn(shell("cat; echo last words >&2; exit 3"));
+        child.send(r#"{"id":1}"#);
+        assert_eq!(child.recv(), serde_json::json!({"id": 1}));
+        child.send_bytes(*b"half");
+        child.send_bytes(*b" and half\n");
+        assert_eq!(child.recv_line(), "half and half");
+        child.close_stdin();
+        child.recv_end();
+        assert_eq!(child.wait_exit(DEADLINE).code(), Some(3));
+        assert_eq!(child.stderr(), "last words\n");
+    }
+
+    #[test]
+    fn large_lines_do_not_block_either_side() {
+        let mut child = Piped::spawn(shell("cat"));
+        let line = "x".repeat(3_000_000);
+        child.send(&line);
+        child.send(&line);
+        assert_eq!(child.recv_line().len(), line.len());
+        assert_eq!(child.recv_line().len(), line.len());
+    }
+
+    #[test]
+    fn a_missing_answer_fails_with_stderr() {
+        let text = panic_text(|| {
+            let mut child = Piped::spawn(shell("echo trouble >&2; echo ready; cat >/dev/null"));
+            assert_eq!(child.recv_line(), "ready");
+            child.deadline(Duration::from_millis(50)).recv();
+        });
+        assert!(text.contains("no line on stdout") && text.contains("trouble"), "{text}");
+        assert!(text.contains("(running)"), "{text}");
+    }
+
+    #[test]
+    fn an_early_end_fails_with_stderr() {
+        let text = panic_text(|| {
+            let _ = Piped::spawn(shell("echo trouble >&2; exit 1")).recv();
+        });
+        assert!(text.contains("stdout ended") && text.contains("trouble"), "{text}");
+    }
+
+    #[test]
+    fn dropping_kills_the_whole_group() {
+        let mut child = Piped::spawn(shell("sleep 1000 & echo $!; wait"));
+        let grandchild: u32 = child.recv_line().parse().unwrap();
+        let (pid, start) = (child.pid(), proc::read(grandchild).unwrap().start);
+        drop(child);
+        assert!(proc::read(pid).is_none(), "the leader is reaped");
+        let end = Instant::now() + DEADLINE;
+        let runs = || proc::read(grandchild).is_some_and(|p| p.start == start && p.state != 'Z');
+        while runs() {
+            assert!(Instant::now() < end, "the grandchild still runs");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn run_gives_everything() {
+        let done = run(shell("echo out; echo err >&2; exit 4"), DEADLINE);
+        assert_eq!(
+            (done.status.code(), done.stdout.as_str(), done.stderr.as_str()),
+            (Some(4), "out\n", "err\n")
+        );
+    }
+
+    #[test]
+    fn run_that_hangs_fails_with_what_was_written() {
+        let text = panic_text(|| {
+            let _ = run(shell("echo out; echo err >&2; sleep 1000"), Duration::from_secs(3));
+        });
+        assert!(text.contains("did not end") && text.contains("err\n"), "{text}");
+        assert!(text.contains("out"), "{text}");
+    }
+
+    #[test]
+    fn signals_reach_the_child() {
+        use std::os::unix::process::ExitStatusExt;
+        let mut child = Piped::spawn(shell("exec cat"));
+        child.signal(Signal::TERM);
+        assert_eq!(child.wait_exit(DEADLINE).signal(), Some(15));
+    }
+}

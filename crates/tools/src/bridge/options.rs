@@ -1,0 +1,108 @@
+//! How the bridge is started.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const USAGE: &str = "usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N]";
+const DEFAULT_HEARTBEAT: Duration = Duration::from_secs(10);
+const LONGEST_HEARTBEAT_MS: u32 = 3_600_000;
+/// More than this no client calls at once.
+const MOST_CONNECTIONS: u32 = 64;
+
+/// The bridge's arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// The host's socket.
+    pub socket: PathBuf,
+    /// The schema file that the host has written.
+    pub schema: PathBuf,
+    /// How many connections the host offers; each is sequential.
+    pub connections: usize,
+    /// How often a client that waits for a call is told that it is still under way.
+    pub heartbeat: Duration,
+}
+
+impl Options {
+    /// Reads the arguments that follow the word `bridge`; the error is a sentence for people.
+    pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+        let mut arguments = arguments.into_iter();
+        let mut paths = Vec::new();
+        let (mut connections, mut heartbeat) = (1, DEFAULT_HEARTBEAT);
+        while let Some(argument) = arguments.next() {
+            match argument.to_str() {
+                Some(flag @ "--connections") => {
+                    connections = number(flag, arguments.next(), MOST_CONNECTIONS)? as usize;
+                }
+                Some(flag @ "--heartbeat-ms") => {
+                    let beat = number(flag, arguments.next(), LONGEST_HEARTBEAT_MS)?;
+                    heartbeat = Duration::from_millis(beat.into());
+                }
+                Some(flag) if flag.starts_with("--") => {
+                    return Err(format!("unknown option {flag}; {USAGE}"));
+                }
+                _ => paths.push(PathBuf::from(argument)),
+            }
+        }
+        match <[PathBuf; 2]>::try_from(paths) {
+            Ok([socket, schema]) => Ok(Self { socket, schema, connections, heartbeat }),
+            Err(_) => Err(format!("a socket and a schema file are needed; {USAGE}")),
+        }
+    }
+}
+
+fn number(flag: &str, value: Option<OsString>, most: u32) -> Result<u32, String> {
+    let value = value.and_then(|value| value.to_str().and_then(|text| text.parse().ok()));
+    value
+        .filter(|number| (1..=most).contains(number))
+        .ok_or_else(|| format!("{flag} takes a whole number from 1 to {most}; {USAGE}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(arguments: &str, expected: &Expect) {
+        let options = Options::parse(arguments.split_whitespace().map(OsString::from));
+        expected.assert_eq(&match options {
+            Ok(options) => format!("{options:?}"),
+            Err(sentence) => sentence,
+        });
+    }
+
+    #[test]
+    fn arguments_are_read_or_refused_with_a_reason() {
+        check(
+            "s f",
+            &expect![[r#"Options { socket: "s", schema: "f", connections: 1, heartbeat: 10s }"#]],
+        );
+        check(
+            "--connections 8 s --heartbeat-ms 50 f",
+            &expect![[r#"Options { socket: "s", schema: "f", connections: 8, heartbeat: 50ms }"#]],
+        );
+        let usage = expect![
+            "a socket and a schema file are needed; \
+             usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N]"
+        ];
+        check("s", &usage);
+        check("s f g", &usage);
+        check("", &usage);
+        let connections = expect![
+            "--connections takes a whole number from 1 to 64; \
+             usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N]"
+        ];
+        check("s f --connections 0", &connections);
+        check("s f --connections 65", &connections);
+        check("s f --connections", &connections);
+        check("s f --connections many", &connections);
+        check(
+            "s f --fast",
+            &expect![
+                "unknown option --fast; \
+                 usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N]"
+            ],
+        );
+    }
+}

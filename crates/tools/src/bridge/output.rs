@@ -1,0 +1,117 @@
+//! The bridge's standard output, shared by the threads that have something to say.
+
+use std::fs::File;
+use std::io::{self, IoSlice, Write};
+use std::os::fd::OwnedFd;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// What a pipe that polls as writable is sure to take without waiting.
+const SURE_TO_FIT: usize = 4096;
+/// How many answers may wait for a client that does not read.
+const LATE_ANSWERS: usize = 64;
+/// How long the end of the input waits for a client that does not read.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Writes whole lines. Threads that answer calls wait for the client to read; the thread that
+/// reads requests must not (it would miss a cancellation, or the end), so it leaves a line that
+/// may not fit to a thread of its own.
+#[derive(Debug)]
+pub(super) struct Output {
+    sink: Mutex<File>,
+    late: Mutex<Option<SyncSender<Late>>>,
+}
+
+enum Late {
+    Line(Vec<u8>),
+    /// Everything before this has been written.
+    Flush(Sender<()>),
+}
+
+impl Output {
+    pub(super) fn new(sink: OwnedFd) -> Arc<Self> {
+        Arc::new(Self { sink: Mutex::new(File::from(sink)), late: Mutex::new(None) })
+    }
+
+    /// Writes one line made of `parts`, however long the client takes to read it.
+    pub(super) fn write(&self, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        write_all(&mut sink, parts)
+    }
+
+    /// Writes one line if that takes no waiting; `false` if it was not written.
+    pub(super) fn write_now(&self, line: &[u8]) -> io::Result<bool> {
+        let Ok(mut sink) = self.sink.try_lock() else { return Ok(false) };
+        if line.len() > SURE_TO_FIT || !is_writable(&sink)? {
+            return Ok(false);
+        }
+        write_all(&mut sink, &mut [IoSlice::new(line)]).map(|()| true)
+    }
+
+    /// Writes one line, now or, when the client does not read, later.
+    pub(super) fn write_soon(self: &Arc<Self>, line: Vec<u8>) -> io::Result<()> {
+        let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
+        if late.is_none() && self.write_now(&line)? {
+            return Ok(());
+        }
+        let sender = late.get_or_insert_with(|| self.start_late_writer());
+        sender.send(Late::Line(line)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    /// Gives a client that still reads the lines that came too late to be written at once.
+    pub(super) fn finish(&self) {
+        let late = self.late.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(late) = late else { return };
+        let (done, flushed) = channel();
+        if late.try_send(Late::Flush(done)).is_ok() {
+            flushed.recv_timeout(LAST_WORDS).ok();
+        }
+    }
+
+    fn start_late_writer(self: &Arc<Self>) -> SyncSender<Late> {
+        let (sender, lines) = sync_channel(LATE_ANSWERS);
+        let output = Arc::clone(self);
+        thread::spawn(move || output.write_late(&lines));
+        sender
+    }
+
+    /// A write that fails ends the thread: nobody reads any more, and the next one to write
+    /// finds that out too.
+    fn write_late(&self, lines: &Receiver<Late>) {
+        for late in lines {
+            match late {
+                Late::Line(line) if self.write(&mut [IoSlice::new(&line)]).is_err() => return,
+                Late::Line(_) => {}
+                Late::Flush(done) => drop(done.send(())),
+            }
+        }
+    }
+}
+
+fn write_all(sink: &mut File, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+    while !parts.is_empty() {
+        match sink.write_vectored(parts) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => IoSlice::advance_slices(&mut parts, count),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // Some clients hand over a pipe in non-blocking mode.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait_until_writable(sink)?,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn wait_until_writable(sink: &File) -> io::Result<()> {
+    poll(&mut [PollFd::new(sink, PollFlags::OUT)], None)?;
+    Ok(())
+}
+
+fn is_writable(sink: &File) -> io::Result<bool> {
+    let mut fds = [PollFd::new(sink, PollFlags::OUT)];
+    Ok(poll(&mut fds, Some(&Timespec::default()))? == 1)
+}

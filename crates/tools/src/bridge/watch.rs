@@ -1,0 +1,52 @@
+//! Ends the bridge when it is told to, or when nobody is left to serve.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{PidfdFlags, getppid, pidfd_open};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag::register_conditional_shutdown;
+
+use super::relay::Relay;
+
+/// From now on a signal to end is obeyed at once, with success: it is how clients end a bridge.
+pub(super) fn obey_signals() -> io::Result<()> {
+    let always = Arc::new(AtomicBool::new(true));
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        register_conditional_shutdown(signal, 0, Arc::clone(&always))?;
+    }
+    Ok(())
+}
+
+/// Watches the client from a thread, and keeps the pulse of the calls under way.
+///
+/// The end of our input usually tells that the client is gone, but another process may hold the
+/// other end of it. The kernel's death signal would not do: it is sent when the *thread* ends
+/// that started us.
+pub(super) fn watch_client(output: OwnedFd, heartbeat: Duration, relay: Arc<Relay>) {
+    let parent = getppid().and_then(|parent| pidfd_open(parent, PidfdFlags::empty()).ok());
+    thread::spawn(move || {
+        while is_there(parent.as_ref(), &output, heartbeat) && relay.beat().is_ok() {}
+        leave();
+    });
+}
+
+/// Waits for one beat; `false` when the parent has died or nobody reads our output.
+fn is_there(parent: Option<&OwnedFd>, output: &OwnedFd, beat: Duration) -> bool {
+    let mut fds = vec![PollFd::new(output, PollFlags::empty())];
+    fds.extend(parent.map(|parent| PollFd::new(parent, PollFlags::IN)));
+    let beat =
+        Timespec { tv_sec: beat.as_secs().cast_signed(), tv_nsec: i64::from(beat.subsec_nanos()) };
+    matches!(poll(&mut fds, Some(&beat)), Ok(0) | Err(rustix::io::Errno::INTR))
+}
+
+/// Ends the process from whichever thread.
+#[allow(clippy::disallowed_methods, reason = "the bridge owns no file, so nothing is left behind")]
+fn leave() -> ! {
+    std::process::exit(0)
+}

@@ -1,0 +1,109 @@
+//! A tool whose description has been checked, and which checks what goes in and out.
+
+use callgate_wire::tools::error_type;
+use jsonschema::Validator;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::HostError;
+use super::outcome::{Output, ToolError};
+use super::tool::Tool;
+use crate::mcp::check_entry;
+
+/// The longest name the model's API takes.
+const LONGEST_NAME: usize = 64;
+/// More errors than this do not help a model to correct its call.
+const MOST_ERRORS: usize = 5;
+
+/// A tool that real clients accept.
+#[derive(Debug)]
+pub(super) struct CheckedTool {
+    tool: Tool,
+    input: Validator,
+    output: Option<Validator>,
+}
+
+impl std::ops::Deref for CheckedTool {
+    type Target = Tool;
+
+    fn deref(&self) -> &Tool {
+        &self.tool
+    }
+}
+
+impl CheckedTool {
+    pub(super) fn new(tool: Tool) -> Result<Self, HostError> {
+        let (input, output) = validators(&tool)
+            .map_err(|reason| HostError::Tool { name: tool.name().to_owned(), reason })?;
+        Ok(Self { tool, input, output })
+    }
+
+    /// The arguments, if they fit the input schema; a message for the model otherwise.
+    pub(super) fn check_arguments(&self, arguments: &RawValue) -> Result<Value, ToolError> {
+        let refused = |reason: String| {
+            let message = format!("the arguments of {:?} do not fit: {reason}", self.name());
+            ToolError::named(error_type::ARGUMENT, message)
+        };
+        let arguments: Value =
+            serde_json::from_str(arguments.get()).map_err(|error| refused(error.to_string()))?;
+        match errors(&self.input, &arguments) {
+            None => Ok(arguments),
+            Some(reason) => Err(refused(reason)),
+        }
+    }
+
+    /// The result in MCP's shape, if it keeps the promise of the output schema: clients refuse
+    /// one that does not, with words that help nobody.
+    pub(super) fn check_result(&self, output: Output) -> Result<Value, ToolError> {
+        let result = output.into_value()?;
+        let Some(validator) = &self.output else { return Ok(result) };
+        if result["isError"] == Value::Bool(true) {
+            return Ok(result);
+        }
+        let reason = match result.get("structuredContent") {
+            None => Some("it has no structured value".to_owned()),
+            Some(value) => errors(validator, value),
+        };
+        match reason {
+            None => Ok(result),
+            Some(reason) => Err(ToolError::new(format!(
+                "the result of {:?} does not fit its output schema: {reason}",
+                self.name()
+            ))),
+        }
+    }
+}
+
+fn validators(tool: &Tool) -> Result<(Validator, Option<Validator>), String> {
+    let is_good = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if tool.name().len() > LONGEST_NAME || !tool.name().chars().all(is_good) {
+        return Err(format!(
+            "its name needs letters, digits, `-` and `_`, {LONGEST_NAME} of them at most"
+        ));
+    }
+    let entry = tool.entry();
+    if let Some(fault) = check_entry(&entry)?.first() {
+        return Err(fault.to_string());
+    }
+    let input = validator(&entry["input_schema"], "input_schema")?;
+    let output = entry.get("output_schema").map(|schema| validator(schema, "output_schema"));
+    Ok((input, output.transpose()?))
+}
+
+fn validator(schema: &Value, member: &str) -> Result<Validator, String> {
+    jsonschema::validator_for(schema)
+        .map_err(|error| format!("`{member}` is no JSON Schema: {error}"))
+}
+
+/// What is wrong with a value, in one line.
+fn errors(validator: &Validator, value: &Value) -> Option<String> {
+    let errors: Vec<String> = validator
+        .iter_errors(value)
+        .take(MOST_ERRORS)
+        .map(|error| match error.instance_path().as_str() {
+            "" => error.to_string(),
+            path => format!("{path}: {error}"),
+        })
+        .collect();
+    (!errors.is_empty()).then(|| errors.join("; "))
+}

@@ -1,0 +1,144 @@
+//! What an agent is told about the bridge.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+
+use super::{Host, HostError};
+use crate::bridge;
+
+/// The first argument that makes a program of yours the bridge.
+const BRIDGE_WORD: &str = "callgate-bridge";
+/// Whether this program's `main` offers to be the bridge.
+static IS_BRIDGE: AtomicBool = AtomicBool::new(false);
+
+/// Whose settings are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Client {
+    /// Claude Code: JSON for `--mcp-config`.
+    ClaudeCode,
+    /// Codex: TOML for its `config.toml`.
+    Codex,
+    /// Most others: JSON with an `mcpServers` object.
+    Generic,
+}
+
+/// The program an agent starts as the bridge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BridgeCommand {
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// Makes your program its own bridge: call it first in `main`.
+///
+/// An agent that was given [`mcp_config`](super::Session::mcp_config) then starts your program,
+/// and this function serves it and gives the exit code to return. In every other start it gives
+/// `None` at once.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     if let Some(ended) = callgate_tools::run_bridge_if_asked() {
+///         return ended;
+///     }
+///     // Your program.
+///     std::process::ExitCode::SUCCESS
+/// }
+/// ```
+#[must_use]
+pub fn run_bridge_if_asked() -> Option<ExitCode> {
+    IS_BRIDGE.store(true, Ordering::Relaxed);
+    let mut arguments = std::env::args_os().skip(1);
+    (arguments.next()? == BRIDGE_WORD).then(|| bridge::main(arguments))
+}
+
+pub(super) fn bridge_command(
+    host: &Host,
+    socket: &Path,
+    schema: &Path,
+) -> Result<BridgeCommand, HostError> {
+    let (program, word) = find_bridge(host)?;
+    let mut arguments = vec![word.to_owned(), text(socket)?, text(schema)?];
+    if host.connections > 1 {
+        arguments.extend(["--connections".to_owned(), host.connections.to_string()]);
+    }
+    Ok(BridgeCommand { program: text(&program)?, arguments })
+}
+
+fn find_bridge(host: &Host) -> Result<(PathBuf, &'static str), HostError> {
+    if let Some(program) = &host.bridge {
+        return match is_program(program) {
+            true => Ok((absolute(program)?, "bridge")),
+            false => Err(HostError::Bridge(format!(
+                "{} is not a program that can be started",
+                program.display()
+            ))),
+        };
+    }
+    if IS_BRIDGE.load(Ordering::Relaxed) {
+        let program = std::env::current_exe()
+            .map_err(|error| HostError::Bridge(format!("this program cannot be found: {error}")))?;
+        return Ok((program, BRIDGE_WORD));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_else(OsString::new);
+    let found =
+        std::env::split_paths(&path).map(|folder| folder.join("callgate")).find(|p| is_program(p));
+    let program = found.ok_or_else(|| {
+        HostError::Bridge(
+            "no program can serve as the bridge: call run_bridge_if_asked() first in your main, \
+             or install callgate on the PATH, or name it with Host::bridge"
+                .to_owned(),
+        )
+    })?;
+    Ok((absolute(&program)?, "bridge"))
+}
+
+/// Agents start the bridge from folders of their own.
+fn absolute(program: &Path) -> Result<PathBuf, HostError> {
+    std::path::absolute(program).map_err(|error| {
+        HostError::Bridge(format!("{} cannot be found: {error}", program.display()))
+    })
+}
+
+fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+fn text(path: &Path) -> Result<String, HostError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        HostError::Bridge(format!("{} cannot be written in a settings file", path.display()))
+    })
+}
+
+pub(super) fn mcp_config(name: &str, bridge: &BridgeCommand, client: Client) -> String {
+    let BridgeCommand { program, arguments } = bridge;
+    match client {
+        Client::ClaudeCode => {
+            let server = json!({"type": "stdio", "command": program, "args": arguments});
+            json!({"mcpServers": {name: server}}).to_string()
+        }
+        Client::Generic => {
+            json!({"mcpServers": {name: {"command": program, "args": arguments}}}).to_string()
+        }
+        Client::Codex => {
+            let arguments: Vec<String> = arguments.iter().map(|each| toml_string(each)).collect();
+            format!(
+                "[mcp_servers.{name}]\ncommand = {}\nargs = [{}]\n",
+                toml_string(program),
+                arguments.join(", ")
+            )
+        }
+    }
+}
+
+/// A TOML basic string: JSON's escapes are TOML's too, but for DEL, which TOML wants escaped.
+fn toml_string(text: &str) -> String {
+    json!(text).to_string().replace('\u{7f}', "\\u007F")
+}

@@ -1,0 +1,140 @@
+//! One bridge's connection: strictly one request at a time.
+
+use std::borrow::Cow;
+
+use callgate_link::tokio::{FrameError, FrameReader, write_frame};
+use callgate_wire::raw::is_object;
+use callgate_wire::tools::{CALL_TOOL, CallParams, MAX_MESSAGE, Request, Response, error_type};
+use callgate_wire::{mcp::meta, raw::Members};
+use serde_json::value::{RawValue, to_raw_value};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::mpsc;
+
+use super::Host;
+use super::outcome::ToolError;
+
+/// How much progress may wait for a bridge that does not read.
+const NEWS: usize = 16;
+
+/// A connection came to its end.
+struct Closed;
+
+impl<E: std::error::Error> From<E> for Closed {
+    fn from(_: E) -> Self {
+        Self
+    }
+}
+
+/// Serves a connection until its other side closes it or breaks the protocol. Dropped, it ends
+/// the call that is running.
+pub(super) async fn serve(host: Host, stream: UnixStream) {
+    let (input, output) = stream.into_split();
+    let mut connection = Connection { host, input: FrameReader::new(input, MAX_MESSAGE), output };
+    while connection.serve_one().await.is_ok() {}
+}
+
+struct Connection {
+    host: Host,
+    input: FrameReader<OwnedReadHalf>,
+    output: OwnedWriteHalf,
+}
+
+/// A call, owned: the bridge may send the next frame only after the answer, but a broken one
+/// that does so must not overwrite this one.
+struct OwnedCall {
+    name: String,
+    arguments: Box<RawValue>,
+    meta: Option<Box<RawValue>>,
+}
+
+impl Connection {
+    async fn serve_one(&mut self) -> Result<(), Closed> {
+        let call = match self.input.next().await {
+            Ok(Some(frame)) => read_call(frame),
+            Ok(None) => return Err(Closed),
+            Err(FrameError::TooLarge(too_large)) => {
+                let error = ToolError::named(error_type::MESSAGE_SIZE, too_large.to_string());
+                self.answer(Err(error)).await?;
+                return Err(Closed);
+            }
+            Err(_) => return Err(Closed),
+        };
+        match call {
+            Ok(call) => self.call(call).await,
+            Err(error) => self.answer(Err(error)).await,
+        }
+    }
+
+    async fn call(&mut self, call: OwnedCall) -> Result<(), Closed> {
+        let (news, mut reports) = mpsc::channel(NEWS);
+        let news = wants_progress(call.meta.as_deref()).then_some(news);
+        let host = self.host.clone();
+        let run = host.run(&call.name, call.arguments, call.meta, news);
+        tokio::pin!(run);
+        let outcome = loop {
+            tokio::select! {
+                outcome = &mut run => break outcome,
+                Some(report) = reports.recv() => {
+                    write_frame(&mut self.output, &report, MAX_MESSAGE).await?;
+                }
+                early = self.input.next() => {
+                    if !matches!(early, Ok(None)) {
+                        self.answer(Err(pipelined())).await?;
+                    }
+                    return Err(Closed);
+                }
+            }
+        };
+        self.answer(outcome.and_then(|result| Ok(to_raw_value(&result)?))).await
+    }
+
+    async fn answer(&mut self, outcome: Result<Box<RawValue>, ToolError>) -> Result<(), Closed> {
+        let payload = match &outcome {
+            Ok(result) => Response::Result(result).encode(),
+            Err(error) => Response::Error(error.payload()).encode(),
+        };
+        let payload = if payload.len() > MAX_MESSAGE { oversized(payload.len()) } else { payload };
+        Ok(write_frame(&mut self.output, &payload, MAX_MESSAGE).await?)
+    }
+}
+
+fn read_call(frame: &[u8]) -> Result<OwnedCall, ToolError> {
+    let broken = |message: String| ToolError::named(error_type::PROTOCOL, message);
+    let request: Request = serde_json::from_slice(frame)
+        .map_err(|error| broken(format!("the request is not a JSON message: {error}")))?;
+    if request.method != CALL_TOOL {
+        let message = format!("unknown method {:?}: there is only {CALL_TOOL:?}", request.method);
+        return Err(broken(message));
+    }
+    let params = request.params.map_or("null", RawValue::get);
+    let params: CallParams = serde_json::from_str(params)
+        .map_err(|error| broken(format!("the request's `params` cannot be read: {error}")))?;
+    if !is_object(params.arguments) {
+        return Err(broken("the request's `arguments` are not an object".to_owned()));
+    }
+    Ok(OwnedCall {
+        name: Cow::into_owned(params.name),
+        arguments: params.arguments.to_owned(),
+        meta: params.meta.map(ToOwned::to_owned),
+    })
+}
+
+fn wants_progress(meta: Option<&RawValue>) -> bool {
+    meta.and_then(|meta| serde_json::from_str::<Members>(meta.get()).ok())
+        .is_some_and(|members| members.get(meta::PROGRESS_TOKEN).is_some())
+}
+
+fn pipelined() -> ToolError {
+    let message = "a request came before the last one was answered: one at a time";
+    ToolError::named(error_type::PROTOCOL, message)
+}
+
+fn oversized(size: usize) -> Vec<u8> {
+    let message = format!(
+        "the answer has {size} bytes, but {MAX_MESSAGE} bytes is the limit: \
+         have the tool return less at once"
+    );
+    let error = ToolError::named(error_type::MESSAGE_SIZE, message);
+    Response::Error(error.payload()).encode()
+}

@@ -1,0 +1,92 @@
+//! What a running tool may know and say about its call.
+
+use std::sync::Arc;
+
+use callgate_wire::raw::Members;
+use callgate_wire::tools::{Progress, Response};
+use serde_json::value::RawValue;
+use tokio::sync::{mpsc, watch};
+
+/// The ids under which agent CLIs mention a call in its `_meta`.
+const CALL_ID_KEYS: [&str; 2] = ["claudecode/toolUseId", "callId"];
+
+/// A call, as seen by the tool that answers it.
+#[derive(Debug, Clone)]
+pub struct Context {
+    call: Arc<CallFacts>,
+    cancelled: watch::Receiver<bool>,
+    news: Option<mpsc::Sender<Vec<u8>>>,
+}
+
+#[derive(Debug)]
+struct CallFacts {
+    arguments: Box<RawValue>,
+    meta: Option<Box<RawValue>>,
+}
+
+/// Cancels a call's [`Context`] when it is dropped: whatever the reason, nobody waits any more.
+#[derive(Debug)]
+pub(super) struct CancelOnDrop(watch::Sender<bool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Context {
+    /// A context and the guard that cancels it. `news` takes encoded progress messages.
+    pub(super) fn new(
+        arguments: Box<RawValue>,
+        meta: Option<Box<RawValue>>,
+        news: Option<mpsc::Sender<Vec<u8>>>,
+    ) -> (Self, CancelOnDrop) {
+        let (cancel, cancelled) = watch::channel(false);
+        let call = Arc::new(CallFacts { arguments, meta });
+        (Self { call, cancelled, news }, CancelOnDrop(cancel))
+    }
+
+    /// Whether the caller has given up. A blocking tool that takes long should look now and then.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        *self.cancelled.borrow()
+    }
+
+    /// Waits until the caller gives up. An async tool is dropped then, at its next `.await`, so
+    /// only one that has started work elsewhere needs this.
+    pub async fn cancelled(&self) {
+        let mut cancelled = self.cancelled.clone();
+        // An error means that the guard is gone, which cancels too.
+        cancelled.wait_for(|is_cancelled| *is_cancelled).await.ok();
+    }
+
+    /// The arguments exactly as they were sent, with numbers of any size and keys in order.
+    #[must_use]
+    pub fn raw_arguments(&self) -> &RawValue {
+        &self.call.arguments
+    }
+
+    /// What the agent CLI said about the call, MCP's `_meta`.
+    #[must_use]
+    pub fn meta(&self) -> Option<&RawValue> {
+        self.call.meta.as_deref()
+    }
+
+    /// The agent's own id for the call, which also stands in its transcript.
+    #[must_use]
+    pub fn call_id(&self) -> Option<String> {
+        let meta: Members = serde_json::from_str(self.meta()?.get()).ok()?;
+        let id = CALL_ID_KEYS.iter().find_map(|key| meta.get(key))?;
+        serde_json::from_str(id.get()).ok()
+    }
+
+    /// Tells the caller how far the call has come; `progress` has to grow from one report to the
+    /// next. A caller that did not ask for it, or does not keep up, is told nothing.
+    pub fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        let Some(news) = &self.news else { return };
+        let message = message.map(Into::into);
+        let news_item = Response::Progress(Progress { progress, total, message }).encode();
+        // Progress is news, not an answer: it is never waited for.
+        news.try_send(news_item).ok();
+    }
+}

@@ -1,0 +1,191 @@
+//! What a tool gives back: content, a structured value, or an error with a class name.
+
+use callgate_wire::tools::{ErrorPayload, error_type};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// One item of a tool's result, in MCP's shape.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Content(Value);
+
+impl Content {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self(json!({"type": "text", "text": text.into()}))
+    }
+
+    /// An image: its bytes in base64 and its media type, as in `image/png`.
+    pub fn image(base64: impl Into<String>, media_type: impl Into<String>) -> Self {
+        Self(json!({"type": "image", "data": base64.into(), "mimeType": media_type.into()}))
+    }
+
+    /// An item of any other kind, as MCP spells it; it is passed on as it is.
+    #[must_use]
+    pub fn other(item: Map<String, Value>) -> Self {
+        Self(Value::Object(item))
+    }
+}
+
+/// A tool's whole result.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Output {
+    content: Vec<Content>,
+    structured: Option<Value>,
+    is_error: bool,
+}
+
+impl Output {
+    /// A result of several items.
+    pub fn items(content: impl IntoIterator<Item = Content>) -> Self {
+        Self { content: content.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Adds a structured value beside the items. Some agents then show the model this value
+    /// only, so it should say everything.
+    #[must_use]
+    pub fn with_structured(mut self, value: Map<String, Value>) -> Self {
+        self.structured = Some(Value::Object(value));
+        self
+    }
+
+    /// Marks the result as a failure that the model can read and act on.
+    #[must_use]
+    pub fn as_failure(mut self) -> Self {
+        self.is_error = true;
+        self
+    }
+
+    /// The result as MCP's `CallToolResult`.
+    pub fn into_value(self) -> Result<Value, ToolError> {
+        if self.content.is_empty() {
+            return Err(ToolError::new("the tool returned no content: return at least one item"));
+        }
+        let content: Vec<Value> = self.content.into_iter().map(|item| item.0).collect();
+        let mut result = Map::new();
+        result.insert("content".to_owned(), Value::Array(content));
+        result.extend(self.structured.map(|value| ("structuredContent".to_owned(), value)));
+        result.insert("isError".to_owned(), Value::Bool(self.is_error));
+        Ok(Value::Object(result))
+    }
+}
+
+/// A value that is handed over as structured content, and as its JSON text for agents that do
+/// not know that. It has to serialise as an object.
+#[derive(Debug, Clone)]
+pub struct Structured<T>(pub T);
+
+/// Why a tool failed, as its caller is told.
+///
+/// Any error converts into it with `?`, under the name `IPCToolExecutionError`;
+/// [`named`](Self::named) gives it another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolError {
+    kind: String,
+    message: String,
+}
+
+impl ToolError {
+    /// A failure with the default class name.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::named(error_type::EXECUTION, message)
+    }
+
+    /// A failure with a class name of its own.
+    pub fn named(kind: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { kind: kind.into(), message: message.into() }
+    }
+
+    /// The class name.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub(crate) fn payload(&self) -> ErrorPayload<'_> {
+        ErrorPayload { message: (&*self.message).into(), kind: (&*self.kind).into() }
+    }
+}
+
+impl std::fmt::Display for ToolError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.kind, self.message)
+    }
+}
+
+impl<E: std::error::Error> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            message = format!("{message}: {cause}");
+            source = cause.source();
+        }
+        Self::new(message)
+    }
+}
+
+/// Whatever a tool may return.
+pub trait IntoOutcome {
+    /// The result, or why there is none.
+    fn into_outcome(self) -> Result<Output, ToolError>;
+}
+
+impl IntoOutcome for Output {
+    fn into_outcome(self) -> Result<Output, ToolError> {
+        Ok(self)
+    }
+}
+
+impl IntoOutcome for String {
+    fn into_outcome(self) -> Result<Output, ToolError> {
+        Content::text(self).into_outcome()
+    }
+}
+
+impl IntoOutcome for &str {
+    fn into_outcome(self) -> Result<Output, ToolError> {
+        Content::text(self).into_outcome()
+    }
+}
+
+impl IntoOutcome for () {
+    fn into_outcome(self) -> Result<Output, ToolError> {
+        Content::text("done").into_outcome()
+    }
+}
+
+impl IntoOutcome for Content {
+    fn into_outcome(self) -> Result<Output, ToolError> {
+        Ok(Output::items([self]))
+    }
+}
+
+impl IntoOutcome for Vec<Content> {
+    fn into_outcome(self) -> Result<Output, ToolError> {
+        Ok(Output::items(self))
+    }
+}
+
+impl<T: Serialize> IntoOutcome for Structured<T> {
+    fn into_outcome(self) -> Result<Output, ToolError> {
+        match serde_json::to_value(self.0)? {
+            Value::Object(value) => {
+                let text = Value::Object(value.clone()).to_string();
+                Ok(Output::items([Content::text(text)]).with_structured(value))
+            }
+            _ => Err(ToolError::new("a structured result has to be an object: wrap it in one")),
+        }
+    }
+}
+
+impl<T: IntoOutcome, E: Into<ToolError>> IntoOutcome for Result<T, E> {
+    fn into_outcome(self) -> Result<Output, ToolError> {
+        self.map_err(Into::into).and_then(T::into_outcome)
+    }
+}

@@ -1,0 +1,118 @@
+//! A session: a socket on which agents call a host's tools.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use callgate_link::{file, socket};
+use callgate_wire::tools::{SCHEMA_PREFIX, SCHEMA_SUFFIX, SOCKET_PREFIX, SOCKET_SUFFIX};
+use tokio::net::UnixListener;
+use tokio::runtime::Handle;
+use tokio::task::{JoinHandle, JoinSet};
+use uuid::Uuid;
+
+use super::config::{self, BridgeCommand, Client};
+use super::{Host, HostError, connection, sweep};
+
+/// How many connections a session serves at once, over all bridges.
+const MOST_CONNECTIONS: usize = 256;
+/// How long to wait when the system has no descriptor for a connection.
+const BREATH: Duration = Duration::from_millis(50);
+
+/// A started host. Dropped or [`stop`](Self::stop)ped it ends at once: running calls are
+/// cancelled, connections closed, and its files removed.
+#[derive(Debug)]
+pub struct Session {
+    host: Host,
+    files: Files,
+    serving: JoinHandle<()>,
+}
+
+/// A session's files, removed when this is dropped.
+#[derive(Debug)]
+struct Files {
+    socket: PathBuf,
+    schema: PathBuf,
+}
+
+impl Drop for Files {
+    /// The schema file goes first, so that whatever ends us in between leaves a dead socket,
+    /// which the next session sweeps away.
+    fn drop(&mut self) {
+        for path in [&self.schema, &self.socket] {
+            // An error means that somebody else has removed it.
+            fs::remove_file(path).ok();
+        }
+    }
+}
+
+impl Session {
+    pub(super) fn start(host: Host) -> Result<Self, HostError> {
+        let runtime = Handle::try_current().map_err(|_| HostError::NoRuntime)?;
+        let folder = host.folder.clone().unwrap_or_else(std::env::temp_dir);
+        sweep::sweep(&folder);
+        let id = Uuid::new_v4().simple();
+        let files = Files {
+            socket: folder.join(format!("{SOCKET_PREFIX}{id}{SOCKET_SUFFIX}")),
+            schema: folder.join(format!("{SCHEMA_PREFIX}{id}{SCHEMA_SUFFIX}")),
+        };
+        let listener = socket::serve(&files.socket)?;
+        file::create_private(&files.schema, &host.schema_file())
+            .map_err(|source| HostError::SchemaFile { path: files.schema.clone(), source })?;
+        listener.set_nonblocking(true).map_err(HostError::Runtime)?;
+        let listener = UnixListener::from_std(listener).map_err(HostError::Runtime)?;
+        let serving = runtime.spawn(accept(host.clone(), listener, files.socket.clone()));
+        Ok(Self { host, files, serving })
+    }
+
+    /// The socket's path.
+    #[must_use]
+    pub fn socket_path(&self) -> &Path {
+        &self.files.socket
+    }
+
+    /// The schema file's path.
+    #[must_use]
+    pub fn schema_path(&self) -> &Path {
+        &self.files.schema
+    }
+
+    /// The program that an agent has to start, and its arguments.
+    pub fn bridge_command(&self) -> Result<BridgeCommand, HostError> {
+        let Files { socket, schema } = &self.files;
+        config::bridge_command(&self.host, socket, schema)
+    }
+
+    /// Settings for an agent, with this session's bridge as an MCP server.
+    pub fn mcp_config(&self, client: Client) -> Result<String, HostError> {
+        Ok(config::mcp_config(&self.host.name, &self.bridge_command()?, client))
+    }
+
+    /// Ends the session; waits for nobody.
+    pub fn stop(self) {}
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+/// Serves connections. Dropped, it drops them all, and with them their calls.
+async fn accept(host: Host, listener: UnixListener, path: PathBuf) {
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = listener.accept().await;
+        while connections.try_join_next().is_some() {}
+        match accepted {
+            Ok((stream, _)) if connections.len() < MOST_CONNECTIONS => {
+                if socket::check_peer(&stream, &path).is_ok() {
+                    connections.spawn(connection::serve(host.clone(), stream));
+                }
+            }
+            // One too many: it is closed by being dropped.
+            Ok(_) => {}
+            Err(_) => tokio::time::sleep(BREATH).await,
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! A function that an agent may call, with its description.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_wire::tools::error_type;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::context::Context;
+use super::outcome::{IntoOutcome, Output, ToolError};
+
+pub(super) type Outcome = Result<Output, ToolError>;
+type AsyncWork =
+    dyn Fn(Value, Context) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync;
+type BlockingWork = dyn Fn(Value, Context) -> Outcome + Send + Sync;
+
+/// How long a tool may take unless it says otherwise. People are asked from inside tools, so it
+/// is long.
+const DEFAULT_LIMIT: Duration = Duration::from_secs(60 * 60);
+
+/// The arguments of a tool that takes none.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+pub struct NoArguments {}
+
+/// A function that an agent may call.
+///
+/// State of your program reaches it the way it reaches any closure: captured, behind an `Arc`
+/// where it is shared.
+///
+/// ```
+/// use callgate_tools::{Context, Tool};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Add { a: i64, b: i64 }
+///
+/// let add = Tool::new("add", "Adds two numbers.", |args: Add, _call: Context| async move {
+///     args.a.checked_add(args.b).map(|sum| sum.to_string()).ok_or_else(|| {
+///         callgate_tools::ToolError::named("OverflowError", "the sum is too large")
+///     })
+/// });
+/// # let _ = add;
+/// ```
+#[derive(Clone)]
+pub struct Tool {
+    name: String,
+    description: String,
+    input_schema: Value,
+    optional: Map<String, Value>,
+    limit: Duration,
+    work: Work,
+}
+
+#[derive(Clone)]
+pub(super) enum Work {
+    Async(Arc<AsyncWork>),
+    Blocking(Arc<BlockingWork>),
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Tool {
+    /// An async function; its input schema is derived from its argument type.
+    pub fn new<A, F, R>(name: impl Into<String>, description: impl Into<String>, work: F) -> Self
+    where
+        A: DeserializeOwned + JsonSchema,
+        F: Fn(A, Context) -> R + Send + Sync + 'static,
+        R: Future<Output: IntoOutcome> + Send + 'static,
+    {
+        let work = Arc::new(work);
+        Self::raw(name, description, schema_of::<A>(), move |arguments, context| {
+            let work = Arc::clone(&work);
+            async move {
+                let outcome = work(typed(arguments)?, context);
+                outcome.await.into_outcome()
+            }
+        })
+    }
+
+    /// A blocking function; its input schema is derived from its argument type. Each call runs
+    /// on a thread of its own.
+    pub fn blocking<A, F, O>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        work: F,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema,
+        F: Fn(A, Context) -> O + Send + Sync + 'static,
+        O: IntoOutcome,
+    {
+        Self::raw_blocking(name, description, schema_of::<A>(), move |arguments, context| {
+            work(typed(arguments)?, context).into_outcome()
+        })
+    }
+
+    /// An async function with an input schema of your own.
+    pub fn raw<F, R>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        input_schema: Value,
+        work: F,
+    ) -> Self
+    where
+        F: Fn(Value, Context) -> R + Send + Sync + 'static,
+        R: Future<Output: IntoOutcome> + Send + 'static,
+    {
+        let work: Arc<AsyncWork> = Arc::new(move |arguments, context| {
+            let outcome = work(arguments, context);
+            Box::pin(async move { outcome.await.into_outcome() })
+        });
+        Self::with_work(name.into(), description.into(), input_schema, Work::Async(work))
+    }
+
+    /// A blocking function with an input schema of your own.
+    pub fn raw_blocking<F, O>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        input_schema: Value,
+        work: F,
+    ) -> Self
+    where
+        F: Fn(Value, Context) -> O + Send + Sync + 'static,
+        O: IntoOutcome,
+    {
+        let work: Arc<BlockingWork> =
+            Arc::new(move |arguments, context| work(arguments, context).into_outcome());
+        Self::with_work(name.into(), description.into(), input_schema, Work::Blocking(work))
+    }
+
+    fn with_work(name: String, description: String, input_schema: Value, work: Work) -> Self {
+        Self { name, description, input_schema, optional: Map::new(), limit: DEFAULT_LIMIT, work }
+    }
+
+    /// How long a call may take; one hour unless you say.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// A name for people.
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        self.optional("title", Value::String(title.into()))
+    }
+
+    /// Says that the tool changes nothing. Agents then call it without asking, and several calls
+    /// at once: offer [`connections`](super::Host::connections) for those.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        self.annotation("readOnlyHint", Value::Bool(true))
+    }
+
+    /// One of MCP's annotations, as in `destructiveHint`.
+    #[must_use]
+    pub fn annotation(mut self, name: &str, value: Value) -> Self {
+        let annotations = self.optional.entry("annotations").or_insert_with(|| json!({}));
+        if let Value::Object(annotations) = annotations {
+            annotations.insert(name.to_owned(), value);
+        }
+        self
+    }
+
+    /// The schema of the tool's structured results.
+    #[must_use]
+    pub fn output_schema(self, schema: Value) -> Self {
+        self.optional("output_schema", schema)
+    }
+
+    /// MCP's list of icons.
+    #[must_use]
+    pub fn icons(self, icons: Value) -> Self {
+        self.optional("icons", icons)
+    }
+
+    /// MCP's `_meta` of the tool.
+    #[must_use]
+    pub fn meta(self, meta: Map<String, Value>) -> Self {
+        self.optional("_meta", Value::Object(meta))
+    }
+
+    fn optional(mut self, key: &str, value: Value) -> Self {
+        self.optional.insert(key.to_owned(), value);
+        self
+    }
+
+    /// The tool's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn limit(&self) -> Duration {
+        self.limit
+    }
+
+    pub(super) fn work(&self) -> &Work {
+        &self.work
+    }
+
+    /// The tool's entry in the schema file.
+    pub(super) fn entry(&self) -> Value {
+        let mut entry = Map::new();
+        entry.insert("name".to_owned(), self.name.clone().into());
+        entry.insert("description".to_owned(), self.description.clone().into());
+        entry.insert("input_schema".to_owned(), self.input_schema.clone());
+        entry.extend(self.optional.clone());
+        Value::Object(entry)
+    }
+}
+
+fn schema_of<A: JsonSchema>() -> Value {
+    schemars::schema_for!(A).to_value()
+}
+
+fn typed<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
+    serde_json::from_value(arguments)
+        .map_err(|error| ToolError::named(error_type::ARGUMENT, error.to_string()))
+}

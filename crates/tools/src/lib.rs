@@ -1,0 +1,34 @@
+//! Let an agent CLI call functions that live in your process.
+//!
+//! A [`Host`] holds your [`Tool`]s. Each [`Session`] of it serves a Unix socket and writes a
+//! schema file; the agent starts the [`bridge`], a small MCP server on stdio, which lists the
+//! tools from the schema file and carries calls to the socket.
+//!
+//! ```no_run
+//! use callgate_tools::{Client, Host, Tool, blocking, run_bridge_if_asked};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Add { a: i64, b: i64 }
+//!
+//! fn main() -> Result<std::process::ExitCode, Box<dyn std::error::Error>> {
+//!     if let Some(ended) = run_bridge_if_asked() {
+//!         return Ok(ended);
+//!     }
+//!     let add = Tool::blocking("add", "Adds two numbers.", |args: Add, _| {
+//!         (args.a + args.b).to_string()
+//!     });
+//!     let session = blocking::start(&Host::new([add])?)?;
+//!     println!("claude --mcp-config '{}'", session.mcp_config(Client::ClaudeCode)?);
+//!     std::thread::park();
+//!     Ok(std::process::ExitCode::SUCCESS)
+//! }
+//! ```
+
+pub mod bridge;
+mod host;
+pub mod mcp;
+
+pub use host::{
+    BridgeCommand, Client, Content, Context, Host, HostError, IntoOutcome, NoArguments, Output,
+    Session, Structured, Tool, ToolError, blocking, run_bridge_if_asked,
+};

@@ -1,0 +1,237 @@
+//! What a tools-only MCP server answers: a pure function from a line to what to do about it.
+//!
+//! Both eras are served, request by request: a request whose `_meta` says its protocol version is
+//! of the stateless era (2026-07-28), every other is of the era that begins with `initialize`.
+
+mod catalogue;
+mod reply;
+
+use std::borrow::Cow;
+
+use callgate_wire::frame::TooLong;
+use callgate_wire::mcp::{LEGACY, LONGEST_LINE, MODERN, Message, Params, Unfit, code, meta};
+use callgate_wire::raw::{Members, is_null, is_object};
+use callgate_wire::scan::IdScan;
+use serde_json::value::RawValue;
+
+pub use catalogue::Catalogue;
+pub(crate) use catalogue::check_entry;
+pub use reply::{Reply, Ticket};
+use reply::{error_line, result_line};
+
+/// The longest line that is read: the largest call, and room for what the client says around it.
+pub const LONGEST_REQUEST: usize = LONGEST_LINE + 1024 * 1024;
+
+/// What to do about a line.
+#[derive(Debug)]
+pub enum Answer<'a> {
+    /// Write this line.
+    Reply(String),
+    /// Have a tool called; its result or error answers the request.
+    Call(Call<'a>),
+    /// Stop working on the request with this id; it gets no answer any more.
+    Cancel(&'a str),
+    /// Nothing.
+    Nothing,
+}
+
+/// A tool to be called.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// The request's id.
+    pub id: &'a RawValue,
+    /// The tool's name; it is in the catalogue.
+    pub name: Cow<'a, str>,
+    /// The arguments, an object, as they were sent.
+    pub arguments: &'a str,
+    /// What the client said about the call.
+    pub meta: Option<&'a RawValue>,
+    era: Era,
+}
+
+/// The two ways of speaking MCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Era {
+    /// Begins with `initialize`.
+    Legacy,
+    /// Each request stands for itself.
+    Modern,
+}
+
+/// Why a request is refused.
+#[derive(Debug)]
+struct Refusal {
+    code: i32,
+    message: String,
+    data: Option<String>,
+}
+
+impl Refusal {
+    fn new(code: i32, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    fn params(message: impl Into<String>) -> Self {
+        Self::new(code::INVALID_PARAMS, message)
+    }
+}
+
+impl Call<'_> {
+    /// What is needed to answer the call later.
+    #[must_use]
+    pub fn ticket(&self) -> Ticket {
+        let token = self.meta.and_then(|meta| members(meta).get(meta::PROGRESS_TOKEN));
+        Ticket::new(self.id, token.filter(|token| !is_null(token)), self.era)
+    }
+}
+
+/// Answers a line of a client.
+#[must_use]
+pub fn answer<'a>(catalogue: &Catalogue, line: &'a [u8]) -> Answer<'a> {
+    let message = match Message::decode(line) {
+        Ok(message) => message,
+        Err(unfit) => return refuse_unfit(line, unfit),
+    };
+    match (message.id, message.method) {
+        (Some(id), Some(method)) => {
+            let params = message.params.unwrap_or_default();
+            request(catalogue, id, &method, &params)
+                .unwrap_or_else(|refusal| Answer::Reply(error_line(id.get(), &refusal)))
+        }
+        (None, Some(method)) => notification(&method, message.params.as_ref()),
+        // An answer to a question that was never asked.
+        (_, None) => Answer::Nothing,
+    }
+}
+
+/// Answers a line that was too long to be kept.
+#[must_use]
+pub fn refuse_too_long(line: &TooLong) -> Answer<'static> {
+    let message = format!(
+        "IPCMessageSizeError: the request has {} bytes, but {LONGEST_REQUEST} bytes is the limit: \
+         send less at once",
+        line.size
+    );
+    let refusal = Refusal::new(code::INVALID_REQUEST, message);
+    Answer::Reply(error_line(line.id.as_deref().unwrap_or("null"), &refusal))
+}
+
+fn refuse_unfit(line: &[u8], unfit: Unfit) -> Answer<'static> {
+    let refusal = match unfit {
+        Unfit::Unreadable => Refusal::new(code::UNREADABLE, "the line is not JSON"),
+        Unfit::NoMessage => {
+            Refusal::new(code::INVALID_REQUEST, "the line is not one JSON-RPC 2.0 message")
+        }
+        Unfit::Params => Refusal::params("`params` is not an object"),
+    };
+    let mut scan = IdScan::default();
+    scan.push(line);
+    Answer::Reply(error_line(scan.finish().as_deref().unwrap_or("null"), &refusal))
+}
+
+fn notification<'a>(method: &str, params: Option<&Params<'a>>) -> Answer<'a> {
+    match (method, params.and_then(|params| params.request_id)) {
+        ("notifications/cancelled", Some(id)) => Answer::Cancel(id.get()),
+        _ => Answer::Nothing,
+    }
+}
+
+fn request<'a>(
+    catalogue: &Catalogue,
+    id: &'a RawValue,
+    method: &str,
+    params: &Params<'a>,
+) -> Result<Answer<'a>, Refusal> {
+    let era = era(params.meta)?;
+    let result = match (method, era) {
+        ("tools/call", _) => return call(catalogue, id, params, era).map(Answer::Call),
+        ("subscriptions/listen", Era::Modern) => return listen(id, params).map(Answer::Reply),
+        ("server/discover", Era::Modern) => reply::discovered(),
+        ("server/discover", Era::Legacy) => {
+            return Err(Refusal::params(format!("`_meta` needs {}", meta::PROTOCOL_VERSION)));
+        }
+        ("initialize", _) => reply::initialized(negotiate(params)?),
+        ("ping", Era::Legacy) => "{}".to_owned(),
+        ("tools/list", _) if params.cursor.is_some() => {
+            return Err(Refusal::params("unknown cursor: all tools are on one page"));
+        }
+        ("tools/list", Era::Legacy) => reply::listed_legacy(catalogue),
+        ("tools/list", Era::Modern) => reply::listed_modern(catalogue),
+        _ => {
+            let message = format!("no method is called {method:?}");
+            return Err(Refusal::new(code::UNKNOWN_METHOD, message));
+        }
+    };
+    Ok(Answer::Reply(result_line(id.get(), &result)))
+}
+
+/// Which era a request belongs to, once its `_meta` is found in order.
+fn era(meta: Option<&RawValue>) -> Result<Era, Refusal> {
+    let Some(meta) = meta else { return Ok(Era::Legacy) };
+    if !is_object(meta) {
+        return Err(Refusal::params("`_meta` is not an object"));
+    }
+    let members = members(meta);
+    let Some(version) = members.get(meta::PROTOCOL_VERSION) else { return Ok(Era::Legacy) };
+    let Some(version) = string(version) else {
+        return Err(Refusal::params(format!("`{}` is not a string", meta::PROTOCOL_VERSION)));
+    };
+    if !members.get(meta::CLIENT_CAPABILITIES).is_some_and(is_object) {
+        let message = format!("`_meta` needs the object {}", meta::CLIENT_CAPABILITIES);
+        return Err(Refusal::params(message));
+    }
+    if version == MODERN { Ok(Era::Modern) } else { Err(unsupported(&version)) }
+}
+
+fn unsupported(requested: &str) -> Refusal {
+    let supported: Vec<&str> = std::iter::once(MODERN).chain(LEGACY).collect();
+    let data = serde_json::json!({"supported": supported, "requested": requested});
+    let message = format!("version {requested} is not spoken here");
+    Refusal { code: code::UNSUPPORTED_VERSION, message, data: Some(data.to_string()) }
+}
+
+/// The version to speak after `initialize`: the client's own if it is known, else the newest.
+fn negotiate(params: &Params<'_>) -> Result<&'static str, Refusal> {
+    let asked = params.protocol_version.and_then(string);
+    let asked = asked.ok_or_else(|| Refusal::params("`protocolVersion` has to be a string"))?;
+    Ok(LEGACY.into_iter().find(|version| *version == asked).unwrap_or(LEGACY[0]))
+}
+
+fn call<'a>(
+    catalogue: &Catalogue,
+    id: &'a RawValue,
+    params: &Params<'a>,
+    era: Era,
+) -> Result<Call<'a>, Refusal> {
+    let name = params.name.and_then(string);
+    let name = name.ok_or_else(|| Refusal::params("`name` has to be a string"))?;
+    if !catalogue.has(&name) {
+        let message = format!("ToolNotFoundError: unknown tool: {name}");
+        return Err(Refusal::params(message));
+    }
+    let arguments = match params.arguments {
+        None => "{}",
+        Some(arguments) if is_object(arguments) => arguments.get(),
+        Some(_) => return Err(Refusal::params("`arguments` has to be an object")),
+    };
+    Ok(Call { id, name, arguments, meta: params.meta, era })
+}
+
+/// The list of tools never changes, so a client that listens is told that there is nothing to
+/// hear; the request stays open until the client ends it.
+fn listen(id: &RawValue, params: &Params<'_>) -> Result<String, Refusal> {
+    if !params.notifications.is_some_and(is_object) {
+        return Err(Refusal::params("`notifications` has to be an object"));
+    }
+    Ok(reply::acknowledged(id))
+}
+
+fn members(object: &RawValue) -> Members<'_> {
+    serde_json::from_str(object.get()).unwrap_or_default()
+}
+
+fn string(value: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(serde::Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    serde_json::from_str::<Text>(value.get()).ok().map(|text| text.0)
+}

@@ -1,0 +1,182 @@
+//! The tools a server offers, read from a schema file.
+//!
+//! One bad tool makes many clients refuse the whole list, without a word to the user. So every
+//! entry is checked against what all of them accept: what is wrong in a required member takes the
+//! tool out, what is wrong in an optional one takes that member out, and both are told.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use callgate_wire::raw::{Members, is_null, quoted};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// What a server offers.
+#[derive(Debug)]
+pub struct Catalogue {
+    names: HashSet<String>,
+    /// MCP's array of tools, as it is listed.
+    tools: String,
+}
+
+impl Catalogue {
+    /// Reads a schema file: the tools that can be offered, and a line for each thing left out.
+    /// An error when the file as a whole is of no use.
+    pub fn from_schema_file(file: &[u8]) -> Result<(Self, Vec<String>), String> {
+        let entries: Vec<&RawValue> = serde_json::from_slice(file)
+            .map_err(|error| format!("it is not a JSON array of tools: {error}"))?;
+        let mut left_out = Vec::new();
+        let mut names = HashSet::new();
+        let mut tools = Vec::new();
+        for (place, entry) in entries.iter().enumerate() {
+            match listed(entry) {
+                Ok(tool) if !names.insert(tool.name.clone()) => {
+                    return Err(format!("two tools are called {:?}", tool.name));
+                }
+                Ok(tool) => {
+                    left_out.extend(tool.left_off);
+                    tools.push(tool.json);
+                }
+                Err(reason) => left_out.push(format!("tool {} is left out: {reason}", place + 1)),
+            }
+        }
+        let tools = format!("[{}]", tools.join(","));
+        Ok((Self { names, tools }, left_out))
+    }
+
+    /// Whether there is a tool of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// MCP's array of tools, on one line.
+    pub(super) fn tools(&self) -> &str {
+        &self.tools
+    }
+}
+
+struct Listed {
+    name: String,
+    json: String,
+    left_off: Vec<String>,
+}
+
+/// An entry of the schema file in MCP's spelling.
+fn listed(entry: &RawValue) -> Result<Listed, String> {
+    let members: Members =
+        serde_json::from_str(entry.get()).map_err(|_| "it is not an object".to_owned())?;
+    let value: Value = serde_json::from_str(entry.get()).map_err(|error| error.to_string())?;
+    let faults = check_entry(&value)?;
+    let name = value["name"].as_str().unwrap_or_default().to_owned();
+    let kept = members.0.iter().filter(|(key, member)| {
+        !is_null(member) && key != "execution" && !faults.iter().any(|fault| fault.member == *key)
+    });
+    let pairs: Vec<String> = kept
+        .map(|(key, member)| format!("{}:{}", quoted(mcp_name(key)), one_line(member)))
+        .collect();
+    let left_off = faults
+        .iter()
+        .map(|fault| format!("tool {name:?}: `{}` is left off: {}", fault.member, fault.reason))
+        .collect();
+    Ok(Listed { json: format!("{{{}}}", pairs.join(",")), name, left_off })
+}
+
+fn mcp_name<'a>(key: &'a Cow<'_, str>) -> &'a str {
+    match &**key {
+        "input_schema" => "inputSchema",
+        "output_schema" => "outputSchema",
+        key => key,
+    }
+}
+
+fn one_line(member: &RawValue) -> String {
+    member.get().replace(['\n', '\r'], " ")
+}
+
+/// An optional member of a tool that clients would not accept.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    member: &'static str,
+    reason: &'static str,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}`: {}", self.member, self.reason)
+    }
+}
+
+/// Checks an entry of a schema file: an error when the tool cannot be offered at all, the faulty
+/// optional members otherwise.
+pub(crate) fn check_entry(entry: &Value) -> Result<Vec<Fault>, String> {
+    match entry.get("name").and_then(Value::as_str) {
+        None => return Err("its `name` is not a string".to_owned()),
+        Some("") => return Err("its `name` is empty".to_owned()),
+        Some(_) => {}
+    }
+    let named = |reason: &str| format!("{} {reason}", entry["name"]);
+    if !matches!(entry.get("description"), None | Some(Value::Null | Value::String(_))) {
+        return Err(named("has a `description` that is not a string"));
+    }
+    let schema = entry.get("input_schema").unwrap_or(&Value::Null);
+    check_schema(schema).map_err(|reason| named(&format!("has an `input_schema` {reason}")))?;
+    let checks: [(&'static str, &'static str, fn(&Value) -> bool); 5] = [
+        ("title", "it is not a string", Value::is_string),
+        ("annotations", "it is not an object of hints", is_annotations),
+        ("output_schema", "it is not the schema of an object", |schema| {
+            check_schema(schema).is_ok()
+        }),
+        ("icons", "it is not a list of icons", is_icons),
+        ("_meta", "it is not an object", Value::is_object),
+    ];
+    let faults = checks.into_iter().filter_map(|(member, reason, is_good)| {
+        let value = entry.get(member).filter(|value| !value.is_null())?;
+        (!is_good(value)).then_some(Fault { member, reason })
+    });
+    Ok(faults.collect())
+}
+
+fn check_schema(schema: &Value) -> Result<(), &'static str> {
+    if schema.get("type").and_then(Value::as_str) != Some("object") {
+        return Err("without `\"type\": \"object\"`");
+    }
+    let is_schema = |value: &Value| value.is_object() || value.is_boolean();
+    match schema.get("properties") {
+        None => {}
+        Some(Value::Object(properties)) if properties.values().all(is_schema) => {}
+        Some(_) => return Err("whose `properties` are not an object of schemas"),
+    }
+    match schema.get("required") {
+        None => {}
+        Some(Value::Array(names)) if names.iter().all(Value::is_string) => {}
+        Some(_) => return Err("whose `required` is not a list of names"),
+    }
+    match schema.get("$schema") {
+        None | Some(Value::String(_)) => Ok(()),
+        Some(_) => Err("whose `$schema` is not a string"),
+    }
+}
+
+fn is_annotations(value: &Value) -> bool {
+    value.as_object().is_some_and(|hints| {
+        hints.iter().all(|(name, hint)| match name.as_str() {
+            "title" => hint.is_string(),
+            name if name.ends_with("Hint") => hint.is_boolean(),
+            _ => true,
+        })
+    })
+}
+
+fn is_icons(value: &Value) -> bool {
+    value.as_array().is_some_and(|icons| icons.iter().all(is_icon))
+}
+
+fn is_icon(icon: &Value) -> bool {
+    let is_list =
+        |value: &Value| value.as_array().is_some_and(|values| values.iter().all(Value::is_string));
+    icon.get("src").is_some_and(Value::is_string)
+        && icon.get("mimeType").is_none_or(Value::is_string)
+        && icon.get("sizes").is_none_or(is_list)
+        && icon.get("theme").is_none_or(|theme| theme == "light" || theme == "dark")
+}

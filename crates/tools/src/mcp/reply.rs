@@ -1,0 +1,181 @@
+//! The lines a server writes.
+
+use std::io::IoSlice;
+
+use callgate_wire::mcp::{LONGEST_LINE, MODERN, meta};
+use callgate_wire::raw::{Members, quoted};
+use callgate_wire::tools::{ErrorPayload, Progress, error_type};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::{Catalogue, Era, Refusal};
+
+const RESULT_TYPE: &str = "resultType";
+
+/// What is needed to answer a call: its id, where its progress goes, and in which era it came.
+#[derive(Debug, Clone)]
+pub struct Ticket {
+    id: String,
+    token: Option<String>,
+    era: Era,
+}
+
+/// An answer to a call: one line, the tool's result in it not copied.
+#[derive(Debug)]
+pub struct Reply<'a> {
+    head: String,
+    body: &'a str,
+    tail: &'static str,
+}
+
+impl Reply<'_> {
+    /// The line in the pieces to be written.
+    #[must_use]
+    pub fn pieces(&self) -> [IoSlice<'_>; 3] {
+        [&self.head, self.body, self.tail].map(|piece| IoSlice::new(piece.as_bytes()))
+    }
+
+    /// The line in one piece.
+    #[must_use]
+    pub fn into_line(self) -> Vec<u8> {
+        (self.head + self.body + self.tail).into_bytes()
+    }
+
+    fn len(&self) -> usize {
+        self.head.len() + self.body.len() + self.tail.len()
+    }
+}
+
+impl Ticket {
+    pub(super) fn new(id: &RawValue, token: Option<&RawValue>, era: Era) -> Self {
+        let token = token.map(|token| token.get().to_owned());
+        Self { id: id.get().to_owned(), token, era }
+    }
+
+    /// Whether this is the request with this id, given as JSON text.
+    #[must_use]
+    pub fn has_id(&self, id: &str) -> bool {
+        self.id == id
+    }
+
+    /// Answers with the tool's result, an object on one line.
+    #[must_use]
+    pub fn result<'a>(&self, result: &'a RawValue) -> Reply<'a> {
+        let id = &self.id;
+        let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#);
+        let reply = if self.era == Era::Modern && !has_result_type(result) {
+            with_result_type(head, result.get())
+        } else {
+            Reply { head, body: result.get(), tail: "}\n" }
+        };
+        // The line's end does not count.
+        if reply.len() - 1 > LONGEST_LINE { self.too_large(reply.len() - 1) } else { reply }
+    }
+
+    fn too_large(&self, size: usize) -> Reply<'static> {
+        let message = format!(
+            "the tool's answer has {size} bytes, but {LONGEST_LINE} bytes is the limit: \
+             have it return less at once"
+        );
+        let kind = error_type::MESSAGE_SIZE.into();
+        self.error(&ErrorPayload { message: message.into(), kind })
+    }
+
+    /// Answers with an error that the model can read: a result marked as one.
+    #[must_use]
+    pub fn error(&self, error: &ErrorPayload<'_>) -> Reply<'static> {
+        let text = quoted(&format!("{}: {}", error.kind, error.message));
+        let content = format!(r#""content":[{{"type":"text","text":{text}}}],"isError":true"#);
+        let result = match self.era {
+            Era::Legacy => format!("{{{content}}}"),
+            Era::Modern => format!(r#"{{"{RESULT_TYPE}":"complete",{content}}}"#),
+        };
+        Reply { head: result_line(&self.id, &result), body: "", tail: "" }
+    }
+
+    /// The line that tells of progress, if the client asked for it.
+    #[must_use]
+    pub fn progress(&self, progress: &Progress<'_>) -> Option<Vec<u8>> {
+        let token = self.token.as_ref()?;
+        let progress = serde_json::to_string(progress).ok()?;
+        let members = progress.strip_prefix('{')?;
+        let params = format!(r#"{{"progressToken":{token},{members}"#);
+        Some(notification_line("notifications/progress", &params).into_bytes())
+    }
+}
+
+fn has_result_type(result: &RawValue) -> bool {
+    let members: Members = serde_json::from_str(result.get()).unwrap_or_default();
+    members.get(RESULT_TYPE).is_some()
+}
+
+/// Adds what the modern era demands and a host of the legacy era does not know.
+fn with_result_type(mut head: String, result: &str) -> Reply<'_> {
+    let members = result.trim_start_matches('{').trim_start();
+    head.push_str(r#"{"resultType":"complete""#);
+    if members != "}" {
+        head.push(',');
+    }
+    Reply { head, body: members, tail: "}\n" }
+}
+
+pub(super) fn result_line(id: &str, result: &str) -> String {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n")
+}
+
+pub(super) fn error_line(id: &str, refusal: &Refusal) -> String {
+    let Refusal { code, message, data } = refusal;
+    let data = data.as_ref().map(|data| format!(r#","data":{data}"#)).unwrap_or_default();
+    let message = quoted(message);
+    let error = format!(r#"{{"code":{code},"message":{message}{data}}}"#);
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n")
+}
+
+fn notification_line(method: &str, params: &str) -> String {
+    format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}\n")
+}
+
+fn server_info() -> serde_json::Value {
+    json!({"name": "callgate", "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// `server/discover`: the tools never change, so no `listChanged` is announced, and clients do
+/// not keep a subscription open for it.
+pub(super) fn discovered() -> String {
+    json!({
+        "resultType": "complete",
+        "supportedVersions": [MODERN],
+        "capabilities": {"tools": {}},
+        "ttlMs": 0,
+        "cacheScope": "private",
+        "_meta": {meta::SERVER_INFO: server_info()},
+    })
+    .to_string()
+}
+
+pub(super) fn initialized(version: &str) -> String {
+    json!({
+        "protocolVersion": version,
+        "capabilities": {"tools": {}},
+        "serverInfo": server_info(),
+    })
+    .to_string()
+}
+
+pub(super) fn listed_legacy(catalogue: &Catalogue) -> String {
+    format!(r#"{{"tools":{}}}"#, catalogue.tools())
+}
+
+pub(super) fn listed_modern(catalogue: &Catalogue) -> String {
+    let meta = json!({meta::SERVER_INFO: server_info()});
+    let tools = catalogue.tools();
+    format!(
+        r#"{{"resultType":"complete","tools":{tools},"ttlMs":0,"cacheScope":"private","_meta":{meta}}}"#
+    )
+}
+
+pub(super) fn acknowledged(id: &RawValue) -> String {
+    let key = meta::SUBSCRIPTION_ID;
+    let params = format!(r#"{{"_meta":{{"{key}":{id}}},"notifications":{{}}}}"#);
+    notification_line("notifications/subscriptions/acknowledged", &params)
+}

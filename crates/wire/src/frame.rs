@@ -1,0 +1,12 @@
+//! Cuts a byte stream into messages: lines ([`Lines`]) or length-prefixed frames ([`Prefixed`]).
+//!
+//! A decoder owns its buffer, so a read that is cancelled half-way loses nothing. A driver asks
+//! for [`space`](Lines::space), reads into it, says how much was [`filled`](Lines::filled), and
+//! takes frames until there are none. Any chunking of the same bytes gives the same frames.
+
+mod buffer;
+mod lines;
+mod prefixed;
+
+pub use lines::{Line, Lines, TooLong};
+pub use prefixed::{Cut, Prefixed, TooLarge, prefix};

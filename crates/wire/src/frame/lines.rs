@@ -1,0 +1,145 @@
+//! Messages that end with a newline.
+
+use memchr::memchr;
+
+use super::buffer::Buffer;
+use crate::scan::IdScan;
+
+/// Cuts a stream into lines of at most `limit` bytes.
+///
+/// A line's end is `\n`, with or without a `\r` before it; blank lines are no messages. A line
+/// over the limit is dropped while it arrives, and reported with its size and its `id`, so that
+/// whoever asked can be told.
+#[derive(Debug)]
+pub struct Lines {
+    buffer: Buffer,
+    limit: usize,
+    /// How many of the pending bytes are known to hold no newline.
+    searched: usize,
+    dropping: Option<Dropping>,
+}
+
+/// A line that is over the limit and still arriving.
+#[derive(Debug, Default)]
+struct Dropping {
+    size: usize,
+    scan: IdScan,
+}
+
+/// One line of a stream.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// A line within the limit, without its line end.
+    Whole(&'a [u8]),
+    /// A line over the limit; its bytes are gone.
+    TooLong(TooLong),
+}
+
+/// What is known of a line that was dropped.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TooLong {
+    /// Its length in bytes, without the line end.
+    pub size: usize,
+    /// Its top-level `id`, as JSON text, if it had a readable one.
+    pub id: Option<String>,
+}
+
+impl Lines {
+    /// A decoder for lines of at most `limit` bytes.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self { buffer: Buffer::default(), limit, searched: 0, dropping: None }
+    }
+
+    /// Room to read into; never empty.
+    pub fn space(&mut self) -> &mut [u8] {
+        self.buffer.space(0)
+    }
+
+    /// Marks `count` bytes of the last [`space`](Self::space) as received.
+    pub fn filled(&mut self, count: usize) {
+        self.buffer.filled(count);
+    }
+
+    /// Takes in a chunk that is already in memory.
+    pub fn push(&mut self, chunk: &[u8]) {
+        self.buffer.push(chunk);
+    }
+
+    /// The next whole line, if one has arrived.
+    pub fn next_frame(&mut self) -> Option<Line<'_>> {
+        loop {
+            let pending = self.buffer.pending();
+            let Some(offset) = memchr(b'\n', &pending[self.searched..]) else {
+                self.searched = pending.len();
+                self.drop_if_over();
+                return None;
+            };
+            let length = self.searched + offset;
+            self.searched = 0;
+            if self.dropping.is_some() || is_over(&pending[..length], self.limit) {
+                let line = self.dropped(length);
+                self.buffer.take(length + 1);
+                return Some(Line::TooLong(line));
+            }
+            if !is_blank(&pending[..length]) {
+                return Some(Line::Whole(trimmed(&self.buffer.take(length + 1)[..length])));
+            }
+            self.buffer.take(length + 1);
+        }
+    }
+
+    /// The last line, when the stream has ended without a newline.
+    pub fn finish(&mut self) -> Option<Line<'_>> {
+        let length = self.buffer.pending().len();
+        self.searched = 0;
+        if self.dropping.is_some() || is_over(self.buffer.pending(), self.limit) {
+            let line = self.dropped(length);
+            self.buffer.clear();
+            return Some(Line::TooLong(line));
+        }
+        let last = trimmed(self.buffer.take(length));
+        (!is_blank(last)).then_some(Line::Whole(last))
+    }
+
+    /// Lets go of a line's beginning once it cannot be within the limit any more. One byte more
+    /// than the limit is still open: it may be the `\r` of the line end.
+    fn drop_if_over(&mut self) {
+        let pending = self.buffer.pending();
+        if self.dropping.is_none() && pending.len() <= self.limit + 1 {
+            return;
+        }
+        // The last byte stays: only what follows tells whether it belongs to the line end.
+        let count = pending.len() - 1;
+        let dropping = self.dropping.get_or_insert_default();
+        dropping.take(&pending[..count]);
+        self.buffer.take(count);
+        self.searched = 1;
+    }
+
+    /// Ends the line being dropped with the first `length` pending bytes.
+    fn dropped(&mut self, length: usize) -> TooLong {
+        let mut dropping = self.dropping.take().unwrap_or_default();
+        dropping.take(trimmed(&self.buffer.pending()[..length]));
+        TooLong { size: dropping.size, id: dropping.scan.finish() }
+    }
+}
+
+impl Dropping {
+    fn take(&mut self, bytes: &[u8]) {
+        self.size += bytes.len();
+        self.scan.push(bytes);
+    }
+}
+
+fn trimmed(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+fn is_over(line: &[u8], limit: usize) -> bool {
+    trimmed(line).len() > limit
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(u8::is_ascii_whitespace)
+}

@@ -1,0 +1,112 @@
+//! Messages that follow their length: four bytes, big-endian.
+
+use super::buffer::Buffer;
+
+const PREFIX: usize = 4;
+
+/// Cuts a stream into frames of at most `limit` payload bytes.
+///
+/// A frame over the limit is refused as soon as its length is known, before anything is
+/// allocated for it. The stream cannot be read on after that: close it.
+#[derive(Debug)]
+pub struct Prefixed {
+    buffer: Buffer,
+    limit: usize,
+}
+
+/// A frame announced a payload over the limit.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub struct TooLarge {
+    /// The size it announced.
+    pub size: usize,
+    /// The size allowed.
+    pub limit: usize,
+}
+
+/// The stream ended in the middle of a frame.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub struct Cut {
+    /// How many bytes of the unfinished frame had arrived, prefix included.
+    pub received: usize,
+}
+
+impl std::fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a message of {} bytes is over the limit of {} bytes", self.size, self.limit)
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+impl std::fmt::Display for Cut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the stream ended inside a message, after {} bytes of it", self.received)
+    }
+}
+
+impl std::error::Error for Cut {}
+
+/// The four bytes that announce a payload of `length` bytes, unless it is over `limit`.
+pub fn prefix(length: usize, limit: usize) -> Result<[u8; PREFIX], TooLarge> {
+    let too_large = TooLarge { size: length, limit };
+    if length > limit {
+        return Err(too_large);
+    }
+    u32::try_from(length).map(u32::to_be_bytes).map_err(|_| too_large)
+}
+
+impl Prefixed {
+    /// A decoder for payloads of at most `limit` bytes.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self { buffer: Buffer::default(), limit }
+    }
+
+    /// Room to read into, enough for the rest of the frame that is arriving; never empty.
+    pub fn space(&mut self) -> &mut [u8] {
+        let missing = match self.announced() {
+            Ok(Some(length)) => (PREFIX + length).saturating_sub(self.buffer.pending().len()),
+            Ok(None) | Err(_) => 0,
+        };
+        self.buffer.space(missing)
+    }
+
+    /// Marks `count` bytes of the last [`space`](Self::space) as received.
+    pub fn filled(&mut self, count: usize) {
+        self.buffer.filled(count);
+    }
+
+    /// Takes in a chunk that is already in memory.
+    pub fn push(&mut self, chunk: &[u8]) {
+        self.buffer.push(chunk);
+    }
+
+    /// Whether a whole frame has arrived.
+    pub fn is_ready(&self) -> Result<bool, TooLarge> {
+        Ok(self.announced()?.is_some_and(|length| self.buffer.pending().len() >= PREFIX + length))
+    }
+
+    /// The payload of the next whole frame, if one has arrived. It may be changed in place.
+    pub fn next_frame(&mut self) -> Result<Option<&mut [u8]>, TooLarge> {
+        match self.announced()? {
+            Some(length) if self.buffer.pending().len() >= PREFIX + length => {
+                Ok(Some(&mut self.buffer.take(PREFIX + length)[PREFIX..]))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether the stream may end here: an error when it ends inside a frame.
+    pub fn finish(&self) -> Result<(), Cut> {
+        match self.buffer.pending().len() {
+            0 => Ok(()),
+            received => Err(Cut { received }),
+        }
+    }
+
+    fn announced(&self) -> Result<Option<usize>, TooLarge> {
+        let Some(prefix) = self.buffer.pending().first_chunk::<PREFIX>() else { return Ok(None) };
+        let size = u32::from_be_bytes(*prefix) as usize;
+        if size > self.limit { Err(TooLarge { size, limit: self.limit }) } else { Ok(Some(size)) }
+    }
+}

@@ -1,0 +1,181 @@
+//! The tools protocol: bridge and host, on a Unix socket, length-prefixed JSON.
+//!
+//! `docs/protocol/tools.md` is the normative text.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::raw::{is_object, present, quoted};
+
+/// The largest message either side may send, in bytes of payload.
+pub const MAX_MESSAGE: usize = 10_485_760;
+/// What a session's socket file is called, before its id.
+pub const SOCKET_PREFIX: &str = "claudecode_ipc_";
+/// What a session's socket file is called, after its id.
+pub const SOCKET_SUFFIX: &str = ".sock";
+/// What a session's schema file is called, before its id.
+pub const SCHEMA_PREFIX: &str = "claudecode_ipc_schema_";
+/// What a session's schema file is called, after its id.
+pub const SCHEMA_SUFFIX: &str = ".json";
+/// The only method.
+pub const CALL_TOOL: &str = "call_tool";
+
+/// The error names this side of the protocol knows. A parent may send others: the class name of
+/// whatever its tool raised.
+pub mod error_type {
+    /// No tool has this name.
+    pub const NOT_FOUND: &str = "ToolNotFoundError";
+    /// The arguments do not fit the tool's input schema.
+    pub const ARGUMENT: &str = "ToolArgumentError";
+    /// The tool took longer than it may.
+    pub const TIMEOUT: &str = "ToolTimeoutError";
+    /// The call was cancelled.
+    pub const CANCELLED: &str = "ToolCancelledError";
+    /// The tool failed or panicked and did not say how to call that.
+    pub const EXECUTION: &str = "IPCToolExecutionError";
+    /// A message was over [`MAX_MESSAGE`](super::MAX_MESSAGE).
+    pub const MESSAGE_SIZE: &str = "IPCMessageSizeError";
+    /// The other side cannot be reached, or went away.
+    pub const CONNECTION: &str = "IPCConnectionError";
+    /// The other side broke the protocol.
+    pub const PROTOCOL: &str = "IPCError";
+    /// The bridge could not be started.
+    pub const STARTUP: &str = "BridgeStartupError";
+}
+
+/// What the bridge sends.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Request<'a> {
+    /// The method, `call_tool`.
+    #[serde(borrow)]
+    pub method: Cow<'a, str>,
+    /// Its parameters, see [`CallParams`].
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub params: Option<&'a RawValue>,
+}
+
+/// The parameters of `call_tool`.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct CallParams<'a> {
+    /// The tool's name.
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    /// The tool's arguments, an object.
+    #[serde(borrow)]
+    pub arguments: &'a RawValue,
+    /// What the agent CLI said about the call: its ids, a progress token. Optional.
+    #[serde(rename = "_meta", borrow, default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<&'a RawValue>,
+}
+
+/// What the host answers: exactly one of `result` and `error`, or a `progress` before them.
+#[derive(Debug)]
+pub enum Response<'a> {
+    /// The tool's result, an MCP `CallToolResult`, untouched.
+    Result(&'a RawValue),
+    /// The call failed.
+    Error(ErrorPayload<'a>),
+    /// The call goes on. Sent only for a call whose `_meta` holds a `progressToken`.
+    Progress(Progress<'a>),
+}
+
+/// Why a call failed.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct ErrorPayload<'a> {
+    /// What could not be done, and what to do next.
+    #[serde(borrow)]
+    pub message: Cow<'a, str>,
+    /// The class of the error, see [`error_type`].
+    #[serde(rename = "type", borrow)]
+    pub kind: Cow<'a, str>,
+}
+
+/// How far a call has come.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Progress<'a> {
+    /// Must grow from one report to the next.
+    pub progress: f64,
+    /// Where it ends, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<f64>,
+    /// What is being done.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct ResponseMembers<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    progress: Option<Progress<'a>>,
+}
+
+impl<'a> Response<'a> {
+    /// Reads a host's message; the error says in words what is wrong with it.
+    pub fn decode(payload: &'a [u8]) -> Result<Self, String> {
+        let members: ResponseMembers = serde_json::from_slice(payload)
+            .map_err(|error| format!("the host's answer is not a JSON message: {error}"))?;
+        match (members.result, members.error, members.progress) {
+            (Some(result), None, None) if is_object(result) => Ok(Self::Result(result)),
+            (Some(_), None, None) => Err("the host's `result` is not an object".to_owned()),
+            (None, Some(error), None) => serde_json::from_str(error.get())
+                .map(Self::Error)
+                .map_err(|error| format!("the host's `error` cannot be read: {error}")),
+            (None, None, Some(progress)) => Ok(Self::Progress(progress)),
+            _ => Err("the host's answer needs exactly one of `result` and `error`".to_owned()),
+        }
+    }
+
+    /// The message as JSON text.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        match self {
+            Self::Result(result) => format!(r#"{{"result":{result}}}"#).into_bytes(),
+            Self::Error(error) => format!(
+                r#"{{"error":{{"message":{},"type":{}}}}}"#,
+                quoted(&error.message),
+                quoted(&error.kind)
+            )
+            .into_bytes(),
+            Self::Progress(progress) => {
+                let progress = serde_json::to_string(progress).unwrap_or_default();
+                format!(r#"{{"progress":{progress}}}"#).into_bytes()
+            }
+        }
+    }
+}
+
+/// The two ends of a `call_tool` request, to be written around the arguments without copying
+/// them.
+#[derive(Debug)]
+pub struct CallFrame {
+    /// What comes before the arguments.
+    pub head: String,
+    /// What comes after them.
+    pub tail: String,
+}
+
+impl CallFrame {
+    /// A request for the tool `name`; `meta` is passed on as it is.
+    #[must_use]
+    pub fn new(name: &str, meta: Option<&RawValue>) -> Self {
+        let head =
+            format!(r#"{{"method":"{CALL_TOOL}","params":{{"name":{},"arguments":"#, quoted(name));
+        let tail = match meta {
+            Some(meta) => format!(r#","_meta":{meta}}}}}"#),
+            None => "}}".to_owned(),
+        };
+        Self { head, tail }
+    }
+
+    /// The size of the whole request with arguments of `arguments` bytes.
+    #[must_use]
+    pub fn size(&self, arguments: usize) -> usize {
+        self.head.len() + arguments + self.tail.len()
+    }
+}

@@ -1,0 +1,16 @@
+//! callgate: one program between a coding agent, your code, your screen and you.
+//!
+//! The commands that agents start come first, before anything is parsed or set up: how long they
+//! take to start is time that somebody waits.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    match arguments.next() {
+        Some(command) if command == "bridge" => callgate_tools::bridge::main(arguments),
+        _ => cli::run(),
+    }
+}
