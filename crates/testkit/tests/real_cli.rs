@@ -5,6 +5,7 @@ use std::time::Duration;
 use callgate_testkit::claude::Claude;
 use callgate_testkit::leaks::Leaks;
 use callgate_testkit::messages::{Messages, Part, Turn};
+use callgate_testkit::tools;
 use serde_json::json;
 
 #[test]
@@ -43,6 +44,49 @@ fn runs_the_scripted_tool_and_reports_its_result() {
     assert_eq!(fake.last().tool_results().len(), 1);
     assert_eq!(run.tool_results().len(), 2);
     assert_eq!(run.tool_results()[0], first[0]);
+}
+
+/// The smallest MCP server: one tool that answers with its argument.
+const SERVER: &str = r#"
+const tool = {name: "say", description: "Says it", inputSchema: {type: "object"}};
+const results = {
+    "initialize": () => ({protocolVersion: "2025-11-25", capabilities: {tools: {}},
+                          serverInfo: {name: "small", version: "1"}}),
+    "tools/list": () => ({tools: [tool]}),
+    "tools/call": (params) => ({content: [{type: "text", text: params.arguments.text}]}),
+};
+require("readline").createInterface({input: process.stdin}).on("line", (line) => {
+    const {id, method, params} = JSON.parse(line);
+    if (id === undefined) return;
+    const found = results[method];
+    const answer = found ? {result: found(params)} : {error: {code: -32601, message: "no"}};
+    console.log(JSON.stringify({jsonrpc: "2.0", id, ...answer}));
+});
+"#;
+
+#[test]
+fn connects_an_mcp_server_and_calls_its_tool() {
+    let Some(node) = tools::node22().filter(|_| Claude::find().is_some()) else { return };
+    let fake = Messages::start([
+        Turn::tool_use("mcp__small__say", json!({"text": "grüße"})),
+        Turn::text("Done"),
+    ]);
+    let server = json!({"command": node, "args": ["-e", SERVER]});
+    let claude = Claude::new(&fake)
+        .prompt("Say it")
+        .mcp_config(&json!({"mcpServers": {"small": server}}))
+        .settings(&json!({"env": {"FROM_SETTINGS": "1"}}))
+        .env("FROM_TEST", "1")
+        .allowed_tools(["mcp__small"]);
+    let leaks = Leaks::watch(claude.work(), &[""]).marker(claude.folder().to_str().unwrap());
+    let run = claude.run();
+    leaks.check();
+    assert_eq!(run.mcp_servers(), [("small".to_owned(), "connected".to_owned())]);
+    assert!(run.tools().contains(&"mcp__small__say".to_owned()), "{:?}", run.tools());
+    assert!(fake.last().tool_names().contains(&"mcp__small__say".to_owned()));
+    assert_eq!(fake.last().tool_results()[0].text, "grüße");
+    assert_eq!(run.result_text(), "Done");
+    fake.assert_played();
 }
 
 #[test]

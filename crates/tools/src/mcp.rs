@@ -9,8 +9,8 @@ mod reply;
 use std::borrow::Cow;
 
 use callgate_wire::frame::TooLong;
-use callgate_wire::mcp::{LEGACY, LONGEST_LINE, MODERN, Message, Params, Unfit, code, meta};
-use callgate_wire::raw::{Members, is_null, is_object};
+use callgate_wire::mcp::{LEGACY, LONGEST_LINE, MODERN, Message, Unfit, code, meta};
+use callgate_wire::raw::{Members, is_object};
 use callgate_wire::scan::IdScan;
 use serde_json::value::RawValue;
 
@@ -80,8 +80,8 @@ impl Call<'_> {
     /// What is needed to answer the call later.
     #[must_use]
     pub fn ticket(&self) -> Ticket {
-        let token = self.meta.and_then(|meta| members(meta).get(meta::PROGRESS_TOKEN));
-        Ticket::new(self.id, token.filter(|token| !is_null(token)), self.era)
+        let token = self.meta.and_then(|meta| members(meta).some(meta::PROGRESS_TOKEN));
+        Ticket::new(self.id, token, self.era)
     }
 }
 
@@ -129,8 +129,8 @@ fn refuse_unfit(line: &[u8], unfit: Unfit) -> Answer<'static> {
     Answer::Reply(error_line(scan.finish().as_deref().unwrap_or("null"), &refusal))
 }
 
-fn notification<'a>(method: &str, params: Option<&Params<'a>>) -> Answer<'a> {
-    match (method, params.and_then(|params| params.request_id)) {
+fn notification<'a>(method: &str, params: Option<&Members<'a>>) -> Answer<'a> {
+    match (method, params.and_then(|params| params.some("requestId"))) {
         ("notifications/cancelled", Some(id)) => Answer::Cancel(id.get()),
         _ => Answer::Nothing,
     }
@@ -140,9 +140,9 @@ fn request<'a>(
     catalogue: &Catalogue,
     id: &'a RawValue,
     method: &str,
-    params: &Params<'a>,
+    params: &Members<'a>,
 ) -> Result<Answer<'a>, Refusal> {
-    let era = era(params.meta)?;
+    let era = era(params.some("_meta"))?;
     let result = match (method, era) {
         ("tools/call", _) => return call(catalogue, id, params, era).map(Answer::Call),
         ("subscriptions/listen", Era::Modern) => return listen(id, params).map(Answer::Reply),
@@ -152,7 +152,7 @@ fn request<'a>(
         }
         ("initialize", _) => reply::initialized(negotiate(params)?),
         ("ping", Era::Legacy) => "{}".to_owned(),
-        ("tools/list", _) if params.cursor.is_some() => {
+        ("tools/list", _) if params.some("cursor").is_some() => {
             return Err(Refusal::params("unknown cursor: all tools are on one page"));
         }
         ("tools/list", Era::Legacy) => reply::listed_legacy(catalogue),
@@ -191,8 +191,8 @@ fn unsupported(requested: &str) -> Refusal {
 }
 
 /// The version to speak after `initialize`: the client's own if it is known, else the newest.
-fn negotiate(params: &Params<'_>) -> Result<&'static str, Refusal> {
-    let asked = params.protocol_version.and_then(string);
+fn negotiate(params: &Members<'_>) -> Result<&'static str, Refusal> {
+    let asked = params.some("protocolVersion").and_then(string);
     let asked = asked.ok_or_else(|| Refusal::params("`protocolVersion` has to be a string"))?;
     Ok(LEGACY.into_iter().find(|version| *version == asked).unwrap_or(LEGACY[0]))
 }
@@ -200,27 +200,27 @@ fn negotiate(params: &Params<'_>) -> Result<&'static str, Refusal> {
 fn call<'a>(
     catalogue: &Catalogue,
     id: &'a RawValue,
-    params: &Params<'a>,
+    params: &Members<'a>,
     era: Era,
 ) -> Result<Call<'a>, Refusal> {
-    let name = params.name.and_then(string);
+    let name = params.some("name").and_then(string);
     let name = name.ok_or_else(|| Refusal::params("`name` has to be a string"))?;
     if !catalogue.has(&name) {
         let message = format!("ToolNotFoundError: unknown tool: {name}");
         return Err(Refusal::params(message));
     }
-    let arguments = match params.arguments {
+    let arguments = match params.some("arguments") {
         None => "{}",
         Some(arguments) if is_object(arguments) => arguments.get(),
         Some(_) => return Err(Refusal::params("`arguments` has to be an object")),
     };
-    Ok(Call { id, name, arguments, meta: params.meta, era })
+    Ok(Call { id, name, arguments, meta: params.some("_meta"), era })
 }
 
 /// The list of tools never changes, so a client that listens is told that there is nothing to
 /// hear; the request stays open until the client ends it.
-fn listen(id: &RawValue, params: &Params<'_>) -> Result<String, Refusal> {
-    if !params.notifications.is_some_and(is_object) {
+fn listen(id: &RawValue, params: &Members<'_>) -> Result<String, Refusal> {
+    if !params.some("notifications").is_some_and(is_object) {
         return Err(Refusal::params("`notifications` has to be an object"));
     }
     Ok(reply::acknowledged(id))
@@ -235,3 +235,6 @@ fn string(value: &RawValue) -> Option<Cow<'_, str>> {
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     serde_json::from_str::<Text>(value.get()).ok().map(|text| text.0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use callgate_link::tokio::{FrameError, FrameReader, write_frame};
-use callgate_wire::raw::is_object;
-use callgate_wire::tools::{CALL_TOOL, CallParams, MAX_MESSAGE, Request, Response, error_type};
+use callgate_wire::tools::{CALL_TOOL, MAX_MESSAGE, Request, Response, error_type};
 use callgate_wire::{mcp::meta, raw::Members};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::net::UnixStream;
@@ -101,18 +100,12 @@ impl Connection {
 
 fn read_call(frame: &[u8]) -> Result<OwnedCall, ToolError> {
     let broken = |message: String| ToolError::named(error_type::PROTOCOL, message);
-    let request: Request = serde_json::from_slice(frame)
-        .map_err(|error| broken(format!("the request is not a JSON message: {error}")))?;
+    let request = Request::decode(frame).map_err(broken)?;
     if request.method != CALL_TOOL {
         let message = format!("unknown method {:?}: there is only {CALL_TOOL:?}", request.method);
         return Err(broken(message));
     }
-    let params = request.params.map_or("null", RawValue::get);
-    let params: CallParams = serde_json::from_str(params)
-        .map_err(|error| broken(format!("the request's `params` cannot be read: {error}")))?;
-    if !is_object(params.arguments) {
-        return Err(broken("the request's `arguments` are not an object".to_owned()));
-    }
+    let params = request.call().map_err(broken)?;
     Ok(OwnedCall {
         name: Cow::into_owned(params.name),
         arguments: params.arguments.to_owned(),
@@ -122,7 +115,7 @@ fn read_call(frame: &[u8]) -> Result<OwnedCall, ToolError> {
 
 fn wants_progress(meta: Option<&RawValue>) -> bool {
     meta.and_then(|meta| serde_json::from_str::<Members>(meta.get()).ok())
-        .is_some_and(|members| members.get(meta::PROGRESS_TOKEN).is_some())
+        .is_some_and(|members| members.some(meta::PROGRESS_TOKEN).is_some())
 }
 
 fn pipelined() -> ToolError {

@@ -180,3 +180,7 @@ fn is_icon(icon: &Value) -> bool {
         && icon.get("sizes").is_none_or(is_list)
         && icon.get("theme").is_none_or(|theme| theme == "light" || theme == "dark")
 }
+
+#[cfg(test)]
+#[path = "catalogue_tests.rs"]
+mod tests;

@@ -179,3 +179,7 @@ pub(super) fn acknowledged(id: &RawValue) -> String {
     let params = format!(r#"{{"_meta":{{"{key}":{id}}},"notifications":{{}}}}"#);
     notification_line("notifications/subscriptions/acknowledged", &params)
 }
+
+#[cfg(test)]
+#[path = "reply_tests.rs"]
+mod tests;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::shape::{
     self, Field, Kind, field, join, list_of, nullable, optional, refuse, refuse_at,
 };
-use super::{EFFORT, Outcome, has_beta};
+use super::{Context, EFFORT, Outcome};
 
 const CACHE: Field = nullable("cache_control", Kind::Cache);
 const CALLER: Field = optional("caller", Kind::Object);
@@ -169,33 +169,34 @@ pub(super) fn system(system: Option<&Value>) -> Outcome {
 }
 
 /// Checks each message by itself.
-pub(super) fn messages(body: &Map<String, Value>, betas: &[&str]) -> Outcome {
+pub(super) fn messages(body: &Map<String, Value>, context: &Context<'_>) -> Outcome {
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
     if messages.is_empty() {
         return refuse("messages: at least one message is required");
     }
     let each = messages.iter().enumerate();
-    each.into_iter().try_for_each(|(at, message)| one(&join("messages", at), message, betas))
+    each.into_iter().try_for_each(|(at, message)| one(&join("messages", at), message, context))
 }
 
-fn one(path: &str, message: &Value, betas: &[&str]) -> Outcome {
+fn one(path: &str, message: &Value, context: &Context<'_>) -> Outcome {
     let role = message["role"].as_str().unwrap_or_default();
     let mut table = vec![
         field("role", Kind::OneOf(&["user", "assistant", "system"])),
         field("content", Kind::Any),
     ];
     if role == "system" {
-        table.extend(per_turn(betas));
+        table.extend(per_turn(context));
     }
     shape::fields(path, shape::object(path, message)?, &table)?;
-    content(path, role, &message["content"])
+    content(path, role, &message["content"])?;
+    if context.newest { since_2026_10_21(path, role, &message["content"]) } else { Ok(()) }
 }
 
 /// What a message of the role `system` may carry beside its content, by beta flag.
-fn per_turn(betas: &[&str]) -> Vec<Field> {
+fn per_turn(context: &Context<'_>) -> Vec<Field> {
     const CONFIG: Field = nullable("output_config", Kind::Fields(&[nullable("effort", EFFORT)]));
     const CLEAR: Field = nullable("clear_at", Kind::OneOf(&["next_user_message", "never"]));
-    let has = |start: &str| has_beta(betas, start);
+    let has = |start: &str| context.has_beta(start);
     let mut fields = Vec::new();
     if has("per-turn-control-") || has("mid-conversation-output-config-") {
         fields.push(CONFIG);
@@ -204,6 +205,23 @@ fn per_turn(betas: &[&str]) -> Vec<Field> {
         fields.push(CLEAR);
     }
     fields
+}
+
+/// What version 2026-10-21 refuses beside the sampling parameters. The words are not the
+/// service's own.
+fn since_2026_10_21(path: &str, role: &str, content: &Value) -> Outcome {
+    for (at, block) in content.as_array().into_iter().flatten().enumerate() {
+        let place = format!("{path}.content.{at}");
+        let found = [block].into_iter().chain(block["content"].as_array().into_iter().flatten());
+        let mut cited = found.filter(|part| part["type"] == "text").map(|part| &part["citations"]);
+        if role == "assistant" && block["type"] == "document" {
+            return refuse_at(&place, "`document` blocks can only be in `user` messages");
+        }
+        if role == "user" && cited.any(|list| list.as_array().is_some_and(|l| !l.is_empty())) {
+            return refuse_at(&place, "`citations` can only be in `assistant` messages");
+        }
+    }
+    Ok(())
 }
 
 fn content(path: &str, role: &str, content: &Value) -> Outcome {

@@ -28,6 +28,10 @@ pub(super) fn check(body: &Map<String, Value>) -> Outcome {
              with a user message.",
         );
     }
+    let pairs = turns.iter().zip(turns.iter().skip(1));
+    if pairs.into_iter().any(|(before, turn)| turn.role == "system" && before.role != "user") {
+        return refuse("messages: a \"system\" message must come right after a \"user\" message");
+    }
     unique_ids(&turns)?;
     for (at, turn) in turns.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| turns.get(at));

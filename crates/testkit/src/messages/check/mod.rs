@@ -1,8 +1,9 @@
 //! What the Messages API refuses, with its status, error type and words.
 //!
-//! The rules follow the request types of the official SDK (1.8.0, beta types included), its
-//! documented limits, and error texts that the service is known to send. A field that needs a
-//! beta flag is unknown without it, as it is there.
+//! The rules follow the request types of the official SDKs (TypeScript 0.137.0 for the API
+//! version 2023-06-01, 1.8.0 for 2026-10-21, beta types included), the documented limits and
+//! changes between the versions, and error texts that the service is known to send. A field that
+//! needs a beta flag is unknown without it, as it is there.
 
 mod blocks;
 mod conversation;
@@ -31,6 +32,29 @@ pub struct Refusal {
 
 type Outcome = Result<(), Refusal>;
 type Headers = BTreeMap<String, String>;
+
+/// What the headers say about how to read the body.
+struct Context<'a> {
+    betas: Vec<&'a str>,
+    /// Whether the API version is 2026-10-21 and not 2023-06-01.
+    newest: bool,
+}
+
+impl<'a> Context<'a> {
+    fn of(headers: &'a Headers) -> Self {
+        let betas = headers.get("anthropic-beta").map_or("", String::as_str);
+        Self {
+            betas: betas.split(',').map(str::trim).collect(),
+            newest: headers.get("anthropic-version").is_some_and(|version| version == NEWEST),
+        }
+    }
+
+    fn has_beta(&self, start: &str) -> bool {
+        self.betas.iter().any(|beta| beta.starts_with(start))
+    }
+}
+
+const NEWEST: &str = "2026-10-21";
 
 /// The two calls that are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,34 +95,30 @@ pub(crate) fn envelope(headers: &Headers, body: &[u8]) -> Result<Map<String, Val
 
 /// Whether the API would accept this body.
 pub(crate) fn body(call: Call, headers: &Headers, body: &Map<String, Value>) -> Outcome {
-    let betas: Vec<&str> = headers
-        .get("anthropic-beta")
-        .map(|value| value.split(',').map(str::trim).collect())
-        .unwrap_or_default();
-    let fields = top_fields(call, &betas);
+    let context = Context::of(headers);
+    let fields = top_fields(call, &context);
     shape::fields("", body, &fields)?;
     blocks::system(body.get("system"))?;
     tools::check(body)?;
-    blocks::messages(body, &betas)?;
+    blocks::messages(body, &context)?;
     conversation::check(body)?;
     conversation::cache_control(body)?;
-    thinking(body, &betas)
+    thinking(body, &context)
 }
 
-fn top_fields(call: Call, betas: &[&str]) -> Vec<Field> {
+fn top_fields(call: Call, context: &Context<'_>) -> Vec<Field> {
     let mut fields = vec![field("model", Kind::Name), field("messages", Kind::List)];
     fields.extend(COMMON);
     if call == Call::Create {
         fields.push(field("max_tokens", Kind::Whole(0)));
         fields.extend(CREATE);
     }
-    let enabled = BETA.iter().filter(|(flag, _)| has_beta(betas, flag));
+    if call == Call::Create && !context.newest {
+        fields.extend(SAMPLING);
+    }
+    let enabled = BETA.iter().filter(|(flag, _)| context.has_beta(flag));
     fields.extend(enabled.map(|(_, field)| *field));
     fields
-}
-
-fn has_beta(betas: &[&str], start: &str) -> bool {
-    betas.iter().any(|beta| beta.starts_with(start))
 }
 
 const EFFORT: Kind = Kind::OneOf(&["low", "medium", "high", "xhigh", "max"]);
@@ -113,8 +133,7 @@ const COMMON: [Field; 7] = [
     optional("tools", Kind::List),
 ];
 
-/// The last three are gone from the SDK's types, and still served for older models.
-const CREATE: [Field; 10] = [
+const CREATE: [Field; 7] = [
     nullable("container", Kind::Any),
     nullable("diagnostics", Kind::Fields(&[nullable("previous_message_id", Kind::Text)])),
     nullable("inference_geo", Kind::Text),
@@ -122,6 +141,10 @@ const CREATE: [Field; 10] = [
     optional("service_tier", Kind::OneOf(&["auto", "standard_only"])),
     optional("stop_sequences", Kind::Texts),
     optional("stream", Kind::Bool),
+];
+
+/// Gone in version 2026-10-21, whatever their value.
+const SAMPLING: [Field; 3] = [
     optional("temperature", Kind::Fraction),
     optional("top_p", Kind::Fraction),
     optional("top_k", Kind::Whole(0)),
@@ -178,14 +201,14 @@ const THINKING: [(&str, &[Field]); 4] = [
     ("adaptive", &[BINDING, DISPLAY]),
 ];
 
-fn thinking(body: &Map<String, Value>, betas: &[&str]) -> Outcome {
+fn thinking(body: &Map<String, Value>, context: &Context<'_>) -> Outcome {
     let thinking = body.get("thinking");
     let kind = thinking.and_then(|thinking| thinking["type"].as_str()).unwrap_or("disabled");
     if kind == "disabled" {
         return Ok(());
     }
     let display = thinking.and_then(|thinking| thinking["display"].as_str());
-    if display == Some("updates") && !has_beta(betas, "thinking-display-updates-") {
+    if display == Some("updates") && !context.has_beta("thinking-display-updates-") {
         let place = format!("thinking.{kind}.display");
         return shape::refuse_at(&place, "Input should be 'summarized' or 'omitted'");
     }
@@ -219,7 +242,7 @@ fn credentials(headers: &Headers) -> Outcome {
 
 fn version(headers: &Headers) -> Outcome {
     match headers.get("anthropic-version").map(String::as_str) {
-        Some("2023-06-01" | "2023-01-01") => Ok(()),
+        Some("2023-06-01" | NEWEST) => Ok(()),
         Some(other) => refuse(&format!("anthropic-version: \"{other}\" is not a valid version")),
         None => refuse("anthropic-version: header is required"),
     }

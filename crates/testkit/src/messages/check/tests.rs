@@ -281,6 +281,49 @@ fn beta_fields_need_their_flag() {
 }
 
 #[test]
+fn the_newest_version_is_stricter() {
+    let cited = || {
+        let mut block = text("a");
+        block["citations"] = json!([{"type": "char_location"}]);
+        block
+    };
+    let document = || {
+        let source = json!({"type": "text", "media_type": "text/plain", "data": "x"});
+        json!({"type": "document", "source": source})
+    };
+    let newest = |r: &mut Request| r.header("anthropic-version", "2026-10-21");
+    check(|r| newest(r), expect!["accepted"]);
+    check(|r| r.set("temperature", json!(1.0)), expect!["accepted"]);
+    check(
+        |r| {
+            newest(r);
+            r.set("temperature", json!(1.0));
+        },
+        expect!["400 invalid_request_error: temperature: Extra inputs are not permitted"],
+    );
+    check(|r| r.block(cited()), expect!["accepted"]);
+    check(
+        |r| {
+            newest(r);
+            r.block(cited());
+        },
+        expect![
+            "400 invalid_request_error: messages.0.content.0: `citations` can only be in `assistant` messages"
+        ],
+    );
+    check(|r| r.talk(&[json!("a"), json!([document()]), json!("b")]), expect!["accepted"]);
+    check(
+        |r| {
+            newest(r);
+            r.talk(&[json!("a"), json!([document()]), json!("b")]);
+        },
+        expect![
+            "400 invalid_request_error: messages.1.content.0: `document` blocks can only be in `user` messages"
+        ],
+    );
+}
+
+#[test]
 fn counting_tokens_takes_no_limit() {
     check(
         |r| r.call = Call::CountTokens,
@@ -374,6 +417,20 @@ fn roles() {
         ],
     );
     check(|r| r.talk(&[json!("a"), json!("b"), json!("c")]), expect!["accepted"]);
+    let said = |role: &str| json!({"role": role, "content": "x"});
+    check(
+        |r| r.set("messages", json!([said("user"), said("system"), said("user")])),
+        expect!["accepted"],
+    );
+    check(
+        |r| {
+            let talk = ["user", "assistant", "system", "user"].map(said);
+            r.set("messages", json!(talk));
+        },
+        expect![[
+            r#"400 invalid_request_error: messages: a "system" message must come right after a "user" message"#
+        ]],
+    );
     check(
         |r| r.set("messages", json!([{"role": "user", "content": "a", "name": "me"}])),
         expect!["400 invalid_request_error: messages.0.name: Extra inputs are not permitted"],

@@ -1,0 +1,106 @@
+//! How results, errors and progress are put on a line.
+
+use callgate_wire::mcp::LONGEST_LINE;
+use callgate_wire::tools::{ErrorPayload, Progress};
+use expect_test::{Expect, expect};
+use serde_json::value::RawValue;
+
+use super::{Era, Reply, Ticket};
+
+fn ticket(era: Era, token: Option<&str>) -> Ticket {
+    Ticket { id: "7".to_owned(), token: token.map(str::to_owned), era }
+}
+
+fn line(reply: Reply<'_>) -> String {
+    let pieces: Vec<u8> = reply.pieces().iter().flat_map(|piece| piece.to_vec()).collect();
+    let line = reply.into_line();
+    assert_eq!(line, pieces);
+    String::from_utf8(line).unwrap()
+}
+
+fn check_result(era: Era, result: &str, expected: &Expect) {
+    let result: &RawValue = serde_json::from_str(result).unwrap();
+    expected.assert_eq(&line(ticket(era, None).result(result)));
+}
+
+#[test]
+fn a_legacy_result_crosses_byte_for_byte() {
+    check_result(
+        Era::Legacy,
+        r#"{ "isError" : true, "content":[{"type":"image","data":"x"}], "n": 1.50, "resultType":"q"}"#,
+        &expect![[r#"
+            {"jsonrpc":"2.0","id":7,"result":{ "isError" : true, "content":[{"type":"image","data":"x"}], "n": 1.50, "resultType":"q"}}
+        "#]],
+    );
+}
+
+#[test]
+fn a_modern_result_gets_its_type_unless_it_has_one() {
+    check_result(
+        Era::Modern,
+        r#"{ "content":[], "z": 1.50}"#,
+        &expect![[r#"
+            {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[], "z": 1.50}}
+        "#]],
+    );
+    check_result(
+        Era::Modern,
+        r#"{"content":[],"resultType":"input_required"}"#,
+        &expect![[r#"
+            {"jsonrpc":"2.0","id":7,"result":{"content":[],"resultType":"input_required"}}
+        "#]],
+    );
+    check_result(
+        Era::Modern,
+        "{ }",
+        &expect![[r#"
+            {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete"}}
+        "#]],
+    );
+}
+
+#[test]
+fn an_error_shows_its_class_and_its_message() {
+    let error = ErrorPayload { message: "no \"such\"\nfile".into(), kind: "OSError".into() };
+    expect![[r#"
+        {"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"OSError: no \"such\"\nfile"}],"isError":true}}
+    "#]]
+    .assert_eq(&line(ticket(Era::Legacy, None).error(&error)));
+    expect![[r#"
+        {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[{"type":"text","text":"OSError: no \"such\"\nfile"}],"isError":true}}
+    "#]]
+    .assert_eq(&line(ticket(Era::Modern, None).error(&error)));
+}
+
+#[test]
+fn a_line_of_exactly_the_limit_is_sent_and_one_more_is_an_error() {
+    let around = r#"{"jsonrpc":"2.0","id":7,"result":{"content":""}}"#.len();
+    let result = |length: usize| {
+        let text = format!(r#"{{"content":"{}"}}"#, "x".repeat(length));
+        RawValue::from_string(text).unwrap()
+    };
+    let fitting = result(LONGEST_LINE - around);
+    assert_eq!(line(ticket(Era::Legacy, None).result(&fitting)).len(), LONGEST_LINE + 1);
+    let over = result(LONGEST_LINE - around + 1);
+    expect![[r#"
+        {"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"IPCMessageSizeError: the tool's answer has 10485761 bytes, but 10485760 bytes is the limit: have it return less at once"}],"isError":true}}
+    "#]]
+    .assert_eq(&line(ticket(Era::Legacy, None).result(&over)));
+}
+
+#[test]
+fn progress_goes_to_whoever_asked_for_it() {
+    let progress = Progress { progress: 0.5, total: Some(2.0), message: Some("half".into()) };
+    assert_eq!(ticket(Era::Legacy, None).progress(&progress), None);
+    let told = ticket(Era::Legacy, Some("\"t\"")).progress(&progress).unwrap();
+    expect![[r#"
+        {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":0.5,"total":2.0,"message":"half"}}
+    "#]]
+    .assert_eq(&String::from_utf8(told).unwrap());
+}
+
+#[test]
+fn an_id_is_the_same_only_in_the_same_spelling() {
+    assert!(ticket(Era::Legacy, None).has_id("7"));
+    assert!(!ticket(Era::Legacy, None).has_id("\"7\""));
+}
