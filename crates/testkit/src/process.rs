@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -46,6 +46,16 @@ impl Group {
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Its standard input, which the command asked for as a pipe.
+    pub fn take_stdin(&mut self) -> ChildStdin {
+        self.child.stdin.take().expect("a pipe that was not taken yet")
+    }
+
+    /// Its standard output, which the command asked for as a pipe.
+    pub fn take_stdout(&mut self) -> ChildStdout {
+        self.child.stdout.take().expect("a pipe that was not taken yet")
     }
 
     /// Waits for the end of the leader; `None` when it still runs after `limit`.

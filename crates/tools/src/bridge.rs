@@ -48,9 +48,10 @@ fn start(arguments: impl IntoIterator<Item = OsString>) -> Result<(), String> {
     let catalogue = read_catalogue(&options.schema)?;
     let system = |error: io::Error| format!("cannot start: {error}");
     watch::obey_signals().map_err(system)?;
-    let input = File::from(io::stdin().as_fd().try_clone_to_owned().map_err(system)?);
+    let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(system)?;
     let stdout = io::stdout().as_fd().try_clone_to_owned().map_err(system)?;
-    let output = Output::new(stdout.try_clone().map_err(system)?);
+    let input = File::from(stdin.try_clone().map_err(system)?);
+    let output = Output::new(stdout.try_clone().map_err(system)?, stdin);
     let relay = Relay::new(options.socket, options.connections, Arc::clone(&output));
     watch::watch_client(stdout, options.heartbeat, Arc::clone(&relay));
     // A client that cannot be read or written any more is gone, as at the end of the input.

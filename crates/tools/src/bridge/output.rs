@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, IoSlice, Write};
 use std::os::fd::OwnedFd;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -14,6 +14,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 const SURE_TO_FIT: usize = 4096;
 /// How many answers may wait for a client that does not read.
 const LATE_ANSWERS: usize = 64;
+/// How often a client that has left very much unread is looked at.
+const A_MOMENT: Duration = Duration::from_millis(5);
 /// How long the end of the input waits for a client that does not read.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -24,6 +26,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub(super) struct Output {
     sink: Mutex<File>,
     late: Mutex<Option<SyncSender<Late>>>,
+    /// Where the client's requests come from: it tells whether there is still a client.
+    input: OwnedFd,
 }
 
 enum Late {
@@ -33,8 +37,9 @@ enum Late {
 }
 
 impl Output {
-    pub(super) fn new(sink: OwnedFd) -> Arc<Self> {
-        Arc::new(Self { sink: Mutex::new(File::from(sink)), late: Mutex::new(None) })
+    pub(super) fn new(sink: OwnedFd, input: OwnedFd) -> Arc<Self> {
+        let sink = Mutex::new(File::from(sink));
+        Arc::new(Self { sink, late: Mutex::new(None), input })
     }
 
     /// Writes one line made of `parts`, however long the client takes to read it.
@@ -52,14 +57,15 @@ impl Output {
         write_all(&mut sink, &mut [IoSlice::new(line)]).map(|()| true)
     }
 
-    /// Writes one line, now or, when the client does not read, later.
+    /// Writes one line, now or, when the client does not read, later. It waits only for a client
+    /// that has left very much unread, and not for one that is ending.
     pub(super) fn write_soon(self: &Arc<Self>, line: Vec<u8>) -> io::Result<()> {
         let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
         if late.is_none() && self.write_now(&line)? {
             return Ok(());
         }
         let sender = late.get_or_insert_with(|| self.start_late_writer());
-        sender.send(Late::Line(line)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        self.hand_over(sender, Late::Line(line))
     }
 
     /// Gives a client that still reads the lines that came too late to be written at once.
@@ -67,8 +73,24 @@ impl Output {
         let late = self.late.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(late) = late else { return };
         let (done, flushed) = channel();
-        if late.try_send(Late::Flush(done)).is_ok() {
+        if self.hand_over(&late, Late::Flush(done)).is_ok() {
             flushed.recv_timeout(LAST_WORDS).ok();
+        }
+    }
+
+    /// Waits for room among the late lines; once the client has closed its end, not for long.
+    fn hand_over(&self, sender: &SyncSender<Late>, mut late: Late) -> io::Result<()> {
+        let mut patience = LAST_WORDS;
+        loop {
+            late = match sender.try_send(late) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Full(late)) if !patience.is_zero() => late,
+                Err(_) => return Err(io::ErrorKind::BrokenPipe.into()),
+            };
+            thread::sleep(A_MOMENT);
+            if has_hung_up(&self.input)? {
+                patience = patience.saturating_sub(A_MOMENT);
+            }
         }
     }
 
@@ -109,6 +131,12 @@ fn write_all(sink: &mut File, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
 fn wait_until_writable(sink: &File) -> io::Result<()> {
     poll(&mut [PollFd::new(sink, PollFlags::OUT)], None)?;
     Ok(())
+}
+
+/// Whether the client has closed its end, whatever it left there unread.
+fn has_hung_up(input: &OwnedFd) -> io::Result<bool> {
+    let mut fds = [PollFd::new(input, PollFlags::RDHUP)];
+    Ok(poll(&mut fds, Some(&Timespec::default()))? == 1)
 }
 
 fn is_writable(sink: &File) -> io::Result<bool> {

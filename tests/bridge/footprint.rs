@@ -1,0 +1,50 @@
+//! What the bridge holds: descriptors and memory do not grow with what has passed through it.
+
+use callgate_testkit::leaks::{open_descriptors, peak_kib, resident_kib};
+use callgate_testkit::process::Piped;
+use serde_json::json;
+
+use crate::fixture::{EchoHost, Stage, call, cancelled, settle, text_of};
+
+fn calls(bridge: &mut Piped, count: u64, arguments: &serde_json::Value) {
+    for id in 0..count {
+        bridge.send(call(id, arguments));
+        text_of(&bridge.recv(), id);
+    }
+}
+
+#[test]
+fn calls_and_cancellations_leave_nothing_open() {
+    let stage = Stage::new();
+    let mut bridge = stage.bridge(&["--connections", "4"]);
+    let host = EchoHost::start(&stage);
+    calls(&mut bridge, 1, &json!({}));
+    let before = open_descriptors(bridge.pid());
+    calls(&mut bridge, 200, &json!({}));
+    assert_eq!(open_descriptors(bridge.pid()), before);
+    for id in 1000..1100 {
+        bridge.send(call(id, &json!({})));
+        bridge.send(cancelled(id));
+    }
+    // Answers may have crossed their cancellations; the last one's has to come.
+    bridge.send(call(2000, &json!({})));
+    while bridge.recv()["id"] != 2000 {}
+    let after = open_descriptors(bridge.pid());
+    assert!(after <= before + 1, "{after} descriptors, {before} before");
+    drop(bridge);
+    host.stop();
+}
+
+#[test]
+fn memory_at_rest_and_after_large_calls_is_bounded() {
+    let stage = Stage::new();
+    let mut bridge = stage.bridge(&[]);
+    let host = EchoHost::start(&stage);
+    settle(&mut bridge);
+    calls(&mut bridge, 10, &json!({}));
+    eprintln!("{} KiB at rest", resident_kib(bridge.pid()));
+    calls(&mut bridge, 5, &json!({"x": "é".repeat(2_250_000)}));
+    eprintln!("{} KiB after", peak_kib(bridge.pid()));
+    drop(bridge);
+    host.stop();
+}

@@ -1,0 +1,13 @@
+//! The bridge as a real process, between a client on its pipes and a host on its socket.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
+
+mod calls;
+mod connection;
+mod ending;
+mod fixture;
+mod footprint;
+mod progress;
+mod size;
+mod start;
+mod strangers;
