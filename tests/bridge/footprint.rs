@@ -6,6 +6,11 @@ use serde_json::json;
 
 use crate::fixture::{EchoHost, Stage, call, cancelled, settle, text_of};
 
+/// The unoptimised program is larger than the one people run, whose limit is 4 MB; the benchmark
+/// holds that one to it.
+const AT_REST_KIB: u64 = 6 * 1024;
+const AFTER_LARGE_CALLS_KIB: u64 = 48 * 1024;
+
 fn calls(bridge: &mut Piped, count: u64, arguments: &serde_json::Value) {
     for id in 0..count {
         bridge.send(call(id, arguments));
@@ -42,9 +47,11 @@ fn memory_at_rest_and_after_large_calls_is_bounded() {
     let host = EchoHost::start(&stage);
     settle(&mut bridge);
     calls(&mut bridge, 10, &json!({}));
-    eprintln!("{} KiB at rest", resident_kib(bridge.pid()));
-    calls(&mut bridge, 5, &json!({"x": "é".repeat(2_250_000)}));
-    eprintln!("{} KiB after", peak_kib(bridge.pid()));
+    let at_rest = resident_kib(bridge.pid());
+    assert!(at_rest <= AT_REST_KIB, "{at_rest} KiB at rest");
+    calls(&mut bridge, 5, &json!({"x": "x".repeat(9_000_000)}));
+    let peak = peak_kib(bridge.pid());
+    assert!(peak <= AFTER_LARGE_CALLS_KIB, "{peak} KiB at most");
     drop(bridge);
     host.stop();
 }

@@ -7,6 +7,8 @@
 mod buffer;
 mod lines;
 mod prefixed;
+#[cfg(test)]
+mod tests;
 
 pub use lines::{Line, Lines, TooLong};
 pub use prefixed::{Cut, Prefixed, TooLarge, prefix};

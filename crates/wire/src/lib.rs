@@ -6,6 +6,7 @@
 //! its limit before it allocates.
 
 pub mod approval;
+mod fields;
 pub mod frame;
 pub mod mcp;
 pub mod raw;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::raw::{is_object, present};
+use crate::raw::{Members, from_object, is_object, present};
 
 /// The stateless revision, whose requests say their version in `_meta`.
 pub const MODERN: &str = "2026-07-28";
@@ -56,36 +56,10 @@ pub struct Message<'a> {
     /// The method; absent in a response.
     #[serde(borrow, default)]
     pub method: Option<Cow<'a, str>>,
-    /// The parameters.
+    /// The parameters. They are read together with the envelope, so that large arguments are
+    /// scanned only once; whoever needs one checks its type.
     #[serde(borrow, default)]
-    pub params: Option<Params<'a>>,
-}
-
-/// All parameters that any method here takes, each unread: whoever needs one checks its type.
-/// Read together with the envelope, so that large arguments are scanned only once.
-#[derive(Debug, Default, Deserialize)]
-pub struct Params<'a> {
-    /// What the client says about the request.
-    #[serde(rename = "_meta", borrow, default)]
-    pub meta: Option<&'a RawValue>,
-    /// `tools/call`: the tool.
-    #[serde(borrow, default)]
-    pub name: Option<&'a RawValue>,
-    /// `tools/call`: its arguments.
-    #[serde(borrow, default)]
-    pub arguments: Option<&'a RawValue>,
-    /// `tools/list`: where to go on.
-    #[serde(borrow, default)]
-    pub cursor: Option<&'a RawValue>,
-    /// `initialize`: the version the client would like.
-    #[serde(rename = "protocolVersion", borrow, default)]
-    pub protocol_version: Option<&'a RawValue>,
-    /// `subscriptions/listen`: what to listen to.
-    #[serde(borrow, default)]
-    pub notifications: Option<&'a RawValue>,
-    /// `notifications/cancelled`: which request.
-    #[serde(rename = "requestId", borrow, default)]
-    pub request_id: Option<&'a RawValue>,
+    pub params: Option<Members<'a>>,
 }
 
 /// Why a line is no message.
@@ -103,7 +77,7 @@ impl<'a> Message<'a> {
     /// Reads a line.
     pub fn decode(line: &'a [u8]) -> Result<Self, Unfit> {
         let line = std::str::from_utf8(line).map_err(|_| Unfit::Unreadable)?;
-        match serde_json::from_str::<Self>(line) {
+        match from_object::<Self>(line) {
             Ok(message) if message.jsonrpc.as_deref() == Some("2.0") && message.has_good_id() => {
                 Ok(message)
             }

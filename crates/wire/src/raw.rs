@@ -17,6 +17,12 @@ impl<'a> Members<'a> {
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
+
+    /// The value of the member called `name`, unless it is `null`.
+    #[must_use]
+    pub fn some(&self, name: &str) -> Option<&'a RawValue> {
+        self.get(name).filter(|value| !is_null(value))
+    }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
@@ -54,6 +60,15 @@ where
     T: Deserialize<'de>,
 {
     T::deserialize(deserializer).map(Some)
+}
+
+/// Reads an object. A derived struct would also take an array of its fields in order, which is
+/// not what any protocol here says.
+pub fn from_object<'a, T: Deserialize<'a>>(json: &'a str) -> serde_json::Result<T> {
+    if json.trim_start().starts_with('{') {
+        return serde_json::from_str(json);
+    }
+    Err(serde::de::Error::custom("it is not an object"))
 }
 
 /// Whether the value is an object.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::raw::{is_object, present, quoted};
+use crate::raw::{from_object, is_object, present, quoted};
 
 /// The largest message either side may send, in bytes of payload.
 pub const MAX_MESSAGE: usize = 10_485_760;
@@ -115,15 +115,37 @@ struct ResponseMembers<'a> {
     progress: Option<Progress<'a>>,
 }
 
+impl<'a> Request<'a> {
+    /// Reads a bridge's message; the error says in words what is wrong with it.
+    pub fn decode(payload: &'a [u8]) -> Result<Self, String> {
+        let payload = std::str::from_utf8(payload)
+            .map_err(|error| format!("the request is not UTF-8: {error}"))?;
+        from_object(payload).map_err(|error| format!("the request is not a JSON message: {error}"))
+    }
+
+    /// The parameters of a `call_tool`; the error says in words what is wrong with them.
+    pub fn call(&self) -> Result<CallParams<'a>, String> {
+        let params = self.params.map_or("null", RawValue::get);
+        let params: CallParams = from_object(params)
+            .map_err(|error| format!("the request's `params` cannot be read: {error}"))?;
+        if is_object(params.arguments) {
+            return Ok(params);
+        }
+        Err("the request's `arguments` are not an object".to_owned())
+    }
+}
+
 impl<'a> Response<'a> {
     /// Reads a host's message; the error says in words what is wrong with it.
     pub fn decode(payload: &'a [u8]) -> Result<Self, String> {
-        let members: ResponseMembers = serde_json::from_slice(payload)
+        let payload = std::str::from_utf8(payload)
+            .map_err(|error| format!("the host's answer is not UTF-8: {error}"))?;
+        let members: ResponseMembers = from_object(payload)
             .map_err(|error| format!("the host's answer is not a JSON message: {error}"))?;
         match (members.result, members.error, members.progress) {
             (Some(result), None, None) if is_object(result) => Ok(Self::Result(result)),
             (Some(_), None, None) => Err("the host's `result` is not an object".to_owned()),
-            (None, Some(error), None) => serde_json::from_str(error.get())
+            (None, Some(error), None) => from_object(error.get())
                 .map(Self::Error)
                 .map_err(|error| format!("the host's `error` cannot be read: {error}")),
             (None, None, Some(progress)) => Ok(Self::Progress(progress)),

@@ -7,7 +7,9 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use callgate_wire::{approval, session};
+use callgate_wire::raw::{Members, quoted};
+use callgate_wire::{approval, mcp, session, tools};
+use expect_test::expect;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -31,9 +33,9 @@ fn examples_round_trip() {
 }
 
 #[test]
-fn both_line_protocols_have_a_document() {
+fn every_protocol_has_a_document() {
     let documents = documents().expect("docs/protocol is there");
-    for name in ["session.md", "approval.md"] {
+    for name in ["session.md", "approval.md", "tools.md"] {
         assert!(documents.iter().any(|path| path.ends_with(name)), "docs/protocol/{name} is gone");
     }
 }
@@ -56,6 +58,48 @@ fn what_is_wrong_with_a_document_is_found() {
         check(&format!("```json session-request\n{lost}\n```\n"))
             .starts_with("line 1: comes back as")
     );
+}
+
+#[test]
+fn wrong_examples_of_the_tools_protocol_are_found() {
+    let check = |tag: &str, message: &str| check_message(tag, message).err().unwrap_or_default();
+    let found = [
+        check("tools-request", r#"{"method":"fly","params":{"name":"a","arguments":{}}}"#),
+        check("tools-request", r#"{"method":"call_tool","params":{"name":"a"}}"#),
+        check(
+            "tools-request",
+            r#"{"method":"call_tool","params":{"name":"a","arguments":{}},"x":1}"#,
+        ),
+        check("tools-response", r#"{"result":{},"error":{"message":"","type":""}}"#),
+        check("tools-response", r#"{"error":{"message":"no"}}"#),
+        check("tools-response", r#"{"result":{},"x":1}"#),
+        check("tools-schema", r#"{"name":"a"}"#),
+        check("tools-schema", r#"[{"name":"a","description":"","input_schema":{}}]"#),
+        check("tools-schema", r#"[{"name":"a","input_schema":{"type":"object"}}]"#),
+        check("tools-schema", r#"[{"name":"a","inputSchema":{"type":"object"}}]"#),
+        check("mcp", r#"{"id":1,"method":"ping"}"#),
+        check("mcp", r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#),
+        check("mcp", r#"{"jsonrpc":"2.0","id":1,"method":"ping","parms":{}}"#),
+        check("mcp", r#"{"jsonrpc":"2.0","result":{}}"#),
+        check("mcp", r#"{"jsonrpc":"2.0","id":1,"error":{"code":"-32601"}}"#),
+    ];
+    expect![[r#"
+        unknown method "fly"
+        the request's `params` cannot be read: missing field `arguments` at line 1 column 12
+        comes back as {"method":"call_tool","params":{"name":"a","arguments":{}}}
+        the host's answer needs exactly one of `result` and `error`
+        the host's `error` cannot be read: missing field `type` at line 1 column 16
+        comes back as {"result":{}}
+        invalid type: map, expected a sequence at line 1 column 0
+        `input_schema` has no place in an entry, or not with this value
+        an entry without `description`
+        `inputSchema` has no place in an entry, or not with this value
+        no message of JSON-RPC: NoMessage
+        needs exactly one of `method`, `result` and `error`
+        unknown member "parms"
+        a response without `id`
+        `error` needs `code` and `message`"#]]
+    .assert_eq(&found.join("\n"));
 }
 
 fn documents() -> io::Result<Vec<PathBuf>> {
@@ -166,25 +210,76 @@ fn approval_response(message: &str) -> Result<Vec<u8>, String> {
     response.map(|response| response.to_line()).map_err(|error| error.to_string())
 }
 
-// The four below only see that the message is JSON; their types take over one by one.
-
 fn tools_request(message: &str) -> Result<Vec<u8>, String> {
-    any_json(message)
+    let request = tools::Request::decode(message.as_bytes())?;
+    if request.method != tools::CALL_TOOL {
+        return Err(format!("unknown method {:?}", request.method));
+    }
+    let call = request.call()?;
+    let around = tools::CallFrame::new(&call.name, call.meta);
+    Ok([&around.head, call.arguments.get(), &around.tail].concat().into_bytes())
 }
 
 fn tools_response(message: &str) -> Result<Vec<u8>, String> {
-    any_json(message)
+    tools::Response::decode(message.as_bytes()).map(|response| response.encode())
 }
 
 fn tools_schema(message: &str) -> Result<Vec<u8>, String> {
-    any_json(message)
+    let entries: Vec<Members> = serde_json::from_str(message).map_err(|error| error.to_string())?;
+    entries.iter().try_for_each(check_entry)?;
+    let entries: Vec<String> = entries.iter().map(written).collect();
+    Ok(format!("[{}]", entries.join(",")).into_bytes())
+}
+
+fn check_entry(entry: &Members) -> Result<(), String> {
+    const OPTIONAL: [&str; 5] = ["title", "annotations", "output_schema", "icons", "_meta"];
+    for (key, value) in &entry.0 {
+        let value: Value = serde_json::from_str(value.get()).map_err(|error| error.to_string())?;
+        let is_good = match &**key {
+            "name" => value.as_str().is_some_and(|name| !name.is_empty()),
+            "description" => value.is_string() || value.is_null(),
+            "input_schema" | "output_schema" => value["type"] == "object",
+            key => OPTIONAL.contains(&key),
+        };
+        if !is_good {
+            return Err(format!("`{key}` has no place in an entry, or not with this value"));
+        }
+    }
+    let missing =
+        ["name", "description", "input_schema"].into_iter().find(|key| entry.get(key).is_none());
+    missing.map_or(Ok(()), |key| Err(format!("an entry without `{key}`")))
 }
 
 fn mcp(message: &str) -> Result<Vec<u8>, String> {
-    any_json(message)
+    let decoded = mcp::Message::decode(message.as_bytes())
+        .map_err(|unfit| format!("no message of JSON-RPC: {unfit:?}"))?;
+    let members: Members = serde_json::from_str(message).map_err(|error| error.to_string())?;
+    let known: &[&str] = match (&decoded.method, members.get("result"), members.get("error")) {
+        (Some(_), None, None) => &["jsonrpc", "id", "method", "params"],
+        (None, Some(_), None) => &["jsonrpc", "id", "result"],
+        (None, None, Some(error)) => {
+            check_error(error)?;
+            &["jsonrpc", "id", "error"]
+        }
+        _ => return Err("needs exactly one of `method`, `result` and `error`".to_owned()),
+    };
+    if decoded.method.is_none() && decoded.id.is_none() {
+        return Err("a response without `id`".to_owned());
+    }
+    match members.0.iter().find(|(key, _)| !known.contains(&&**key)) {
+        Some((key, _)) => Err(format!("unknown member {key:?}")),
+        None => Ok(written(&members).into_bytes()),
+    }
 }
 
-fn any_json(message: &str) -> Result<Vec<u8>, String> {
-    let value: Value = serde_json::from_str(message).map_err(|error| error.to_string())?;
-    Ok(value.to_string().into_bytes())
+fn check_error(error: &RawValue) -> Result<(), String> {
+    let error: Value = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;
+    let is_good = error["code"].is_i64() && error["message"].is_string();
+    if is_good { Ok(()) } else { Err("`error` needs `code` and `message`".to_owned()) }
+}
+
+fn written(members: &Members) -> String {
+    let members: Vec<String> =
+        members.0.iter().map(|(key, value)| format!("{}:{value}", quoted(key))).collect();
+    format!("{{{}}}", members.join(","))
 }

@@ -73,10 +73,12 @@ impl Connection {
         tokio::pin!(run);
         let outcome = loop {
             tokio::select! {
-                outcome = &mut run => break outcome,
+                // Reports come first: they were made before the outcome.
+                biased;
                 Some(report) = reports.recv() => {
                     write_frame(&mut self.output, &report, MAX_MESSAGE).await?;
                 }
+                outcome = &mut run => break outcome,
                 early = self.input.next() => {
                     if !matches!(early, Ok(None)) {
                         self.answer(Err(pipelined())).await?;
@@ -85,6 +87,9 @@ impl Connection {
                 }
             }
         };
+        while let Ok(report) = reports.try_recv() {
+            write_frame(&mut self.output, &report, MAX_MESSAGE).await?;
+        }
         self.answer(outcome.and_then(|result| Ok(to_raw_value(&result)?))).await
     }
 

@@ -1,0 +1,357 @@
+//! Tools at work: what they are given, what they give, and how they fail.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use callgate_tools::{
+    Content, Context, Host, NoArguments, Output, Structured, Tool, ToolError, blocking,
+};
+use expect_test::{Expect, expect};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::fixture::{Stage, error, hello, text};
+
+#[derive(Deserialize, JsonSchema)]
+struct Add {
+    a: i64,
+    b: i64,
+}
+
+#[derive(Serialize)]
+struct Sum {
+    sum: i64,
+}
+
+/// What the tool's result is for the caller.
+fn check(tool: Tool, arguments: Value, expected: &Expect) {
+    let name = tool.name().to_owned();
+    let host = Host::new([tool]).unwrap();
+    expected.assert_eq(&match blocking::call(&host, &name, arguments) {
+        Ok(result) => result.to_string(),
+        Err(error) => error.to_string(),
+    });
+}
+
+#[test]
+fn tools_may_be_typed_or_raw_and_async_or_blocking() {
+    let sum = expect![[r#"{"content":[{"type":"text","text":"3"}],"isError":false}"#]];
+    let arguments = json!({"a": 1, "b": 2});
+    let schema = json!({"type": "object"});
+    let add = |args: Add, _: Context| async move { (args.a + args.b).to_string() };
+    check(Tool::new("add", "d", add), arguments.clone(), &sum);
+    let add = |args: Add, _: Context| (args.a + args.b).to_string();
+    check(Tool::blocking("add", "d", add), arguments.clone(), &sum);
+    let add = |args: Value, _: Context| async move {
+        (args["a"].as_i64().unwrap() + args["b"].as_i64().unwrap()).to_string()
+    };
+    check(Tool::raw("add", "d", schema.clone(), add), arguments.clone(), &sum);
+    let add = |args: Value, _: Context| {
+        (args["a"].as_i64().unwrap() + args["b"].as_i64().unwrap()).to_string()
+    };
+    check(Tool::raw_blocking("add", "d", schema, add), arguments, &sum);
+}
+
+#[test]
+fn results_may_be_text_items_a_value_or_nothing() {
+    let tool = |output: fn() -> Output| Tool::blocking("t", "d", move |_: NoArguments, _| output());
+    check(
+        tool(|| Output::items([Content::text("a"), Content::image("aGk=", "image/png")])),
+        json!({}),
+        &expect![[
+            r#"{"content":[{"type":"text","text":"a"},{"type":"image","data":"aGk=","mimeType":"image/png"}],"isError":false}"#
+        ]],
+    );
+    check(
+        tool(|| Output::items([Content::text("no")]).as_failure()),
+        json!({}),
+        &expect![[r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#]],
+    );
+    check(
+        tool(|| {
+            let link = json!({"type": "resource_link", "uri": "file:///x", "name": "x"});
+            Output::items([Content::other(link.as_object().unwrap().clone())])
+        }),
+        json!({}),
+        &expect![[
+            r#"{"content":[{"type":"resource_link","uri":"file:///x","name":"x"}],"isError":false}"#
+        ]],
+    );
+    check(
+        Tool::blocking("t", "d", |_: NoArguments, _| Structured(Sum { sum: 3 })),
+        json!({}),
+        &expect![[
+            r#"{"content":[{"type":"text","text":"{\"sum\":3}"}],"structuredContent":{"sum":3},"isError":false}"#
+        ]],
+    );
+    check(
+        Tool::blocking("t", "d", |_: NoArguments, _| Structured(3)),
+        json!({}),
+        &expect!["IPCToolExecutionError: a structured result has to be an object: wrap it in one"],
+    );
+    check(
+        Tool::blocking("t", "d", |_: NoArguments, _| ()),
+        json!({}),
+        &expect![[r#"{"content":[{"type":"text","text":"done"}],"isError":false}"#]],
+    );
+    check(
+        Tool::blocking("t", "d", |_: NoArguments, _| Vec::<Content>::new()),
+        json!({}),
+        &expect!["IPCToolExecutionError: the tool returned no content: return at least one item"],
+    );
+}
+
+#[test]
+fn errors_carry_a_class_name_and_their_causes() {
+    check(
+        Tool::blocking("t", "d", |_: NoArguments, _| {
+            Err::<(), _>(ToolError::named("ValueError", "no"))
+        }),
+        json!({}),
+        &expect!["ValueError: no"],
+    );
+    check(
+        Tool::new("t", "d", |_: NoArguments, _| async {
+            let number: i32 = "x".parse()?;
+            Ok::<_, ToolError>(number.to_string())
+        }),
+        json!({}),
+        &expect!["IPCToolExecutionError: invalid digit found in string"],
+    );
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_refused_before_the_tool_runs() {
+    let add = || Tool::blocking("add", "d", |_: Add, _| -> String { panic!("it must not run") });
+    check(
+        add(),
+        json!({"a": "1"}),
+        &expect![[
+            r#"ToolArgumentError: the arguments of "add" do not fit: "b" is a required property; /a: "1" is not of type "integer""#
+        ]],
+    );
+    check(
+        add(),
+        json!([]),
+        &expect![[
+            r#"ToolArgumentError: the arguments of "add" do not fit: [] is not of type "object""#
+        ]],
+    );
+    let stage = Stage::new([add()]);
+    let mut caller = stage.caller();
+    let deep = format!("{}1{}", "[".repeat(5000), "]".repeat(5000));
+    caller.send(format!(
+        r#"{{"method":"call_tool","params":{{"name":"add","arguments":{{"a":{deep}}}}}}}"#
+    ));
+    let answer = caller.recv();
+    let (kind, message) = error(&answer);
+    assert_eq!(kind, "ToolArgumentError");
+    assert!(message.contains("recursion limit exceeded"), "{message}");
+}
+
+#[test]
+fn a_promised_output_schema_is_kept() {
+    let schema =
+        json!({"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]});
+    let tool = |output: fn() -> Output| {
+        Tool::blocking("t", "d", move |_: NoArguments, _| output()).output_schema(schema.clone())
+    };
+    check(
+        tool(|| Output::items([Content::text("3")])),
+        json!({}),
+        &expect![[
+            r#"IPCToolExecutionError: the result of "t" does not fit its output schema: it has no structured value"#
+        ]],
+    );
+    check(
+        tool(|| {
+            let value = json!({"sum": "3"}).as_object().unwrap().clone();
+            Output::items([Content::text("3")]).with_structured(value)
+        }),
+        json!({}),
+        &expect![[
+            r#"IPCToolExecutionError: the result of "t" does not fit its output schema: /sum: "3" is not of type "integer""#
+        ]],
+    );
+    check(
+        tool(|| Output::items([Content::text("no")]).as_failure()),
+        json!({}),
+        &expect![[r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#]],
+    );
+}
+
+#[test]
+fn a_tool_knows_its_call_and_the_programs_state() {
+    let counter = Arc::new(AtomicU32::new(0));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (count, notes) = (Arc::clone(&counter), Arc::clone(&seen));
+    let tool = Tool::raw_blocking("t", "d", json!({"type": "object"}), move |_, call| {
+        notes.lock().unwrap().push((
+            call.call_id(),
+            call.raw_arguments().get().to_owned(),
+            call.meta().map(|meta| meta.get().to_owned()),
+        ));
+        count.fetch_add(1, Ordering::Relaxed);
+    });
+    let stage = Stage::new([tool]);
+    let mut caller = stage.caller();
+    for meta in [
+        r#","_meta":{"claudecode/toolUseId":"toolu_1"}"#,
+        r#","_meta":{"callId":"call_2", "n":1.0}"#,
+        "",
+    ] {
+        caller.send(format!(
+            r#"{{"method":"call_tool","params":{{"name":"t","arguments":{{"n":12345678901234567890123}}{meta}}}}}"#
+        ));
+        text(&caller.recv());
+    }
+    let arguments = r#"{"n":12345678901234567890123}"#.to_owned();
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [
+            (
+                Some("toolu_1".to_owned()),
+                arguments.clone(),
+                Some(r#"{"claudecode/toolUseId":"toolu_1"}"#.to_owned())
+            ),
+            (
+                Some("call_2".to_owned()),
+                arguments.clone(),
+                Some(r#"{"callId":"call_2", "n":1.0}"#.to_owned())
+            ),
+            (None, arguments, None),
+        ]
+    );
+    assert_eq!(counter.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn a_panic_is_an_error_for_its_caller_alone() {
+    let panics = [
+        Tool::new("late", "d", |_: NoArguments, _| async { panic!("late") as &str }),
+        Tool::new("early", "d", |_: NoArguments, _| -> std::future::Ready<()> {
+            panic!("{}", "early")
+        }),
+        Tool::blocking("blocking", "d", |_: NoArguments, _| -> () { std::panic::panic_any(5) }),
+        hello(),
+    ];
+    let stage = Stage::new(panics);
+    let mut caller = stage.caller();
+    for (name, words) in [("late", "late"), ("early", "early"), ("blocking", "without a message")] {
+        let answer = caller.call(name, &json!({}));
+        let message = format!("the tool panicked: {words}");
+        assert_eq!(error(&answer), ("IPCToolExecutionError", &*message));
+    }
+    assert_eq!(text(&caller.call("hello", &json!({}))), "hello");
+}
+
+#[test]
+fn a_tool_that_hangs_is_given_up_after_its_limit() {
+    let limit = Duration::from_millis(20);
+    let hangs = [
+        Tool::new("waits", "d", |_: NoArguments, _| std::future::pending::<()>()).time_limit(limit),
+        Tool::blocking("blocks", "d", |_: NoArguments, call| {
+            while !call.is_cancelled() {
+                std::thread::yield_now();
+            }
+        })
+        .time_limit(limit),
+        hello(),
+    ];
+    let stage = Stage::new(hangs);
+    let mut caller = stage.caller();
+    for name in ["waits", "blocks"] {
+        let answer = caller.call(name, &json!({}));
+        let message = format!("{name:?} took longer than 0.02 s and was given up");
+        assert_eq!(error(&answer), ("ToolTimeoutError", &*message));
+        assert_eq!(text(&caller.call("hello", &json!({}))), "hello");
+    }
+}
+
+#[test]
+fn a_tool_that_hangs_holds_up_nobody_else() {
+    let (release, is_released) = channel::<()>();
+    let is_released = Mutex::new(is_released);
+    let hangs = Tool::blocking("hangs", "d", move |_: NoArguments, _| {
+        is_released.lock().unwrap().recv().unwrap();
+    });
+    let stage = Stage::new([hangs, hello()]);
+    let mut stuck = stage.caller();
+    stuck.send_call("hangs", &json!({}));
+    let mut caller = stage.caller();
+    for _ in 0..20 {
+        assert_eq!(text(&caller.call("hello", &json!({}))), "hello");
+    }
+    release.send(()).unwrap();
+    assert_eq!(text(&stuck.recv()), "done");
+}
+
+#[test]
+fn a_caller_that_goes_away_cancels_its_call() {
+    struct Ended(std::sync::mpsc::Sender<&'static str>);
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            self.0.send("dropped").unwrap();
+        }
+    }
+    let (ended, how) = channel();
+    let (dropped, watched) = (ended.clone(), ended);
+    let tools = [
+        Tool::new("dropped", "d", move |_: NoArguments, _| {
+            let ended = Ended(dropped.clone());
+            async move {
+                std::future::pending::<()>().await;
+                drop(ended);
+            }
+        }),
+        Tool::blocking("told", "d", move |_: NoArguments, call| {
+            while !call.is_cancelled() {
+                std::thread::yield_now();
+            }
+            watched.send("told").unwrap();
+        }),
+    ];
+    let stage = Stage::new(tools);
+    for expected in ["dropped", "told"] {
+        let mut caller = stage.caller();
+        caller.send_call(expected, &json!({}));
+        drop(caller);
+        assert_eq!(how.recv_timeout(Duration::from_secs(30)), Ok(expected));
+    }
+}
+
+#[test]
+fn a_result_over_the_limit_is_an_error_that_names_its_size() {
+    let big = Tool::blocking("big", "d", |_: NoArguments, _| "x".repeat(10_485_760));
+    let stage = Stage::new([big, hello()]);
+    let mut caller = stage.caller();
+    let answer = caller.call("big", &json!({}));
+    let (kind, message) = error(&answer);
+    assert_eq!(kind, "IPCMessageSizeError");
+    assert!(
+        message.starts_with("the answer has 10485826 bytes, but 10485760 bytes is the limit"),
+        "{message}"
+    );
+    assert_eq!(text(&caller.call("hello", &json!({}))), "hello");
+}
+
+#[test]
+fn progress_is_sent_to_a_caller_that_asked_for_it() {
+    let reports = || {
+        Tool::blocking("t", "d", |_: NoArguments, call| {
+            call.report(1.0, Some(2.0), Some("half"));
+            call.report(2.0, None, None);
+        })
+    };
+    let stage = Stage::new([reports()]);
+    let mut caller = stage.caller();
+    caller.send(r#"{"method":"call_tool","params":{"name":"t","arguments":{},"_meta":{"progressToken":1}}}"#);
+    let first = json!({"progress": {"progress": 1.0, "total": 2.0, "message": "half"}});
+    assert_eq!(caller.recv(), first);
+    assert_eq!(caller.recv(), json!({"progress": {"progress": 2.0}}));
+    assert_eq!(text(&caller.recv()), "done");
+    assert_eq!(text(&caller.call("t", &json!({}))), "done");
+}

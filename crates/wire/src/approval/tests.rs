@@ -1,0 +1,229 @@
+//! What the approval protocol reads, refuses and writes.
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use super::*;
+use crate::fields::shown;
+
+const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
+
+/// Reads each input and shows what was read and how it is written, or why it was refused.
+fn check(read: fn(&str) -> String, inputs: &[&str], expected: &Expect) {
+    let shown: Vec<String> = inputs.iter().map(|input| read(&input.replace("ID", ID))).collect();
+    expected.assert_eq(&(shown.join("\n") + "\n").replace(ID, "ID"));
+}
+
+fn request(line: &str) -> String {
+    match Request::decode(line.as_bytes()) {
+        Ok(request) => shown(&request, &request.to_line()),
+        Err(malformed) => format!("{malformed:?}\n  = {malformed}"),
+    }
+}
+
+fn response(line: &str) -> String {
+    match Response::decode(line.as_bytes()) {
+        Ok(response) => shown(&response, &response.to_line()),
+        Err(malformed) => format!("{malformed:?}\n  = {malformed}"),
+    }
+}
+
+fn callback(data: &str) -> String {
+    match Callback::parse(data) {
+        Ok(callback) => format!("{:?} = {:?}", callback.action, callback.to_data()),
+        Err(refused) => refused.to_string(),
+    }
+}
+
+fn request_id(id: &str) -> String {
+    RequestId::parse(id).map_or_else(|refused| refused.to_string(), |id| format!("{id:?}"))
+}
+
+#[test]
+fn requests() {
+    check(
+        request,
+        &[
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{"command":"ls"},"cwd":"/w","session_id":"s"}"#,
+            r#"{"session_id":"s","new":[1],"cwd":"/w","tool_input":{ "z":1.0, "a":"\u0041" },"tool_name":"Bash","request_id":"ID","permission_suggestions":null}"#,
+            "{\"request_id\":\"ID\",\"tool_name\":\"Edit\",\"tool_input\":{\r\n},\"cwd\":\"/w\",\"session_id\":\"s\",\"permission_suggestions\":[{\n\"type\":\"setMode\"},7]}\r\n",
+        ],
+        &expect![[r#"
+            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({"command":"ls"}), cwd: "/w", session_id: "s", permission_suggestions: [] }
+              = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"},\"cwd\":\"/w\",\"session_id\":\"s\"}\n"
+            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({ "z":1.0, "a":"\u0041" }), cwd: "/w", session_id: "s", permission_suggestions: [] }
+              = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{ \"z\":1.0, \"a\":\"\\u0041\" },\"cwd\":\"/w\",\"session_id\":\"s\"}\n"
+            Request { request_id: RequestId("ID"), tool_name: "Edit", tool_input: RawValue({␍␊}), cwd: "/w", session_id: "s", permission_suggestions: [RawValue({␊"type":"setMode"}), RawValue(7)] }
+              = "{\"request_id\":\"ID\",\"tool_name\":\"Edit\",\"tool_input\":{  },\"cwd\":\"/w\",\"session_id\":\"s\",\"permission_suggestions\":[{ \"type\":\"setMode\"},7]}\n"
+        "#]],
+    );
+}
+
+#[test]
+fn malformed_requests() {
+    check(
+        request,
+        &[
+            "",
+            "no JSON",
+            r#"["ID","Bash",{},"/w","s"]"#,
+            r#"{"request_id":"ID"} {}"#,
+            r#"{"tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s"}"#,
+            r#"{"request_id":"1","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s"}"#,
+            r#"{"request_id":"ID","tool_input":{},"cwd":"/w","session_id":"s"}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","cwd":"/w","session_id":"s"}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":null,"cwd":"/w","session_id":"s"}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":["secret"],"cwd":"/w","session_id":"s"}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"session_id":"s"}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":null}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","permission_suggestions":{}}"#,
+        ],
+        &expect![[r#"
+            NotJson { bytes_read: 0 }
+              = the line is not one JSON object (read 0 bytes of it)
+            NotJson { bytes_read: 2 }
+              = the line is not one JSON object (read 2 bytes of it)
+            NotJson { bytes_read: 0 }
+              = the line is not one JSON object (read 0 bytes of it)
+            NotJson { bytes_read: 55 }
+              = the line is not one JSON object (read 55 bytes of it)
+            WrongField { field: "request_id", expected: "a UUID of version 4" }
+              = `request_id` must be a UUID of version 4
+            WrongField { field: "request_id", expected: "a UUID of version 4" }
+              = `request_id` must be a UUID of version 4
+            WrongField { field: "tool_name", expected: "a string" }
+              = `tool_name` must be a string
+            WrongField { field: "tool_input", expected: "an object" }
+              = `tool_input` must be an object
+            WrongField { field: "tool_input", expected: "an object" }
+              = `tool_input` must be an object
+            WrongField { field: "tool_input", expected: "an object" }
+              = `tool_input` must be an object
+            WrongField { field: "cwd", expected: "a string" }
+              = `cwd` must be a string
+            WrongField { field: "session_id", expected: "a string" }
+              = `session_id` must be a string
+            WrongField { field: "permission_suggestions", expected: "an array" }
+              = `permission_suggestions` must be an array
+        "#]],
+    );
+}
+
+#[test]
+fn responses() {
+    check(
+        response,
+        &[
+            r#"{"request_id":"ID","decision":"allow","message":null,"always_allow_suggestion":{ "type":"addRules" }}"#,
+            r#"{"request_id":"ID","decision":"deny","message":"use\nthe script","always_allow_suggestion":null}"#,
+            r#"{"request_id":"ID","decision":"timeout","since":"later"}"#,
+            r#"{"request_id":"ID","decision":"maybe"}"#,
+            r#"{"request_id":"ID","decision":{"allow":null}}"#,
+            r#"{"request_id":"ID","message":"why"}"#,
+            r#"{"request_id":"ID","decision":"deny","message":["secret"]}"#,
+            r#"{"request_id":"ID","decision":"allow","always_allow_suggestion":"secret"}"#,
+            r#"{"decision":"allow"}"#,
+        ],
+        &expect![[r#"
+            Response { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: Some(RawValue({ "type":"addRules" })) }
+              = "{\"request_id\":\"ID\",\"decision\":\"allow\",\"message\":null,\"always_allow_suggestion\":{ \"type\":\"addRules\" }}\n"
+            Response { request_id: RequestId("ID"), decision: Deny, message: Some("use\nthe script"), always_allow_suggestion: None }
+              = "{\"request_id\":\"ID\",\"decision\":\"deny\",\"message\":\"use\\nthe script\",\"always_allow_suggestion\":null}\n"
+            Response { request_id: RequestId("ID"), decision: Timeout, message: None, always_allow_suggestion: None }
+              = "{\"request_id\":\"ID\",\"decision\":\"timeout\",\"message\":null,\"always_allow_suggestion\":null}\n"
+            WrongField { field: "decision", expected: "allow, deny or timeout" }
+              = `decision` must be allow, deny or timeout
+            WrongField { field: "decision", expected: "allow, deny or timeout" }
+              = `decision` must be allow, deny or timeout
+            WrongField { field: "decision", expected: "allow, deny or timeout" }
+              = `decision` must be allow, deny or timeout
+            WrongField { field: "message", expected: "a string" }
+              = `message` must be a string
+            WrongField { field: "always_allow_suggestion", expected: "an object" }
+              = `always_allow_suggestion` must be an object
+            WrongField { field: "request_id", expected: "a UUID of version 4" }
+              = `request_id` must be a UUID of version 4
+        "#]],
+    );
+}
+
+#[test]
+fn request_ids() {
+    check(
+        request_id,
+        &[
+            "ID",
+            "550E8400-E29B-41D4-B716-446655440000",
+            "550e8400-e29b-11d4-a716-446655440000",
+            "550e8400-e29b-41d4-c716-446655440000",
+            "550e8400-e29b-41d4-a716-44665544000g",
+            "550e8400e29b41d4a716446655440000",
+            "{ID}",
+            "ID ",
+            "",
+        ],
+        &expect![[r#"
+            RequestId("ID")
+            RequestId("550E8400-E29B-41D4-B716-446655440000")
+            the request id is not a UUID of version 4
+            the request id is not a UUID of version 4
+            the request id is not a UUID of version 4
+            the request id is not a UUID of version 4
+            the request id is not a UUID of version 4
+            the request id is not a UUID of version 4
+            the request id is not a UUID of version 4
+        "#]],
+    );
+}
+
+#[test]
+fn callbacks() {
+    let long = format!("ID:{}", "x".repeat(28));
+    check(
+        callback,
+        &["ID:allow", "ID:deny", "ID:always", "ID:Allow", "ID:", "ID", "7:allow", "", &long],
+        &expect![[r#"
+            Allow = "ID:allow"
+            Deny = "ID:deny"
+            Always = "ID:always"
+            the callback's action is not allow, deny or always
+            the callback's action is not allow, deny or always
+            the callback data has no action after a colon
+            the callback data does not begin with a UUID of version 4
+            the callback data has no action after a colon
+            the callback data is longer than 64 bytes
+        "#]],
+    );
+}
+
+#[test]
+fn callback_data_fits_into_a_button() {
+    for action in Action::ALL {
+        let request_id = RequestId::parse(ID).expect("a UUID");
+        assert!(Callback { request_id, action }.to_data().len() <= MAX_CALLBACK);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_request_is_one_line_and_comes_back(tool_name: String, cwd: String, said: String) {
+        let tool_input = serde_json::json!({ "said": said });
+        let request = Request {
+            request_id: RequestId::parse(ID).expect("a UUID"),
+            tool_name,
+            tool_input: serde_json::value::to_raw_value(&tool_input).expect("JSON"),
+            cwd,
+            session_id: String::new(),
+            permission_suggestions: Vec::new(),
+        };
+        let line = request.to_line();
+        prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
+        let back = Request::decode(&line).expect("our own line");
+        prop_assert_eq!(format!("{back:?}"), format!("{request:?}"));
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+        let _ = (Request::decode(&bytes), Response::decode(&bytes));
+    }
+}

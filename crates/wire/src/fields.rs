@@ -1,0 +1,102 @@
+//! Reads the fields of a message and writes a message as a line: what the line protocols share.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::raw::{Members, flatten, is_object};
+
+/// A line that holds no message of this protocol.
+///
+/// Its text names fields and never quotes their values, so it may be logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Malformed {
+    /// It is not one JSON object.
+    NotJson {
+        /// How many of the line's bytes could be read.
+        bytes_read: usize,
+    },
+    /// A required field is missing, or a field is not what it has to be.
+    WrongField {
+        /// The field's name.
+        field: &'static str,
+        /// What it has to be.
+        expected: &'static str,
+    },
+}
+
+impl Malformed {
+    pub(crate) fn wrong(field: &'static str, expected: &'static str) -> Self {
+        Self::WrongField { field, expected }
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson { bytes_read } => {
+                write!(f, "the line is not one JSON object (read {bytes_read} bytes of it)")
+            }
+            Self::WrongField { field, expected } => {
+                write!(f, "`{field}` must be {expected}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// The fields of the message on a line.
+pub(crate) fn members_of(line: &[u8]) -> Result<Members<'_>, Malformed> {
+    serde_json::from_slice(line).map_err(|error| Malformed::NotJson { bytes_read: error.column() })
+}
+
+/// The field's value, which has to be there.
+pub(crate) fn required<T: DeserializeOwned>(
+    members: &Members,
+    field: &'static str,
+    expected: &'static str,
+) -> Result<T, Malformed> {
+    let value = members.get(field).and_then(|value| serde_json::from_str(value.get()).ok());
+    value.ok_or(Malformed::wrong(field, expected))
+}
+
+/// Like [`required`], but absent and `null` are nothing.
+pub(crate) fn optional<T: DeserializeOwned>(
+    members: &Members,
+    field: &'static str,
+    expected: &'static str,
+) -> Result<Option<T>, Malformed> {
+    members.some(field).map(|_| required(members, field, expected)).transpose()
+}
+
+/// Like [`optional`], for an object that is only relayed.
+pub(crate) fn optional_object(
+    members: &Members,
+    field: &'static str,
+) -> Result<Option<Box<RawValue>>, Malformed> {
+    let value: Option<Box<RawValue>> = optional(members, field, "an object")?;
+    match value {
+        Some(value) if !is_object(&value) => Err(Malformed::wrong(field, "an object")),
+        value => Ok(value),
+    }
+}
+
+/// The message as one line, its newline included.
+pub(crate) fn one_line(message: &impl Serialize) -> Vec<u8> {
+    // Messages hold strings, numbers and checked JSON, and memory takes all of them. Should one
+    // ever be refused all the same, its line is blank, and readers pass over blank lines.
+    let mut line = serde_json::to_vec(message).unwrap_or_default();
+    flatten(&mut line);
+    line.push(b'\n');
+    line
+}
+
+/// For the tests of the line protocols: a message, and the line it is written as.
+#[cfg(test)]
+pub(crate) fn shown(message: &impl fmt::Debug, line: &[u8]) -> String {
+    let message = format!("{message:?}").replace('\r', "␍").replace('\n', "␊");
+    format!("{message}\n  = {:?}", String::from_utf8_lossy(line))
+}

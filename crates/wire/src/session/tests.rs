@@ -1,0 +1,251 @@
+//! What the session protocol reads, refuses and writes.
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use super::unreadable::QUOTED_KIND_CHARS;
+use super::*;
+use crate::fields::shown;
+
+/// Reads each line and shows what was read and how it is written, or why it was refused.
+fn check(read: fn(&[u8]) -> String, lines: &[&str], expected: &Expect) {
+    let shown: Vec<String> = lines.iter().map(|line| read(line.as_bytes())).collect();
+    expected.assert_eq(&(shown.join("\n") + "\n"));
+}
+
+fn request(line: &[u8]) -> String {
+    match Request::decode(line) {
+        Ok(request) => shown(&request, &request.to_line()),
+        Err(unreadable) => refused(&unreadable),
+    }
+}
+
+fn response(line: &[u8]) -> String {
+    match Response::decode(line) {
+        Ok(response) => shown(&response, &response.to_line()),
+        Err(unreadable) => refused(&unreadable),
+    }
+}
+
+fn refused(unreadable: &Unreadable) -> String {
+    format!("{:?}: {unreadable}", unreadable.id.as_deref())
+}
+
+#[test]
+fn requests() {
+    check(
+        request,
+        &[
+            r#"{"id":"1","kind":"user_message","message":"Hi \u2028 \n \u00e9"}"#,
+            r#"{"kind":"user_message","metadata":{ "b":1.0, "a":null },"message":"","attachments":[{"path":"/a","mime":"text/plain","size":3}],"id":""}"#,
+            r#"{"id":"1","kind":"user_message","message":"Hi","attachments":null,"metadata":null,"new":7}"#,
+            r#"{"id":"2","kind":"clear_history","message":["ignored here"]}"#,
+            "{\"id\":\"3\",\n\"kind\":\"get_status\"}\r\n",
+            "{\"id\":\"4\",\"kind\":\"user_message\",\"message\":\"Hi\",\"metadata\":{\n\"a\":\r\n1}}",
+        ],
+        &expect![[r#"
+            Request { id: "1", command: UserMessage(UserMessage { message: "Hi \u{2028} \n é", attachments: [], metadata: None }) }
+              = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"Hi \u{2028} \\n é\"}\n"
+            Request { id: "", command: UserMessage(UserMessage { message: "", attachments: [Attachment { path: "/a", mime: "text/plain" }], metadata: Some(RawValue({ "b":1.0, "a":null })) }) }
+              = "{\"id\":\"\",\"kind\":\"user_message\",\"message\":\"\",\"attachments\":[{\"path\":\"/a\",\"mime\":\"text/plain\"}],\"metadata\":{ \"b\":1.0, \"a\":null }}\n"
+            Request { id: "1", command: UserMessage(UserMessage { message: "Hi", attachments: [], metadata: None }) }
+              = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"Hi\"}\n"
+            Request { id: "2", command: ClearHistory }
+              = "{\"id\":\"2\",\"kind\":\"clear_history\"}\n"
+            Request { id: "3", command: GetStatus }
+              = "{\"id\":\"3\",\"kind\":\"get_status\"}\n"
+            Request { id: "4", command: UserMessage(UserMessage { message: "Hi", attachments: [], metadata: Some(RawValue({␊"a":␍␊1})) }) }
+              = "{\"id\":\"4\",\"kind\":\"user_message\",\"message\":\"Hi\",\"metadata\":{ \"a\":  1}}\n"
+        "#]],
+    );
+}
+
+#[test]
+fn unreadable_requests() {
+    check(
+        request,
+        &[
+            "",
+            "no JSON",
+            "null",
+            r#"["1","get_status"]"#,
+            r#"{"id":"1","kind":"get_status""#,
+            r#"{"id":"1","kind":"get_status"} {}"#,
+            r#"{"kind":"get_status"}"#,
+            r#"{"id":7,"kind":"get_status"}"#,
+            r#"{"id":null,"kind":"get_status"}"#,
+            r#"{"id":"1"}"#,
+            r#"{"id":"1","kind":7}"#,
+            r#"{"id":"1","kind":"fly\n"}"#,
+            r#"{"id":"1","kind":"user_message"}"#,
+            r#"{"id":"1","kind":"user_message","message":["secret"]}"#,
+            r#"{"id":"1","kind":"user_message","message":"\ud800"}"#,
+            r#"{"id":"1","kind":"user_message","message":"","attachments":"secret"}"#,
+            r#"{"id":"1","kind":"user_message","message":"","attachments":[{"path":"secret"}]}"#,
+            r#"{"id":"1","kind":"user_message","message":"","attachments":[["/a","text/plain"]]}"#,
+            r#"{"id":"1","kind":"user_message","message":"","metadata":["secret"]}"#,
+        ],
+        &expect![[r#"
+            None: the line is not one JSON object (read 0 bytes of it)
+            None: the line is not one JSON object (read 2 bytes of it)
+            None: the line is not one JSON object (read 4 bytes of it)
+            None: the line is not one JSON object (read 0 bytes of it)
+            None: the line is not one JSON object (read 29 bytes of it)
+            None: the line is not one JSON object (read 32 bytes of it)
+            None: the message has no id that is a string
+            None: the message has no id that is a string
+            None: the message has no id that is a string
+            Some("1"): the message does not say of which kind it is
+            Some("1"): the message does not say of which kind it is
+            Some("1"): unknown kind of message "fly\n"
+            Some("1"): `message` must be a string
+            Some("1"): `message` must be a string
+            Some("1"): `message` must be a string
+            Some("1"): `attachments` must be an array of objects with path and mime
+            Some("1"): `attachments` must be an array of objects with path and mime
+            Some("1"): `attachments` must be an array of objects with path and mime
+            Some("1"): `metadata` must be an object
+        "#]],
+    );
+}
+
+#[test]
+fn responses() {
+    check(
+        response,
+        &[
+            r#"{"type":"ready","timestamp":1}"#,
+            r#"{"type":"ready","version":"1.0.0","capabilities":["streaming","new"],"timestamp":1}"#,
+            r#"{"type":"token","id":"1","token":"Hi\n","timestamp":2}"#,
+            r#"{"timestamp":3,"data":{"input":{ "b":1.0, "a":2 },"toolName":"list","toolId":"t","new":1},"id":"1","type":"tool_use"}"#,
+            r#"{"type":"tool_result","id":"1","data":{"toolId":"t","toolName":"list","result":null},"timestamp":4}"#,
+            r#"{"type":"done","id":"1","timestamp":5}"#,
+            r#"{"type":"error","id":"1","error":"no","timestamp":6}"#,
+            r#"{"type":"status","id":"1","data":{"state":"idle","conversationLength":10,"uptime":7},"timestamp":8}"#,
+        ],
+        &expect![[r#"
+            Ready(Ready { version: None, capabilities: [], timestamp: 1 })
+              = "{\"type\":\"ready\",\"timestamp\":1}\n"
+            Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "new"], timestamp: 1 })
+              = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"new\"],\"timestamp\":1}\n"
+            Reply(Reply { id: "1", event: Token("Hi\n"), timestamp: 2 })
+              = "{\"type\":\"token\",\"id\":\"1\",\"token\":\"Hi\\n\",\"timestamp\":2}\n"
+            Reply(Reply { id: "1", event: ToolUse(ToolUse { tool_id: "t", tool_name: "list", input: RawValue({ "b":1.0, "a":2 }) }), timestamp: 3 })
+              = "{\"type\":\"tool_use\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"input\":{ \"b\":1.0, \"a\":2 }},\"timestamp\":3}\n"
+            Reply(Reply { id: "1", event: ToolResult(ToolResult { tool_id: "t", tool_name: "list", result: RawValue(null) }), timestamp: 4 })
+              = "{\"type\":\"tool_result\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"result\":null},\"timestamp\":4}\n"
+            Reply(Reply { id: "1", event: Done, timestamp: 5 })
+              = "{\"type\":\"done\",\"id\":\"1\",\"timestamp\":5}\n"
+            Reply(Reply { id: "1", event: Error("no"), timestamp: 6 })
+              = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"timestamp\":6}\n"
+            Reply(Reply { id: "1", event: Status(Status { state: "idle", conversation_length: 10, uptime: 7 }), timestamp: 8 })
+              = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"idle\",\"conversationLength\":10,\"uptime\":7},\"timestamp\":8}\n"
+        "#]],
+    );
+}
+
+#[test]
+fn unreadable_responses() {
+    check(
+        response,
+        &[
+            "[]",
+            r#"{"id":"1","timestamp":1}"#,
+            r#"{"type":"done","timestamp":1}"#,
+            r#"{"type":"fly","id":"1","timestamp":1}"#,
+            r#"{"type":"fly","timestamp":1}"#,
+            r#"{"type":"ready"}"#,
+            r#"{"type":"ready","version":1,"timestamp":1}"#,
+            r#"{"type":"ready","capabilities":"all","timestamp":1}"#,
+            r#"{"type":"done","id":"1","timestamp":-1}"#,
+            r#"{"type":"token","id":"1","timestamp":1}"#,
+            r#"{"type":"tool_use","id":"1","data":{"toolId":"t","toolName":"list"},"timestamp":1}"#,
+            r#"{"type":"tool_use","id":"1","data":["t","list",{}],"timestamp":1}"#,
+            r#"{"type":"tool_result","id":"1","data":{"toolId":"t","toolName":"list"},"timestamp":1}"#,
+            r#"{"type":"error","id":"1","timestamp":1}"#,
+            r#"{"type":"status","id":"1","data":{"state":"idle"},"timestamp":1}"#,
+        ],
+        &expect![[r#"
+            None: the line is not one JSON object (read 0 bytes of it)
+            Some("1"): the message does not say of which kind it is
+            None: the message has no id that is a string
+            Some("1"): unknown kind of message "fly"
+            None: unknown kind of message "fly"
+            None: `timestamp` must be a whole number of milliseconds
+            None: `version` must be a string
+            None: `capabilities` must be an array of strings
+            Some("1"): `timestamp` must be a whole number of milliseconds
+            Some("1"): `token` must be a string
+            Some("1"): `data` must be an object with toolId, toolName and input
+            Some("1"): `data` must be an object with toolId, toolName and input
+            Some("1"): `data` must be an object with toolId, toolName and result
+            Some("1"): `error` must be a string
+            Some("1"): `data` must be an object with state, conversationLength and uptime
+        "#]],
+    );
+}
+
+#[test]
+fn greeting() {
+    let greeting = Response::Ready(Ready::at(1));
+    check(
+        response,
+        &[&String::from_utf8_lossy(&greeting.to_line())],
+        &expect![[r#"
+        Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments"], timestamp: 1 })
+          = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\"],\"timestamp\":1}\n"
+    "#]],
+    );
+}
+
+#[test]
+fn bytes_that_are_not_text() {
+    let line = b"{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"\xff\"}";
+    assert!(matches!(
+        Request::decode(line),
+        Err(Unreadable { id: None, reason: Reason::NotJson { .. } })
+    ));
+}
+
+#[test]
+fn a_long_unknown_kind_is_cut() {
+    let line = format!(r#"{{"id":"1","kind":"{}"}}"#, "é".repeat(1000));
+    let kind = "é".repeat(QUOTED_KIND_CHARS);
+    let refused = Request::decode(line.as_bytes()).expect_err("an unknown kind");
+    assert_eq!(refused.reason, Reason::UnknownKind(kind));
+}
+
+#[test]
+fn one_event_ends_a_request() {
+    let status = Status { state: IDLE.to_owned(), conversation_length: 0, uptime: 0 };
+    let ends = [Event::Done, Event::Error(String::new()), Event::Status(status)];
+    assert!(ends.iter().all(Event::is_end));
+    assert!(!Event::Token(String::new()).is_end());
+}
+
+proptest! {
+    #[test]
+    fn any_request_is_one_line_and_comes_back(id: String, message: String, path: String) {
+        let attachments = vec![Attachment { path, mime: String::new() }];
+        let said = UserMessage { message, attachments, metadata: None };
+        let request = Request { id, command: Command::UserMessage(said) };
+        let line = request.to_line();
+        prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
+        let back = Request::decode(&line).expect("our own line");
+        prop_assert_eq!(format!("{back:?}"), format!("{request:?}"));
+    }
+
+    #[test]
+    fn any_reply_is_one_line_and_comes_back(id: String, token: String, timestamp: u64) {
+        let response = Response::Reply(Reply { id, event: Event::Token(token), timestamp });
+        let line = response.to_line();
+        prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
+        let back = Response::decode(&line).expect("our own line");
+        prop_assert_eq!(format!("{back:?}"), format!("{response:?}"));
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+        let _ = (Request::decode(&bytes), Response::decode(&bytes));
+    }
+}
