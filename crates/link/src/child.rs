@@ -19,6 +19,7 @@ type Spawned = io::Result<Child>;
 #[derive(Debug)]
 pub struct Leashed {
     child: Child,
+    is_reaped: bool,
     /// Its standard input, if the command asked for a pipe.
     pub stdin: Option<ChildStdin>,
     /// Its standard output, if the command asked for a pipe.
@@ -44,24 +45,25 @@ impl Leashed {
 
     /// Waits until the process has ended, and ends whatever it left running in its group.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
-        if let Some(pid) = self.pid() {
+        if let Some(pid) = self.pid().filter(|_| !self.is_reaped) {
             // Not reaped yet, the leader keeps the group's id from being given to another.
-            waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok();
+            waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
         }
-        self.end_group();
+        self.end()
+    }
+
+    /// Ends the whole group, and reaps its leader.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        if let Some(group) = self.pid().filter(|_| !self.is_reaped) {
+            // An error means that nothing of the group is left.
+            kill_process_group(group, Signal::KILL).ok();
+        }
+        self.is_reaped = true;
         self.child.wait()
     }
 
     fn pid(&self) -> Option<Pid> {
         i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
-    }
-
-    fn end_group(&mut self) {
-        let is_reaped = matches!(self.child.try_wait(), Ok(Some(_)));
-        if let Some(group) = self.pid().filter(|_| !is_reaped) {
-            // An error means that nothing of the group is left.
-            kill_process_group(group, Signal::KILL).ok();
-        }
     }
 }
 
@@ -69,14 +71,14 @@ impl From<Child> for Leashed {
     fn from(mut child: Child) -> Self {
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        Self { child, stdin, stdout, stderr }
+        Self { child, is_reaped: false, stdin, stdout, stderr }
     }
 }
 
 impl Drop for Leashed {
     fn drop(&mut self) {
-        self.end_group();
-        self.child.wait().ok();
+        // There is nobody to tell how it ended.
+        self.end().ok();
     }
 }
 

@@ -130,6 +130,20 @@ impl<E: std::error::Error> From<E> for ToolError {
     }
 }
 
+/// It is no `Error` itself (then it could not take every other), but `?` hands it on all the
+/// same.
+impl From<ToolError> for Box<dyn std::error::Error + Send + Sync> {
+    fn from(error: ToolError) -> Self {
+        error.to_string().into()
+    }
+}
+
+impl From<ToolError> for Box<dyn std::error::Error> {
+    fn from(error: ToolError) -> Self {
+        error.to_string().into()
+    }
+}
+
 /// Whatever a tool may return.
 pub trait IntoOutcome {
     /// The result, or why there is none.

@@ -1,0 +1,97 @@
+//! Children end with whoever started them, and with everything they have started.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use callgate_link::child::Leashed;
+use callgate_link::file::create_private;
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Set in the process that starts a child and is then killed.
+const PARENT: &str = "CALLGATE_TEST_IS_PARENT";
+
+/// A shell that starts two sleepers which hold its output open; the output ends with the last.
+fn family() -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", "sleep 600 & sleep 600 & echo ready; wait"]).stdout(Stdio::piped());
+    command
+}
+
+fn assert_ready(output: &mut impl Read) {
+    let mut ready = [0; 6];
+    output.read_exact(&mut ready).unwrap();
+    assert_eq!(&ready, b"ready\n");
+}
+
+#[test]
+fn dropping_it_ends_the_whole_family() {
+    let mut shell = Leashed::spawn(family()).unwrap();
+    let mut output = shell.stdout.take().unwrap();
+    assert_ready(&mut output);
+    drop(shell);
+    assert_eq!(output.read(&mut [0; 1]).unwrap(), 0);
+}
+
+#[test]
+fn waiting_for_it_ends_what_it_left_running() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "sleep 600 & echo ready; exit 7"]).stdout(Stdio::piped());
+    let mut shell = Leashed::spawn(command).unwrap();
+    let mut output = shell.stdout.take().unwrap();
+    assert_ready(&mut output);
+    assert_eq!(shell.wait().unwrap().code(), Some(7));
+    assert_eq!(output.read(&mut [0; 1]).unwrap(), 0);
+    assert_eq!(shell.wait().unwrap().code(), Some(7), "it can be asked again");
+}
+
+#[test]
+fn it_lives_on_when_only_the_thread_ends_that_asked_for_it() {
+    let mut command = Command::new("cat");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut cat = thread::spawn(|| Leashed::spawn(command).unwrap()).join().unwrap();
+    let mut input = cat.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, b"ready\n").unwrap();
+    assert_ready(cat.stdout.as_mut().unwrap());
+}
+
+#[test]
+fn it_ends_when_our_process_is_killed() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "parent_that_is_killed", "--nocapture"]).env(PARENT, "1");
+    let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut output = parent.stderr.take().unwrap();
+    assert_ready(&mut output);
+    kill_process(Pid::from_child(&parent), Signal::KILL).unwrap();
+    parent.wait().unwrap();
+    assert_eq!(output.read(&mut [0; 1]).unwrap(), 0, "the child holds this open while it lives");
+}
+
+#[test]
+fn parent_that_is_killed() {
+    if std::env::var_os(PARENT).is_none() {
+        return;
+    }
+    let mut command = Command::new("sh");
+    command.args(["-c", "echo ready >&2; exec sleep 600"]);
+    Leashed::spawn(command).unwrap().wait().unwrap();
+}
+
+#[test]
+fn a_program_that_is_not_there_is_an_error() {
+    let error = Leashed::spawn(Command::new("/nonexistent/program")).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+}
+
+#[test]
+fn a_private_file_is_new_and_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("f");
+    create_private(&path, b"secret").unwrap();
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(create_private(&path, b"x").unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
+    assert_eq!(std::fs::read(&path).unwrap(), b"secret");
+}

@@ -1,0 +1,10 @@
+//! The bridge and the tool host with real peers: programs that others wrote, and that users have.
+//!
+//! A peer that is not installed is left out with a printed reason; with `CI=true` that fails.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
+
+mod claude;
+mod fixture;
+mod inspector;
+mod python;
+mod rmcp;
