@@ -7,6 +7,7 @@ mod connection;
 mod ending;
 mod fixture;
 mod footprint;
+mod instructions;
 mod progress;
 mod size;
 mod start;

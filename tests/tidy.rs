@@ -1,0 +1,152 @@
+//! The rules of the house that no lint knows.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// No file is longer than this without its tests.
+const LONGEST_FILE: usize = 400;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All files below `folder` with this ending, in order.
+fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && !name.starts_with('.') && name != "target" {
+                folders.push(path);
+            } else if name.ends_with(ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "nothing below {folder}");
+    found
+}
+
+/// The name of a file within the repository.
+fn name(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap().display().to_string()
+}
+
+fn assert_none(wrong: &[String]) {
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_file_says_at_its_top_what_it_is_for() {
+    let silent: Vec<String> = files("", ".rs")
+        .iter()
+        .filter(|path| !fs::read_to_string(path).unwrap().starts_with("//! "))
+        .map(|path| name(path))
+        .collect();
+    assert_none(&silent);
+}
+
+#[test]
+fn files_stay_small() {
+    let long: Vec<String> = files("", ".rs")
+        .iter()
+        .map(|path| {
+            let text = fs::read_to_string(path).unwrap();
+            let code = text.split("\n#[cfg(test)]\n").next().unwrap_or_default().lines().count();
+            (name(path), code)
+        })
+        .filter(|(name, code)| *code > LONGEST_FILE && !is_test(name))
+        .map(|(name, code)| format!("{name} has {code} lines"))
+        .collect();
+    assert_none(&long);
+}
+
+fn is_test(name: &str) -> bool {
+    name.contains("tests") || name.starts_with("tests/")
+}
+
+/// What each crate may use of ours, besides itself.
+const LAYERS: [(&str, &[&str]); 3] =
+    [("wire", &[]), ("link", &["callgate-wire"]), ("tools", &["callgate-link", "callgate-wire"])];
+
+#[test]
+fn crates_use_only_what_lies_below_them() {
+    for (krate, allowed) in LAYERS {
+        let manifest =
+            fs::read_to_string(root().join(format!("crates/{krate}/Cargo.toml"))).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let used = manifest["dependencies"].as_table().unwrap();
+        let ours: Vec<&str> =
+            used.keys().filter(|name| name.starts_with("callgate")).map(String::as_str).collect();
+        assert!(ours.iter().all(|name| allowed.contains(name)), "{krate} uses {ours:?}");
+    }
+}
+
+#[test]
+fn wire_does_no_io_reads_no_clock_and_starts_no_task() {
+    let manifest = fs::read_to_string(root().join("crates/wire/Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let used: Vec<&str> =
+        manifest["dependencies"].as_table().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(used, ["memchr", "serde", "serde_json"]);
+    for path in files("crates/wire/src", ".rs") {
+        let text = fs::read_to_string(&path).unwrap();
+        for forbidden in [
+            "std::io",
+            "std::fs",
+            "std::net",
+            "std::time",
+            "std::thread",
+            "std::process",
+            "std::env",
+        ] {
+            assert!(!text.contains(forbidden), "{} uses {forbidden}", name(&path));
+        }
+    }
+}
+
+#[test]
+fn standard_output_belongs_to_the_protocol() {
+    for folder in ["crates/wire/src", "crates/link/src", "crates/tools/src"] {
+        for path in files(folder, ".rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            for line in code {
+                assert!(!line.contains("println!"), "{}: {line}", name(&path));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_decision_and_every_protocol_is_reachable_from_the_documents() {
+    let architecture = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).unwrap();
+    for folder in ["docs/decisions", "docs/protocol"] {
+        for path in files(folder, ".md") {
+            let file = path.file_name().unwrap().to_string_lossy().into_owned();
+            assert!(architecture.contains(&file), "ARCHITECTURE.md does not mention {file}");
+        }
+    }
+    assert!(architecture.lines().count() <= 250, "ARCHITECTURE.md is too long to be read");
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let mut broken = Vec::new();
+    for path in files("", ".md") {
+        let text = fs::read_to_string(&path).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap_or_default();
+            let is_here = !target.is_empty() && !target.contains("://");
+            if is_here && !path.parent().unwrap().join(target).exists() {
+                broken.push(format!("{}: {link}", name(&path)));
+            }
+        }
+    }
+    assert_none(&broken);
+}
