@@ -4,6 +4,8 @@
 //! program again as the bridge, as an agent CLI would. With `-- --wait` it prints the settings
 //! for Claude Code, Codex and others instead, and serves until it is interrupted.
 
+#![allow(clippy::print_stdout, reason = "an example is there to be seen")]
+
 use std::process::ExitCode;
 
 use callgate_tools::{Client, Host, Session, Tool, run_bridge_if_asked};

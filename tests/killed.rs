@@ -1,7 +1,7 @@
 //! A program that hosts tools is killed in the middle of a call: nothing of it is left after the
 //! next start.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a failed step is a failed test")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -17,7 +17,8 @@ fn instructions(calls: u64, size: usize) -> u64 {
     let stage = Stage::new();
     let host = EchoHost::start(&stage);
     let requests = stage.folder.path().join("requests");
-    let lines: Vec<String> = (0..calls).map(|id| call(id, &json!({"x": "x".repeat(size)}))).collect();
+    let lines: Vec<String> =
+        (0..calls).map(|id| call(id, &json!({"x": "x".repeat(size)}))).collect();
     fs::write(&requests, lines.join("\n")).unwrap();
     let answers = stage.folder.path().join("answers");
     let log = stage.folder.path().join("log");
@@ -41,8 +42,12 @@ fn instructions(calls: u64, size: usize) -> u64 {
 fn a_call_costs_little_and_a_large_one_only_by_its_bytes() {
     let per_call = (instructions(120, 100) - instructions(20, 100)) / 100;
     assert!(per_call <= MOST_PER_CALL, "{per_call} instructions for a call of 100 bytes");
-    let per_byte = |size: usize| (instructions(3, size) - instructions(1, size)) / (2 * size as u64);
+    let per_byte =
+        |size: usize| (instructions(3, size) - instructions(1, size)) / (2 * size as u64);
     let (small, large) = (per_byte(20_000), per_byte(160_000));
     assert!(large <= MOST_PER_BYTE, "{large} instructions for a byte");
-    assert!(large <= small + small / 4, "{large} instructions for a byte, {small} in a smaller call");
+    assert!(
+        large <= small + small / 4,
+        "{large} instructions for a byte, {small} in a smaller call"
+    );
 }

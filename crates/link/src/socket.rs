@@ -26,7 +26,7 @@ const LONGEST_PATH: usize = 107;
 /// Under this name, followed by sixteen hex digits, a socket is bound before it gets its own.
 const UNFINISHED_PREFIX: &str = ".cg";
 /// A socket that kept its unfinished name for so long was left by a process that was killed.
-const UNFINISHED_FOR: Duration = Duration::from_secs(60);
+const UNFINISHED_FOR: Duration = Duration::from_mins(1);
 const BACKLOG: i32 = 1024;
 
 /// Why a socket could not be used.
@@ -174,6 +174,7 @@ fn is_old(path: &Path) -> bool {
 }
 
 /// Removes `path` if it is a socket of ours that nobody serves; tells whether it did.
+#[allow(clippy::must_use_candidate, reason = "the removal is what it is called for")]
 pub fn remove_if_dead(path: &Path) -> bool {
     let is_ours = fs::symlink_metadata(path).is_ok_and(|metadata| {
         metadata.uid() == geteuid().as_raw() && metadata.file_type().is_socket()

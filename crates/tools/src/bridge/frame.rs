@@ -59,13 +59,14 @@ impl<'a> Frame<'a> {
             Err(_) => return,
         };
         if sent < self.prefix.len() + self.size() {
-            let rest = self.from_byte(sent);
+            let rest = self.after(sent);
             let stream = Arc::clone(stream);
             thread::spawn(move || (&*stream).write_all(&rest));
         }
     }
 
-    fn from_byte(&self, sent: usize) -> Vec<u8> {
+    /// The bytes that follow the first `sent`.
+    fn after(&self, sent: usize) -> Vec<u8> {
         let mut rest = Vec::with_capacity(self.prefix.len() + self.size() - sent);
         let mut skip = sent;
         for piece in self.pieces() {

@@ -20,7 +20,7 @@ const HEARTBEAT_STEP: f64 = 1e-6;
 /// Connections, and calls that wait for one.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    lines: Vec<Line>,
+    open: Vec<Line>,
     waiting: VecDeque<(Pending, Frame<'static>)>,
     next_number: u64,
     /// Answers that have been taken off a line and are not written yet.
@@ -49,39 +49,39 @@ pub(super) struct Pending {
 impl Lines {
     /// Whether any call has no answer yet.
     pub(super) fn is_busy(&self) -> bool {
-        let is_running = self.lines.iter().any(|line| line.call.is_some());
+        let is_running = self.open.iter().any(|line| line.call.is_some());
         is_running || self.answering > 0 || !self.waiting.is_empty()
     }
 
     pub(super) fn count(&self) -> usize {
-        self.lines.len()
+        self.open.len()
     }
 
     /// Whether a call could go out now: on a free line, or on a new one.
     pub(super) fn has_free(&self, connections: usize) -> bool {
-        self.lines.len() < connections || self.lines.iter().any(|line| line.call.is_none())
+        self.open.len() < connections || self.open.iter().any(|line| line.call.is_none())
     }
 
     pub(super) fn free(&mut self) -> Option<&mut Line> {
-        self.lines.iter_mut().find(|line| line.call.is_none())
+        self.open.iter_mut().find(|line| line.call.is_none())
     }
 
     pub(super) fn get(&mut self, number: u64) -> Option<&mut Line> {
-        self.lines.iter_mut().find(|line| line.number == number)
+        self.open.iter_mut().find(|line| line.number == number)
     }
 
     /// Adds a connection; gives its number.
     pub(super) fn add(&mut self, stream: Arc<UnixStream>) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
-        self.lines.push(Line { number, stream, call: None });
+        self.open.push(Line { number, stream, call: None });
         number
     }
 
     /// Forgets a connection. Its thread finds it gone and ends.
     pub(super) fn remove(&mut self, number: u64) -> Option<Line> {
-        let place = self.lines.iter().position(|line| line.number == number)?;
-        Some(self.lines.swap_remove(place))
+        let place = self.open.iter().position(|line| line.number == number)?;
+        Some(self.open.swap_remove(place))
     }
 
     /// Ends a connection on purpose: the host sees it at once, and the next call dials anew.
@@ -96,7 +96,7 @@ impl Lines {
     pub(super) fn cancel(&mut self, id: &str) {
         self.waiting.retain(|(pending, _)| !pending.ticket.has_id(id));
         let runs = |line: &&Line| line.call.as_ref().is_some_and(|call| call.ticket.has_id(id));
-        if let Some(number) = self.lines.iter().find(runs).map(|line| line.number) {
+        if let Some(number) = self.open.iter().find(runs).map(|line| line.number) {
             self.hang_up(number);
         }
     }
@@ -122,7 +122,7 @@ impl Lines {
 
     /// All calls without an answer.
     pub(super) fn pending(&mut self) -> impl Iterator<Item = &mut Pending> {
-        let running = self.lines.iter_mut().filter_map(|line| line.call.as_mut());
+        let running = self.open.iter_mut().filter_map(|line| line.call.as_mut());
         running.chain(self.waiting.iter_mut().map(|(pending, _)| pending))
     }
 }

@@ -1,6 +1,5 @@
 //! What an agent is told about the bridge.
 
-use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -74,20 +73,18 @@ pub(super) fn bridge_command(
 
 fn find_bridge(host: &Host) -> Result<(PathBuf, &'static str), HostError> {
     if let Some(program) = &host.bridge {
-        return match is_program(program) {
-            true => Ok((absolute(program)?, "bridge")),
-            false => Err(HostError::Bridge(format!(
-                "{} is not a program that can be started",
-                program.display()
-            ))),
-        };
+        if is_program(program) {
+            return Ok((absolute(program)?, "bridge"));
+        }
+        let reason = format!("{} is not a program that can be started", program.display());
+        return Err(HostError::Bridge(reason));
     }
     if IS_BRIDGE.load(Ordering::Relaxed) {
         let program = std::env::current_exe()
             .map_err(|error| HostError::Bridge(format!("this program cannot be found: {error}")))?;
         return Ok((program, BRIDGE_WORD));
     }
-    let path = std::env::var_os("PATH").unwrap_or_else(OsString::new);
+    let path = std::env::var_os("PATH").unwrap_or_default();
     let found =
         std::env::split_paths(&path).map(|folder| folder.join("callgate")).find(|p| is_program(p));
     let program = found.ok_or_else(|| {

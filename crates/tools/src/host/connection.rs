@@ -51,13 +51,12 @@ impl Connection {
     async fn serve_one(&mut self) -> Result<(), Closed> {
         let call = match self.input.next().await {
             Ok(Some(frame)) => read_call(frame),
-            Ok(None) => return Err(Closed),
             Err(FrameError::TooLarge(too_large)) => {
                 let error = ToolError::named(error_type::MESSAGE_SIZE, too_large.to_string());
                 self.answer(Err(error)).await?;
                 return Err(Closed);
             }
-            Err(_) => return Err(Closed),
+            Ok(None) | Err(_) => return Err(Closed),
         };
         match call {
             Ok(call) => self.call(call).await,

@@ -21,7 +21,7 @@ type BlockingWork = dyn Fn(Value, Context) -> Outcome + Send + Sync;
 
 /// How long a tool may take unless it says otherwise. People are asked from inside tools, so it
 /// is long.
-const DEFAULT_LIMIT: Duration = Duration::from_secs(60 * 60);
+const DEFAULT_LIMIT: Duration = Duration::from_hours(1);
 
 /// The arguments of a tool that takes none.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]

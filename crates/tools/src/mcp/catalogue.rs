@@ -4,7 +4,6 @@
 //! entry is checked against what all of them accept: what is wrong in a required member takes the
 //! tool out, what is wrong in an optional one takes that member out, and both are told.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use callgate_wire::raw::{Members, is_null, quoted};
@@ -82,8 +81,8 @@ fn listed(entry: &RawValue) -> Result<Listed, String> {
     Ok(Listed { json: format!("{{{}}}", pairs.join(",")), name, left_off })
 }
 
-fn mcp_name<'a>(key: &'a Cow<'_, str>) -> &'a str {
-    match &**key {
+fn mcp_name(key: &str) -> &str {
+    match key {
         "input_schema" => "inputSchema",
         "output_schema" => "outputSchema",
         key => key,
@@ -107,6 +106,9 @@ impl std::fmt::Display for Fault {
     }
 }
 
+/// An optional member, what is wrong with it when it is not good, and whether it is.
+type Check = (&'static str, &'static str, fn(&Value) -> bool);
+
 /// Checks an entry of a schema file: an error when the tool cannot be offered at all, the faulty
 /// optional members otherwise.
 pub(crate) fn check_entry(entry: &Value) -> Result<Vec<Fault>, String> {
@@ -121,7 +123,7 @@ pub(crate) fn check_entry(entry: &Value) -> Result<Vec<Fault>, String> {
     }
     let schema = entry.get("input_schema").unwrap_or(&Value::Null);
     check_schema(schema).map_err(|reason| named(&format!("has an `input_schema` {reason}")))?;
-    let checks: [(&'static str, &'static str, fn(&Value) -> bool); 5] = [
+    let checks: [Check; 5] = [
         ("title", "it is not a string", Value::is_string),
         ("annotations", "it is not an object of hints", is_annotations),
         ("output_schema", "it is not the schema of an object", |schema| {
