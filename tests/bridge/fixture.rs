@@ -175,7 +175,9 @@ impl EchoHost {
                 }
                 connections.push(thread::spawn(move || echo(stream.unwrap())));
             }
-            connections.into_iter().for_each(|connection| connection.join().unwrap());
+            for connection in connections {
+                connection.join().unwrap();
+            }
         });
         Self { is_over, socket: stage.socket.clone(), serving }
     }

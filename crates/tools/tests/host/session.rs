@@ -119,7 +119,9 @@ fn sessions_started_at_once_do_not_sweep_each_other_away() {
             })
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     assert_eq!(names(folder.path()), Vec::<String>::new());
 }
 

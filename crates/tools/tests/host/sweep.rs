@@ -69,7 +69,7 @@ fn a_socket_that_never_got_its_name_goes_when_it_is_old() {
     let young = folder.path().join(".cg0000000000000001");
     let old = folder.path().join(".cg0000000000000002");
     drop((UnixListener::bind(&young).unwrap(), UnixListener::bind(&old).unwrap()));
-    let hour_ago = SystemTime::now() - Duration::from_secs(3600);
+    let hour_ago = SystemTime::now() - Duration::from_hours(1);
     let times =
         rustix::fs::Timestamps { last_access: at(hour_ago), last_modification: at(hour_ago) };
     rustix::fs::utimensat(rustix::fs::CWD, &old, &times, rustix::fs::AtFlags::empty()).unwrap();
