@@ -67,10 +67,13 @@ fn an_answer_that_breaks_the_protocol_is_an_error_and_the_connection_is_kept() {
     let stage = Stage::new();
     let (mut bridge, mut peer) = connected(&stage);
     for (answer, reason) in [
-        ("{\"result\":", "IPCError: the host's answer is not a JSON message: EOF"),
+        (
+            "{\"result\":",
+            "IPCError: the host's answer cannot be read: it is not a JSON object (read 10 bytes of it)",
+        ),
         (
             "[{\"content\":[]}]",
-            "IPCError: the host's answer is not a JSON message: it is not an object",
+            "IPCError: the host's answer cannot be read: it is not a JSON object (read 0 bytes of it)",
         ),
         ("{}", "IPCError: the host's answer needs exactly one of `result` and `error`"),
         (

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::fixture::{EchoHost, Stage, call};
 
 /// Instructions for a small call, there and back, in an unoptimised build.
-const MOST_PER_CALL: u64 = 150_000;
+const MOST_PER_CALL: u64 = 250_000;
 /// Instructions for each byte of a large call, there and back, in an unoptimised build.
 const MOST_PER_BYTE: u64 = 200;
 

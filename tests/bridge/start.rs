@@ -8,9 +8,9 @@ use serde_json::json;
 use crate::fixture::{Stage, settle};
 
 /// What the bridge says when it cannot start with this schema file.
-fn refusal(stage: &Stage, options: &[&str]) -> String {
+fn refusal(stage: &Stage, options: &[&str], code: i32) -> String {
     let finished = process::run(stage.command(options), DEADLINE);
-    assert_eq!(finished.status.code(), Some(1), "{}", finished.stderr);
+    assert_eq!(finished.status.code(), Some(code), "{}", finished.stderr);
     assert_eq!(finished.stdout, "");
     assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
     let folder = stage.folder.path().to_str().unwrap();
@@ -36,11 +36,11 @@ fn a_schema_file_that_is_of_no_use_ends_the_start() {
         fs::write(&stage.schema, content).unwrap();
         let expected =
             format!("callgate bridge: the schema file FOLDER/schema.json is of no use: {reason}");
-        assert_eq!(refusal(&stage, &[]), expected);
+        assert_eq!(refusal(&stage, &[], 1), expected);
     }
     fs::remove_file(&stage.schema).unwrap();
     assert_eq!(
-        refusal(&stage, &[]),
+        refusal(&stage, &[], 1),
         "callgate bridge: cannot read the schema file FOLDER/schema.json: No such file or directory (os error 2)"
     );
 }
@@ -49,7 +49,7 @@ fn a_schema_file_that_is_of_no_use_ends_the_start() {
 fn a_wrong_command_line_is_told_with_the_right_one() {
     let stage = Stage::new();
     assert_eq!(
-        refusal(&stage, &["--fast"]),
+        refusal(&stage, &["--fast"], 64),
         "callgate bridge: unknown option --fast; \
          usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N]"
     );

@@ -99,7 +99,7 @@ pub fn probe(path: &Path) -> Result<Found, SocketError> {
         Ok(metadata) if !metadata.file_type().is_socket() => return Ok(Found::NotASocket),
         Ok(_) => {}
     }
-    match dial(path, SocketFlags::NONBLOCK) {
+    match dial(path) {
         Ok(_) => Ok(Found::Live),
         Err(SocketError::Io { source, .. }) => match Errno::from_io_error(&source) {
             Some(Errno::CONNREFUSED) => Ok(Found::Dead),
@@ -182,17 +182,19 @@ pub fn remove_if_dead(path: &Path) -> bool {
     is_ours && matches!(probe(path), Ok(Found::Dead)) && fs::remove_file(path).is_ok()
 }
 
-/// Connects to `path` and makes sure that the process behind it is our own user's.
+/// Connects to `path` and makes sure that the process behind it is our own user's. It never
+/// waits: a process that does not accept what others have sent it is as good as none.
 pub fn connect(path: &Path) -> Result<UnixStream, SocketError> {
     check_length(path)?;
-    let stream = UnixStream::from(dial(path, SocketFlags::empty())?);
+    let stream = UnixStream::from(dial(path)?);
     check_peer(&stream, path)?;
+    stream.set_nonblocking(false).map_err(|error| SocketError::io("cannot use", path, error))?;
     Ok(stream)
 }
 
-fn dial(path: &Path, flags: SocketFlags) -> Result<OwnedFd, SocketError> {
+fn dial(path: &Path) -> Result<OwnedFd, SocketError> {
     let dial = || -> Result<OwnedFd, Errno> {
-        let flags = SocketFlags::CLOEXEC | flags;
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         connect_fd(&fd, &SocketAddrUnix::new(path)?)?;
         Ok(fd)

@@ -11,8 +11,8 @@ mod relay;
 mod watch;
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,10 +23,13 @@ use callgate_wire::frame::{Line, Lines};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
 
-use crate::mcp::{self, Answer, Catalogue};
+use crate::mcp::{self, Answer, Catalogue, LARGEST_SCHEMA_FILE};
 pub use options::Options;
 use output::Output;
 use relay::Relay;
+
+/// What a wrong command line ends with, as sysexits has it.
+const USAGE: u8 = 64;
 
 /// Runs the bridge with the arguments that follow the word `bridge`, until its client ends it.
 ///
@@ -34,17 +37,23 @@ use relay::Relay;
 /// started always succeeds, however it ends.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match start(arguments) {
+    let options = match Options::parse(arguments) {
+        Ok(options) => options,
+        Err(usage) => return fail(&usage, USAGE),
+    };
+    match run(options) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            complain(&reason);
-            ExitCode::FAILURE
-        }
+        Err(reason) => fail(&reason, 1),
     }
 }
 
-fn start(arguments: impl IntoIterator<Item = OsString>) -> Result<(), String> {
-    let options = Options::parse(arguments)?;
+fn fail(reason: &str, code: u8) -> ExitCode {
+    complain(reason);
+    ExitCode::from(code)
+}
+
+/// Serves until the client ends it; the error is a sentence for people.
+fn run(options: Options) -> Result<(), String> {
     let catalogue = read_catalogue(&options.schema)?;
     let system = |error: io::Error| format!("cannot start: {error}");
     watch::obey_signals().map_err(system)?;
@@ -61,7 +70,10 @@ fn start(arguments: impl IntoIterator<Item = OsString>) -> Result<(), String> {
 }
 
 fn read_catalogue(path: &Path) -> Result<Catalogue, String> {
-    let file = fs::read(path)
+    let mut file = Vec::new();
+    // One byte more than is allowed tells a file that is too large, however large it is.
+    File::open(path)
+        .and_then(|opened| opened.take(LARGEST_SCHEMA_FILE as u64 + 1).read_to_end(&mut file))
         .map_err(|error| format!("cannot read the schema file {}: {error}", path.display()))?;
     let (catalogue, left_out) = Catalogue::from_schema_file(&file)
         .map_err(|reason| format!("the schema file {} is of no use: {reason}", path.display()))?;
@@ -81,7 +93,7 @@ fn serve(
     let mut lines = Lines::new(mcp::LONGEST_REQUEST);
     loop {
         while let Some(line) = lines.next_frame() {
-            handle(line, output, relay, catalogue)?;
+            handle(line, &input, output, relay, catalogue)?;
         }
         match fill_lines(&mut input, &mut lines) {
             Ok(0) => break,
@@ -94,7 +106,7 @@ fn serve(
         }
     }
     if let Some(line) = lines.finish() {
-        handle(line, output, relay, catalogue)?;
+        handle(line, &input, output, relay, catalogue)?;
     }
     if is_regular_file(&input) {
         relay.finish();
@@ -104,6 +116,7 @@ fn serve(
 
 fn handle(
     line: Line<'_>,
+    input: &File,
     output: &Arc<Output>,
     relay: &Arc<Relay>,
     catalogue: &Catalogue,
@@ -114,7 +127,7 @@ fn handle(
     };
     match answer {
         Answer::Reply(reply) => output.write_soon(reply.into_bytes()),
-        Answer::Call(call) => relay.call(&call),
+        Answer::Call(call) => relay.call(&call, input),
         Answer::Cancel(id) => {
             relay.cancel(id);
             Ok(())

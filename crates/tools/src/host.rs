@@ -48,6 +48,14 @@ pub enum HostError {
     /// The session's socket could not be served.
     #[error(transparent)]
     Socket(#[from] callgate_link::socket::SocketError),
+    /// The tools' descriptions and schemas are too large for any client.
+    #[error("the tools take {size} bytes to describe, but {limit} bytes is the limit: offer fewer")]
+    TooLarge {
+        /// The size of their schema file.
+        size: usize,
+        /// The size allowed.
+        limit: usize,
+    },
     /// The session's schema file could not be written.
     #[error("cannot write the schema file {path}: {source}")]
     SchemaFile {

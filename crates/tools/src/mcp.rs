@@ -10,17 +10,19 @@ use std::borrow::Cow;
 
 use callgate_wire::frame::TooLong;
 use callgate_wire::mcp::{LEGACY, LONGEST_LINE, MODERN, Message, Unfit, code, meta};
-use callgate_wire::raw::{Members, is_object};
+use callgate_wire::raw::{Json, Members};
 use callgate_wire::scan::IdScan;
-use serde_json::value::RawValue;
 
 pub use catalogue::Catalogue;
-pub(crate) use catalogue::check_entry;
+pub(crate) use catalogue::{LARGEST_SCHEMA_FILE, check_entry};
 pub use reply::{Reply, Ticket};
 use reply::{error_line, result_line};
 
 /// The longest line that is read: the largest call, and room for what the client says around it.
 pub const LONGEST_REQUEST: usize = LONGEST_LINE + 1024 * 1024;
+
+/// How much of a client's word an error repeats, in letters.
+const LONGEST_WORD: usize = 100;
 
 /// What to do about a line.
 #[derive(Debug)]
@@ -39,13 +41,13 @@ pub enum Answer<'a> {
 #[derive(Debug)]
 pub struct Call<'a> {
     /// The request's id.
-    pub id: &'a RawValue,
+    pub id: Json<'a>,
     /// The tool's name; it is in the catalogue.
     pub name: Cow<'a, str>,
     /// The arguments, an object, as they were sent.
     pub arguments: &'a str,
     /// What the client said about the call.
-    pub meta: Option<&'a RawValue>,
+    pub meta: Option<Json<'a>>,
     era: Era,
 }
 
@@ -80,7 +82,7 @@ impl Call<'_> {
     /// What is needed to answer the call later.
     #[must_use]
     pub fn ticket(&self) -> Ticket {
-        let token = self.meta.and_then(|meta| members(meta).some(meta::PROGRESS_TOKEN));
+        let token = self.meta.and_then(|meta| meta.members().some(meta::PROGRESS_TOKEN));
         Ticket::new(self.id, token, self.era)
     }
 }
@@ -93,12 +95,9 @@ pub fn answer<'a>(catalogue: &Catalogue, line: &'a [u8]) -> Answer<'a> {
         Err(unfit) => return refuse_unfit(line, unfit),
     };
     match (message.id, message.method) {
-        (Some(id), Some(method)) => {
-            let params = message.params.unwrap_or_default();
-            request(catalogue, id, &method, &params)
-                .unwrap_or_else(|refusal| Answer::Reply(error_line(id.get(), &refusal)))
-        }
-        (None, Some(method)) => notification(&method, message.params.as_ref()),
+        (Some(id), Some(method)) => request(catalogue, id, &method, &message.params)
+            .unwrap_or_else(|refusal| Answer::Reply(error_line(id.get(), &refusal))),
+        (None, Some(method)) => notification(&method, &message.params),
         // An answer to a question that was never asked.
         (_, None) => Answer::Nothing,
     }
@@ -129,8 +128,8 @@ fn refuse_unfit(line: &[u8], unfit: Unfit) -> Answer<'static> {
     Answer::Reply(error_line(scan.finish().as_deref().unwrap_or("null"), &refusal))
 }
 
-fn notification<'a>(method: &str, params: Option<&Members<'a>>) -> Answer<'a> {
-    match (method, params.and_then(|params| params.some("requestId"))) {
+fn notification<'a>(method: &str, params: &Members<'a>) -> Answer<'a> {
+    match (method, params.some("requestId")) {
         ("notifications/cancelled", Some(id)) => Answer::Cancel(id.get()),
         _ => Answer::Nothing,
     }
@@ -138,7 +137,7 @@ fn notification<'a>(method: &str, params: Option<&Members<'a>>) -> Answer<'a> {
 
 fn request<'a>(
     catalogue: &Catalogue,
-    id: &'a RawValue,
+    id: Json<'a>,
     method: &str,
     params: &Members<'a>,
 ) -> Result<Answer<'a>, Refusal> {
@@ -158,7 +157,7 @@ fn request<'a>(
         ("tools/list", Era::Legacy) => reply::listed_legacy(catalogue),
         ("tools/list", Era::Modern) => reply::listed_modern(catalogue),
         _ => {
-            let message = format!("no method is called {method:?}");
+            let message = format!("no method is called {:?}", shortened(method));
             return Err(Refusal::new(code::UNKNOWN_METHOD, message));
         }
     };
@@ -166,17 +165,17 @@ fn request<'a>(
 }
 
 /// Which era a request belongs to, once its `_meta` is found in order.
-fn era(meta: Option<&RawValue>) -> Result<Era, Refusal> {
+fn era(meta: Option<Json<'_>>) -> Result<Era, Refusal> {
     let Some(meta) = meta else { return Ok(Era::Legacy) };
-    if !is_object(meta) {
+    if !meta.is_object() {
         return Err(Refusal::params("`_meta` is not an object"));
     }
-    let members = members(meta);
+    let members = meta.members();
     let Some(version) = members.get(meta::PROTOCOL_VERSION) else { return Ok(Era::Legacy) };
-    let Some(version) = string(version) else {
+    let Some(version) = version.string() else {
         return Err(Refusal::params(format!("`{}` is not a string", meta::PROTOCOL_VERSION)));
     };
-    if !members.get(meta::CLIENT_CAPABILITIES).is_some_and(is_object) {
+    if !members.get(meta::CLIENT_CAPABILITIES).is_some_and(Json::is_object) {
         let message = format!("`_meta` needs the object {}", meta::CLIENT_CAPABILITIES);
         return Err(Refusal::params(message));
     }
@@ -185,6 +184,7 @@ fn era(meta: Option<&RawValue>) -> Result<Era, Refusal> {
 
 fn unsupported(requested: &str) -> Refusal {
     let supported: Vec<&str> = std::iter::once(MODERN).chain(LEGACY).collect();
+    let requested = shortened(requested);
     let data = serde_json::json!({"supported": supported, "requested": requested});
     let message = format!("version {requested} is not spoken here");
     Refusal { code: code::UNSUPPORTED_VERSION, message, data: Some(data.to_string()) }
@@ -192,26 +192,26 @@ fn unsupported(requested: &str) -> Refusal {
 
 /// The version to speak after `initialize`: the client's own if it is known, else the newest.
 fn negotiate(params: &Members<'_>) -> Result<&'static str, Refusal> {
-    let asked = params.some("protocolVersion").and_then(string);
+    let asked = params.string("protocolVersion");
     let asked = asked.ok_or_else(|| Refusal::params("`protocolVersion` has to be a string"))?;
     Ok(LEGACY.into_iter().find(|version| *version == asked).unwrap_or(LEGACY[0]))
 }
 
 fn call<'a>(
     catalogue: &Catalogue,
-    id: &'a RawValue,
+    id: Json<'a>,
     params: &Members<'a>,
     era: Era,
 ) -> Result<Call<'a>, Refusal> {
-    let name = params.some("name").and_then(string);
+    let name = params.string("name");
     let name = name.ok_or_else(|| Refusal::params("`name` has to be a string"))?;
     if !catalogue.has(&name) {
-        let message = format!("ToolNotFoundError: unknown tool: {name}");
+        let message = format!("ToolNotFoundError: unknown tool: {}", shortened(&name));
         return Err(Refusal::params(message));
     }
     let arguments = match params.some("arguments") {
         None => "{}",
-        Some(arguments) if is_object(arguments) => arguments.get(),
+        Some(arguments) if arguments.is_object() => arguments.get(),
         Some(_) => return Err(Refusal::params("`arguments` has to be an object")),
     };
     Ok(Call { id, name, arguments, meta: params.some("_meta"), era })
@@ -219,21 +219,16 @@ fn call<'a>(
 
 /// The list of tools never changes, so a client that listens is told that there is nothing to
 /// hear; the request stays open until the client ends it.
-fn listen(id: &RawValue, params: &Members<'_>) -> Result<String, Refusal> {
-    if !params.some("notifications").is_some_and(is_object) {
+fn listen(id: Json<'_>, params: &Members<'_>) -> Result<String, Refusal> {
+    if !params.some("notifications").is_some_and(Json::is_object) {
         return Err(Refusal::params("`notifications` has to be an object"));
     }
     Ok(reply::acknowledged(id))
 }
 
-fn members(object: &RawValue) -> Members<'_> {
-    serde_json::from_str(object.get()).unwrap_or_default()
-}
-
-fn string(value: &RawValue) -> Option<Cow<'_, str>> {
-    #[derive(serde::Deserialize)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-    serde_json::from_str::<Text>(value.get()).ok().map(|text| text.0)
+/// As much of a client's word as is worth repeating.
+fn shortened(word: &str) -> String {
+    word.chars().take(LONGEST_WORD).collect()
 }
 
 #[cfg(test)]

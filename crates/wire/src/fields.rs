@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::raw::{Members, flatten, is_object};
+use crate::raw::{Json, Members, NotJson, flatten};
 
 /// A line that holds no message of this protocol.
 ///
@@ -50,7 +50,9 @@ impl std::error::Error for Malformed {}
 
 /// The fields of the message on a line.
 pub(crate) fn members_of(line: &[u8]) -> Result<Members<'_>, Malformed> {
-    serde_json::from_slice(line).map_err(|error| Malformed::NotJson { bytes_read: error.column() })
+    let line = std::str::from_utf8(line)
+        .map_err(|error| Malformed::NotJson { bytes_read: error.valid_up_to() })?;
+    Members::read(line).map_err(|NotJson { bytes_read }| Malformed::NotJson { bytes_read })
 }
 
 /// The field's value, which has to be there.
@@ -77,10 +79,9 @@ pub(crate) fn optional_object(
     members: &Members,
     field: &'static str,
 ) -> Result<Option<Box<RawValue>>, Malformed> {
-    let value: Option<Box<RawValue>> = optional(members, field, "an object")?;
-    match value {
-        Some(value) if !is_object(&value) => Err(Malformed::wrong(field, "an object")),
-        value => Ok(value),
+    match members.some(field) {
+        Some(value) if !value.is_object() => Err(Malformed::wrong(field, "an object")),
+        value => Ok(value.and_then(Json::to_boxed)),
     }
 }
 

@@ -4,10 +4,8 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::raw::{Members, from_object, is_object, present};
+use crate::raw::{Json, Members};
+use crate::scan::LONGEST_ID;
 
 /// The stateless revision, whose requests say their version in `_meta`.
 pub const MODERN: &str = "2026-07-28";
@@ -46,20 +44,14 @@ pub mod code {
 }
 
 /// A message from a client.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub struct Message<'a> {
-    #[serde(borrow, default)]
-    jsonrpc: Option<Cow<'a, str>>,
     /// The id of a request; absent in a notification.
-    #[serde(borrow, default, deserialize_with = "present")]
-    pub id: Option<&'a RawValue>,
+    pub id: Option<Json<'a>>,
     /// The method; absent in a response.
-    #[serde(borrow, default)]
     pub method: Option<Cow<'a, str>>,
-    /// The parameters. They are read together with the envelope, so that large arguments are
-    /// scanned only once; whoever needs one checks its type.
-    #[serde(borrow, default)]
-    pub params: Option<Members<'a>>,
+    /// The parameters, none where there were none.
+    pub params: Members<'a>,
 }
 
 /// Why a line is no message.
@@ -77,36 +69,26 @@ impl<'a> Message<'a> {
     /// Reads a line.
     pub fn decode(line: &'a [u8]) -> Result<Self, Unfit> {
         let line = std::str::from_utf8(line).map_err(|_| Unfit::Unreadable)?;
-        match from_object::<Self>(line) {
-            Ok(message) if message.jsonrpc.as_deref() == Some("2.0") && message.has_good_id() => {
-                Ok(message)
-            }
-            Ok(_) => Err(Unfit::NoMessage),
-            Err(_) => Err(unfit(line)),
+        match Members::read_with(line, "params") {
+            Ok((members, params)) => Self::from_members(&members, params),
+            Err(_) if Json::read(line).is_ok() => Err(Unfit::NoMessage),
+            Err(_) => Err(Unfit::Unreadable),
         }
     }
 
-    fn has_good_id(&self) -> bool {
-        self.id.is_none_or(|id| {
-            id.get().starts_with(['"', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
-        })
-    }
-}
-
-/// A second look at a line that could not be read: what exactly is wrong with it?
-fn unfit(line: &str) -> Unfit {
-    #[derive(Deserialize)]
-    struct Loose<'a> {
-        #[serde(borrow, default)]
-        method: Option<Cow<'a, str>>,
-        #[serde(borrow, default)]
-        params: Option<&'a RawValue>,
-    }
-    if serde_json::from_str::<&RawValue>(line).is_err() {
-        return Unfit::Unreadable;
-    }
-    match serde_json::from_str::<Loose>(line) {
-        Ok(Loose { method: Some(_), params: Some(params) }) if !is_object(params) => Unfit::Params,
-        _ => Unfit::NoMessage,
+    fn from_members(members: &Members<'a>, params: Option<Members<'a>>) -> Result<Self, Unfit> {
+        let is_rpc = members.string("jsonrpc").as_deref() == Some("2.0");
+        let has_answer = members.get("result").is_some() || members.get("error").is_some();
+        let id = members.get("id");
+        let is_good_id = id.is_none_or(|id| id.is_id() && id.get().len() <= LONGEST_ID);
+        let method = members.get("method").map(|method| method.string().ok_or(Unfit::NoMessage));
+        let method = method.transpose()?;
+        if !is_rpc || !is_good_id || (method.is_none() && !has_answer) {
+            return Err(Unfit::NoMessage);
+        }
+        if method.is_some() && params.is_none() && members.some("params").is_some() {
+            return Err(Unfit::Params);
+        }
+        Ok(Self { id, method, params: params.unwrap_or_default() })
     }
 }

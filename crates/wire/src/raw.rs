@@ -1,65 +1,131 @@
 //! JSON that is passed on as it came.
 
+mod cut;
+
 use std::borrow::Cow;
 use std::fmt;
 
 use memchr::memchr2_iter;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The members of an object in their order, the values untouched.
+/// The text of one JSON value, known to be well formed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Json<'a>(&'a str);
+
+impl<'a> Json<'a> {
+    /// Checks that `text` is one JSON value, perhaps with blanks around it.
+    pub fn read(text: &'a str) -> Result<Self, NotJson> {
+        cut::value(text)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn get(self) -> &'a str {
+        self.0
+    }
+
+    /// Whether the value is an object.
+    #[must_use]
+    pub fn is_object(self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    /// Whether the value is `null`.
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+
+    /// Whether the value is a string or a number, as ids are.
+    #[must_use]
+    pub fn is_id(self) -> bool {
+        self.0.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
+    }
+
+    /// The string that the value is, without its quotes and escapes.
+    #[must_use]
+    pub fn string(self) -> Option<Cow<'a, str>> {
+        /// Borrows where it can, which `Cow` alone does not.
+        #[derive(Deserialize)]
+        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+        serde_json::from_str::<Text>(self.0).ok().map(|text| text.0)
+    }
+
+    /// The members of the object that the value is; none for every other value.
+    #[must_use]
+    pub fn members(self) -> Members<'a> {
+        Members::read(self.0).unwrap_or_default()
+    }
+
+    /// The value on its own.
+    #[must_use]
+    pub fn to_boxed(self) -> Option<Box<RawValue>> {
+        RawValue::from_string(self.0.to_owned()).ok()
+    }
+}
+
+impl<'a> From<&'a RawValue> for Json<'a> {
+    fn from(value: &'a RawValue) -> Self {
+        Self(value.get())
+    }
+}
+
+impl fmt::Display for Json<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Text that is not JSON, or not the JSON that was wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotJson {
+    /// How many of its bytes could be read.
+    pub bytes_read: usize,
+}
+
+impl fmt::Display for NotJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it is not a JSON object (read {} bytes of it)", self.bytes_read)
+    }
+}
+
+impl std::error::Error for NotJson {}
+
+/// The members of an object in their order, the values untouched. Where a name stands twice, the
+/// first counts.
 #[derive(Debug, Clone, Default)]
-pub struct Members<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
+pub struct Members<'a>(pub Vec<(Cow<'a, str>, Json<'a>)>);
 
 impl<'a> Members<'a> {
+    /// Reads an object.
+    pub fn read(text: &'a str) -> Result<Self, NotJson> {
+        cut::members(text, None).map(|(members, _)| members)
+    }
+
+    /// Reads an object whose member `inner`, if it is an object, is wanted in its members too:
+    /// large text is gone through only once.
+    pub fn read_with(text: &'a str, inner: &str) -> Result<(Self, Option<Self>), NotJson> {
+        cut::members(text, Some(inner))
+    }
+
     /// The value of the member called `name`.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+    pub fn get(&self, name: &str) -> Option<Json<'a>> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
 
     /// The value of the member called `name`, unless it is `null`.
     #[must_use]
-    pub fn some(&self, name: &str) -> Option<&'a RawValue> {
-        self.get(name).filter(|value| !is_null(value))
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor).map(Members)
-    }
-}
-
-struct MembersVisitor;
-
-impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("an object")
+    pub fn some(&self, name: &str) -> Option<Json<'a>> {
+        self.get(name).filter(|value| !value.is_null())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some(Key(key)) = map.next_key()? {
-            members.push((key, map.next_value()?));
-        }
-        Ok(members)
+    /// The string that the member called `name` is.
+    #[must_use]
+    pub fn string(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.get(name).and_then(Json::string)
     }
-}
-
-/// A key, borrowed where it holds no escapes.
-#[derive(serde::Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
-
-/// Reads a member that is there, also when it is `null`: absent and `null` stay apart.
-pub fn present<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    T::deserialize(deserializer).map(Some)
 }
 
 /// Reads an object. A derived struct would also take an array of its fields in order, which is
@@ -69,18 +135,6 @@ pub fn from_object<'a, T: Deserialize<'a>>(json: &'a str) -> serde_json::Result<
         return serde_json::from_str(json);
     }
     Err(serde::de::Error::custom("it is not an object"))
-}
-
-/// Whether the value is an object.
-#[must_use]
-pub fn is_object(value: &RawValue) -> bool {
-    value.get().starts_with('{')
-}
-
-/// Whether the value is `null`.
-#[must_use]
-pub fn is_null(value: &RawValue) -> bool {
-    value.get() == "null"
 }
 
 /// Puts JSON text on one line. A line end can only stand between tokens (inside a string it is
@@ -97,3 +151,6 @@ pub fn flatten(json: &mut [u8]) {
 pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
+
+#[cfg(test)]
+mod tests;

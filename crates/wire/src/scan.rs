@@ -4,8 +4,8 @@
 //! JSON. Clients put the `id` where they like (Claude Code puts it last), so the whole object is
 //! scanned, in any chunks, with a few bytes of state.
 
-/// Longer ids than this are not kept; no client sends them.
-const LONGEST_ID: usize = 256;
+/// Longer ids than this, as JSON text, are not kept; no client sends them.
+pub const LONGEST_ID: usize = 256;
 
 /// A scan for the top-level `id`, fed with [`push`](Self::push).
 #[derive(Debug, Default)]

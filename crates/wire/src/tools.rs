@@ -5,9 +5,8 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
-use crate::raw::{from_object, is_object, present, quoted};
+use crate::raw::{Json, Members, from_object, quoted};
 
 /// The largest message either side may send, in bytes of payload.
 pub const MAX_MESSAGE: usize = 10_485_760;
@@ -45,36 +44,22 @@ pub mod error_type {
     pub const STARTUP: &str = "BridgeStartupError";
 }
 
-/// What the bridge sends.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct Request<'a> {
-    /// The method, `call_tool`.
-    #[serde(borrow)]
-    pub method: Cow<'a, str>,
-    /// Its parameters, see [`CallParams`].
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub params: Option<&'a RawValue>,
-}
-
-/// The parameters of `call_tool`.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct CallParams<'a> {
+/// What the bridge asks of the host: a `call_tool` request.
+#[derive(Debug)]
+pub struct CallRequest<'a> {
     /// The tool's name.
-    #[serde(borrow)]
     pub name: Cow<'a, str>,
     /// The tool's arguments, an object.
-    #[serde(borrow)]
-    pub arguments: &'a RawValue,
+    pub arguments: Json<'a>,
     /// What the agent CLI said about the call: its ids, a progress token. Optional.
-    #[serde(rename = "_meta", borrow, default, skip_serializing_if = "Option::is_none")]
-    pub meta: Option<&'a RawValue>,
+    pub meta: Option<Json<'a>>,
 }
 
 /// What the host answers: exactly one of `result` and `error`, or a `progress` before them.
 #[derive(Debug)]
 pub enum Response<'a> {
     /// The tool's result, an MCP `CallToolResult`, untouched.
-    Result(&'a RawValue),
+    Result(Json<'a>),
     /// The call failed.
     Error(ErrorPayload<'a>),
     /// The call goes on. Sent only for a call whose `_meta` holds a `progressToken`.
@@ -105,33 +90,29 @@ pub struct Progress<'a> {
     pub message: Option<Cow<'a, str>>,
 }
 
-#[derive(Deserialize)]
-struct ResponseMembers<'a> {
-    #[serde(borrow, default, deserialize_with = "present")]
-    result: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    error: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    progress: Option<Progress<'a>>,
-}
-
-impl<'a> Request<'a> {
+impl<'a> CallRequest<'a> {
     /// Reads a bridge's message; the error says in words what is wrong with it.
     pub fn decode(payload: &'a [u8]) -> Result<Self, String> {
         let payload = std::str::from_utf8(payload)
             .map_err(|error| format!("the request is not UTF-8: {error}"))?;
-        from_object(payload).map_err(|error| format!("the request is not a JSON message: {error}"))
-    }
-
-    /// The parameters of a `call_tool`; the error says in words what is wrong with them.
-    pub fn call(&self) -> Result<CallParams<'a>, String> {
-        let params = self.params.map_or("null", RawValue::get);
-        let params: CallParams = from_object(params)
-            .map_err(|error| format!("the request's `params` cannot be read: {error}"))?;
-        if is_object(params.arguments) {
-            return Ok(params);
+        let (request, params) = Members::read_with(payload, "params")
+            .map_err(|error| format!("the request cannot be read: {error}"))?;
+        match request.string("method").as_deref() {
+            Some(CALL_TOOL) => {}
+            Some(other) => {
+                return Err(format!("unknown method {other:?}: there is only {CALL_TOOL:?}"));
+            }
+            None => return Err("the request has no `method`".to_owned()),
         }
-        Err("the request's `arguments` are not an object".to_owned())
+        let params = params.ok_or("the request's `params` are not an object")?;
+        Ok(Self {
+            name: params.string("name").ok_or("the request's `name` is not a string")?,
+            arguments: params
+                .get("arguments")
+                .filter(|arguments| arguments.is_object())
+                .ok_or("the request's `arguments` are not an object")?,
+            meta: params.some("_meta"),
+        })
     }
 }
 
@@ -140,15 +121,17 @@ impl<'a> Response<'a> {
     pub fn decode(payload: &'a [u8]) -> Result<Self, String> {
         let payload = std::str::from_utf8(payload)
             .map_err(|error| format!("the host's answer is not UTF-8: {error}"))?;
-        let members: ResponseMembers = from_object(payload)
-            .map_err(|error| format!("the host's answer is not a JSON message: {error}"))?;
-        match (members.result, members.error, members.progress) {
-            (Some(result), None, None) if is_object(result) => Ok(Self::Result(result)),
+        let answer = Members::read(payload)
+            .map_err(|error| format!("the host's answer cannot be read: {error}"))?;
+        match (answer.get("result"), answer.get("error"), answer.get("progress")) {
+            (Some(result), None, None) if result.is_object() => Ok(Self::Result(result)),
             (Some(_), None, None) => Err("the host's `result` is not an object".to_owned()),
             (None, Some(error), None) => from_object(error.get())
                 .map(Self::Error)
                 .map_err(|error| format!("the host's `error` cannot be read: {error}")),
-            (None, None, Some(progress)) => Ok(Self::Progress(progress)),
+            (None, None, Some(progress)) => from_object(progress.get())
+                .map(Self::Progress)
+                .map_err(|error| format!("the host's `progress` cannot be read: {error}")),
             _ => Err("the host's answer needs exactly one of `result` and `error`".to_owned()),
         }
     }
@@ -185,7 +168,7 @@ pub struct CallFrame {
 impl CallFrame {
     /// A request for the tool `name`; `meta` is passed on as it is.
     #[must_use]
-    pub fn new(name: &str, meta: Option<&RawValue>) -> Self {
+    pub fn new(name: &str, meta: Option<Json<'_>>) -> Self {
         let head =
             format!(r#"{{"method":"{CALL_TOOL}","params":{{"name":{},"arguments":"#, quoted(name));
         let tail = match meta {

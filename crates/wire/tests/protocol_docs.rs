@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use callgate_wire::raw::{Members, quoted};
+use callgate_wire::raw::{Json, Members, quoted};
 use callgate_wire::{approval, mcp, session, tools};
 use expect_test::expect;
 use serde_json::Value;
@@ -84,8 +84,8 @@ fn wrong_examples_of_the_tools_protocol_are_found() {
         check("mcp", r#"{"jsonrpc":"2.0","id":1,"error":{"code":"-32601"}}"#),
     ];
     expect![[r#"
-        unknown method "fly"
-        the request's `params` cannot be read: missing field `arguments` at line 1 column 12
+        unknown method "fly": there is only "call_tool"
+        the request's `arguments` are not an object
         comes back as {"method":"call_tool","params":{"name":"a","arguments":{}}}
         the host's answer needs exactly one of `result` and `error`
         the host's `error` cannot be read: missing field `type` at line 1 column 16
@@ -211,11 +211,7 @@ fn approval_response(message: &str) -> Result<Vec<u8>, String> {
 }
 
 fn tools_request(message: &str) -> Result<Vec<u8>, String> {
-    let request = tools::Request::decode(message.as_bytes())?;
-    if request.method != tools::CALL_TOOL {
-        return Err(format!("unknown method {:?}", request.method));
-    }
-    let call = request.call()?;
+    let call = tools::CallRequest::decode(message.as_bytes())?;
     let around = tools::CallFrame::new(&call.name, call.meta);
     Ok([&around.head, call.arguments.get(), &around.tail].concat().into_bytes())
 }
@@ -225,7 +221,9 @@ fn tools_response(message: &str) -> Result<Vec<u8>, String> {
 }
 
 fn tools_schema(message: &str) -> Result<Vec<u8>, String> {
-    let entries: Vec<Members> = serde_json::from_str(message).map_err(|error| error.to_string())?;
+    let entries: Vec<&RawValue> =
+        serde_json::from_str(message).map_err(|error| error.to_string())?;
+    let entries: Vec<Members> = entries.iter().map(|entry| Json::from(*entry).members()).collect();
     entries.iter().try_for_each(check_entry)?;
     let entries: Vec<String> = entries.iter().map(written).collect();
     Ok(format!("[{}]", entries.join(",")).into_bytes())
@@ -253,7 +251,7 @@ fn check_entry(entry: &Members) -> Result<(), String> {
 fn mcp(message: &str) -> Result<Vec<u8>, String> {
     let decoded = mcp::Message::decode(message.as_bytes())
         .map_err(|unfit| format!("no message of JSON-RPC: {unfit:?}"))?;
-    let members: Members = serde_json::from_str(message).map_err(|error| error.to_string())?;
+    let members = Members::read(message).map_err(|error| error.to_string())?;
     let known: &[&str] = match (&decoded.method, members.get("result"), members.get("error")) {
         (Some(_), None, None) => &["jsonrpc", "id", "method", "params"],
         (None, Some(_), None) => &["jsonrpc", "id", "result"],
@@ -272,7 +270,7 @@ fn mcp(message: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-fn check_error(error: &RawValue) -> Result<(), String> {
+fn check_error(error: Json<'_>) -> Result<(), String> {
     let error: Value = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;
     let is_good = error["code"].is_i64() && error["message"].is_string();
     if is_good { Ok(()) } else { Err("`error` needs `code` and `message`".to_owned()) }

@@ -1,13 +1,16 @@
 //! A call on its way to the host.
 
 use std::borrow::Cow;
-use std::io::{IoSlice, Write};
+use std::io::IoSlice;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread;
 
 use callgate_wire::frame::{TooLarge, prefix};
 use callgate_wire::tools::{CallFrame, MAX_MESSAGE};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 
 use crate::mcp::Call;
@@ -47,33 +50,77 @@ impl<'a> Frame<'a> {
         ]
     }
 
-    /// Sends without waiting. What does not fit into the socket's buffer is left to a thread;
-    /// whoever reads the connection learns what became of it.
-    pub(super) fn send(&self, stream: &Arc<UnixStream>) {
-        let pieces = self.pieces().map(IoSlice::new);
-        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let sent = match sendmsg(stream, &pieces, &mut SendAncillaryBuffer::default(), flags) {
-            Ok(sent) => sent,
-            Err(error) if error == rustix::io::Errno::AGAIN => 0,
-            // The host is gone, and the thread that reads the connection is about to see it.
-            Err(_) => return,
-        };
-        if sent < self.prefix.len() + self.size() {
-            let rest = self.after(sent);
-            let stream = Arc::clone(stream);
-            thread::spawn(move || (&*stream).write_all(&rest));
+    /// Sends as much as the socket takes at once.
+    pub(super) fn send(self, stream: &Arc<UnixStream>) -> Sent<'a> {
+        let mut rest = Rest { stream: Arc::clone(stream), frame: self, sent: 0 };
+        if rest.send_more() { Sent::All } else { Sent::Part(rest) }
+    }
+}
+
+/// What became of a frame.
+#[derive(Debug)]
+#[must_use]
+pub(super) enum Sent<'a> {
+    /// It is on its way; or the host is gone, and the thread that reads the connection is about
+    /// to see it.
+    All,
+    /// The socket was full before its end.
+    Part(Rest<'a>),
+}
+
+/// The rest of a frame that did not fit into its socket.
+#[derive(Debug)]
+pub(super) struct Rest<'a> {
+    stream: Arc<UnixStream>,
+    frame: Frame<'a>,
+    sent: usize,
+}
+
+impl Rest<'_> {
+    /// Sends the rest while the host reads and the client is silent. Should the client say
+    /// something first, perhaps that the call is cancelled, a thread takes over.
+    pub(super) fn finish(mut self, client: &impl AsFd) {
+        while !self.send_more() {
+            let mut fds =
+                [PollFd::new(&*self.stream, PollFlags::OUT), PollFd::new(client, PollFlags::IN)];
+            let is_polled = poll(&mut fds, None).is_ok();
+            if !is_polled || !fds[1].revents().is_empty() {
+                return self.finish_elsewhere();
+            }
         }
     }
 
-    /// The bytes that follow the first `sent`.
-    fn after(&self, sent: usize) -> Vec<u8> {
-        let mut rest = Vec::with_capacity(self.prefix.len() + self.size() - sent);
-        let mut skip = sent;
-        for piece in self.pieces() {
+    /// Leaves the rest to a thread.
+    pub(super) fn finish_elsewhere(self) {
+        let Self { stream, frame, sent } = self;
+        let mut rest = Rest { stream, frame: frame.into_owned(), sent };
+        thread::spawn(move || {
+            while !rest.send_more() {
+                if poll(&mut [PollFd::new(&*rest.stream, PollFlags::OUT)], None).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Sends as much as the socket takes; `true` when there is no more to do.
+    fn send_more(&mut self) -> bool {
+        let pieces = self.pieces();
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        match sendmsg(&*self.stream, &pieces, &mut SendAncillaryBuffer::default(), flags) {
+            Ok(count) => self.sent += count,
+            Err(Errno::AGAIN | Errno::INTR) => return false,
+            Err(_) => return true,
+        }
+        self.sent == self.frame.prefix.len() + self.frame.size()
+    }
+
+    fn pieces(&self) -> [IoSlice<'_>; 4] {
+        let mut skip = self.sent;
+        self.frame.pieces().map(|piece| {
             let skipped = skip.min(piece.len());
             skip -= skipped;
-            rest.extend_from_slice(&piece[skipped..]);
-        }
-        rest
+            IoSlice::new(&piece[skipped..])
+        })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use callgate_wire::tools::Progress;
 
-use super::frame::Frame;
+use super::frame::{Frame, Sent};
 use crate::mcp::Ticket;
 
 /// How many calls may wait for a connection.
@@ -25,6 +25,8 @@ pub(super) struct Lines {
     next_number: u64,
     /// Answers that have been taken off a line and are not written yet.
     pub(super) answering: usize,
+    /// Somebody waits for the last answer.
+    pub(super) is_ending: bool,
     /// The host has ended a connection: nothing is dialled any more.
     pub(super) host_is_gone: bool,
 }
@@ -129,9 +131,9 @@ impl Lines {
 
 impl Line {
     /// Sends a call on a free line.
-    pub(super) fn send(&mut self, pending: Pending, frame: &Frame<'_>) {
+    pub(super) fn send<'a>(&mut self, pending: Pending, frame: Frame<'a>) -> Sent<'a> {
         self.call = Some(pending);
-        frame.send(&self.stream);
+        frame.send(&self.stream)
     }
 }
 

@@ -11,6 +11,7 @@
 //! read, so it cannot be taken for another call's.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -22,7 +23,7 @@ use callgate_wire::frame::{Prefixed, TooLarge};
 use callgate_wire::raw::flatten;
 use callgate_wire::tools::{ErrorPayload, MAX_MESSAGE, Response, error_type};
 
-use super::frame::Frame;
+use super::frame::{Frame, Sent};
 use super::lines::{Line, Lines, Pending};
 use super::output::Output;
 use crate::mcp::Call;
@@ -33,6 +34,9 @@ const HOST_WENT_AWAY: &str = "the program that owns the tools closed the connect
                               answered; the tool may or may not have run";
 const TOO_MANY_WAIT: &str = "too many calls are waiting for the program that owns the tools: \
                              call again when some have been answered";
+
+/// A call that is on its way or waits, or is given back with the reason why not.
+type Placed<'a> = Result<Sent<'a>, (Pending, ErrorPayload<'static>)>;
 
 /// The calls under way and the connections they use.
 #[derive(Debug)]
@@ -54,43 +58,48 @@ impl Relay {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a call on. Never waits, neither for the host nor for the client.
-    pub(super) fn call(self: &Arc<Self>, call: &Call<'_>) -> io::Result<()> {
+    /// Takes a call on. It waits neither for the host nor for the client: while the host takes
+    /// its time to read a large call, `client` is listened to.
+    pub(super) fn call(self: &Arc<Self>, call: &Call<'_>, client: &impl AsFd) -> io::Result<()> {
         let pending = Pending::new(call.ticket());
         let frame = match Frame::new(call) {
             Ok(frame) => frame,
             Err(too_large) => return self.refuse(&pending, &size_error("the call", too_large)),
         };
         let mut lines = self.lines();
-        let refused = if lines.has_waiting() {
-            lines.wait(pending, frame).map_err(|pending| (pending, connection_error(TOO_MANY_WAIT)))
+        let placed = if lines.has_waiting() {
+            wait(&mut lines, pending, frame)
         } else {
             self.place(&mut lines, pending, frame)
         };
         drop(lines);
-        refused.or_else(|(pending, error)| self.refuse(&pending, &error))
+        match placed {
+            Ok(Sent::All) => Ok(()),
+            Ok(Sent::Part(rest)) => {
+                rest.finish(client);
+                Ok(())
+            }
+            Err((pending, error)) => self.refuse(&pending, &error),
+        }
     }
 
     /// Sends a call, or lets it wait; gives it back with the reason when it can do neither.
-    fn place(
+    fn place<'a>(
         self: &Arc<Self>,
         lines: &mut Lines,
         pending: Pending,
-        frame: Frame<'_>,
-    ) -> Result<(), (Pending, ErrorPayload<'static>)> {
+        frame: Frame<'a>,
+    ) -> Placed<'a> {
         if let Some(line) = lines.free() {
-            line.send(pending, &frame);
-        } else if lines.count() >= self.connections {
-            lines
-                .wait(pending, frame)
-                .map_err(|pending| (pending, connection_error(TOO_MANY_WAIT)))?;
-        } else {
-            match self.dial(lines) {
-                Ok(line) => line.send(pending, &frame),
-                Err(error) => return Err((pending, error)),
-            }
+            return Ok(line.send(pending, frame));
         }
-        Ok(())
+        if lines.count() >= self.connections {
+            return wait(lines, pending, frame);
+        }
+        match self.dial(lines) {
+            Ok(line) => Ok(line.send(pending, frame)),
+            Err(error) => Err((pending, error)),
+        }
     }
 
     fn dial<'a>(
@@ -125,7 +134,9 @@ impl Relay {
 
     /// Waits until every call that was taken on has been answered.
     pub(super) fn finish(&self) {
-        drop(self.all_answered.wait_while(self.lines(), |lines| lines.is_busy()));
+        let mut lines = self.lines();
+        lines.is_ending = true;
+        drop(self.all_answered.wait_while(lines, |lines| lines.is_busy()));
     }
 
     /// The life of a connection's thread.
@@ -223,9 +234,13 @@ impl Relay {
         let mut refused = Vec::new();
         while lines.has_free(self.connections) {
             let Some((pending, frame)) = lines.next_waiting() else { break };
-            refused.extend(self.place(&mut lines, pending, frame).err());
+            match self.place(&mut lines, pending, frame) {
+                Ok(Sent::All) => {}
+                Ok(Sent::Part(rest)) => rest.finish_elsewhere(),
+                Err(refusal) => refused.push(refusal),
+            }
         }
-        if !lines.is_busy() {
+        if lines.is_ending && !lines.is_busy() {
             self.all_answered.notify_all();
         }
         drop(lines);
@@ -238,6 +253,14 @@ impl Relay {
     /// Answers without waiting for the client.
     fn refuse(&self, pending: &Pending, error: &ErrorPayload<'_>) -> io::Result<()> {
         self.output.write_soon(pending.ticket.error(error).into_line())
+    }
+}
+
+/// Lets a call wait; gives it back when too many do.
+fn wait<'a>(lines: &mut Lines, pending: Pending, frame: Frame<'_>) -> Placed<'a> {
+    match lines.wait(pending, frame) {
+        Ok(()) => Ok(Sent::All),
+        Err(pending) => Err((pending, connection_error(TOO_MANY_WAIT))),
     }
 }
 

@@ -1,10 +1,8 @@
 //! One bridge's connection: strictly one request at a time.
 
-use std::borrow::Cow;
-
 use callgate_link::tokio::{FrameError, FrameReader, write_frame};
-use callgate_wire::tools::{CALL_TOOL, MAX_MESSAGE, Request, Response, error_type};
-use callgate_wire::{mcp::meta, raw::Members};
+use callgate_wire::tools::{CallRequest, MAX_MESSAGE, Response, error_type};
+use callgate_wire::{mcp::meta, raw::Json};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -94,7 +92,7 @@ impl Connection {
 
     async fn answer(&mut self, outcome: Result<Box<RawValue>, ToolError>) -> Result<(), Closed> {
         let payload = match &outcome {
-            Ok(result) => Response::Result(result).encode(),
+            Ok(result) => Response::Result((&**result).into()).encode(),
             Err(error) => Response::Error(error.payload()).encode(),
         };
         let payload = if payload.len() > MAX_MESSAGE { oversized(payload.len()) } else { payload };
@@ -104,22 +102,17 @@ impl Connection {
 
 fn read_call(frame: &[u8]) -> Result<OwnedCall, ToolError> {
     let broken = |message: String| ToolError::named(error_type::PROTOCOL, message);
-    let request = Request::decode(frame).map_err(broken)?;
-    if request.method != CALL_TOOL {
-        let message = format!("unknown method {:?}: there is only {CALL_TOOL:?}", request.method);
-        return Err(broken(message));
-    }
-    let params = request.call().map_err(broken)?;
+    let call = CallRequest::decode(frame).map_err(broken)?;
+    let owned = |json: Json<'_>| json.to_boxed().ok_or_else(|| broken("out of memory".to_owned()));
     Ok(OwnedCall {
-        name: Cow::into_owned(params.name),
-        arguments: params.arguments.to_owned(),
-        meta: params.meta.map(ToOwned::to_owned),
+        name: call.name.into_owned(),
+        arguments: owned(call.arguments)?,
+        meta: call.meta.map(owned).transpose()?,
     })
 }
 
 fn wants_progress(meta: Option<&RawValue>) -> bool {
-    meta.and_then(|meta| serde_json::from_str::<Members>(meta.get()).ok())
-        .is_some_and(|members| members.some(meta::PROGRESS_TOKEN).is_some())
+    meta.is_some_and(|meta| Json::from(meta).members().some(meta::PROGRESS_TOKEN).is_some())
 }
 
 fn pipelined() -> ToolError {

@@ -1,14 +1,18 @@
 //! What a running tool may know and say about its call.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use callgate_wire::raw::Members;
+use callgate_wire::raw::Json;
 use callgate_wire::tools::{Progress, Response};
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, watch};
 
 /// The ids under which agent CLIs mention a call in its `_meta`.
 const CALL_ID_KEYS: [&str; 2] = ["claudecode/toolUseId", "callId"];
+
+/// How much of a report's message is told, in letters.
+const LONGEST_NEWS: usize = 1000;
 
 /// A call, as seen by the tool that answers it.
 #[derive(Debug, Clone)]
@@ -75,16 +79,17 @@ impl Context {
     /// The agent's own id for the call, which also stands in its transcript.
     #[must_use]
     pub fn call_id(&self) -> Option<String> {
-        let meta: Members = serde_json::from_str(self.meta()?.get()).ok()?;
-        let id = CALL_ID_KEYS.iter().find_map(|key| meta.get(key))?;
-        serde_json::from_str(id.get()).ok()
+        let meta = Json::from(self.meta()?).members();
+        CALL_ID_KEYS.iter().find_map(|key| meta.string(key)).map(Cow::into_owned)
     }
 
     /// Tells the caller how far the call has come; `progress` has to grow from one report to the
-    /// next. A caller that did not ask for it, or does not keep up, is told nothing.
+    /// next, and only the first 1,000 letters of `message` are told. A caller that did not ask for
+    /// it, or does not keep up, is told nothing.
     pub fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
-        let Some(news) = &self.news else { return };
-        let message = message.map(Into::into);
+        let is_number = progress.is_finite() && total.is_none_or(f64::is_finite);
+        let Some(news) = self.news.as_ref().filter(|_| is_number) else { return };
+        let message = message.map(|message| message.chars().take(LONGEST_NEWS).collect());
         let news_item = Response::Progress(Progress { progress, total, message }).encode();
         // Progress is news, not an answer: it is never waited for.
         news.try_send(news_item).ok();

@@ -11,6 +11,8 @@ use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, JoinSet};
 use uuid::Uuid;
 
+use crate::mcp::LARGEST_SCHEMA_FILE;
+
 use super::config::{self, BridgeCommand, Client};
 use super::{Host, HostError, connection, sweep};
 
@@ -50,6 +52,11 @@ impl Session {
     pub(super) fn start(host: Host) -> Result<Self, HostError> {
         let runtime = Handle::try_current().map_err(|_| HostError::NoRuntime)?;
         let folder = host.folder.clone().unwrap_or_else(std::env::temp_dir);
+        let schema = host.schema_file();
+        let (size, limit) = (schema.len(), LARGEST_SCHEMA_FILE);
+        if size > limit {
+            return Err(HostError::TooLarge { size, limit });
+        }
         sweep::sweep(&folder);
         let id = Uuid::new_v4().simple();
         let files = Files {
@@ -57,7 +64,7 @@ impl Session {
             schema: folder.join(format!("{SCHEMA_PREFIX}{id}{SCHEMA_SUFFIX}")),
         };
         let listener = socket::serve(&files.socket)?;
-        file::create_private(&files.schema, &host.schema_file())
+        file::create_private(&files.schema, &schema)
             .map_err(|source| HostError::SchemaFile { path: files.schema.clone(), source })?;
         listener.set_nonblocking(true).map_err(HostError::Runtime)?;
         let listener = UnixListener::from_std(listener).map_err(HostError::Runtime)?;

@@ -6,9 +6,12 @@
 
 use std::collections::HashSet;
 
-use callgate_wire::raw::{Members, is_null, quoted};
+use callgate_wire::raw::{Json, Members, quoted};
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+/// The largest schema file: its tools have to fit on one line of a client's, with room to spare.
+pub(crate) const LARGEST_SCHEMA_FILE: usize = 8 * 1024 * 1024;
 
 /// What a server offers.
 #[derive(Debug)]
@@ -22,6 +25,9 @@ impl Catalogue {
     /// Reads a schema file: the tools that can be offered, and a line for each thing left out.
     /// An error when the file as a whole is of no use.
     pub fn from_schema_file(file: &[u8]) -> Result<(Self, Vec<String>), String> {
+        if file.len() > LARGEST_SCHEMA_FILE {
+            return Err(format!("it is over the limit of {LARGEST_SCHEMA_FILE} bytes"));
+        }
         let entries: Vec<&RawValue> = serde_json::from_slice(file)
             .map_err(|error| format!("it is not a JSON array of tools: {error}"))?;
         let mut left_out = Vec::new();
@@ -64,15 +70,17 @@ struct Listed {
 /// An entry of the schema file in MCP's spelling.
 fn listed(entry: &RawValue) -> Result<Listed, String> {
     let members: Members =
-        serde_json::from_str(entry.get()).map_err(|_| "it is not an object".to_owned())?;
+        Members::read(entry.get()).map_err(|_| "it is not an object".to_owned())?;
     let value: Value = serde_json::from_str(entry.get()).map_err(|error| error.to_string())?;
     let faults = check_entry(&value)?;
     let name = value["name"].as_str().unwrap_or_default().to_owned();
+    let mut listed = HashSet::new();
     let kept = members.0.iter().filter(|(key, member)| {
-        !is_null(member) && key != "execution" && !faults.iter().any(|fault| fault.member == *key)
+        let is_wanted = !member.is_null() && key != "execution" && listed.insert(mcp_name(key));
+        is_wanted && !faults.iter().any(|fault| fault.member == *key)
     });
     let pairs: Vec<String> = kept
-        .map(|(key, member)| format!("{}:{}", quoted(mcp_name(key)), one_line(member)))
+        .map(|(key, member)| format!("{}:{}", quoted(mcp_name(key)), one_line(*member)))
         .collect();
     let left_off = faults
         .iter()
@@ -89,7 +97,7 @@ fn mcp_name(key: &str) -> &str {
     }
 }
 
-fn one_line(member: &RawValue) -> String {
+fn one_line(member: Json<'_>) -> String {
     member.get().replace(['\n', '\r'], " ")
 }
 

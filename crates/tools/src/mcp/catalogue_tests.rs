@@ -38,6 +38,8 @@ fn a_file_that_is_of_no_use_is_an_error() {
     let twice = r#"{"name":"a","input_schema":{"type":"object"}}"#;
     check(&format!("[{twice},{twice}]"), &expect![[r#"error: two tools are called "a""#]]);
     check("[]", &expect!["[]"]);
+    let long = format!("[{}]", " ".repeat(8 * 1024 * 1024));
+    check(&long, &expect!["error: it is over the limit of 8388608 bytes"]);
 }
 
 #[test]
@@ -157,6 +159,10 @@ fn a_bad_optional_member_is_left_off_and_null_is_nothing() {
         let (catalogue, left_out) = Catalogue::from_schema_file(file.as_bytes()).unwrap();
         assert_eq!((catalogue.tools(), left_out.len()), (kept, 0), "{nothing}");
     }
+    check(
+        &member(r#""inputSchema":1,"name":"second","own":2"#),
+        &expect![[r#"[{"name":"t","inputSchema":{"type":"object"},"own":2}]"#]],
+    );
     check(
         &member(r#""execution":{"taskSupport":"maybe"}"#),
         &expect![[r#"[{"name":"t","inputSchema":{"type":"object"},"own":[1]}]"#]],

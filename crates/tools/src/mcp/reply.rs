@@ -3,10 +3,9 @@
 use std::io::IoSlice;
 
 use callgate_wire::mcp::{LONGEST_LINE, MODERN, meta};
-use callgate_wire::raw::{Members, quoted};
+use callgate_wire::raw::{Json, quoted};
 use callgate_wire::tools::{ErrorPayload, Progress, error_type};
 use serde_json::json;
-use serde_json::value::RawValue;
 
 use super::{Catalogue, Era, Refusal};
 
@@ -47,7 +46,7 @@ impl Reply<'_> {
 }
 
 impl Ticket {
-    pub(super) fn new(id: &RawValue, token: Option<&RawValue>, era: Era) -> Self {
+    pub(super) fn new(id: Json<'_>, token: Option<Json<'_>>, era: Era) -> Self {
         let token = token.map(|token| token.get().to_owned());
         Self { id: id.get().to_owned(), token, era }
     }
@@ -60,15 +59,20 @@ impl Ticket {
 
     /// Answers with the tool's result, an object on one line.
     #[must_use]
-    pub fn result<'a>(&self, result: &'a RawValue) -> Reply<'a> {
+    pub fn result<'a>(&self, result: Json<'a>) -> Reply<'a> {
         let id = &self.id;
         let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#);
-        let reply = if self.era == Era::Modern && !has_result_type(result) {
+        let reply = if self.era == Era::Modern && result.members().get(RESULT_TYPE).is_none() {
             with_result_type(head, result.get())
         } else {
             Reply { head, body: result.get(), tail: "}\n" }
         };
-        // The line's end does not count.
+        self.within_limit(reply)
+    }
+
+    /// The reply, or in its place an error when it is too long a line. The line's end does not
+    /// count.
+    fn within_limit<'a>(&self, reply: Reply<'a>) -> Reply<'a> {
         if reply.len() - 1 > LONGEST_LINE { self.too_large(reply.len() - 1) } else { reply }
     }
 
@@ -90,7 +94,7 @@ impl Ticket {
             Era::Legacy => format!("{{{content}}}"),
             Era::Modern => format!(r#"{{"{RESULT_TYPE}":"complete",{content}}}"#),
         };
-        Reply { head: result_line(&self.id, &result), body: "", tail: "" }
+        self.within_limit(Reply { head: result_line(&self.id, &result), body: "", tail: "" })
     }
 
     /// The line that tells of progress, if the client asked for it.
@@ -102,11 +106,6 @@ impl Ticket {
         let params = format!(r#"{{"progressToken":{token},{members}"#);
         Some(notification_line("notifications/progress", &params).into_bytes())
     }
-}
-
-fn has_result_type(result: &RawValue) -> bool {
-    let members: Members = serde_json::from_str(result.get()).unwrap_or_default();
-    members.get(RESULT_TYPE).is_some()
 }
 
 /// Adds what the modern era demands and a host of the legacy era does not know.
@@ -174,7 +173,7 @@ pub(super) fn listed_modern(catalogue: &Catalogue) -> String {
     )
 }
 
-pub(super) fn acknowledged(id: &RawValue) -> String {
+pub(super) fn acknowledged(id: Json<'_>) -> String {
     let key = meta::SUBSCRIPTION_ID;
     let params = format!(r#"{{"_meta":{{"{key}":{id}}},"notifications":{{}}}}"#);
     notification_line("notifications/subscriptions/acknowledged", &params)

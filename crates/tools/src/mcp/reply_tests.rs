@@ -1,6 +1,7 @@
 //! How results, errors and progress are put on a line.
 
 use callgate_wire::mcp::LONGEST_LINE;
+use callgate_wire::raw::Json;
 use callgate_wire::tools::{ErrorPayload, Progress};
 use expect_test::{Expect, expect};
 use serde_json::value::RawValue;
@@ -19,7 +20,7 @@ fn line(reply: Reply<'_>) -> String {
 }
 
 fn check_result(era: Era, result: &str, expected: &Expect) {
-    let result: &RawValue = serde_json::from_str(result).unwrap();
+    let result = Json::read(result).unwrap();
     expected.assert_eq(&line(ticket(era, None).result(result)));
 }
 
@@ -80,12 +81,23 @@ fn a_line_of_exactly_the_limit_is_sent_and_one_more_is_an_error() {
         RawValue::from_string(text).unwrap()
     };
     let fitting = result(LONGEST_LINE - around);
-    assert_eq!(line(ticket(Era::Legacy, None).result(&fitting)).len(), LONGEST_LINE + 1);
+    assert_eq!(line(ticket(Era::Legacy, None).result((&*fitting).into())).len(), LONGEST_LINE + 1);
     let over = result(LONGEST_LINE - around + 1);
     expect![[r#"
         {"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"IPCMessageSizeError: the tool's answer has 10485761 bytes, but 10485760 bytes is the limit: have it return less at once"}],"isError":true}}
     "#]]
-    .assert_eq(&line(ticket(Era::Legacy, None).result(&over)));
+    .assert_eq(&line(ticket(Era::Legacy, None).result((&*over).into())));
+}
+
+#[test]
+fn an_error_that_is_too_long_is_told_by_its_size() {
+    let error = ErrorPayload { message: "x".repeat(LONGEST_LINE).into(), kind: "E".into() };
+    let line = line(ticket(Era::Legacy, None).error(&error));
+    assert!(
+        line.contains("IPCMessageSizeError: the tool's answer has 10485851 bytes"),
+        "{}",
+        &line[..200]
+    );
 }
 
 #[test]

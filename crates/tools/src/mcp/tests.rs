@@ -31,7 +31,7 @@ fn check(line: &str, expected: &Expect) {
             call.id,
             call.name,
             call.arguments,
-            call.meta.map(RawValue::get),
+            call.meta.map(Json::get),
             call.era
         ),
         Answer::Cancel(id) => format!("cancel {id}"),
@@ -307,7 +307,10 @@ fn a_line_that_is_no_request_is_told_so_under_its_id_if_it_has_one() {
     check(r#"{"id":"i","method":"ping"}"#, &with_id);
     check(r#"{"jsonrpc":"1.0","id":"i","method":"ping"}"#, &with_id);
     check(r#"{"jsonrpc":"2.0","id":"i","method":5}"#, &with_id);
-    check(r#"{"jsonrpc":"2.0","id":"i","method":"ping","method":"ping"}"#, &with_id);
+    check(r#"{"jsonrpc":"2.0","id":"i"}"#, &with_id);
+    check(r#"{"jsonrpc":"2.0"}"#, &no_message);
+    let long = "x".repeat(300);
+    check(&format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"ping"}}"#), &no_message);
     let answer = answer(&catalogue(), b"{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"p\xff\"}");
     let Answer::Reply(reply) = answer else { panic!("no reply") };
     assert!(reply.contains(r#""id":6,"error":{"code":-32700"#), "{reply}");
@@ -327,6 +330,29 @@ fn a_line_that_was_too_long_is_answered_with_its_size() {
     "#]]
     .assert_eq(&reply(Some("\"a\"")));
     assert!(reply(None).contains(r#""id":null"#));
+}
+
+#[test]
+fn an_error_repeats_only_the_beginning_of_a_long_word() {
+    let word = "x".repeat(1000);
+    let begins = "x".repeat(100);
+    for (line, message) in [
+        (
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{word}"}}"#),
+            format!(r#"no method is called \"{begins}\""#),
+        ),
+        (
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{word}"}}}}"#
+            ),
+            format!("ToolNotFoundError: unknown tool: {begins}"),
+        ),
+    ] {
+        let Answer::Reply(reply) = answer(&catalogue(), line.as_bytes()) else {
+            panic!("no reply")
+        };
+        assert!(reply.contains(&format!(r#""message":"{message}"}}"#)), "{reply}");
+    }
 }
 
 #[test]

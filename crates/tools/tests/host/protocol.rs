@@ -19,30 +19,26 @@ fn what_it_cannot_read_is_an_error_and_the_connection_is_kept() {
     let stage = Stage::new([hello()]);
     let mut caller = stage.caller();
     for (payload, kind, reason) in [
-        (&b"{"[..], "IPCError", "the request is not a JSON message"),
+        (&b"{"[..], "IPCError", "the request cannot be read"),
         (b"\xff", "IPCError", "the request is not UTF-8"),
-        (b"", "IPCError", "the request is not a JSON message"),
-        (
-            b"[\"call_tool\",{}]",
-            "IPCError",
-            "the request is not a JSON message: it is not an object",
-        ),
-        (br#"{"params":{}}"#, "IPCError", "missing field `method`"),
+        (b"", "IPCError", "the request cannot be read"),
+        (b"[\"call_tool\",{}]", "IPCError", "the request cannot be read: it is not a JSON object"),
+        (br#"{"params":{}}"#, "IPCError", "the request has no `method`"),
         (
             br#"{"method":"list_tools"}"#,
             "IPCError",
             "unknown method \"list_tools\": there is only \"call_tool\"",
         ),
-        (br#"{"method":"call_tool"}"#, "IPCError", "the request's `params` cannot be read"),
+        (br#"{"method":"call_tool"}"#, "IPCError", "the request's `params` are not an object"),
         (
             br#"{"method":"call_tool","params":{"arguments":{}}}"#,
             "IPCError",
-            "missing field `name`",
+            "the request's `name` is not a string",
         ),
         (
             br#"{"method":"call_tool","params":{"name":"hello"}}"#,
             "IPCError",
-            "missing field `arguments`",
+            "the request's `arguments` are not an object",
         ),
         (
             br#"{"method":"call_tool","params":{"name":"hello","arguments":[]}}"#,

@@ -342,14 +342,16 @@ fn a_result_over_the_limit_is_an_error_that_names_its_size() {
 fn progress_is_sent_to_a_caller_that_asked_for_it() {
     let reports = || {
         Tool::blocking("t", "d", |_: NoArguments, call| {
-            call.report(1.0, Some(2.0), Some("half"));
+            call.report(f64::NAN, None, None);
+            call.report(0.5, Some(f64::INFINITY), None);
+            call.report(1.0, Some(2.0), Some(&"half".repeat(300)));
             call.report(2.0, None, None);
         })
     };
     let stage = Stage::new([reports()]);
     let mut caller = stage.caller();
     caller.send(r#"{"method":"call_tool","params":{"name":"t","arguments":{},"_meta":{"progressToken":1}}}"#);
-    let first = json!({"progress": {"progress": 1.0, "total": 2.0, "message": "half"}});
+    let first = json!({"progress": {"progress": 1.0, "total": 2.0, "message": "half".repeat(250)}});
     assert_eq!(caller.recv(), first);
     assert_eq!(caller.recv(), json!({"progress": {"progress": 2.0}}));
     assert_eq!(text(&caller.recv()), "done");

@@ -81,12 +81,12 @@ fn malformed_requests() {
         &expect![[r#"
             NotJson { bytes_read: 0 }
               = the line is not one JSON object (read 0 bytes of it)
-            NotJson { bytes_read: 2 }
-              = the line is not one JSON object (read 2 bytes of it)
             NotJson { bytes_read: 0 }
               = the line is not one JSON object (read 0 bytes of it)
-            NotJson { bytes_read: 55 }
-              = the line is not one JSON object (read 55 bytes of it)
+            NotJson { bytes_read: 0 }
+              = the line is not one JSON object (read 0 bytes of it)
+            NotJson { bytes_read: 54 }
+              = the line is not one JSON object (read 54 bytes of it)
             WrongField { field: "request_id", expected: "a UUID of version 4" }
               = `request_id` must be a UUID of version 4
             WrongField { field: "request_id", expected: "a UUID of version 4" }

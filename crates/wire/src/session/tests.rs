@@ -87,11 +87,11 @@ fn unreadable_requests() {
         ],
         &expect![[r#"
             None: the line is not one JSON object (read 0 bytes of it)
-            None: the line is not one JSON object (read 2 bytes of it)
-            None: the line is not one JSON object (read 4 bytes of it)
+            None: the line is not one JSON object (read 0 bytes of it)
+            None: the line is not one JSON object (read 0 bytes of it)
             None: the line is not one JSON object (read 0 bytes of it)
             None: the line is not one JSON object (read 29 bytes of it)
-            None: the line is not one JSON object (read 32 bytes of it)
+            None: the line is not one JSON object (read 31 bytes of it)
             None: the message has no id that is a string
             None: the message has no id that is a string
             None: the message has no id that is a string

@@ -1,0 +1,93 @@
+//! Who is measured: the bridge, the Python peer and the floor, each ready to be started.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::calls::{self, TOOL};
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+
+/// A program to be measured.
+pub(crate) struct Contender {
+    pub(crate) name: &'static str,
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<OsString>,
+    /// The first requests, and what their answers must hold.
+    pub(crate) greeting: [(String, &'static str); 2],
+}
+
+/// The folder with the socket, the schema file and the programs that are compiled for the run.
+pub(crate) struct Workshop {
+    pub(crate) socket: PathBuf,
+    schema: PathBuf,
+    python: PathBuf,
+    floor: PathBuf,
+    pub(crate) cpu_clock: PathBuf,
+}
+
+impl Workshop {
+    pub(crate) fn new(folder: &Path, python: PathBuf) -> Self {
+        let schema = folder.join("schema.json");
+        fs::write(&schema, calls::schema()).expect("the schema file can be written");
+        let floor = compile(folder, "floor");
+        let cpu_clock = compile(folder, "cpu_clock");
+        Self { socket: folder.join("host.sock"), schema, python, floor, cpu_clock }
+    }
+
+    pub(crate) fn callgate(&self) -> Contender {
+        let arguments =
+            vec!["bridge".into(), self.socket.clone().into(), self.schema.clone().into()];
+        let program = env!("CARGO_BIN_EXE_callgate").into();
+        Contender { name: "callgate", program, arguments, greeting: mcp_greeting() }
+    }
+
+    pub(crate) fn python(&self) -> Contender {
+        let arguments = vec![
+            "-O".into(),
+            peer("python_bridge.py").into(),
+            self.socket.clone().into(),
+            self.schema.clone().into(),
+        ];
+        let program = self.python.clone();
+        Contender { name: "the Python peer", program, arguments, greeting: mcp_greeting() }
+    }
+
+    /// The floor, which sends `cut` bytes less than it reads of a request and writes `pad` bytes
+    /// more than it reads of an answer.
+    pub(crate) fn floor(&self, cut: usize, pad: usize) -> Contender {
+        let numbers = [cut, pad].map(|number| number.to_string().into());
+        let arguments = std::iter::once(self.socket.clone().into()).chain(numbers).collect();
+        let greeting = mcp_greeting().map(|(request, _)| (as_one_comment(&request), "#"));
+        Contender { name: "the floor", program: self.floor.clone(), arguments, greeting }
+    }
+}
+
+/// What an MCP client asks before its first call.
+fn mcp_greeting() -> [(String, &'static str); 2] {
+    [(format!("{INITIALIZE}\n"), "serverInfo"), (format!("{INITIALIZED}\n{LIST}\n"), TOOL)]
+}
+
+/// As many bytes, in one line that the floor gives back.
+fn as_one_comment(request: &str) -> String {
+    format!("{}\n", "#".repeat(request.len() - 1))
+}
+
+fn compile(folder: &Path, name: &str) -> PathBuf {
+    let program = folder.join(name);
+    let status = Command::new("cc")
+        .args(["-O2", "-o"])
+        .arg(&program)
+        .arg(peer(&format!("{name}.c")))
+        .status()
+        .expect("the benchmark needs a C compiler called `cc`: install one");
+    assert!(status.success(), "cc cannot compile {name}.c");
+    program
+}
+
+fn peer(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers").join(file)
+}

@@ -1,0 +1,269 @@
+//! Finds where JSON values begin and end.
+//!
+//! Values that are only passed on need no parser that understands them, but whoever gets them
+//! next will use one, and a value it cannot read is a message that nobody answers. So everything
+//! is checked, as a parser would, only quicker: the text of a string is searched for its end and
+//! its escapes, many bytes at a time, and nothing is recursive, so any depth will do.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+use super::{Json, Members, NotJson};
+
+/// The one value in `text`.
+pub(super) fn value(text: &str) -> Result<Json<'_>, NotJson> {
+    let mut cursor = Cursor::new(text);
+    cursor.skip_blanks();
+    let value = cursor.value();
+    value.filter(|_| cursor.is_at_end()).ok_or(cursor.failure())
+}
+
+/// The members of the one object in `text`, and those of its member `inner`.
+pub(super) fn members<'a>(
+    text: &'a str,
+    inner: Option<&str>,
+) -> Result<(Members<'a>, Option<Members<'a>>), NotJson> {
+    let mut cursor = Cursor::new(text);
+    let mut found = None;
+    cursor.skip_blanks();
+    let members = cursor.object(|cursor, key| {
+        if found.is_some() || inner != Some(key) || cursor.peek() != Some(b'{') {
+            return cursor.value();
+        }
+        let start = cursor.at;
+        found = Some(cursor.object(|cursor, _| cursor.value())?);
+        Some(cursor.since(start))
+    });
+    let is_whole = cursor.is_at_end();
+    match members {
+        Some(members) if is_whole => Ok((members, found)),
+        _ => Err(cursor.failure()),
+    }
+}
+
+/// A place in JSON text.
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+    /// Whether there is any byte that a string must not hold. Compact JSON has none, and then no
+    /// string has to be searched for one.
+    has_control: bool,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(text: &'a str) -> Self {
+        // Without an early end this is done many bytes at a time.
+        let has_control = text.as_bytes().iter().fold(false, |found, byte| found | (*byte < 0x20));
+        Self { text, at: 0, has_control }
+    }
+
+    fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes().get(self.at).copied()
+    }
+
+    fn since(&self, start: usize) -> Json<'a> {
+        Json(&self.text[start..self.at])
+    }
+
+    fn failure(&self) -> NotJson {
+        NotJson { bytes_read: self.at.min(self.text.len()) }
+    }
+
+    fn is_at_end(&mut self) -> bool {
+        self.skip_blanks();
+        self.at == self.text.len()
+    }
+
+    fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// Steps over `byte`, which has to be next.
+    fn expect(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    /// Whether `byte` is next; if so it is stepped over.
+    fn takes(&mut self, byte: u8) -> bool {
+        self.expect(byte).is_some()
+    }
+
+    /// Reads an object; `value` reads the value of each member, whose key it is told.
+    fn object(
+        &mut self,
+        mut value: impl FnMut(&mut Self, &str) -> Option<Json<'a>>,
+    ) -> Option<Members<'a>> {
+        let mut members = Vec::new();
+        self.expect(b'{')?;
+        self.skip_blanks();
+        if self.takes(b'}') {
+            return Some(Members(members));
+        }
+        loop {
+            let key = self.key()?;
+            let value = value(self, &key)?;
+            members.push((key, value));
+            self.skip_blanks();
+            if self.takes(b'}') {
+                return Some(Members(members));
+            }
+            self.expect(b',')?;
+            self.skip_blanks();
+        }
+    }
+
+    /// Reads a key and its colon, up to where its value begins.
+    fn key(&mut self) -> Option<Cow<'a, str>> {
+        let start = self.at;
+        self.skip_string()?;
+        let quoted = self.since(start);
+        let text = &quoted.0[1..quoted.0.len() - 1];
+        let key = if text.contains('\\') { quoted.string()? } else { Cow::Borrowed(text) };
+        self.skip_colon()?;
+        Some(key)
+    }
+
+    fn skip_colon(&mut self) -> Option<()> {
+        self.skip_blanks();
+        self.expect(b':')?;
+        self.skip_blanks();
+        Some(())
+    }
+
+    /// Reads any value.
+    fn value(&mut self) -> Option<Json<'a>> {
+        let start = self.at;
+        let mut open = Vec::new();
+        loop {
+            let close = match self.peek()? {
+                b'{' => Some(b'}'),
+                b'[' => Some(b']'),
+                _ => None,
+            };
+            match close {
+                Some(close) => {
+                    self.at += 1;
+                    self.skip_blanks();
+                    if !self.takes(close) {
+                        self.skip_to_value(close)?;
+                        open.push(close);
+                        continue;
+                    }
+                }
+                None => self.skip_scalar()?,
+            }
+            if !self.close_all(&mut open)? {
+                return Some(self.since(start));
+            }
+        }
+    }
+
+    /// After a value: closes what ends here; `false` when nothing is open any more.
+    fn close_all(&mut self, open: &mut Vec<u8>) -> Option<bool> {
+        while let Some(&close) = open.last() {
+            self.skip_blanks();
+            if self.takes(close) {
+                open.pop();
+                continue;
+            }
+            self.expect(b',')?;
+            self.skip_blanks();
+            self.skip_to_value(close)?;
+            return Some(true);
+        }
+        Some(false)
+    }
+
+    /// In an object there is a key before the value.
+    fn skip_to_value(&mut self, close: u8) -> Option<()> {
+        if close == b'}' {
+            self.skip_string()?;
+            self.skip_colon()?;
+        }
+        Some(())
+    }
+
+    fn skip_scalar(&mut self) -> Option<()> {
+        match self.peek()? {
+            b'"' => self.skip_string(),
+            b't' => self.skip_word("true"),
+            b'f' => self.skip_word("false"),
+            b'n' => self.skip_word("null"),
+            _ => self.skip_number(),
+        }
+    }
+
+    fn skip_word(&mut self, word: &str) -> Option<()> {
+        self.bytes()[self.at..].starts_with(word.as_bytes()).then(|| self.at += word.len())
+    }
+
+    fn skip_number(&mut self) -> Option<()> {
+        self.takes(b'-');
+        if !self.takes(b'0') {
+            self.skip_digits()?;
+        }
+        if self.takes(b'.') {
+            self.skip_digits()?;
+        }
+        if self.takes(b'e') || self.takes(b'E') {
+            let _sign = self.takes(b'+') || self.takes(b'-');
+            self.skip_digits()?;
+        }
+        Some(())
+    }
+
+    /// At least one digit.
+    fn skip_digits(&mut self) -> Option<()> {
+        let digits =
+            self.bytes()[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += digits;
+        (digits > 0).then_some(())
+    }
+
+    fn skip_string(&mut self) -> Option<()> {
+        self.expect(b'"')?;
+        let rest = &self.bytes()[self.at..];
+        let text = &rest[..end_of_string(rest)?];
+        if self.has_control && text.iter().any(|byte| *byte < 0x20) {
+            return None;
+        }
+        check_escapes(text)?;
+        self.at += text.len() + 1;
+        Some(())
+    }
+}
+
+/// Where the quote is that ends a string: the first with an even number of backslashes before it.
+fn end_of_string(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let quote = from + memchr(b'"', &text[from..])?;
+        let backslashes = text[from..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
+        if backslashes % 2 == 0 {
+            return Some(quote);
+        }
+        from = quote + 1;
+    }
+}
+
+fn check_escapes(mut text: &[u8]) -> Option<()> {
+    while let Some(backslash) = memchr(b'\\', text) {
+        let length = match text.get(backslash + 1)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
+            b'u' => {
+                let digits = text.get(backslash + 2..backslash + 6)?;
+                digits.iter().all(u8::is_ascii_hexdigit).then_some(6)?
+            }
+            _ => return None,
+        };
+        text = &text[backslash + length..];
+    }
+    Some(())
+}

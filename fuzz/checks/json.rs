@@ -1,0 +1,23 @@
+//! JSON that is only cut into pieces.
+
+use callgate_wire::raw::{Json, Members};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The cutter and the parser agree on what is JSON and on where it begins and ends.
+pub fn json_cut(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let parsed = serde_json::from_str::<&RawValue>(text).ok();
+    let cut = Json::read(text).ok();
+    assert_eq!(cut.map(Json::get), parsed.map(RawValue::get), "another value");
+    let members = Members::read_with(text, "a").ok();
+    if let (Some((members, inner)), Ok(Value::Object(values))) =
+        (members, serde_json::from_str(text))
+    {
+        assert!(values.keys().all(|name| members.get(name).is_some()), "a member is missing");
+        assert!(members.0.iter().all(|(name, _)| values.contains_key(&**name)), "one too many");
+        let is_inner_object =
+            members.0.iter().any(|(name, value)| name == "a" && value.is_object());
+        assert_eq!(inner.is_some(), is_inner_object, "the inner object");
+    }
+}

@@ -1,0 +1,98 @@
+//! Messages that are read and written back.
+
+use std::fmt::Debug;
+
+use callgate_wire::raw::flatten;
+use callgate_wire::tools::{Progress, Response};
+use callgate_wire::{approval, session};
+use serde_json::Value;
+
+use super::one_line;
+
+/// The longest text of a refusal: an unknown kind, each of its characters escaped, and our words.
+const LONGEST_REFUSAL: usize = 64 * 10 + 100;
+
+/// A host's answer is read the same on one line as on several, and comes back when it is written.
+pub fn tools_response(data: &[u8]) {
+    let mut flat = data.to_vec();
+    flatten(&mut flat);
+    assert!(!flat.contains(&b'\n') && !flat.contains(&b'\r'), "not one line");
+    if let Ok(value) = serde_json::from_slice::<Value>(data) {
+        assert_eq!(serde_json::from_slice::<Value>(&flat).ok(), Some(value), "another value");
+    }
+    let flat = Response::decode(&flat);
+    let Ok(response) = Response::decode(data) else { return };
+    let Ok(flat) = flat else { panic!("only read on several lines: {response:?}") };
+    let mut written = response.encode();
+    let Ok(back) = Response::decode(&written) else { panic!("cannot be read back: {response:?}") };
+    assert_same(&response, &back);
+    flatten(&mut written);
+    let Ok(back) = Response::decode(&written) else { panic!("cannot be read back: {flat:?}") };
+    assert_same(&flat, &back);
+}
+
+fn assert_same(one: &Response<'_>, other: &Response<'_>) {
+    match (one, other) {
+        (Response::Result(one), Response::Result(other)) => assert_eq!(one.get(), other.get()),
+        (Response::Error(one), Response::Error(other)) => {
+            assert_eq!((&one.message, &one.kind), (&other.message, &other.kind));
+        }
+        (Response::Progress(one), Response::Progress(other)) => assert_same_progress(one, other),
+        _ => panic!("{one:?} comes back as {other:?}"),
+    }
+}
+
+/// The last bit of a number may be lost when it is written and read.
+fn assert_same_progress(one: &Progress<'_>, other: &Progress<'_>) {
+    let is_near = |one: f64, other: f64| (one - other).abs() <= one.abs() * f64::EPSILON;
+    let is_same_total = match (one.total, other.total) {
+        (Some(one), Some(other)) => is_near(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    };
+    let is_same = is_near(one.progress, other.progress) && is_same_total;
+    assert!(is_same && one.message == other.message, "{one:?} comes back as {other:?}");
+}
+
+/// A line of the session protocol is refused in few words, or comes back when it is written.
+pub fn session_line(data: &[u8]) {
+    check_line(data, session::Request::decode, session::Request::to_line);
+    check_line(data, session::Response::decode, session::Response::to_line);
+}
+
+/// A line of the approval protocol is refused in few words, or comes back when it is written; so
+/// is the data of a button.
+pub fn approval_line(data: &[u8]) {
+    check_line(data, approval::Request::decode, approval::Request::to_line);
+    check_line(data, approval::Response::decode, approval::Response::to_line);
+    let text = String::from_utf8_lossy(data);
+    if let Ok(callback) = approval::Callback::parse(&text) {
+        assert_eq!(callback.to_data(), text, "callback data");
+        assert!(text.len() <= approval::MAX_CALLBACK, "callback data over the limit");
+    }
+}
+
+fn check_line<M: Debug, E: ToString>(
+    data: &[u8],
+    decode: impl Fn(&[u8]) -> Result<M, E>,
+    to_line: impl Fn(&M) -> Vec<u8>,
+) {
+    let read = |line: &[u8]| decode(line).map_err(|refusal| refusal.to_string());
+    let message = match read(data) {
+        Ok(message) => message,
+        Err(refusal) => return assert!(refusal.len() <= LONGEST_REFUSAL, "{refusal}"),
+    };
+    let line = to_line(&message);
+    one_line(&line);
+    match read(&line) {
+        Ok(back) => {
+            assert_eq!(shown(&message), shown(&back), "another message comes back");
+            assert_eq!(line, to_line(&back), "another line comes back");
+        }
+        Err(refusal) => panic!("our own line is refused: {refusal}"),
+    }
+}
+
+/// Relayed JSON keeps all but its line ends, which become spaces.
+fn shown(message: &impl Debug) -> String {
+    format!("{message:?}").replace(['\n', '\r'], " ")
+}

@@ -1,0 +1,37 @@
+//! What has to hold for any bytes whatever: one check for each fuzz target.
+//!
+//! The fuzz targets use this folder as their library, and an ordinary test of the workspace
+//! replays the committed inputs through it. A check panics when something does not hold.
+
+#![allow(clippy::missing_panics_doc, reason = "to panic is what a check is for")]
+
+mod answers;
+mod frames;
+mod json;
+mod messages;
+
+use callgate_wire::raw::Members;
+
+pub use answers::mcp_answer;
+pub use frames::{lines, prefixed};
+pub use json::json_cut;
+pub use messages::{approval_line, session_line, tools_response};
+
+/// How many members have this name.
+fn count(members: &Members, name: &str) -> usize {
+    members.0.iter().filter(|(key, _)| key == name).count()
+}
+
+/// The line without the `\r` of its end.
+fn without_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// A line that was written: UTF-8, with one newline, which ends it.
+fn one_line(line: &[u8]) -> &str {
+    let Ok(line) = std::str::from_utf8(line) else { panic!("a line that is no UTF-8: {line:?}") };
+    match line.split_once('\n') {
+        Some((line, "")) => line,
+        _ => panic!("not one line: {line:?}"),
+    }
+}
