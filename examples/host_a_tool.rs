@@ -15,6 +15,7 @@ use rmcp::transport::TokioChildProcess;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::process::Command;
+use tokio::signal::unix::{SignalKind, signal};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -68,5 +69,11 @@ async fn wait(session: &Session) -> Result<(), Failure> {
     println!("Codex:\n{}", session.mcp_config(Client::Codex)?);
     println!("others:  {}", session.mcp_config(Client::Generic)?);
     println!("Serving. Ctrl-C ends it.");
-    Ok(tokio::signal::ctrl_c().await?)
+    // However it is told to end, it leaves no files.
+    let mut ended = signal(SignalKind::terminate())?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted?,
+        _ = ended.recv() => {}
+    }
+    Ok(())
 }

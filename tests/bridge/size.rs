@@ -4,7 +4,7 @@ use callgate_wire::mcp::LONGEST_LINE;
 use callgate_wire::tools::MAX_MESSAGE;
 use serde_json::json;
 
-use crate::fixture::{Stage, call, error_of, settle, text_of};
+use crate::fixture::{Stage, call, error_of, ping, settle, text_of};
 
 /// The bytes of a request around the letters of its argument.
 const AROUND_REQUEST: usize =
@@ -121,5 +121,21 @@ fn a_large_call_to_a_host_that_does_not_read_can_be_cancelled() {
     assert!(peer.request().contains(r#"{"n":2}"#));
     peer.answer("not held up");
     assert_eq!(text_of(&bridge.recv(), 2), "not held up");
+    drop(unread);
+}
+
+#[test]
+fn what_came_together_with_a_large_call_is_not_held_up_by_it() {
+    let stage = Stage::new();
+    let mut bridge = stage.bridge(&[]);
+    let large = call(1, &json!({"x": "a".repeat(5_000_000)}));
+    let lines = [&*large, &ping(2), &crate::fixture::cancelled(1), &call(3, &json!({"n": 3}))];
+    bridge.send_bytes((lines.join("\n") + "\n").into_bytes());
+    let unread = stage.accept();
+    assert_eq!(bridge.recv()["id"], 2);
+    let mut peer = stage.accept();
+    assert!(peer.request().contains(r#"{"n":3}"#));
+    peer.answer("not held up");
+    assert_eq!(text_of(&bridge.recv(), 3), "not held up");
     drop(unread);
 }

@@ -63,9 +63,10 @@ fn run(options: Options) -> Result<(), String> {
     let output = Output::new(stdout.try_clone().map_err(system)?, stdin);
     let relay = Relay::new(options.socket, options.connections, Arc::clone(&output));
     watch::watch_client(stdout, options.heartbeat, Arc::clone(&relay));
+    let mut bridge = Bridge { catalogue, input, output, relay };
     // A client that cannot be read or written any more is gone, as at the end of the input.
-    serve(input, &output, &relay, &catalogue).ok();
-    output.finish();
+    bridge.serve().ok();
+    bridge.output.finish();
     Ok(())
 }
 
@@ -83,56 +84,64 @@ fn read_catalogue(path: &Path) -> Result<Catalogue, String> {
     Ok(catalogue)
 }
 
-/// Answers requests until the input ends.
-fn serve(
-    mut input: File,
-    output: &Arc<Output>,
-    relay: &Arc<Relay>,
-    catalogue: &Catalogue,
-) -> io::Result<()> {
-    let mut lines = Lines::new(mcp::LONGEST_REQUEST);
-    loop {
-        while let Some(line) = lines.next_frame() {
-            handle(line, &input, output, relay, catalogue)?;
-        }
-        match fill_lines(&mut input, &mut lines) {
-            Ok(0) => break,
-            Ok(_) => {}
-            // Some clients hand over a pipe in non-blocking mode.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                poll(&mut [PollFd::new(&input, PollFlags::IN)], None)?;
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    if let Some(line) = lines.finish() {
-        handle(line, &input, output, relay, catalogue)?;
-    }
-    if is_regular_file(&input) {
-        relay.finish();
-    }
-    Ok(())
+/// What the thread that reads requests works with.
+struct Bridge {
+    catalogue: Catalogue,
+    input: File,
+    output: Arc<Output>,
+    relay: Arc<Relay>,
 }
 
-fn handle(
-    line: Line<'_>,
-    input: &File,
-    output: &Arc<Output>,
-    relay: &Arc<Relay>,
-    catalogue: &Catalogue,
-) -> io::Result<()> {
-    let answer = match line {
-        Line::Whole(line) => mcp::answer(catalogue, line),
-        Line::TooLong(line) => mcp::refuse_too_long(&line),
-    };
-    match answer {
-        Answer::Reply(reply) => output.write_soon(reply.into_bytes()),
-        Answer::Call(call) => relay.call(&call, input),
-        Answer::Cancel(id) => {
-            relay.cancel(id);
-            Ok(())
+impl Bridge {
+    /// Answers requests until the input ends.
+    fn serve(&mut self) -> io::Result<()> {
+        let mut lines = Lines::new(mcp::LONGEST_REQUEST);
+        while self.fill(&mut lines)? {
+            loop {
+                let buffered = lines.buffered();
+                let Some(line) = lines.next_frame() else { break };
+                // Two bytes at most end a line: what is more belongs to the next one.
+                let is_last = buffered <= line.size() + 2;
+                self.handle(line, is_last)?;
+            }
         }
-        Answer::Nothing => Ok(()),
+        if let Some(line) = lines.finish() {
+            self.handle(line, true)?;
+        }
+        if is_regular_file(&self.input) {
+            self.relay.finish();
+        }
+        Ok(())
+    }
+
+    /// Reads on; `false` at the end of the input.
+    fn fill(&mut self, lines: &mut Lines) -> io::Result<bool> {
+        loop {
+            match fill_lines(&mut self.input, lines) {
+                // Some clients hand over a pipe in non-blocking mode.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    poll(&mut [PollFd::new(&self.input, PollFlags::IN)], None)?;
+                }
+                read => return read.map(|count| count > 0),
+            }
+        }
+    }
+
+    /// Answers a line; `is_last` says that no other has been read yet.
+    fn handle(&self, line: Line<'_>, is_last: bool) -> io::Result<()> {
+        let answer = match line {
+            Line::Whole(line) => mcp::answer(&self.catalogue, line),
+            Line::TooLong(line) => mcp::refuse_too_long(&line),
+        };
+        match answer {
+            Answer::Reply(reply) => self.output.write_soon(reply.into_bytes()),
+            Answer::Call(call) => self.relay.call(&call, is_last.then_some(&self.input)),
+            Answer::Cancel(id) => {
+                self.relay.cancel(id);
+                Ok(())
+            }
+            Answer::Nothing => Ok(()),
+        }
     }
 }
 

@@ -40,8 +40,6 @@ pub mod error_type {
     pub const CONNECTION: &str = "IPCConnectionError";
     /// The other side broke the protocol.
     pub const PROTOCOL: &str = "IPCError";
-    /// The bridge could not be started.
-    pub const STARTUP: &str = "BridgeStartupError";
 }
 
 /// What the bridge asks of the host: a `call_tool` request.

@@ -59,8 +59,13 @@ impl Relay {
     }
 
     /// Takes a call on. It waits neither for the host nor for the client: while the host takes
-    /// its time to read a large call, `client` is listened to.
-    pub(super) fn call(self: &Arc<Self>, call: &Call<'_>, client: &impl AsFd) -> io::Result<()> {
+    /// its time to read a large call, `client` is listened to; without one, because it has said
+    /// more already, a thread waits.
+    pub(super) fn call(
+        self: &Arc<Self>,
+        call: &Call<'_>,
+        client: Option<&impl AsFd>,
+    ) -> io::Result<()> {
         let pending = Pending::new(call.ticket());
         let frame = match Frame::new(call) {
             Ok(frame) => frame,
@@ -76,7 +81,10 @@ impl Relay {
         match placed {
             Ok(Sent::All) => Ok(()),
             Ok(Sent::Part(rest)) => {
-                rest.finish(client);
+                match client {
+                    Some(client) => rest.finish(client),
+                    None => rest.finish_elsewhere(),
+                }
                 Ok(())
             }
             Err((pending, error)) => self.refuse(&pending, &error),

@@ -35,6 +35,17 @@ pub enum Line<'a> {
     TooLong(TooLong),
 }
 
+impl Line<'_> {
+    /// Its length in bytes, without the line end.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Whole(line) => line.len(),
+            Self::TooLong(line) => line.size,
+        }
+    }
+}
+
 /// What is known of a line that was dropped.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooLong {
@@ -64,6 +75,12 @@ impl Lines {
     /// Takes in a chunk that is already in memory.
     pub fn push(&mut self, chunk: &[u8]) {
         self.buffer.push(chunk);
+    }
+
+    /// How many bytes have arrived and not been taken.
+    #[must_use]
+    pub fn buffered(&self) -> usize {
+        self.buffer.pending().len()
     }
 
     /// The next whole line, if one has arrived.
