@@ -1,6 +1,8 @@
 //! Child processes that do not outlive us.
 
+use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::OnceLock;
@@ -8,11 +10,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process_group,
-    set_parent_process_death_signal, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process_group,
+    pidfd_open, pidfd_send_signal, set_parent_process_death_signal, waitid,
 };
 
-type Spawned = io::Result<Child>;
+/// A program to start, the signal it gets when we die, and where the child goes.
+type Job = (Command, Signal, Sender<io::Result<Child>>);
 
 /// A child process with everything it starts: ended when this is dropped, and also when our
 /// process is killed.
@@ -29,11 +32,21 @@ pub struct Leashed {
 }
 
 impl Leashed {
-    /// Starts `command` in a process group of its own.
+    /// Starts `command` in a process group of its own; it is killed when our process ends.
     pub fn spawn(command: Command) -> io::Result<Self> {
+        Self::spawn_with(command, Signal::KILL)
+    }
+
+    /// Like [`spawn`](Self::spawn), for a program that ends its own children when it is told to
+    /// end: it gets the chance when our process is killed.
+    pub fn spawn_gently(command: Command) -> io::Result<Self> {
+        Self::spawn_with(command, Signal::TERM)
+    }
+
+    fn spawn_with(command: Command, death: Signal) -> io::Result<Self> {
         let gone = || io::Error::other("the thread that starts processes is gone");
         let (reply, spawned) = channel();
-        spawner().send((command, reply)).map_err(|_| gone())?;
+        spawner().send((command, death, reply)).map_err(|_| gone())?;
         spawned.recv().map_err(|_| gone())?.map(Self::from)
     }
 
@@ -52,8 +65,20 @@ impl Leashed {
         self.end()
     }
 
-    /// Ends the whole group, and reaps its leader.
+    /// How it ended, if it has; whatever it left running is ended by [`wait`](Self::wait) only.
+    pub fn has_ended(&self) -> io::Result<bool> {
+        let Some(pid) = self.pid().filter(|_| !self.is_reaped) else { return Ok(true) };
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        Ok(waitid(WaitId::Pid(pid), options)?.is_some())
+    }
+
+    /// Ends the whole family, those included that have left the group, and reaps the leader.
     fn end(&mut self) -> io::Result<ExitStatus> {
+        let family = if self.is_reaped { Vec::new() } else { descendants(self.child.id()) };
+        for member in family {
+            // An error means that it has ended by itself.
+            pidfd_send_signal(&member, Signal::KILL).ok();
+        }
         if let Some(group) = self.pid().filter(|_| !self.is_reaped) {
             // An error means that nothing of the group is left.
             kill_process_group(group, Signal::KILL).ok();
@@ -82,16 +107,43 @@ impl Drop for Leashed {
     }
 }
 
+/// All living descendants of a process, each held so that its id cannot become another's.
+fn descendants(ancestor: u32) -> Vec<OwnedFd> {
+    let mut family = vec![ancestor];
+    let mut held = Vec::new();
+    let mut next = 0;
+    while let Some(&parent) = family.get(next) {
+        next += 1;
+        for child in children(parent) {
+            let pidfd = i32::try_from(child).ok().and_then(Pid::from_raw);
+            let pidfd = pidfd.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+            // Still its child once it is held: then it is the one that was meant.
+            if let Some(pidfd) = pidfd.filter(|_| children(parent).contains(&child)) {
+                held.push(pidfd);
+                family.push(child);
+            }
+        }
+    }
+    held
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else { return Vec::new() };
+    let lists = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children")));
+    let lists: Vec<String> = lists.flatten().collect();
+    lists.iter().flat_map(|list| list.split_whitespace()).filter_map(|id| id.parse().ok()).collect()
+}
+
 /// The kernel's death signal comes when the *thread* that started the child ends, so all
 /// children are started by one thread that lives as long as the process.
-fn spawner() -> &'static Sender<(Command, Sender<Spawned>)> {
-    static SPAWNER: OnceLock<Sender<(Command, Sender<Spawned>)>> = OnceLock::new();
+fn spawner() -> &'static Sender<Job> {
+    static SPAWNER: OnceLock<Sender<Job>> = OnceLock::new();
     SPAWNER.get_or_init(|| {
-        let (sender, jobs) = channel::<(Command, Sender<Spawned>)>();
+        let (sender, jobs) = channel::<Job>();
         thread::spawn(move || {
-            for (command, reply) in jobs {
+            for (command, death, reply) in jobs {
                 // Nobody waiting any more: the child is dropped with the message, below.
-                if let Err(unclaimed) = reply.send(spawn_leashed(command)) {
+                if let Err(unclaimed) = reply.send(spawn_leashed(command, death)) {
                     drop(unclaimed.0.map(Leashed::from));
                 }
             }
@@ -101,14 +153,14 @@ fn spawner() -> &'static Sender<(Command, Sender<Spawned>)> {
 }
 
 #[allow(unsafe_code)]
-fn spawn_leashed(mut command: Command) -> Spawned {
+fn spawn_leashed(mut command: Command, death: Signal) -> io::Result<Child> {
     let parent = getpid();
     command.process_group(0);
     // SAFETY: between fork and exec only two system calls are made, both async-signal-safe;
     // nothing is allocated and no lock is taken.
     unsafe {
         command.pre_exec(move || {
-            set_parent_process_death_signal(Some(Signal::KILL))?;
+            set_parent_process_death_signal(Some(death))?;
             // The parent may have died before the signal was set.
             if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::NotConnected.into()) }
         });

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use callgate_link::child::Leashed;
-use callgate_link::file::create_private;
+use callgate_link::file::{Held, create_private, sweep};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Set in the process that starts a child and is then killed.
@@ -94,4 +94,34 @@ fn a_private_file_is_new_and_its_owners_alone() {
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(create_private(&path, b"x").unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
     assert_eq!(std::fs::read(&path).unwrap(), b"secret");
+}
+
+#[test]
+fn dropping_it_ends_those_too_that_have_left_the_group() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "setsid sh -c 'echo ready; sleep 600' & wait"]).stdout(Stdio::piped());
+    let mut shell = Leashed::spawn(command).unwrap();
+    let mut output = shell.stdout.take().unwrap();
+    assert_ready(&mut output);
+    assert!(!shell.has_ended().unwrap());
+    drop(shell);
+    assert_eq!(output.read(&mut [0; 1]).unwrap(), 0);
+}
+
+#[test]
+fn a_held_file_goes_with_its_holder_and_a_left_one_is_swept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let held = Held::create(path("p_held.x"), b"secret").unwrap();
+    assert_eq!(std::fs::read(held.path()).unwrap(), b"secret");
+    for (name, content) in [("p_left.x", "x"), ("p_empty.x", ""), ("p_other.y", "x"), ("q.x", "x")] {
+        std::fs::write(path(name), content).unwrap();
+    }
+    sweep(folder.path(), "p_", ".x");
+    assert!(!path("p_left.x").exists());
+    for stays in ["p_held.x", "p_empty.x", "p_other.y", "q.x"] {
+        assert!(path(stays).exists(), "{stays}");
+    }
+    drop(held);
+    assert!(!path("p_held.x").exists());
 }

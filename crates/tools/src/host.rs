@@ -4,6 +4,7 @@ mod check;
 mod config;
 mod connection;
 mod context;
+mod inline;
 mod outcome;
 mod run;
 mod session;
@@ -21,6 +22,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 pub use config::{BridgeCommand, Client, run_bridge_if_asked};
 pub use context::Context;
+pub use inline::Inline;
 pub use outcome::{Content, IntoOutcome, Output, Structured, ToolError};
 pub use session::Session;
 pub use tool::{NoArguments, Tool};
@@ -176,6 +178,17 @@ impl Host {
     /// Has to run inside a tokio runtime; see [`blocking::start`] for programs without one.
     pub fn start(&self) -> Result<Session, HostError> {
         Session::start(self.clone())
+    }
+
+    /// The host as an MCP server inside this process, for clients that need no bridge.
+    pub fn inline(&self) -> Result<Inline, HostError> {
+        Inline::new(self.clone())
+    }
+
+    /// The name of the server in a client's settings.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     fn tool(&self, name: &str) -> Option<&Arc<CheckedTool>> {

@@ -29,6 +29,6 @@ mod host;
 pub mod mcp;
 
 pub use host::{
-    BridgeCommand, Client, Content, Context, Host, HostError, IntoOutcome, NoArguments, Output,
-    Session, Structured, Tool, ToolError, blocking, run_bridge_if_asked,
+    BridgeCommand, Client, Content, Context, Host, HostError, Inline, IntoOutcome, NoArguments,
+    Output, Session, Structured, Tool, ToolError, blocking, run_bridge_if_asked,
 };

@@ -54,7 +54,7 @@ struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     fn new(text: &'a str) -> Self {
         // Without an early end this is done many bytes at a time.
-        let has_control = text.as_bytes().iter().fold(false, |found, byte| found | (*byte < 0x20));
+        let has_control = text.bytes().fold(u8::MAX, u8::min) < 0x20;
         Self { text, at: 0, has_control }
     }
 
