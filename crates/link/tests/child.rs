@@ -114,7 +114,8 @@ fn a_held_file_goes_with_its_holder_and_a_left_one_is_swept() {
     let path = |name: &str| folder.path().join(name);
     let held = Held::create(path("p_held.x"), b"secret").unwrap();
     assert_eq!(std::fs::read(held.path()).unwrap(), b"secret");
-    for (name, content) in [("p_left.x", "x"), ("p_empty.x", ""), ("p_other.y", "x"), ("q.x", "x")] {
+    for (name, content) in [("p_left.x", "x"), ("p_empty.x", ""), ("p_other.y", "x"), ("q.x", "x")]
+    {
         std::fs::write(path(name), content).unwrap();
     }
     sweep(folder.path(), "p_", ".x");

@@ -15,6 +15,7 @@ pub mod blocking;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use callgate_wire::tools::error_type;
 use serde_json::Value;
@@ -77,6 +78,22 @@ pub enum HostError {
     Bridge(String),
 }
 
+/// A call, counted until this is dropped.
+struct Running<'a>(&'a AtomicUsize);
+
+impl<'a> Running<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Tools that agents may call: the *created* state. [`start`](Self::start) makes a [`Session`]
 /// of it, as many as you like, each with its own socket.
 #[derive(Debug, Clone)]
@@ -86,6 +103,8 @@ pub struct Host {
     folder: Option<PathBuf>,
     bridge: Option<PathBuf>,
     connections: usize,
+    /// How many calls are running.
+    running: Arc<AtomicUsize>,
 }
 
 impl Host {
@@ -107,6 +126,7 @@ impl Host {
             folder: None,
             bridge: None,
             connections: 1,
+            running: Arc::default(),
         })
     }
 
@@ -205,6 +225,7 @@ impl Host {
     ) -> Result<Value, ToolError> {
         let Some(tool) = self.tool(name) else { return Err(self.not_found(name)) };
         let checked = tool.check_arguments(&arguments)?;
+        let _running = Running::new(&self.running);
         let (context, cancel) = Context::new(arguments, meta, news);
         let outcome = run::run(tool, checked, context).await;
         drop(cancel);

@@ -6,6 +6,7 @@
 //! its limit before it allocates.
 
 pub mod approval;
+pub mod control;
 mod fields;
 pub mod frame;
 pub mod mcp;

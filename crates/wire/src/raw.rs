@@ -14,6 +14,9 @@ use serde_json::value::RawValue;
 pub struct Json<'a>(&'a str);
 
 impl<'a> Json<'a> {
+    /// An object without members.
+    pub const EMPTY: Json<'static> = Json("{}");
+
     /// Checks that `text` is one JSON value, perhaps with blanks around it.
     pub fn read(text: &'a str) -> Result<Self, NotJson> {
         cut::value(text)

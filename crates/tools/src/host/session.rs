@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use callgate_link::{file, socket};
@@ -50,6 +52,7 @@ impl Drop for Files {
 
 impl Session {
     pub(super) fn start(host: Host) -> Result<Self, HostError> {
+        let host = Host { running: Arc::default(), ..host };
         let runtime = Handle::try_current().map_err(|_| HostError::NoRuntime)?;
         let folder = host.folder.clone().unwrap_or_else(std::env::temp_dir);
         let schema = host.schema_file();
@@ -93,6 +96,12 @@ impl Session {
     /// Settings for an agent, with this session's bridge as an MCP server.
     pub fn mcp_config(&self, client: Client) -> Result<String, HostError> {
         Ok(config::mcp_config(&self.host.name, &self.bridge_command()?, client))
+    }
+
+    /// Whether a call is running.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.host.running.load(Ordering::Relaxed) > 0
     }
 
     /// Ends the session; waits for nobody.

@@ -1,0 +1,136 @@
+//! Finding the CLI, and its command line.
+
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::{Ask, ClaudeError, Settings};
+
+/// The oldest CLI that speaks the control protocol as it is used here.
+const OLDEST: &str = "2.1.0";
+/// Where installers put the CLI, below the home folder and elsewhere.
+const USUAL_PLACES: [&str; 5] = [
+    "~/.local/bin/claude",
+    "~/.claude/local/claude",
+    "~/.npm-global/bin/claude",
+    "/usr/local/bin/claude",
+    "/opt/homebrew/bin/claude",
+];
+
+/// The CLI to run.
+pub(crate) fn find(settings: &Settings) -> Result<PathBuf, ClaudeError> {
+    if let Some(cli) = &settings.cli {
+        return Ok(cli.clone());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).map(|folder| folder.join("claude"));
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let usual = USUAL_PLACES.iter().map(|place| match place.strip_prefix("~/") {
+        Some(below_home) => home.join(below_home),
+        None => PathBuf::from(place),
+    });
+    on_path
+        .chain(usual)
+        .find(|path| is_program(path))
+        .ok_or_else(|| ClaudeError::CliNotFound { looked_in: USUAL_PLACES.join(", ") })
+}
+
+fn is_program(path: &Path) -> bool {
+    let is_executable = |mode: u32| mode & 0o111 != 0;
+    std::fs::metadata(path)
+        .is_ok_and(|file| file.is_file() && is_executable(file.permissions().mode()))
+}
+
+/// Makes sure that the CLI is new enough.
+pub(crate) fn check_version(found: Option<&str>) -> Result<(), ClaudeError> {
+    let is_new_enough = found.and_then(numbers).zip(numbers(OLDEST)).is_some_and(|(f, o)| f >= o);
+    if is_new_enough {
+        return Ok(());
+    }
+    let found = found.unwrap_or("one that does not say").to_owned();
+    Err(ClaudeError::CliTooOld { found, needed: OLDEST })
+}
+
+/// The numbers of a version; what follows a `-` or a blank does not count.
+fn numbers(version: &str) -> Option<Vec<u64>> {
+    let version = version.split(['-', ' ', '+']).next()?;
+    version.split('.').map(|number| number.parse().ok()).collect()
+}
+
+/// The command line for one call. `own` is the rule that allows your tools.
+pub(crate) fn command(
+    program: &Path,
+    settings: &Settings,
+    ask: &Ask,
+    servers: Option<&Path>,
+    own: Option<String>,
+) -> Command {
+    let mut command = Command::new(program);
+    command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
+    command.args(["--verbose", "--permission-prompt-tool", "stdio", "--strict-mcp-config"]);
+    let allowed: Vec<String> = settings.allowed.iter().cloned().chain(own).collect();
+    let denied = (!settings.denied.is_empty()).then(|| settings.denied.join(","));
+    let schema = ask.output_schema.as_ref().map(ToString::to_string);
+    let options: [(&str, Option<OsString>); 9] = [
+        ("--mcp-config", servers.map(Into::into)),
+        ("--allowedTools", (!allowed.is_empty()).then(|| allowed.join(",").into())),
+        ("--disallowedTools", denied.map(Into::into)),
+        ("--model", settings.model.as_ref().map(Into::into)),
+        ("--system-prompt", settings.system_prompt.as_ref().map(Into::into)),
+        ("--append-system-prompt", settings.append_system_prompt.as_ref().map(Into::into)),
+        ("--resume", ask.resume.as_ref().map(Into::into)),
+        ("--max-budget-usd", settings.budget_usd.map(|dollars| dollars.to_string().into())),
+        ("--json-schema", schema.map(Into::into)),
+    ];
+    for (option, value) in options {
+        if let Some(value) = value {
+            command.arg(option).arg(value);
+        }
+    }
+    let flags = [("--fork-session", ask.is_fork), ("--include-partial-messages", settings.partial)];
+    command.args(flags.iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag));
+    command.args(&settings.arguments);
+    set_environment(&mut command, settings);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn set_environment(command: &mut Command, settings: &Settings) {
+    if settings.is_environment_clear {
+        command.env_clear();
+    }
+    // A CLI that finds itself inside another refuses to start.
+    command.env_remove("CLAUDECODE");
+    for (name, value) in &settings.environment {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    // Whoever drives the CLI is asked for permissions, so our hook keeps silent.
+    command.env("CALLGATE_GATED", "1");
+    if let Some(folder) = &settings.folder {
+        command.current_dir(folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        for good in ["2.1.0", "2.1.325", "2.10.0", "3.0.0", "2.1.9-beta.1", "2.1.5 (Claude Code)"] {
+            assert!(check_version(Some(good)).is_ok(), "{good}");
+        }
+        for bad in ["2.0.99", "1.9.9", "0.0.1", "", "two"] {
+            assert!(check_version(Some(bad)).is_err(), "{bad}");
+        }
+        let unknown = check_version(None).expect_err("no version");
+        assert_eq!(
+            unknown.to_string(),
+            "the Claude Code CLI is version one that does not say, but 2.1.0 is needed: update it"
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! Why a call of the CLI failed.
+
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use callgate_tools::HostError;
+
+use crate::event::Answer;
+
+/// Why a call failed. Where the CLI has written something on its standard error, the last of it
+/// is there, with secrets masked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClaudeError {
+    /// The CLI was not found.
+    #[error(
+        "the Claude Code CLI was not found on the PATH nor in {looked_in}: install it, or name it \
+         with Settings::cli"
+    )]
+    CliNotFound {
+        /// Where it was looked for, besides the `PATH`.
+        looked_in: String,
+    },
+    /// The CLI could not be started.
+    #[error("{program} could not be started: {source}")]
+    Start {
+        /// The CLI.
+        program: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The CLI is older than this program understands.
+    #[error("the Claude Code CLI is version {found}, but {needed} is needed: update it")]
+    CliTooOld {
+        /// Its version, or what it said instead.
+        found: String,
+        /// The oldest version that will do.
+        needed: &'static str,
+    },
+    /// The CLI could not use our tools.
+    #[error("BridgeStartupError: {0}")]
+    BridgeStartup(String),
+    /// The tools could not be offered.
+    #[error(transparent)]
+    Tools(#[from] HostError),
+    /// A file for the CLI could not be written.
+    #[error("cannot write {path} for the CLI: {source}")]
+    File {
+        /// Where.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The CLI ended before it had answered.
+    #[error("the CLI ended before it had answered ({status}); it said: {stderr}")]
+    Died {
+        /// How it ended.
+        status: ExitStatus,
+        /// The last it said.
+        stderr: String,
+    },
+    /// The CLI wrote something that is not its protocol.
+    #[error("the CLI wrote a line that cannot be read ({reason}); it said: {stderr}")]
+    Garbage {
+        /// What is wrong with the line.
+        reason: String,
+        /// The last it said.
+        stderr: String,
+    },
+    /// The CLI refused something it was asked.
+    #[error("the CLI refused to {what}: {reason}")]
+    Refused {
+        /// What it was asked.
+        what: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The CLI has been silent for too long, and nothing of ours was running.
+    #[error("the CLI was silent for {} s and was ended; it said: {stderr}", .after.as_secs_f64())]
+    Stalled {
+        /// For how long.
+        after: Duration,
+        /// The last it said.
+        stderr: String,
+    },
+    /// The call took longer than it may.
+    #[error("the call took longer than {} s and was ended", .limit.as_secs_f64())]
+    TimeLimit {
+        /// How long it may take.
+        limit: Duration,
+    },
+    /// The agent ended without an answer: it was interrupted, its budget was used up, the model's
+    /// service failed. What is known is in the answer.
+    #[error("the agent ended without an answer ({}): {}", .0.outcome, .0.text)]
+    Unfinished(Box<Answer>),
+    /// The pipe to the CLI broke, or there is no runtime to wait in.
+    #[error("cannot talk to the CLI: {0}")]
+    Io(#[from] std::io::Error),
+}

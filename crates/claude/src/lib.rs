@@ -1,0 +1,41 @@
+//! Run the real Claude Code CLI with your functions as its tools.
+//!
+//! One call starts everything, the CLI and a host for the tools, and stops everything, whatever
+//! happens in between.
+//!
+//! ```no_run
+//! use callgate_claude::{Model, Transport};
+//! use callgate_tools::{Host, NoArguments, Tool, run_bridge_if_asked};
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     if run_bridge_if_asked().is_some() {
+//!         return Ok(());
+//!     }
+//!     let moon = Tool::blocking("moon", "The phase of the moon.", |_: NoArguments, _| "waxing");
+//!     let mut model = Model::new();
+//!     model.set_tools(Host::new([moon])?, Transport::Auto);
+//!     println!("{}", model.request("How is the moon tonight?").await?);
+//!     Ok(())
+//! }
+//! ```
+
+mod ask;
+pub mod blocking;
+mod cli;
+mod error;
+mod event;
+mod links;
+mod model;
+mod permission;
+mod settings;
+mod stderr;
+mod stream;
+
+pub use ask::Ask;
+pub use error::ClaudeError;
+pub use event::{Answer, Denial, Event, Partial, Server, Started, ToolResult, ToolUse};
+pub use model::{Model, Transport};
+pub use permission::{Decision, PermissionAsked};
+pub use settings::Settings;
+pub use stream::Stream;

@@ -1,0 +1,119 @@
+//! How a call's CLI reaches your tools, and what is checked of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use callgate_link::file::{self, Held};
+use callgate_tools::{Host, Inline, Session};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::event::Started;
+use crate::{Ask, ClaudeError, Settings, Transport};
+
+/// The file that tells the CLI of its MCP servers begins so. It is a file because a command line
+/// can be read by everybody, and servers are given secrets.
+const CONFIG_PREFIX: &str = "callgate_mcp_";
+const CONFIG_SUFFIX: &str = ".json";
+
+/// The tools of one call, served until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Links {
+    host: Option<Host>,
+    session: Option<Session>,
+    pub(crate) inline: Option<Arc<Inline>>,
+    config: Option<Held>,
+}
+
+impl Links {
+    pub(crate) fn start(
+        settings: &Settings,
+        tools: Option<&(Host, Transport)>,
+        ask: &Ask,
+    ) -> Result<Self, ClaudeError> {
+        let mut links = Self { host: None, session: None, inline: None, config: None };
+        let mut servers = settings.servers.clone();
+        if let Some((host, transport)) = tools {
+            let host = match &ask.tools {
+                Some(names) => host.only(names.iter().map(String::as_str))?,
+                None => host.clone(),
+            };
+            servers.insert(host.name().to_owned(), links.serve(&host, *transport)?);
+            links.host = Some(host);
+        }
+        links.config = write_config(settings, servers)?;
+        Ok(links)
+    }
+
+    /// Serves the host's tools; gives the server in the CLI's words.
+    fn serve(&mut self, host: &Host, transport: Transport) -> Result<Value, ClaudeError> {
+        if transport == Transport::Sdk {
+            self.inline = Some(Arc::new(host.inline()?));
+            return Ok(json!({"type": "sdk", "name": host.name()}));
+        }
+        let session = host.start()?;
+        let bridge = session.bridge_command()?;
+        self.session = Some(session);
+        Ok(json!({"type": "stdio", "command": bridge.program, "args": bridge.arguments}))
+    }
+
+    pub(crate) fn config(&self) -> Option<&Path> {
+        self.config.as_ref().map(Held::path)
+    }
+
+    /// The rule that allows all tools of the host.
+    pub(crate) fn rule(&self) -> Option<String> {
+        self.host.as_ref().map(|host| format!("mcp__{}", host.name()))
+    }
+
+    /// Whether a tool of ours is being called through the bridge.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.session.as_ref().is_some_and(Session::is_busy)
+    }
+
+    /// Makes sure that the CLI has our tools, and exactly those.
+    pub(crate) fn check(&mut self, started: &Started) -> Result<(), ClaudeError> {
+        // The CLI has read it: nobody else shall.
+        self.config = None;
+        let Some(host) = &self.host else { return Ok(()) };
+        let name = host.name();
+        let status = started.servers.iter().find(|server| server.name == name);
+        let status = status.map_or("not there", |server| server.status.as_str());
+        if status != "connected" {
+            return Err(ClaudeError::BridgeStartup(format!(
+                "the CLI's connection to the tools of {name:?} is {status}: run its command by \
+                 hand to see why, or use Transport::Sdk"
+            )));
+        }
+        let prefix = format!("mcp__{name}__");
+        let mut theirs: Vec<&str> =
+            started.tools.iter().filter_map(|tool| tool.strip_prefix(&*prefix)).collect();
+        let mut ours: Vec<&str> = host.tool_names().collect();
+        theirs.sort_unstable();
+        ours.sort_unstable();
+        if theirs == ours {
+            return Ok(());
+        }
+        Err(ClaudeError::BridgeStartup(format!(
+            "the CLI lists the tools {theirs:?} of {name:?}, but they are {ours:?}: is another \
+             server of that name configured, or are they denied?"
+        )))
+    }
+}
+
+fn write_config(
+    settings: &Settings,
+    servers: Map<String, Value>,
+) -> Result<Option<Held>, ClaudeError> {
+    if servers.is_empty() {
+        return Ok(None);
+    }
+    let folder = settings.temporary();
+    file::sweep(&folder, CONFIG_PREFIX, CONFIG_SUFFIX);
+    let path: PathBuf =
+        folder.join(format!("{CONFIG_PREFIX}{}{CONFIG_SUFFIX}", Uuid::new_v4().simple()));
+    let config = json!({"mcpServers": servers}).to_string();
+    Held::create(path.clone(), config.as_bytes())
+        .map(Some)
+        .map_err(|source| ClaudeError::File { path, source })
+}

@@ -1,0 +1,178 @@
+//! Claude Code's stream-json: what the CLI and the program that drives it say on stdio.
+//!
+//! One JSON object a line. Beside the messages of a conversation there are control requests, which
+//! either side may send and the other answers. Only what has to be understood is modelled.
+
+use std::borrow::Cow;
+
+use serde_json::json;
+
+use crate::raw::{Json, Members, NotJson, quoted};
+
+/// A line of the CLI.
+#[derive(Debug)]
+pub enum Incoming<'a> {
+    /// It asks something and waits for [`success`] or [`failure`] under this id.
+    Request {
+        /// The id.
+        id: Cow<'a, str>,
+        /// What is asked, as in `can_use_tool`.
+        subtype: Cow<'a, str>,
+        /// The question's members.
+        request: Members<'a>,
+    },
+    /// It answers a control request of ours: the answer, or why there is none.
+    Answer {
+        /// The request's id.
+        id: Cow<'a, str>,
+        /// What came of it.
+        outcome: Result<Json<'a>, String>,
+    },
+    /// It does not want the answer to one of its control requests any more.
+    Cancel {
+        /// The request's id.
+        id: Cow<'a, str>,
+    },
+    /// Everything else: the conversation.
+    Message {
+        /// The message's type, as in `assistant`.
+        kind: Cow<'a, str>,
+        /// Its members.
+        message: Members<'a>,
+    },
+}
+
+impl<'a> Incoming<'a> {
+    /// Reads a line.
+    pub fn decode(line: &'a [u8]) -> Result<Self, NotJson> {
+        let line = std::str::from_utf8(line)
+            .map_err(|error| NotJson { bytes_read: error.valid_up_to() })?;
+        let message = Members::read(line)?;
+        let kind = message.string("type").unwrap_or_default();
+        let id = message.string("request_id").unwrap_or_default();
+        Ok(match &*kind {
+            "control_request" => {
+                let request = message.get("request").map(Json::members).unwrap_or_default();
+                let subtype = request.string("subtype").unwrap_or_default();
+                Self::Request { id, subtype, request }
+            }
+            "control_response" => {
+                Self::answer(&message.get("response").map(Json::members).unwrap_or_default())
+            }
+            "control_cancel_request" => Self::Cancel { id },
+            _ => Self::Message { kind, message },
+        })
+    }
+
+    fn answer(response: &Members<'a>) -> Self {
+        let id = response.string("request_id").unwrap_or_default();
+        let outcome = match response.string("subtype").as_deref() {
+            Some("success") => Ok(response.get("response").unwrap_or(Json::EMPTY)),
+            _ => Err(response.string("error").unwrap_or_default().into_owned()),
+        };
+        Self::Answer { id, outcome }
+    }
+}
+
+/// A control request to the CLI.
+#[must_use]
+pub fn request(id: &str, subtype: &str) -> String {
+    let line = json!({
+        "type": "control_request",
+        "request_id": id,
+        "request": {"subtype": subtype},
+    });
+    format!("{line}\n")
+}
+
+/// What the user says.
+#[must_use]
+pub fn user_message(text: &str) -> String {
+    let message = json!({"role": "user", "content": text});
+    let line = json!({
+        "type": "user",
+        "message": message,
+        "parent_tool_use_id": null,
+        "session_id": "default",
+    });
+    format!("{line}\n")
+}
+
+/// Answers a control request of the CLI; `response` is JSON text on one line.
+#[must_use]
+pub fn success(id: &str, response: &str) -> String {
+    let id = quoted(id);
+    format!(
+        "{{\"type\":\"control_response\",\"response\":{{\"subtype\":\"success\",\"request_id\":{id},\"response\":{response}}}}}\n"
+    )
+}
+
+/// Refuses a control request of the CLI.
+#[must_use]
+pub fn failure(id: &str, error: &str) -> String {
+    let response = json!({"subtype": "error", "request_id": id, "error": error});
+    format!("{}\n", json!({"type": "control_response", "response": response}))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(line: &str, expected: &Expect) {
+        expected.assert_eq(&match Incoming::decode(line.as_bytes()) {
+            Ok(Incoming::Request { id, subtype, request }) => {
+                format!("{id} asks {subtype} with {} members", request.0.len())
+            }
+            Ok(Incoming::Answer { id, outcome }) => format!("{id} is answered {outcome:?}"),
+            Ok(Incoming::Cancel { id }) => format!("{id} is cancelled"),
+            Ok(Incoming::Message { kind, message }) => {
+                format!("{kind:?} with {} members", message.0.len())
+            }
+            Err(error) => error.to_string(),
+        });
+    }
+
+    #[test]
+    fn lines_are_told_apart() {
+        check(
+            r#"{"type":"control_request","request_id":"a","request":{"subtype":"can_use_tool","input":{}}}"#,
+            &expect!["a asks can_use_tool with 2 members"],
+        );
+        check(
+            r#"{"type":"control_response","response":{"subtype":"success","request_id":"r","response":{"x":1}}}"#,
+            &expect![[r#"r is answered Ok(Json("{\"x\":1}"))"#]],
+        );
+        check(
+            r#"{"type":"control_response","response":{"subtype":"success","request_id":"r"}}"#,
+            &expect![[r#"r is answered Ok(Json("{}"))"#]],
+        );
+        check(
+            r#"{"type":"control_response","response":{"subtype":"error","request_id":"r","error":"no"}}"#,
+            &expect![[r#"r is answered Err("no")"#]],
+        );
+        check(r#"{"type":"control_cancel_request","request_id":"a"}"#, &expect!["a is cancelled"]);
+        check(r#"{"duration":1,"type":"result"}"#, &expect![[r#""result" with 2 members"#]]);
+        check(r#"{"a":1}"#, &expect![[r#""" with 1 members"#]]);
+        check("oops", &expect!["it is not a JSON object (read 0 bytes of it)"]);
+    }
+
+    #[test]
+    fn what_is_written_is_one_line_of_json() {
+        for line in [
+            request("r1", "interrupt"),
+            user_message("two\nlines"),
+            success("r\"2", r#"{"a":1}"#),
+            failure("r3", "no\nway"),
+        ] {
+            let text = line.strip_suffix('\n').expect("a line end");
+            assert!(!text.contains('\n'), "{text}");
+            serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+        }
+        expect![[r#"
+            {"type":"control_response","response":{"subtype":"success","request_id":"r","response":{"a":1}}}
+        "#]]
+        .assert_eq(&success("r", r#"{"a":1}"#));
+    }
+}

@@ -1,0 +1,6 @@
+//! The model: the real Claude Code CLI, driven by `callgate-claude`, with tools of this process.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
+
+mod asking;
+mod fixture;
