@@ -39,3 +39,9 @@ pub use model::{Model, Transport};
 pub use permission::{Decision, PermissionAsked};
 pub use settings::Settings;
 pub use stream::Stream;
+
+/// The examples in the documents compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+#[doc = include_str!("../../../README.md")]
+struct Documents;

@@ -1,0 +1,44 @@
+//! Asks Claude Code something that only a function of this process can answer.
+//!
+//! `cargo run --example ask_claude` needs the Claude Code CLI, installed and signed in. It shows
+//! what happens as it happens: what the agent says, which function it calls, what that gives.
+
+#![allow(clippy::print_stdout, reason = "an example is there to be seen")]
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use callgate_claude::{Event, Model, Transport, blocking};
+use callgate_tools::{Host, NoArguments, Tool, run_bridge_if_asked};
+
+static TICKETS: AtomicU32 = AtomicU32::new(41);
+
+fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
+    // The agent starts this same program as the bridge to its tools.
+    if let Some(ended) = run_bridge_if_asked() {
+        return Ok(ended);
+    }
+    let draw = Tool::blocking("draw_ticket", "Draws the next ticket.", |_: NoArguments, _| {
+        format!("ticket {}", TICKETS.fetch_add(1, Ordering::Relaxed) + 1)
+    });
+    let mut model = Model::new();
+    model.set_tools(Host::new([draw])?, Transport::Auto);
+
+    let question = std::env::args().nth(1);
+    let question = question.unwrap_or_else(|| "Draw two tickets and tell me both numbers.".into());
+    for event in blocking::stream(&model, question)? {
+        match event? {
+            Event::Started(started) => println!("agent    {} is ready", started.model),
+            Event::Text(text) => println!("says     {text}"),
+            Event::ToolUse(call) => println!("calls    {} {}", call.name, call.input),
+            Event::ToolResult(result) => println!("gets     {}", result.text()),
+            Event::Finished(answer) => {
+                println!("answer   {}", answer.text);
+                println!("cost     {} dollars", answer.cost_usd.unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+    println!("tickets drawn here: {}", TICKETS.load(Ordering::Relaxed) - 41);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,55 @@
+//! The README tells the truth: its first command does what it says, its second is what CI runs.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use callgate_testkit::process::{DEADLINE, run};
+
+fn read(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+}
+
+/// An example as it was built for the tests; the README builds it with optimisation.
+fn example(name: &str) -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    tests.parent().unwrap().parent().unwrap().join("examples").join(name)
+}
+
+#[test]
+fn the_first_command_shows_a_function_of_its_own_process() {
+    assert!(read("README.md").contains("\ncargo run --release --example host_a_tool\n"));
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(example("host_a_tool"));
+    command.env("TMPDIR", folder.path());
+    let output = run(command, DEADLINE).success().stdout;
+    let lines: Vec<&str> = output.lines().collect();
+    let [tool, answer, process] = lines[..] else { panic!("{output}") };
+    assert_eq!(tool, "tool    weigh: Weighs a thing on the scales of this process.");
+    let id = process.strip_prefix("this is process ").unwrap();
+    assert!(answer.contains(&format!("a feather weighs 9 g, says process {id}")), "{output}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "files are left");
+}
+
+#[test]
+fn the_second_command_is_the_one_that_ci_runs() {
+    assert!(read("README.md").contains("\nscripts/test\n"));
+    assert!(read(".ci/run").contains("/../scripts/test\""));
+}
+
+#[test]
+fn the_help_tells_what_there_is_and_a_wrong_word_is_refused() {
+    let callgate = |argument: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+        command.arg(argument);
+        run(command, DEADLINE)
+    };
+    let help = callgate("--help").success().stdout;
+    assert!(help.starts_with("One small program"), "{help}");
+    assert!(callgate("--version").success().stdout.starts_with("callgate 0.1"));
+    let wrong = callgate("dance");
+    assert_eq!(wrong.status.code(), Some(64));
+    assert!(wrong.stderr.contains("unexpected argument 'dance'"), "{}", wrong.stderr);
+}
