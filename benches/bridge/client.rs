@@ -1,11 +1,11 @@
 //! The agent's side: starts a contender, writes lines to it and reads its answers.
 
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::process::Command;
 
+use crate::common::child::Watched;
+use crate::common::watchdog::Watchdog;
 use crate::contenders::Contender;
-use crate::watchdog::Watchdog;
 
 /// Room for the longest answer.
 const SPACE: usize = 16 << 20;
@@ -13,10 +13,7 @@ const SPACE: usize = 16 << 20;
 /// A contender that runs. Dropping it ends it.
 pub(crate) struct Client {
     name: &'static str,
-    child: Arc<Mutex<Child>>,
-    pid: u32,
-    input: ChildStdin,
-    output: ChildStdout,
+    child: Watched,
 }
 
 /// What a client reads answers into; made once, so that its pages are there before it counts.
@@ -30,22 +27,14 @@ impl Space {
 
 impl Client {
     pub(crate) fn start(contender: &Contender, watchdog: &Watchdog) -> Self {
-        let mut child = Command::new(&contender.program)
-            .args(&contender.arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap_or_else(|error| panic!("cannot start {}: {error}", contender.name));
-        let pid = child.id();
-        let input = child.stdin.take().expect("stdin is piped");
-        let output = child.stdout.take().expect("stdout is piped");
-        let child = Arc::new(Mutex::new(child));
-        watchdog.watch(&child);
-        Self { name: contender.name, child, pid, input, output }
+        let mut command = Command::new(&contender.program);
+        command.args(&contender.arguments);
+        let name = contender.name;
+        Self { name, child: Watched::start(name, &mut command, watchdog) }
     }
 
     pub(crate) fn pid(&self) -> u32 {
-        self.pid
+        self.child.pid()
     }
 
     /// Goes through a contender's first requests.
@@ -60,26 +49,21 @@ impl Client {
     /// Writes a request and reads its answer, one line with its end.
     pub(crate) fn exchange<'a>(&mut self, request: &[u8], space: &'a mut Space) -> &'a [u8] {
         let name = self.name;
-        self.input
+        self.child
+            .input
+            .as_mut()
+            .expect("stdin is piped")
             .write_all(request)
             .unwrap_or_else(|error| panic!("{name} does not read any more: {error}"));
         let mut filled = 0;
         // Nothing follows an answer before the next request, so its newline comes last.
         while filled == 0 || space.0[filled - 1] != b'\n' {
-            match self.output.read(&mut space.0[filled..]) {
+            match self.child.output.read(&mut space.0[filled..]) {
                 Ok(count) if count > 0 => filled += count,
                 other => panic!("{name} does not answer: {other:?}"),
             }
         }
         &space.0[..filled]
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        child.kill().ok();
-        child.wait().ok();
     }
 }
 

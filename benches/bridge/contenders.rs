@@ -3,13 +3,24 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::calls::{self, TOOL};
+use crate::common::peers::{compile, peer};
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+
+/// The contenders' places in all that holds one thing for each.
+pub(crate) const CALLGATE: usize = 0;
+pub(crate) const PYTHON: usize = 1;
+pub(crate) const FLOOR: usize = 2;
+pub(crate) const ALL: [usize; 3] = [CALLGATE, PYTHON, FLOOR];
+
+/// One figure for each contender.
+pub(crate) type Trio = [f64; 3];
+/// A trio for each round.
+pub(crate) type Series = crate::common::series::Series<3>;
 
 /// A program to be measured.
 pub(crate) struct Contender {
@@ -74,20 +85,4 @@ fn mcp_greeting() -> [(String, &'static str); 2] {
 /// As many bytes, in one line that the floor gives back.
 fn as_one_comment(request: &str) -> String {
     format!("{}\n", "#".repeat(request.len() - 1))
-}
-
-fn compile(folder: &Path, name: &str) -> PathBuf {
-    let program = folder.join(name);
-    let status = Command::new("cc")
-        .args(["-O2", "-o"])
-        .arg(&program)
-        .arg(peer(&format!("{name}.c")))
-        .status()
-        .expect("the benchmark needs a C compiler called `cc`: install one");
-    assert!(status.success(), "cc cannot compile {name}.c");
-    program
-}
-
-fn peer(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers").join(file)
 }

@@ -11,23 +11,22 @@
 
 mod calls;
 mod client;
+#[path = "../common/mod.rs"]
+mod common;
 mod contenders;
 mod host;
-mod kernel;
 mod measure;
 mod report;
-mod series;
-mod watchdog;
 
 use std::env;
 use std::process::ExitCode;
 
 use callgate_testkit::tools;
 
+use crate::common::watchdog::Watchdog;
 use crate::contenders::Workshop;
 use crate::host::Host;
 use crate::measure::Plan;
-use crate::watchdog::Watchdog;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();

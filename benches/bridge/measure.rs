@@ -4,34 +4,22 @@ use std::time::{Duration, Instant};
 
 use crate::calls::{Request, SIZES, Size};
 use crate::client::{Client, Space};
-use crate::contenders::{Contender, Workshop};
+use crate::common::kernel::{CpuClock, memory};
+use crate::common::part::Part;
+use crate::common::series::median;
+use crate::common::watchdog::Watchdog;
+use crate::contenders::{ALL, CALLGATE, Contender, FLOOR, PYTHON, Series, Trio, Workshop};
 use crate::host::Host;
-use crate::kernel::{CpuClock, memory};
 use crate::report::{Limit, Row};
-use crate::series::{ALL, CALLGATE, FLOOR, PYTHON, Series, Trio, median};
-use crate::watchdog::Watchdog;
 
 /// How much is measured.
 pub(crate) struct Plan {
+    /// Only Python's start is so slow that once in a round has to do.
     starts: Part,
     calls: [Part; SIZES.len()],
     /// When something must be wrong.
     pub(crate) limit: Duration,
 }
-
-/// Rounds of one kind.
-#[derive(Clone, Copy)]
-struct Part {
-    rounds: usize,
-    /// How often each contender does it in a round. Only Python's start is so slow that once has
-    /// to do.
-    each: usize,
-    /// After so much time no further round begins.
-    time: Duration,
-}
-
-/// Fewer rounds have no median that deserves the name, however slow the machine is.
-const FEWEST_ROUNDS: usize = 3;
 
 impl Plan {
     pub(crate) fn full() -> Self {
@@ -44,18 +32,6 @@ impl Plan {
         let starts = Part::new(3, 30, 10);
         let calls = [Part::new(60, 100, 8), Part::new(18, 5, 6), Part::new(6, 2, 6)];
         Self { starts, calls, limit: Duration::from_secs(40) }
-    }
-}
-
-impl Part {
-    fn new(rounds: usize, each: usize, seconds: u64) -> Self {
-        Self { rounds, each, time: Duration::from_secs(seconds) }
-    }
-
-    /// Whether another round follows those of `series`, the first of which began at `begin`.
-    fn goes_on(&self, series: &Series, begin: Instant) -> bool {
-        let done = series.len();
-        done < self.rounds && (done < FEWEST_ROUNDS || begin.elapsed() < self.time)
     }
 }
 
@@ -135,7 +111,7 @@ fn starts(part: Part, contenders: &[Contender; 3], watchdog: &Watchdog, space: &
     // Nobody is to find the disk cold.
     let _ = ALL.map(&mut once);
     let (mut series, begin) = (Series::default(), Instant::now());
-    while part.goes_on(&series, begin) {
+    while part.goes_on(series.len(), begin) {
         let python = once(PYTHON);
         let (callgate, floor) = (0..part.each).map(|_| (once(CALLGATE), once(FLOOR))).unzip();
         series.push([median(callgate), python, median(floor)]);
@@ -158,7 +134,7 @@ impl Bench<'_> {
         let (mut times, mut cpu) = (Series::default(), Series::default());
         let begin = Instant::now();
         self.round(0, &mut request, part.each, lengths); // Warms up.
-        while part.goes_on(&times, begin) {
+        while part.goes_on(times.len(), begin) {
             let (time, used) = self.round(times.len(), &mut request, part.each, lengths);
             times.push(time);
             cpu.push(used);

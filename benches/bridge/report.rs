@@ -1,6 +1,7 @@
 //! The table, and which limits were missed.
 
-use crate::series::{CALLGATE, FLOOR, PYTHON, Series, Trio};
+use crate::common::table::{self, short};
+use crate::contenders::{CALLGATE, FLOOR, PYTHON, Series, Trio};
 
 /// What callgate has to reach.
 #[derive(Clone, Copy, Debug)]
@@ -77,16 +78,6 @@ impl Row {
     }
 }
 
-/// Three digits that count are enough.
-fn short(figure: f64) -> String {
-    let decimals = match figure {
-        100.0.. => 0,
-        10.0.. => 1,
-        _ => 2,
-    };
-    format!("{figure:.decimals$}")
-}
-
 /// Prints the table and what was missed; gives how many limits were.
 pub(crate) fn print(rows: &[Row]) -> usize {
     let titles = [
@@ -101,7 +92,7 @@ pub(crate) fn print(rows: &[Row]) -> usize {
     ];
     let mut lines = vec![titles.map(str::to_owned)];
     lines.extend(rows.iter().map(Row::cells));
-    print_table(&lines);
+    table::print(&lines);
     let missed: Vec<String> = rows
         .iter()
         .flat_map(|row| row.missed().map(|limit| format!("{}: {}", row.name, row.words(limit))))
@@ -110,18 +101,4 @@ pub(crate) fn print(rows: &[Row]) -> usize {
         println!("missed: {limit}");
     }
     missed.len()
-}
-
-fn print_table(lines: &[[String; 8]]) {
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
-    let widths: Vec<usize> = (0..8).filter_map(width).collect();
-    for (place, line) in lines.iter().enumerate() {
-        let cells: Vec<String> =
-            line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        println!("| {} |", cells.join(" | "));
-        if place == 0 {
-            let rules: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
-            println!("| {} |", rules.join(" | "));
-        }
-    }
 }

@@ -1,22 +1,131 @@
 //! Asking, and what comes back.
 
+use callgate_claude::{Ask, ClaudeError, Denial};
 use callgate_testkit::messages::Turn;
+use callgate_tools::{HostError, Tool};
 use serde_json::json;
 
-use crate::fixture::{Stage, TRANSPORTS};
+use crate::fixture::{Stage, TRANSPORTS, Words, command, runs, uses};
 
 #[tokio::test]
-async fn the_agent_calls_a_function_of_this_process() {
+async fn the_agent_calls_functions_of_this_process() {
     for transport in TRANSPORTS {
         let turns = [
-            Turn::tool_use("mcp__callgate__echo", json!({"text": "hello"})),
+            uses("echo", "hello"),
+            uses("fail", "no such day"),
+            uses("panics", "at the disco"),
+            uses("echo", "still here"),
             Turn::text("It said hello."),
         ];
         let Some(stage) = Stage::new(turns) else { return };
-        let answer = stage.model(transport).request("Say hello").await.unwrap();
-        assert_eq!(answer, "It said hello.");
-        let result = &stage.fake.last().tool_results()[0];
-        assert_eq!(result.text, format!("hello, says process {}", std::process::id()));
-        assert!(!result.is_error);
+        let panics = Tool::blocking("panics", "Panics.", |args: Words, _| -> String {
+            panic!("{}", args.text)
+        });
+        let mut model = stage.model(transport);
+        model.set_tools(stage.host([panics]), transport);
+        assert_eq!(model.request("Say hello").await.unwrap(), "It said hello.");
+        let told = stage.told();
+        let process = std::process::id();
+        assert_eq!(told[0].text, format!("hello, says process {process}"));
+        assert_eq!(told[3].text, format!("still here, says process {process}"));
+        let are_errors: Vec<bool> = told.iter().map(|result| result.is_error).collect();
+        assert_eq!(are_errors, [false, true, true, false]);
+        let failed = &told[1].text;
+        assert!(failed.contains("ValueError") && failed.contains("no such day"), "{failed}");
+        let panicked = &told[2].text;
+        assert!(panicked.contains("IPCToolExecutionError"), "{panicked}");
+        assert!(panicked.contains("at the disco"), "{panicked}");
+        stage.fake.assert_played();
     }
+}
+
+#[tokio::test]
+async fn an_answer_says_what_is_known_about_it() {
+    for transport in TRANSPORTS {
+        let Some(stage) = Stage::new([runs("touch denied"), Turn::text("I may not.")]) else {
+            return;
+        };
+        let model = stage.model(transport);
+        let answer = model.request_with_metadata("Touch it").await.unwrap();
+        assert_eq!(answer.text, "I may not.");
+        assert_eq!(answer.structured, None);
+        assert!(answer.cost_usd.unwrap() > 0.0, "{answer:?}");
+        assert!(answer.usage.as_ref().unwrap()["output_tokens"].as_u64() > Some(0), "{answer:?}");
+        assert_eq!(answer.turns, 2);
+        assert_eq!(answer.session_id.len(), 36);
+        assert_eq!(answer.stop_reason.as_deref(), Some("end_turn"));
+        assert_eq!((answer.outcome.as_str(), answer.is_error), ("success", false));
+        let tool_use_id = stage.told()[0].tool_use_id.clone();
+        let input = command("touch denied");
+        assert_eq!(answer.denials, [Denial { tool_name: "Bash".to_owned(), tool_use_id, input }]);
+        // Nobody decides here, and the model is told so.
+        assert!(stage.told()[0].text.contains("nobody is there to allow this"), "{answer:?}");
+        assert!(!stage.claude.work().join("denied").exists());
+    }
+}
+
+#[tokio::test]
+async fn an_answer_can_be_a_value() {
+    for transport in TRANSPORTS {
+        let value = json!({"city": "Köln", "number": 3});
+        let Some(stage) = Stage::new([
+            uses("echo", "first"),
+            Turn::tool_use("StructuredOutput", value.clone()),
+            Turn::text("Done."),
+        ]) else {
+            return;
+        };
+        let schema = json!({
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "number": {"type": "integer"}},
+            "required": ["city", "number"],
+        });
+        let ask = Ask::new("Where?").output_schema(schema);
+        let answer = stage.model(transport).request_with_metadata(ask).await.unwrap();
+        assert_eq!(answer.structured, Some(value), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_can_have_fewer_tools() {
+    for transport in TRANSPORTS {
+        let Some(stage) = Stage::new([
+            uses("echo", "offered"),
+            uses("fail", "not offered"),
+            Turn::text("So be it."),
+        ]) else {
+            return;
+        };
+        let model = stage.model(transport);
+        let answer = model.request(Ask::new("Try both").only_tools(["echo"])).await.unwrap();
+        assert_eq!(answer, "So be it.");
+        let mut offered = stage.fake.last().tool_names();
+        offered.retain(|name| name.starts_with("mcp__"));
+        assert_eq!(offered, ["mcp__callgate__echo"]);
+        let told = stage.told();
+        assert!(told[0].text.starts_with("offered, says"), "{told:?}");
+        assert!(told[1].is_error && told[1].text.contains("No such tool"), "{told:?}");
+        let unknown = model.request(Ask::new("Try").only_tools(["ecco"])).await.unwrap_err();
+        let is_unknown =
+            |error: &HostError| matches!(error, HostError::UnknownTool(name) if name == "ecco");
+        assert!(matches!(&unknown, ClaudeError::Tools(error) if is_unknown(error)), "{unknown}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_without_tools_of_ours_answers_too() {
+    let Some(stage) = Stage::new([Turn::text("Just words.")]) else { return };
+    let model = callgate_claude::Model::with(stage.settings());
+    assert_eq!(model.request("Talk").await.unwrap(), "Just words.");
+    assert!(!stage.sent().contains("mcp__"));
+}
+
+#[tokio::test]
+async fn a_service_that_refuses_is_an_error_with_its_reason() {
+    let Some(stage) = Stage::new([Turn::refused(403, "permission_error")]) else { return };
+    let model = stage.model(TRANSPORTS[1]);
+    let error = model.request("Hello?").await.unwrap_err();
+    let ClaudeError::Unfinished(answer) = &error else { panic!("{error}") };
+    assert!(answer.is_error && !answer.session_id.is_empty(), "{answer:?}");
+    assert!(error.to_string().contains("403"), "{error}");
 }

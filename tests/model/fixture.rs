@@ -1,21 +1,45 @@
 //! A model whose CLI talks to a fake service, with the tools that the tests need.
 
-use callgate_claude::{Model, Settings, Transport};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_claude::{ClaudeError, Event, Model, Settings, Stream, Transport};
 use callgate_testkit::claude::Claude;
 use callgate_testkit::leaks::Leaks;
-use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::messages::{Messages, ToolResult, Turn};
 use callgate_testkit::tools;
 use callgate_tools::{Host, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout;
 
 /// Both ways to the tools: every scenario goes both.
 pub(crate) const TRANSPORTS: [Transport; 2] = [Transport::Stdio, Transport::Sdk];
+/// How long anything may take. Nothing waits for it to pass: it only ends a test that hangs.
+pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
+/// A command that ends only when it is ended, and that the CLI runs without asking.
+pub(crate) const ENDLESS: &str = "until false; do sleep 1; done";
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Words {
     pub(crate) text: String,
+}
+
+/// A turn of the model that uses a tool of ours.
+pub(crate) fn uses(tool: &str, text: &str) -> Turn {
+    Turn::tool_use(format!("mcp__callgate__{tool}"), json!({"text": text}))
+}
+
+/// A turn of the model that runs a command.
+pub(crate) fn runs(command: &str) -> Turn {
+    Turn::tool_use("Bash", json!({"command": command, "description": "A command."}))
 }
 
 /// A CLI's surroundings, checked for leaks at the end.
@@ -23,6 +47,7 @@ pub(crate) struct Stage {
     pub(crate) fake: Messages,
     pub(crate) claude: Claude,
     _leaks: Leaks,
+    pub(crate) visits: Arc<Visits>,
     /// Where sockets and short-lived files are.
     pub(crate) folder: TempDir,
 }
@@ -35,7 +60,7 @@ impl Stage {
         let leaks = Leaks::watch(folder.path(), &[""]).marker(folder.path().to_str().unwrap());
         let fake = Messages::start(turns);
         let claude = Claude::new(&fake);
-        Some(Self { fake, claude, _leaks: leaks, folder })
+        Some(Self { fake, claude, _leaks: leaks, visits: Arc::default(), folder })
     }
 
     pub(crate) fn settings(&self) -> Settings {
@@ -44,6 +69,8 @@ impl Stage {
             .env_clear()
             .folder(self.claude.work())
             .temporary_folder(self.folder.path())
+            // Ends a test that hangs, with a reason.
+            .time_limit(DEADLINE)
             // Also marks the CLI and its children as this test's.
             .env("CALLGATE_TEST_FOLDER", self.folder.path());
         for (name, value) in self.claude.environment() {
@@ -59,7 +86,7 @@ impl Stage {
         let fail = Tool::blocking("fail", "Fails.", |args: Words, _| {
             Err::<(), _>(ToolError::named("ValueError", args.text))
         });
-        Host::new([echo, fail].into_iter().chain(more))
+        Host::new([echo, fail, self.visits.tool()].into_iter().chain(more))
             .unwrap()
             .folder(self.folder.path())
             .bridge(env!("CARGO_BIN_EXE_callgate"))
@@ -74,4 +101,172 @@ impl Stage {
         model.set_tools(self.host([]), transport);
         model
     }
+
+    /// What the model was told of each tool it used, in order.
+    pub(crate) fn told(&self) -> Vec<ToolResult> {
+        let requests = self.fake.main_requests();
+        requests.iter().skip(1).flat_map(|request| request.tool_results()).collect()
+    }
+
+    /// The last request of the main conversation, as JSON text.
+    pub(crate) fn sent(&self) -> String {
+        self.fake.last().body.to_string()
+    }
+
+    /// The processes of this test with this text in their command line.
+    pub(crate) fn processes(&self, text: &str) -> Vec<u32> {
+        let folder = self.folder.path().to_str().unwrap();
+        let is_ours = |pid: &u32| {
+            command_line(*pid).contains(text)
+                && read_lossy(&format!("/proc/{pid}/environ")).contains(folder)
+        };
+        processes().filter(is_ours).collect()
+    }
+
+    /// The CLI's process.
+    pub(crate) fn cli(&self) -> u32 {
+        let found = self.processes("--input-format");
+        assert_eq!(found.len(), 1, "one CLI runs");
+        found[0]
+    }
+
+    /// A program that does what `script` says.
+    pub(crate) fn program(&self, name: &str, script: &str) -> PathBuf {
+        let path = self.claude.folder().join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        path
+    }
+}
+
+/// The ids of all processes.
+pub(crate) fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+pub(crate) fn command_line(pid: u32) -> String {
+    read_lossy(&format!("/proc/{pid}/cmdline"))
+}
+
+fn read_lossy(path: &str) -> String {
+    String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).replace('\0', " ")
+}
+
+/// Ends a process at once, without a chance to tidy up.
+pub(crate) fn kill(pid: u32) {
+    let kill = format!("kill -KILL {pid}");
+    assert!(Command::new("/bin/sh").args(["-c", &kill]).status().unwrap().success());
+}
+
+/// Everything that happened, to the end.
+pub(crate) async fn read(mut stream: Stream) -> (Vec<Event>, Option<ClaudeError>) {
+    let mut events = Vec::new();
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(event) => events.push(event),
+            Err(error) => return (events, Some(error)),
+        }
+    }
+    (events, None)
+}
+
+/// Reads the stream until `until` is over.
+pub(crate) async fn read_until(stream: &mut Stream, until: impl Future<Output = ()>) {
+    tokio::pin!(until);
+    loop {
+        tokio::select! {
+            () = &mut until => return,
+            event = stream.next() => { event.expect("it goes on").expect("no error"); }
+        }
+    }
+}
+
+/// The calls of the tool `wait`, which stay until they are released or cancelled.
+#[derive(Debug)]
+pub(crate) struct Visits {
+    counts: watch::Sender<Counts>,
+    permits: Semaphore,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Counts {
+    entered: usize,
+    cancelled: usize,
+}
+
+impl Default for Visits {
+    fn default() -> Self {
+        Self { counts: watch::Sender::default(), permits: Semaphore::new(0) }
+    }
+}
+
+impl Visits {
+    /// Lets one call return, now or when it comes.
+    pub(crate) fn release(&self) {
+        self.permits.add_permits(1);
+    }
+
+    /// Waits until so many calls have come.
+    pub(crate) async fn entered(&self, count: usize) {
+        self.wait(|counts| counts.entered >= count).await;
+    }
+
+    /// Waits until so many calls have been cancelled.
+    pub(crate) async fn cancelled(&self, count: usize) {
+        self.wait(|counts| counts.cancelled >= count).await;
+    }
+
+    async fn wait(&self, is_so: impl FnMut(&Counts) -> bool) {
+        let mut counts = self.counts.subscribe();
+        let waited = timeout(DEADLINE, counts.wait_for(is_so)).await;
+        assert!(waited.is_ok(), "{self:?}");
+    }
+
+    fn tool(self: &Arc<Self>) -> Tool {
+        let visits = Arc::clone(self);
+        Tool::new("wait", "Waits until it is released.", move |args: Words, _| {
+            let visit = Visit::new(&visits);
+            async move {
+                visit.stay().await;
+                args.text
+            }
+        })
+    }
+}
+
+/// One call of `wait`; dropped before its release it was cancelled.
+struct Visit {
+    visits: Arc<Visits>,
+    is_released: bool,
+}
+
+impl Visit {
+    fn new(visits: &Arc<Visits>) -> Self {
+        visits.counts.send_modify(|counts| counts.entered += 1);
+        Self { visits: Arc::clone(visits), is_released: false }
+    }
+
+    async fn stay(mut self) {
+        self.visits.permits.acquire().await.unwrap().forget();
+        self.is_released = true;
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        if !self.is_released {
+            self.visits.counts.send_modify(|counts| counts.cancelled += 1);
+        }
+    }
+}
+
+/// The value of a variable in what `env` has written.
+pub(crate) fn variable<'a>(environment: &'a str, name: &str) -> Option<&'a str> {
+    environment.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+}
+
+/// The input of a command, as the CLI knows it.
+pub(crate) fn command(command: &str) -> Value {
+    json!({"command": command, "description": "A command."})
 }

@@ -3,4 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
 mod asking;
+mod ending;
 mod fixture;
+mod limits;
+mod options;
+mod permission;
+mod sessions;
+mod starting;
+mod streaming;
+mod together;

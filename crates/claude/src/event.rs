@@ -156,7 +156,7 @@ pub(crate) fn events(kind: &str, message: &Members<'_>) -> Vec<Event> {
         "system" if message.string("subtype").as_deref() == Some("init") => {
             Some(vec![Event::Started(started(message))])
         }
-        "assistant" | "user" => blocks(message),
+        "assistant" | "user" => blocks(kind, message),
         "stream_event" => partial(message).map(|partial| vec![Event::Partial(partial)]),
         "result" => Some(vec![Event::Finished(answer(message))]),
         _ => None,
@@ -197,10 +197,17 @@ fn started(message: &Members<'_>) -> Started {
 
 /// The blocks of an assistant's or user's message; `None` if there is one that is unknown, so
 /// that nothing of it is lost.
-fn blocks(message: &Members<'_>) -> Option<Vec<Event>> {
+fn blocks(kind: &str, message: &Members<'_>) -> Option<Vec<Event>> {
     let content = message.get("message")?.members().get("content")?;
     let blocks: Vec<&RawValue> = serde_json::from_str(content.get()).ok()?;
-    blocks.into_iter().map(|block| block_event(&Json::from(block).members())).collect()
+    let event = |block: &RawValue| match block_event(&Json::from(block).members())? {
+        // The CLI's words in the user's name, as after an interrupt: the model has not said them.
+        Event::Text(_) if kind == "user" => {
+            Some(Event::Other { kind: kind.to_owned(), message: block.to_owned() })
+        }
+        event => Some(event),
+    };
+    blocks.into_iter().map(event).collect()
 }
 
 fn block_event(block: &Members<'_>) -> Option<Event> {

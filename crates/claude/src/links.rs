@@ -79,6 +79,10 @@ impl Links {
         let name = host.name();
         let status = started.servers.iter().find(|server| server.name == name);
         let status = status.map_or("not there", |server| server.status.as_str());
+        if status == "pending" {
+            // It is still being started: what it lists is not known yet.
+            return Ok(());
+        }
         if status != "connected" {
             return Err(ClaudeError::BridgeStartup(format!(
                 "the CLI's connection to the tools of {name:?} is {status}: run its command by \

@@ -14,7 +14,7 @@ use callgate_wire::frame::{Line, Lines};
 use callgate_wire::raw::{Json, Members};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::cli;
@@ -76,7 +76,7 @@ struct Done {
 enum Woken {
     Written(std::io::Result<usize>),
     Read(std::io::Result<usize>),
-    Job(Option<Done>),
+    Job(Result<Done, Id>),
     Late,
 }
 
@@ -166,7 +166,8 @@ impl Stream {
                 self.read_lines()?;
             }
             Woken::Read(_) => return Err(self.died().await),
-            Woken::Job(done) => self.finish_job(done),
+            Woken::Job(Ok(done)) => self.finish_job(done),
+            Woken::Job(Err(task)) => self.fail_job(task),
             Woken::Late => return self.check_time(),
         }
         Ok(())
@@ -187,7 +188,9 @@ impl Stream {
         tokio::select! {
             written = write, if has_words => Woken::Written(written),
             read = self.stdout.read(self.lines.space()) => Woken::Read(read),
-            Some(done) = self.jobs.join_next() => Woken::Job(done.ok()),
+            Some(done) = self.jobs.join_next_with_id() => {
+                Woken::Job(done.map(|(_, done)| done).map_err(|error| error.id()))
+            }
             () = sleep_until(late) => Woken::Late,
         }
     }
@@ -272,13 +275,21 @@ impl Stream {
         self.under_way.insert(key, handle);
     }
 
-    /// A job that was cancelled or has panicked has nothing to say.
-    fn finish_job(&mut self, done: Option<Done>) {
-        let Some(done) = done else { return };
+    fn finish_job(&mut self, done: Done) {
         self.heard = Instant::now();
         self.under_way.remove(&done.id);
         self.outbox.extend(done.line.unwrap_or_default().into_bytes());
         self.inbox.extend(done.event);
+    }
+
+    /// A job that has panicked is answered all the same, so that the CLI does not wait for it; one
+    /// that was cancelled has nothing to say.
+    fn fail_job(&mut self, task: Id) {
+        let failed = self.under_way.iter().find(|(_, job)| job.id() == task);
+        let Some(id) = failed.map(|(id, _)| id.clone()) else { return };
+        self.under_way.remove(&id);
+        let refusal = control::failure(&id, "whoever should have answered this has panicked");
+        self.outbox.extend(refusal.into_bytes());
     }
 
     fn check_time(&mut self) -> Result<(), ClaudeError> {

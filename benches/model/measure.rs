@@ -1,0 +1,207 @@
+//! The measuring itself: rounds in which every contender has its turn.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::bare::Bare;
+use crate::common::kernel::{CpuClock, memory};
+use crate::common::part::Part;
+use crate::common::series::median;
+use crate::common::watchdog::Watchdog;
+use crate::contenders::{ALL, AUTO, Manner, PYTHON, SDK, Series, Trio, Worker, Workshop, manner};
+use crate::report::Row;
+
+/// How much is measured.
+pub(crate) struct Plan {
+    /// With the real CLI.
+    real: Part,
+    /// With the one that takes no time.
+    replayed: Part,
+    /// Whole processes.
+    starts: Part,
+    /// When something must be wrong.
+    pub(crate) limit: Duration,
+}
+
+impl Plan {
+    pub(crate) fn full() -> Self {
+        Self {
+            real: Part::new(25, 1, 100),
+            replayed: Part::new(30, 5, 30),
+            starts: Part::new(5, 1, 20),
+            limit: Duration::from_mins(3),
+        }
+    }
+
+    pub(crate) fn quick() -> Self {
+        Self {
+            real: Part::new(5, 1, 22),
+            replayed: Part::new(12, 3, 10),
+            starts: Part::new(3, 1, 4),
+            limit: Duration::from_mins(1),
+        }
+    }
+}
+
+/// Our overhead is at most a fifth of theirs, and our memory a tenth.
+const OVERHEAD: Option<f64> = Some(5.0);
+const MEMORY: Option<f64> = Some(10.0);
+
+/// How often the bridge is looked at.
+const LOOKS: usize = 5;
+
+/// Contenders that run, and all that is needed to ask them.
+struct Bench<'a> {
+    workshop: &'a Workshop,
+    watchdog: &'a Watchdog,
+    workers: [Worker; 3],
+    /// The CLI alone, in our manner and in theirs.
+    bare: [Bare; 2],
+    clock: CpuClock,
+}
+
+/// Which CLI answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cli {
+    Real,
+    Replayed,
+}
+
+/// What one kind of rounds has given, all in milliseconds.
+#[derive(Default)]
+struct Found {
+    whole: Series,
+    alone: Series,
+    overhead: Series,
+    cpu: Series,
+}
+
+/// What the bridge of a request takes.
+struct Bridge {
+    /// Milliseconds.
+    cpu: f64,
+    /// Megabytes.
+    memory: f64,
+}
+
+pub(crate) fn run(plan: &Plan, workshop: &Workshop, watchdog: &Watchdog) -> Vec<Row> {
+    let bare = [Manner::Ours, Manner::Theirs].map(|manner| workshop.record(manner, watchdog));
+    let workers = ALL.map(|which| workshop.start(which, watchdog));
+    let clock = CpuClock::start(&workshop.cpu_clock);
+    let mut bench = Bench { workshop, watchdog, workers, bare, clock };
+    let bridge = bench.bridge();
+    let replayed = bench.rounds(plan.replayed, Cli::Replayed, &bridge);
+    let real = bench.rounds(plan.real, Cli::Real, &bridge);
+    let memory = bench.memory(&bridge);
+    let starts = bench.starts(plan.starts);
+    workshop.check();
+    vec![
+        Row::new("whole request", "ms", &real.whole),
+        Row::new("the CLI alone", "ms", &real.alone).without_ratios(),
+        Row::new("overhead", "ms", &real.overhead).by_medians().limit(OVERHEAD),
+        Row::new("overhead, instant CLI", "ms", &replayed.overhead).limit(OVERHEAD),
+        Row::new("CPU per request", "ms", &real.cpu),
+        Row::new("memory, peak", "MB", &memory).limit(MEMORY),
+        Row::new("whole program", "ms", &starts),
+    ]
+}
+
+impl Bench<'_> {
+    /// The path of a CLI that is about to be asked once.
+    fn cli(&self, cli: Cli, manner: Manner) -> PathBuf {
+        if cli == Cli::Replayed {
+            return self.workshop.replay(manner);
+        }
+        self.workshop.expect_conversation();
+        self.workshop.cli.clone()
+    }
+
+    fn rounds(&mut self, part: Part, cli: Cli, bridge: &Bridge) -> Found {
+        let mut found = Found::default();
+        let begin = Instant::now();
+        self.round(0, part.each, cli); // Warms up.
+        while part.goes_on(found.whole.len(), begin) {
+            let (whole, alone, mut cpu) = self.round(found.whole.len(), part.each, cli);
+            cpu[AUTO] += bridge.cpu;
+            found.whole.push(whole);
+            found.alone.push(alone);
+            found.overhead.push(ALL.map(|which| whole[which] - alone[which]));
+            found.cpu.push(cpu);
+        }
+        found
+    }
+
+    /// Gives everybody a turn: what contenders took, what the CLI took alone in their manners,
+    /// and the contenders' processor time.
+    fn round(&mut self, number: usize, each: usize, cli: Cli) -> (Trio, Trio, Trio) {
+        let (mut whole, mut cpu, mut alone) = (Trio::default(), Trio::default(), [0.0; 2]);
+        for which in order(number) {
+            match which.checked_sub(ALL.len()) {
+                None => (whole[which], cpu[which]) = self.turn(which, each, cli),
+                Some(manner) => alone[manner] = self.alone(manner, each, cli),
+            }
+        }
+        (whole, ALL.map(|which| alone[usize::from(manner(which) == Manner::Theirs)]), cpu)
+    }
+
+    /// One contender's requests in one round: the median time and the mean processor time.
+    fn turn(&mut self, which: usize, each: usize, cli: Cli) -> (f64, f64) {
+        let pid = self.workers[which].pid();
+        let before = self.clock.used(pid);
+        let times = (0..each)
+            .map(|_| {
+                let cli = self.cli(cli, manner(which));
+                self.workers[which].time(&cli)
+            })
+            .collect();
+        let used = (self.clock.used(pid) - before) / 1e3;
+        (median(times), used / f64::from(u32::try_from(each).expect("requests are few")))
+    }
+
+    fn alone(&self, which: usize, each: usize, cli: Cli) -> f64 {
+        let manner = if which == 0 { Manner::Ours } else { Manner::Theirs };
+        let once = |_| self.bare[which].run(&self.cli(cli, manner), self.watchdog).0;
+        median((0..each).map(once).collect())
+    }
+
+    fn bridge(&mut self) -> Bridge {
+        let replay = self.workshop.replay(Manner::Ours);
+        let (cpu, memory) = (0..LOOKS).map(|_| self.workers[AUTO].look(&replay)).unzip();
+        Bridge { cpu: median(cpu), memory: median(memory) }
+    }
+
+    /// The peaks of the contenders' processes, and of the bridge where there is one.
+    fn memory(&self, bridge: &Bridge) -> Series {
+        let mut peaks = ALL.map(|which| memory(self.workers[which].pid(), "VmHWM:"));
+        peaks[AUTO] += bridge.memory;
+        let mut series = Series::default();
+        series.push(peaks);
+        series
+    }
+
+    /// From the start of a program to its first answer.
+    fn starts(&self, part: Part) -> Series {
+        let once = |which: usize| {
+            let cli = self.cli(Cli::Real, manner(which));
+            let begin = Instant::now();
+            self.workshop.start(which, self.watchdog).time(&cli);
+            begin.elapsed().as_secs_f64() * 1e3
+        };
+        let (mut series, begin) = (Series::default(), Instant::now());
+        while part.goes_on(series.len(), begin) {
+            series.push(ALL.map(once));
+        }
+        series
+    }
+}
+
+/// Who comes when in a round: the contenders, and after them the CLI alone in both manners. Each
+/// comes first in turn, and every second round goes backwards.
+fn order(round: usize) -> [usize; 5] {
+    let mut order = [AUTO, SDK, 3, PYTHON, 4];
+    order.rotate_left(round % 5);
+    if round % 2 == 1 {
+        order.reverse();
+    }
+    order
+}

@@ -1,0 +1,113 @@
+//! A program that uses the model, as small as it can be: what `peers/agent_sdk.py` is in Python.
+//!
+//!     worker TRANSPORT FOLDER TEMPORARY
+//!
+//! For each line on stdin, which names a CLI, it asks once and prints how many nanoseconds it
+//! took, and what its bridge had used when the tool was called: microseconds of a processor and
+//! KiB of memory. These are looked up only when the line begins with [`LOOK`].
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use callgate_claude::{Model, Settings, Transport};
+use callgate_tools::{Host, Tool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::runtime::Runtime;
+
+use crate::conversation::{ANSWER, DESCRIPTION, PROMPT, TOOL};
+use crate::lines::Input;
+
+/// The first argument of the benchmark that makes it a worker.
+pub(crate) const NAME: &str = "worker";
+/// The names of the transports on the command line.
+pub(crate) const AUTO: &str = "auto";
+pub(crate) const SDK: &str = "sdk";
+/// Begins a line after whose request the bridge's figures are wanted.
+pub(crate) const LOOK: &str = "look ";
+
+#[derive(Deserialize, JsonSchema)]
+struct Words {
+    text: String,
+}
+
+struct Worker {
+    transport: Transport,
+    folder: PathBuf,
+    temporary: PathBuf,
+    runtime: Runtime,
+}
+
+pub(crate) fn run() -> ExitCode {
+    let [transport, folder, temporary] = [2, 3, 4].map(|n| env::args().nth(n).expect("see above"));
+    let transport = if transport == SDK { Transport::Sdk } else { Transport::Auto };
+    let runtime = Runtime::new().expect("a runtime can be made");
+    let worker = Worker { transport, folder: folder.into(), temporary: temporary.into(), runtime };
+    let mut lines = Input::new();
+    while let Some(line) = lines.next(&mut io::stdin()) {
+        match line.strip_prefix(LOOK) {
+            Some(cli) => println!("{}", worker.look(cli)),
+            None => println!("{}", worker.time(&line)),
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+impl Worker {
+    /// Asks once, and gives the nanoseconds.
+    fn time(&self, cli: &str) -> u128 {
+        let begin = Instant::now();
+        let echo = Tool::blocking(TOOL, DESCRIPTION, |words: Words, _| words.text);
+        self.ask(cli, echo);
+        begin.elapsed().as_nanos()
+    }
+
+    /// Asks once, and gives what the bridge had used.
+    fn look(&self, cli: &str) -> String {
+        let seen = Arc::new(Mutex::new(String::new()));
+        let (writer, temporary) = (Arc::clone(&seen), self.temporary.clone());
+        let echo = Tool::blocking(TOOL, DESCRIPTION, move |words: Words, _| {
+            *writer.lock().expect("nobody panics") = bridge_figures(&temporary);
+            words.text
+        });
+        self.ask(cli, echo);
+        let seen = seen.lock().expect("nobody panics");
+        seen.clone()
+    }
+
+    fn ask(&self, cli: &str, tool: Tool) {
+        let host = Host::new([tool]).expect("the tool is right");
+        let host = host.folder(&self.temporary).bridge(env!("CARGO_BIN_EXE_callgate"));
+        let settings =
+            Settings::new().cli(cli).folder(&self.folder).temporary_folder(&self.temporary);
+        let mut model = Model::with(settings);
+        model.set_tools(host, self.transport);
+        let answer = self.runtime.block_on(model.request(PROMPT)).expect("the model answers");
+        assert_eq!(answer, ANSWER);
+    }
+}
+
+/// The processor time in microseconds and the peak of memory in KiB of the bridge whose socket is
+/// in `folder`; zeros if there is none.
+fn bridge_figures(folder: &Path) -> String {
+    let processes = fs::read_dir("/proc").expect("Linux has /proc").flatten();
+    let bridge = processes.map(|entry| entry.path()).find(|process| is_bridge(process, folder));
+    let Some(bridge) = bridge else { return "0 0".to_owned() };
+    let read = |name: &str| fs::read_to_string(bridge.join(name)).unwrap_or_default();
+    let first = |text: &str| text.split_whitespace().next().and_then(|n| n.parse::<u64>().ok());
+    let nanoseconds = first(&read("schedstat")).expect("Linux counts processor time");
+    let status = read("status");
+    let peak = status.lines().find_map(|line| first(line.strip_prefix("VmHWM:")?));
+    format!("{} {}", nanoseconds / 1000, peak.expect("Linux counts memory"))
+}
+
+fn is_bridge(process: &Path, folder: &Path) -> bool {
+    let line = fs::read(process.join("cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&line);
+    line.contains("\0bridge\0") && line.contains(&*folder.to_string_lossy())
+}

@@ -1,0 +1,59 @@
+//! Conversations that go on, and turns that are stopped.
+
+use callgate_claude::{Ask, Event};
+use callgate_testkit::messages::Turn;
+
+use crate::fixture::{Stage, TRANSPORTS, read, read_until, uses};
+
+#[tokio::test]
+async fn a_conversation_is_resumed_or_forked() {
+    for transport in TRANSPORTS {
+        let turns = ["One.", "Two.", "Three.", "Four."].map(Turn::text);
+        let Some(stage) = Stage::new(turns) else { return };
+        let model = stage.model(transport);
+        let ask = |prompt: &str| Ask::new(prompt);
+        let first = model.request_with_metadata(ask("first question")).await.unwrap();
+        assert!(!stage.sent().contains("second question"));
+        let id = &first.session_id;
+        let second = model.request_with_metadata(ask("second question").resume(id)).await.unwrap();
+        assert_eq!((second.text.as_str(), &second.session_id), ("Two.", id));
+        let said = |text: &str| stage.sent().contains(text);
+        assert!(said("first question") && said("One.") && said("second question"));
+        let fork = ask("third question").resume(id).fork();
+        let third = model.request_with_metadata(fork).await.unwrap();
+        assert_ne!(&third.session_id, id);
+        assert!(said("first question") && said("second question") && said("third question"));
+        // The fork has left the conversation as it was.
+        model.request(ask("fourth question").resume(id)).await.unwrap();
+        assert!(said("second question") && !said("third question"));
+        stage.fake.assert_played();
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_not_there_is_an_error() {
+    let Some(stage) = Stage::new([]) else { return };
+    let ask = Ask::new("Still there?").resume("00000000-0000-4000-8000-000000000000");
+    let error = stage.model(TRANSPORTS[1]).request(ask).await.unwrap_err();
+    assert!(error.to_string().contains("No conversation found"), "{error}");
+}
+
+#[tokio::test]
+async fn an_interrupt_cancels_the_tool_and_ends_the_turn() {
+    for transport in TRANSPORTS {
+        let turns = [uses("wait", "in vain"), Turn::text("Never said.")];
+        let Some(stage) = Stage::new(turns) else { return };
+        let mut stream = stage.model(transport).stream("Wait").unwrap();
+        read_until(&mut stream, stage.visits.entered(1)).await;
+        stream.interrupt();
+        let (events, error) = read(stream).await;
+        assert!(error.is_none(), "{error:?}");
+        let Some(Event::Finished(answer)) = events.last() else { panic!("{events:?}") };
+        assert!(answer.is_error, "{answer:?}");
+        assert_eq!(answer.outcome, "error_during_execution");
+        stage.visits.cancelled(1).await;
+        // The CLI says something in the user's name, which the model has not said.
+        assert!(!events.iter().any(|event| matches!(event, Event::Text(_))), "{events:?}");
+        assert_eq!(stage.fake.main_requests().len(), 1);
+    }
+}

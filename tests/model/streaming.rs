@@ -1,0 +1,124 @@
+//! What happens during a call, as it happens.
+
+use callgate_claude::{Event, Partial};
+use callgate_testkit::messages::Turn;
+use serde_json::{Value, json};
+
+use crate::fixture::{Stage, TRANSPORTS, read, runs};
+
+/// An event in few words; what is not of interest here is `None`.
+fn name(event: &Event) -> Option<String> {
+    match event {
+        Event::Started(_) => Some("started".to_owned()),
+        Event::Text(text) => Some(format!("says {text}")),
+        Event::Thinking(text) => Some(format!("thinks {text}")),
+        Event::ToolUse(tool) => Some(format!("uses {} {}", tool.name, tool.input)),
+        Event::ToolResult(result) => Some(format!("result: error {}", result.is_error)),
+        Event::Permission { tool_name, is_allowed } => {
+            Some(format!("may use {tool_name}: {is_allowed}"))
+        }
+        Event::Finished(answer) => Some(format!("finished {}", answer.text)),
+        _ => None,
+    }
+}
+
+fn turns() -> [Turn; 3] {
+    let first = Turn::new().thinking("Hm, hm, hm, a tool.").and_text("I call it.");
+    let echo = first.tool("mcp__callgate__echo", json!({"text": "grüße", "more": 1.5}));
+    [echo, runs("touch denied"), Turn::text("That is it.")]
+}
+
+const TOLD: [&str; 10] = [
+    "started",
+    "thinks Hm, hm, hm, a tool.",
+    "says I call it.",
+    r#"uses mcp__callgate__echo {"text":"grüße","more":1.5}"#,
+    "result: error false",
+    r#"uses Bash {"command":"touch denied","description":"A command."}"#,
+    "may use Bash: false",
+    "result: error true",
+    "says That is it.",
+    "finished That is it.",
+];
+
+fn pieces(events: &[Event], which: fn(&Partial) -> Option<&String>) -> String {
+    let partial = |event: &Event| match event {
+        Event::Partial(partial) => which(partial).cloned(),
+        _ => None,
+    };
+    events.iter().filter_map(partial).collect()
+}
+
+#[tokio::test]
+async fn everything_is_told_in_its_order() {
+    for transport in TRANSPORTS {
+        let Some(stage) = Stage::new(turns()) else { return };
+        let (events, error) = read(stage.model(transport).stream("Go").unwrap()).await;
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(events.iter().filter_map(name).collect::<Vec<_>>(), TOLD);
+        assert!(!events.iter().any(|event| matches!(event, Event::Partial(_))));
+        let Event::Started(started) = &events[0] else { panic!("{:?}", events[0]) };
+        assert!(started.tools.iter().any(|name| name == "mcp__callgate__echo"), "{started:?}");
+        assert!(started.model.starts_with("claude-"), "{started:?}");
+        let server = &started.servers[..];
+        assert!(matches!(server, [one] if one.name == "callgate" && one.status == "connected"));
+        let Some(Event::Finished(answer)) = events.last() else { panic!("{events:?}") };
+        assert_eq!(answer.session_id, started.session_id);
+        check_calls(&events);
+        check_others(&events);
+    }
+}
+
+/// Every result has the id of the call before it.
+fn check_calls(events: &[Event]) {
+    let mut open = None;
+    for event in events {
+        match event {
+            Event::ToolUse(tool) => open = Some(tool.id.clone()),
+            Event::ToolResult(result) => assert_eq!(open.take().as_ref(), Some(&result.id)),
+            _ => {}
+        }
+    }
+    assert_eq!(open, None);
+}
+
+/// The CLI tells how much is being thought, which is none of the kinds that are known here.
+fn check_others(events: &[Event]) {
+    let other = |event: &Event| match event {
+        Event::Other { kind, message } => Some((kind.clone(), message.clone())),
+        _ => None,
+    };
+    let (kind, message) = events.iter().find_map(other).expect("the CLI says more");
+    let message: Value = serde_json::from_str(message.get()).unwrap();
+    assert_eq!(message["type"], *kind);
+    assert!(message["uuid"].is_string(), "{message}");
+}
+
+#[tokio::test]
+async fn pieces_make_the_whole() {
+    for transport in TRANSPORTS {
+        let Some(stage) = Stage::new(turns().map(|turn| turn.pieces(3).wire_bytes(7))) else {
+            return;
+        };
+        let model = stage.model_with(stage.settings().partial(), transport);
+        let (events, error) = read(model.stream("Go").unwrap()).await;
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(events.iter().filter_map(name).collect::<Vec<_>>(), TOLD);
+        let texts = pieces(&events, |piece| match piece {
+            Partial::Text(text) => Some(text),
+            _ => None,
+        });
+        assert_eq!(texts, "I call it.That is it.");
+        let thoughts = pieces(&events, |piece| match piece {
+            Partial::Thinking(text) => Some(text),
+            _ => None,
+        });
+        assert_eq!(thoughts, "Hm, hm, hm, a tool.");
+        let inputs = pieces(&events, |piece| match piece {
+            Partial::Input(text) => Some(text),
+            _ => None,
+        });
+        let (echo, bash) = (&TOLD[3]["uses mcp__callgate__echo ".len()..], &TOLD[5][10..]);
+        assert_eq!(inputs, format!("{echo}{bash}"));
+    }
+}
