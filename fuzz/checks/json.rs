@@ -16,8 +16,7 @@ pub fn json_cut(data: &[u8]) {
     {
         assert!(values.keys().all(|name| members.get(name).is_some()), "a member is missing");
         assert!(members.0.iter().all(|(name, _)| values.contains_key(&**name)), "one too many");
-        let is_inner_object =
-            members.0.iter().any(|(name, value)| name == "a" && value.is_object());
+        let is_inner_object = members.get("a").is_some_and(Json::is_object);
         assert_eq!(inner.is_some(), is_inner_object, "the inner object");
     }
 }

@@ -63,7 +63,7 @@ fn a_tools_exception_reaches_the_model_with_its_class_and_its_words() {
 }
 
 #[test]
-fn an_answer_that_breaks_the_protocol_is_an_error_and_the_connection_is_kept() {
+fn a_message_that_breaks_the_protocol_is_an_error_and_the_next_call_dials_anew() {
     let stage = Stage::new();
     let (mut bridge, mut peer) = connected(&stage);
     for (answer, reason) in [
@@ -86,22 +86,32 @@ fn an_answer_that_breaks_the_protocol_is_an_error_and_the_connection_is_kept() {
             r#"{"error":{"message":"m"}}"#,
             "IPCError: the host's `error` cannot be read: missing field `type`",
         ),
+        (
+            r#"{"progress":{"progress":NaN}}"#,
+            "IPCError: the host's answer cannot be read: it is not a JSON object (read 24 bytes of it)",
+        ),
+        (r#"{"progress":{"progress":1e999}}"#, "IPCError: the host's `progress` cannot be read"),
+        (r#"{"log":"x"}"#, "IPCError: the host's answer needs exactly one of"),
+        ("{\"result\":{\"a\":\"b\nc\"}}", "IPCError: the host's answer cannot be read"),
     ] {
         bridge.send(call(1, &json!({})));
         peer.request();
         peer.send(answer);
         let error = error_of(&bridge.recv(), 1);
         assert!(error.starts_with(reason), "{answer}: {error}");
+        peer.assert_closed();
+        // Whatever else the host says on the old connection is nobody's answer.
+        bridge.send(call(2, &json!({})));
+        peer = stage.accept();
+        peer.request();
+        peer.answer("its own");
+        assert_eq!(text_of(&bridge.recv(), 2), "its own");
     }
     bridge.send(call(2, &json!({})));
     peer.request();
     peer.send(b"{\"result\":\"\xff\"}");
     let error = error_of(&bridge.recv(), 2);
     assert!(error.starts_with("IPCError: the host's answer is not UTF-8"), "{error}");
-    bridge.send(call(3, &json!({})));
-    peer.request();
-    peer.answer("still here");
-    assert_eq!(text_of(&bridge.recv(), 3), "still here");
 }
 
 #[test]

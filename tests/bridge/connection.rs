@@ -283,3 +283,56 @@ fn too_many_waiting_calls_are_refused_and_the_rest_is_answered() {
     bridge.send(ping(3));
     assert_eq!(bridge.recv()["id"], 3);
 }
+
+#[test]
+fn an_answer_that_comes_twice_is_not_given_to_the_next_call() {
+    let stage = Stage::new();
+    let mut bridge = stage.bridge(&[]);
+    for id in 1..=3 {
+        bridge.send(call(id, &json!({"n": id})));
+    }
+    settle(&mut bridge);
+    let mut peer = stage.accept();
+    peer.request();
+    let answer = br#"{"result":{"content":[{"type":"text","text":"one"}]}}"#;
+    let frame = [&u32::try_from(answer.len()).unwrap().to_be_bytes()[..], answer].concat();
+    peer.0.write_all(&[&frame[..], &frame].concat()).unwrap();
+    assert_eq!(text_of(&bridge.recv(), 1), "one");
+    peer.assert_closed();
+    let mut peer = stage.accept();
+    for id in 2..=3 {
+        assert!(peer.request().contains(&format!(r#"{{"n":{id}}}"#)));
+        peer.answer(&format!("answer {id}"));
+        assert_eq!(text_of(&bridge.recv(), id), format!("answer {id}"));
+    }
+}
+
+#[test]
+fn an_answer_before_the_end_of_a_large_call_does_not_let_the_next_one_into_its_middle() {
+    let stage = Stage::new();
+    let mut bridge = stage.bridge(&[]);
+    bridge.send(call(1, &json!({"x": "a".repeat(5_000_000)})));
+    bridge.send(call(2, &json!({"n": 2})));
+    let mut first = stage.accept();
+    first.answer("early");
+    assert_eq!(text_of(&bridge.recv(), 1), "early");
+    let mut second = stage.accept();
+    assert!(second.request().contains(r#"{"n":2}"#));
+    second.answer("its own");
+    assert_eq!(text_of(&bridge.recv(), 2), "its own");
+}
+
+#[test]
+fn a_host_that_does_not_read_any_more_fails_the_call() {
+    let stage = Stage::new();
+    let mut bridge = stage.bridge(&[]);
+    bridge.send(call(1, &json!({})));
+    let mut peer = stage.accept();
+    peer.request();
+    peer.answer("one");
+    assert_eq!(text_of(&bridge.recv(), 1), "one");
+    peer.0.shutdown(std::net::Shutdown::Read).unwrap();
+    bridge.send(call(2, &json!({})));
+    let error = error_of(&bridge.recv(), 2);
+    assert!(error.starts_with("IPCConnectionError: "), "{error}");
+}

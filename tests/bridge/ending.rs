@@ -118,6 +118,25 @@ fn requests_from_a_file_are_all_answered_before_it_ends() {
     host.stop();
 }
 
+#[test]
+fn requests_from_a_file_are_all_answered_also_when_the_host_dies() {
+    const CALLS: u64 = 200;
+    let stage = Stage::new();
+    let requests = stage.folder.path().join("requests");
+    let lines: Vec<String> = (1..=CALLS).map(|id| call(id, &json!({}))).collect();
+    fs::write(&requests, lines.join("\n")).unwrap();
+    let answers = stage.folder.path().join("answers");
+    let mut command = stage.command(&[]);
+    command.stdin(File::open(&requests).unwrap()).stdout(File::create(&answers).unwrap());
+    let mut bridge = Group::spawn(command);
+    let mut peer = stage.accept();
+    peer.request();
+    drop(peer);
+    assert_eq!(bridge.wait(DEADLINE).and_then(|status| status.code()), Some(0));
+    let answered = fs::read_to_string(&answers).unwrap().lines().count();
+    assert_eq!(u64::try_from(answered).unwrap(), CALLS);
+}
+
 /// A bridge whose client writes much and reads nothing, until neither pipe takes any more.
 fn choked(stage: &Stage) -> (Group, ChildStdin, ChildStdout) {
     let mut command = stage.command(&[]);

@@ -10,7 +10,7 @@ use crate::fixture::{EchoHost, Stage, call};
 /// Instructions for a small call, there and back, in an unoptimised build.
 const MOST_PER_CALL: u64 = 250_000;
 /// Instructions for each byte of a large call, there and back, in an unoptimised build.
-const MOST_PER_BYTE: u64 = 200;
+const MOST_PER_BYTE: u64 = 500;
 
 /// The instructions the bridge needs for `calls` calls with arguments of `size` bytes.
 fn instructions(calls: u64, size: usize) -> u64 {

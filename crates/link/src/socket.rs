@@ -176,10 +176,16 @@ fn is_old(path: &Path) -> bool {
 /// Removes `path` if it is a socket of ours that nobody serves; tells whether it did.
 #[allow(clippy::must_use_candidate, reason = "the removal is what it is called for")]
 pub fn remove_if_dead(path: &Path) -> bool {
+    is_dead(path) && fs::remove_file(path).is_ok()
+}
+
+/// Whether `path` is a socket of ours that nobody serves.
+#[must_use]
+pub fn is_dead(path: &Path) -> bool {
     let is_ours = fs::symlink_metadata(path).is_ok_and(|metadata| {
         metadata.uid() == geteuid().as_raw() && metadata.file_type().is_socket()
     });
-    is_ours && matches!(probe(path), Ok(Found::Dead)) && fs::remove_file(path).is_ok()
+    is_ours && matches!(probe(path), Ok(Found::Dead))
 }
 
 /// Connects to `path` and makes sure that the process behind it is our own user's. It never

@@ -54,15 +54,16 @@ fn fail(reason: &str, code: u8) -> ExitCode {
 
 /// Serves until the client ends it; the error is a sentence for people.
 fn run(options: Options) -> Result<(), String> {
-    let catalogue = read_catalogue(&options.schema)?;
     let system = |error: io::Error| format!("cannot start: {error}");
+    // First of all: a client may change its mind at once.
     watch::obey_signals().map_err(system)?;
+    let catalogue = read_catalogue(&options.schema)?;
     let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(system)?;
     let stdout = io::stdout().as_fd().try_clone_to_owned().map_err(system)?;
     let input = File::from(stdin.try_clone().map_err(system)?);
     let output = Output::new(stdout.try_clone().map_err(system)?, stdin);
     let relay = Relay::new(options.socket, options.connections, Arc::clone(&output));
-    watch::watch_client(stdout, options.heartbeat, Arc::clone(&relay));
+    watch::watch_client(stdout, options.heartbeat, Arc::clone(&relay)).map_err(system)?;
     let mut bridge = Bridge { catalogue, input, output, relay };
     // A client that cannot be read or written any more is gone, as at the end of the input.
     bridge.serve().ok();

@@ -28,7 +28,11 @@ pub use outcome::{Content, IntoOutcome, Output, Structured, ToolError};
 pub use session::Session;
 pub use tool::{NoArguments, Tool};
 
+use crate::mcp::LONGEST_WORD;
 use check::CheckedTool;
+
+/// Larger arguments are checked on a thread of their own, in bytes.
+const CHECKED_AT_ONCE: usize = 4 * 1024;
 
 /// Why a host could not be made or started.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +80,19 @@ pub enum HostError {
     /// No bridge was found to put into a client's settings.
     #[error("BridgeStartupError: {0}")]
     Bridge(String),
+}
+
+/// Checks a call's arguments; large ones aside, where they hold up nobody.
+async fn check(
+    tool: &Arc<CheckedTool>,
+    arguments: Box<RawValue>,
+) -> Result<(Value, Box<RawValue>), ToolError> {
+    if arguments.get().len() <= CHECKED_AT_ONCE {
+        return Ok((tool.check_arguments(&arguments)?, arguments));
+    }
+    let checked = Arc::clone(tool);
+    let check = run::on_thread(move || Ok((checked.check_arguments(&arguments)?, arguments)));
+    run::within(tool, check).await
 }
 
 /// A call, counted until this is dropped.
@@ -224,8 +241,8 @@ impl Host {
         news: Option<tokio::sync::mpsc::Sender<Vec<u8>>>,
     ) -> Result<Value, ToolError> {
         let Some(tool) = self.tool(name) else { return Err(self.not_found(name)) };
-        let checked = tool.check_arguments(&arguments)?;
         let _running = Running::new(&self.running);
+        let (checked, arguments) = check(tool, arguments).await?;
         let (context, cancel) = Context::new(arguments, meta, news);
         let outcome = run::run(tool, checked, context).await;
         drop(cancel);
@@ -234,6 +251,7 @@ impl Host {
 
     fn not_found(&self, name: &str) -> ToolError {
         let names: Vec<&str> = self.tool_names().collect();
+        let name: String = name.chars().take(LONGEST_WORD).collect();
         let message = format!("no tool is called {name:?}; there are: {}", names.join(", "));
         ToolError::named(error_type::NOT_FOUND, message)
     }

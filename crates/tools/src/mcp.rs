@@ -22,7 +22,7 @@ use reply::{error_line, result_line};
 pub const LONGEST_REQUEST: usize = LONGEST_LINE + 1024 * 1024;
 
 /// How much of a client's word an error repeats, in letters.
-const LONGEST_WORD: usize = 100;
+pub(crate) const LONGEST_WORD: usize = 100;
 
 /// What to do about a line.
 #[derive(Debug)]

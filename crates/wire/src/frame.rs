@@ -11,4 +11,4 @@ mod prefixed;
 mod tests;
 
 pub use lines::{Line, Lines, TooLong};
-pub use prefixed::{Cut, Prefixed, TooLarge, prefix};
+pub use prefixed::{Cut, PREFIX, Prefixed, TooLarge, prefix};

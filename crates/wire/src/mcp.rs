@@ -83,6 +83,10 @@ impl<'a> Message<'a> {
         let is_good_id = id.is_none_or(|id| id.is_id() && id.get().len() <= LONGEST_ID);
         let method = members.get("method").map(|method| method.string().ok_or(Unfit::NoMessage));
         let method = method.transpose()?;
+        let is_twice = |name: &&str| members.0.iter().filter(|(key, _)| key == *name).count() > 1;
+        if ["jsonrpc", "id", "method", "params"].iter().any(is_twice) {
+            return Err(Unfit::NoMessage);
+        }
         if !is_rpc || !is_good_id || (method.is_none() && !has_answer) {
             return Err(Unfit::NoMessage);
         }

@@ -5,7 +5,7 @@ mod cut;
 use std::borrow::Cow;
 use std::fmt;
 
-use memchr::memchr2_iter;
+use memchr::memchr2;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -59,6 +59,21 @@ impl<'a> Json<'a> {
     #[must_use]
     pub fn members(self) -> Members<'a> {
         Members::read(self.0).unwrap_or_default()
+    }
+
+    /// The value's text on one line. A line end can only stand between tokens (inside a string it
+    /// is escaped), so a space in its place changes nothing.
+    /// Where it has to be changed, `space` holds it.
+    #[must_use]
+    pub fn on_one_line<'b>(self, space: &'b mut String) -> Json<'b>
+    where
+        'a: 'b,
+    {
+        if memchr2(b'\n', b'\r', self.0.as_bytes()).is_none() {
+            return self;
+        }
+        *space = self.0.replace(['\n', '\r'], " ");
+        Json(space)
     }
 
     /// The value on its own.
@@ -143,9 +158,10 @@ pub fn from_object<'a, T: Deserialize<'a>>(json: &'a str) -> serde_json::Result<
 /// Puts JSON text on one line. A line end can only stand between tokens (inside a string it is
 /// escaped), so a space in its place changes nothing.
 pub fn flatten(json: &mut [u8]) {
-    let ends: Vec<usize> = memchr2_iter(b'\n', b'\r', json).collect();
-    for end in ends {
-        json[end] = b' ';
+    let mut from = 0;
+    while let Some(end) = memchr2(b'\n', b'\r', &json[from..]) {
+        json[from + end] = b' ';
+        from += end + 1;
     }
 }
 

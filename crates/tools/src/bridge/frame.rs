@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::io::IoSlice;
+use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use callgate_wire::frame::{TooLarge, prefix};
@@ -51,8 +53,9 @@ impl<'a> Frame<'a> {
     }
 
     /// Sends as much as the socket takes at once.
-    pub(super) fn send(self, stream: &Arc<UnixStream>) -> Sent<'a> {
-        let mut rest = Rest { stream: Arc::clone(stream), frame: self, sent: 0 };
+    pub(super) fn send(self, stream: &Arc<UnixStream>, is_sent: &Arc<AtomicBool>) -> Sent<'a> {
+        let (stream, is_sent) = (Arc::clone(stream), Arc::clone(is_sent));
+        let mut rest = Rest { stream, frame: self, sent: 0, is_sent };
         if rest.send_more() { Sent::All } else { Sent::Part(rest) }
     }
 }
@@ -74,6 +77,8 @@ pub(super) struct Rest<'a> {
     stream: Arc<UnixStream>,
     frame: Frame<'a>,
     sent: usize,
+    /// Set at the frame's end.
+    is_sent: Arc<AtomicBool>,
 }
 
 impl Rest<'_> {
@@ -92,15 +97,20 @@ impl Rest<'_> {
 
     /// Leaves the rest to a thread.
     pub(super) fn finish_elsewhere(self) {
-        let Self { stream, frame, sent } = self;
-        let mut rest = Rest { stream, frame: frame.into_owned(), sent };
-        thread::spawn(move || {
+        let Self { stream, frame, sent, is_sent } = self;
+        let line = Arc::clone(&stream);
+        let mut rest = Rest { stream, frame: frame.into_owned(), sent, is_sent };
+        let send = move || {
             while !rest.send_more() {
                 if poll(&mut [PollFd::new(&*rest.stream, PollFlags::OUT)], None).is_err() {
                     return;
                 }
             }
-        });
+        };
+        if thread::Builder::new().spawn(send).is_err() {
+            // The thread that reads the connection finds it closed, and answers the call.
+            line.shutdown(Shutdown::Both).ok();
+        }
     }
 
     /// Sends as much as the socket takes; `true` when there is no more to do.
@@ -110,9 +120,16 @@ impl Rest<'_> {
         match sendmsg(&*self.stream, &pieces, &mut SendAncillaryBuffer::default(), flags) {
             Ok(count) => self.sent += count,
             Err(Errno::AGAIN | Errno::INTR) => return false,
-            Err(_) => return true,
+            Err(_) => {
+                // The host does not read any more; the thread that reads the connection has to
+                // see that too.
+                self.stream.shutdown(Shutdown::Both).ok();
+                return true;
+            }
         }
-        self.sent == self.frame.prefix.len() + self.frame.size()
+        let is_sent = self.sent == self.frame.prefix.len() + self.frame.size();
+        self.is_sent.store(is_sent, Ordering::Release);
+        is_sent
     }
 
     fn pieces(&self) -> [IoSlice<'_>; 4] {

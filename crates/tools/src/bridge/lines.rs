@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use callgate_wire::tools::Progress;
 
@@ -38,6 +39,8 @@ pub(super) struct Line {
     stream: Arc<UnixStream>,
     /// The call that has been sent and not been answered.
     pub(super) call: Option<Pending>,
+    /// Whether the last frame has been sent to its end.
+    is_sent: Arc<AtomicBool>,
 }
 
 /// A call that has no answer yet.
@@ -76,7 +79,7 @@ impl Lines {
     pub(super) fn add(&mut self, stream: Arc<UnixStream>) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
-        self.open.push(Line { number, stream, call: None });
+        self.open.push(Line { number, stream, call: None, is_sent: Arc::default() });
         number
     }
 
@@ -133,7 +136,13 @@ impl Line {
     /// Sends a call on a free line.
     pub(super) fn send<'a>(&mut self, pending: Pending, frame: Frame<'a>) -> Sent<'a> {
         self.call = Some(pending);
-        frame.send(&self.stream)
+        self.is_sent = Arc::default();
+        frame.send(&self.stream, &self.is_sent)
+    }
+
+    /// Whether another call may follow an answer on this line: not into the middle of a frame.
+    pub(super) fn is_sent(&self) -> bool {
+        self.is_sent.load(Ordering::Acquire)
     }
 }
 
@@ -149,7 +158,7 @@ impl Pending {
         if self.beats == 1 {
             return None;
         }
-        self.progress += HEARTBEAT_STEP;
+        self.progress = (self.progress + HEARTBEAT_STEP).max(self.progress.next_up());
         let message = Some("still working".into());
         self.ticket.progress(&Progress { progress: self.progress, total: None, message })
     }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, IoSlice, Write};
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -14,6 +15,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 const SURE_TO_FIT: usize = 4096;
 /// How many answers may wait for a client that does not read.
 const LATE_ANSWERS: usize = 64;
+/// How large those may be together; a larger one waits alone.
+const LATE_BYTES: usize = 16 * 1024 * 1024;
 /// How often a client that has left very much unread is looked at.
 const A_MOMENT: Duration = Duration::from_millis(5);
 /// How long the end of the input waits for a client that does not read.
@@ -26,6 +29,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub(super) struct Output {
     sink: Mutex<File>,
     late: Mutex<Option<SyncSender<Late>>>,
+    /// The size of the lines that wait.
+    late_bytes: AtomicUsize,
     /// Where the client's requests come from: it tells whether there is still a client.
     input: OwnedFd,
 }
@@ -36,10 +41,19 @@ enum Late {
     Flush(Sender<()>),
 }
 
+impl Late {
+    fn size(&self) -> usize {
+        match self {
+            Self::Line(line) => line.len(),
+            Self::Flush(_) => 0,
+        }
+    }
+}
+
 impl Output {
     pub(super) fn new(sink: OwnedFd, input: OwnedFd) -> Arc<Self> {
         let sink = Mutex::new(File::from(sink));
-        Arc::new(Self { sink, late: Mutex::new(None), input })
+        Arc::new(Self { sink, late: Mutex::new(None), late_bytes: AtomicUsize::new(0), input })
     }
 
     /// Writes one line made of `parts`, however long the client takes to read it.
@@ -64,7 +78,14 @@ impl Output {
         if late.is_none() && self.write_now(&line)? {
             return Ok(());
         }
-        let sender = late.get_or_insert_with(|| self.start_late_writer());
+        let sender = match &*late {
+            Some(sender) => sender,
+            None => match self.start_late_writer() {
+                Ok(sender) => late.insert(sender),
+                // Without a thread there is nothing for it but to wait.
+                Err(_) => return self.write(&mut [IoSlice::new(&line)]),
+            },
+        };
         self.hand_over(sender, Late::Line(line))
     }
 
@@ -82,7 +103,7 @@ impl Output {
     fn hand_over(&self, sender: &SyncSender<Late>, mut late: Late) -> io::Result<()> {
         let mut patience = LAST_WORDS;
         loop {
-            late = match sender.try_send(late) {
+            late = match self.try_hand_over(sender, late) {
                 Ok(()) => return Ok(()),
                 Err(TrySendError::Full(late)) if !patience.is_zero() => late,
                 Err(_) => return Err(io::ErrorKind::BrokenPipe.into()),
@@ -94,22 +115,40 @@ impl Output {
         }
     }
 
-    fn start_late_writer(self: &Arc<Self>) -> SyncSender<Late> {
+    /// Hands a line over if it finds room, by number and by size.
+    fn try_hand_over(
+        &self,
+        sender: &SyncSender<Late>,
+        late: Late,
+    ) -> Result<(), TrySendError<Late>> {
+        let size = late.size();
+        let before = self.late_bytes.fetch_add(size, Ordering::Relaxed);
+        let fits = before == 0 || before + size <= LATE_BYTES;
+        let handed = if fits { sender.try_send(late) } else { Err(TrySendError::Full(late)) };
+        if handed.is_err() {
+            self.late_bytes.fetch_sub(size, Ordering::Relaxed);
+        }
+        handed
+    }
+
+    fn start_late_writer(self: &Arc<Self>) -> io::Result<SyncSender<Late>> {
         let (sender, lines) = sync_channel(LATE_ANSWERS);
         let output = Arc::clone(self);
-        thread::spawn(move || output.write_late(&lines));
-        sender
+        thread::Builder::new().spawn(move || output.write_late(&lines))?;
+        Ok(sender)
     }
 
     /// A write that fails ends the thread: nobody reads any more, and the next one to write
     /// finds that out too.
     fn write_late(&self, lines: &Receiver<Late>) {
         for late in lines {
+            let size = late.size();
             match late {
                 Late::Line(line) if self.write(&mut [IoSlice::new(&line)]).is_err() => return,
                 Late::Line(_) => {}
                 Late::Flush(done) => drop(done.send(())),
             }
+            self.late_bytes.fetch_sub(size, Ordering::Relaxed);
         }
     }
 }

@@ -19,8 +19,7 @@ use std::thread;
 
 use callgate_link::blocking::fill_frames;
 use callgate_link::socket;
-use callgate_wire::frame::{Prefixed, TooLarge};
-use callgate_wire::raw::flatten;
+use callgate_wire::frame::{PREFIX, Prefixed, TooLarge};
 use callgate_wire::tools::{ErrorPayload, MAX_MESSAGE, Response, error_type};
 
 use super::frame::{Frame, Sent};
@@ -123,7 +122,11 @@ impl Relay {
         let stream = Arc::new(stream);
         let number = lines.add(Arc::clone(&stream));
         let relay = Arc::clone(self);
-        thread::spawn(move || relay.read_answers(number, &stream));
+        let reader = thread::Builder::new().spawn(move || relay.read_answers(number, &stream));
+        if let Err(error) = reader {
+            lines.remove(number);
+            return Err(connection_error(format!("cannot start a thread for the call: {error}")));
+        }
         lines.get(number).ok_or_else(|| connection_error(HOST_IS_GONE))
     }
 
@@ -151,9 +154,11 @@ impl Relay {
     fn read_answers(self: &Arc<Self>, number: u64, mut stream: &UnixStream) {
         let mut frames = Prefixed::new(MAX_MESSAGE);
         loop {
+            let buffered = frames.buffered();
             match frames.next_frame() {
                 Ok(Some(payload)) => {
-                    if !self.take_answer(number, payload) {
+                    let is_alone = buffered == PREFIX + payload.len();
+                    if !self.take_answer(number, payload, is_alone) {
                         return;
                     }
                 }
@@ -167,8 +172,8 @@ impl Relay {
     }
 
     /// Hands an answer to the client; `false` when this connection is not to be read any more.
-    fn take_answer(self: &Arc<Self>, number: u64, payload: &mut [u8]) -> bool {
-        flatten(payload);
+    /// `is_alone` says that nothing has arrived behind it.
+    fn take_answer(self: &Arc<Self>, number: u64, payload: &[u8], is_alone: bool) -> bool {
         let response = Response::decode(payload);
         let mut lines = self.lines();
         let Some(line) = lines.get(number) else { return false };
@@ -185,16 +190,23 @@ impl Relay {
             news.map(|line| self.output.write_now(&line));
             return true;
         }
+        // After a message that cannot be read, with more behind the answer, or with the call not
+        // sent to its end, the next answer might be taken for another call's.
+        let is_in_step = response.is_ok() && is_alone && line.is_sent();
+        if !is_in_step {
+            lines.hang_up(number);
+        }
         lines.answering += 1;
         drop(lines);
         self.answer(&pending, response);
-        true
+        is_in_step
     }
 
     /// Writes a call's answer and lets the next one go.
     fn answer(self: &Arc<Self>, pending: &Pending, response: Result<Response<'_>, String>) {
+        let mut space = String::new();
         let reply = match response {
-            Ok(Response::Result(result)) => pending.ticket.result(result),
+            Ok(Response::Result(result)) => pending.ticket.result(result.on_one_line(&mut space)),
             Ok(Response::Error(error)) => pending.ticket.error(&error),
             Ok(Response::Progress(_)) => return,
             Err(reason) => pending.ticket.error(&failure(error_type::PROTOCOL, reason)),
@@ -239,7 +251,7 @@ impl Relay {
 
     /// Gives free connections to the calls that wait for one.
     fn send_waiting(self: &Arc<Self>, mut lines: MutexGuard<'_, Lines>) {
-        let mut refused = Vec::new();
+        let mut refused: Vec<(Pending, ErrorPayload<'static>)> = Vec::new();
         while lines.has_free(self.connections) {
             let Some((pending, frame)) = lines.next_waiting() else { break };
             match self.place(&mut lines, pending, frame) {
@@ -248,13 +260,16 @@ impl Relay {
                 Err(refusal) => refused.push(refusal),
             }
         }
+        lines.answering += refused.len();
+        drop(lines);
+        for (pending, error) in &refused {
+            // A client that is gone is noticed by the thread that reads its requests.
+            self.refuse(pending, error).ok();
+        }
+        let mut lines = self.lines();
+        lines.answering -= refused.len();
         if lines.is_ending && !lines.is_busy() {
             self.all_answered.notify_all();
-        }
-        drop(lines);
-        for (pending, error) in refused {
-            // A client that is gone is noticed by the thread that reads its requests.
-            self.refuse(&pending, &error).ok();
         }
     }
 

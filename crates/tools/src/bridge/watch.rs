@@ -28,12 +28,17 @@ pub(super) fn obey_signals() -> io::Result<()> {
 /// The end of our input usually tells that the client is gone, but another process may hold the
 /// other end of it. The kernel's death signal would not do: it is sent when the *thread* ends
 /// that started us.
-pub(super) fn watch_client(output: OwnedFd, heartbeat: Duration, relay: Arc<Relay>) {
+pub(super) fn watch_client(
+    output: OwnedFd,
+    heartbeat: Duration,
+    relay: Arc<Relay>,
+) -> io::Result<()> {
     let parent = getppid().and_then(|parent| pidfd_open(parent, PidfdFlags::empty()).ok());
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         while is_there(parent.as_ref(), &output, heartbeat) && relay.beat().is_ok() {}
         leave();
-    });
+    })?;
+    Ok(())
 }
 
 /// Waits for one beat; `false` when the parent has died or nobody reads our output.

@@ -14,6 +14,10 @@ use crate::mcp::check_entry;
 const LONGEST_NAME: usize = 64;
 /// More errors than this do not help a model to correct its call.
 const MOST_ERRORS: usize = 5;
+/// Nor do longer ones, which repeat what was sent.
+const LONGEST_REASON: usize = 200;
+/// In larger arguments only the first error is looked for.
+const MOST_VALUES: usize = 1000;
 
 /// A tool that real clients accept.
 #[derive(Debug)]
@@ -97,13 +101,43 @@ fn validator(schema: &Value, member: &str) -> Result<Validator, String> {
 
 /// What is wrong with a value, in one line.
 fn errors(validator: &Validator, value: &Value) -> Option<String> {
-    let errors: Vec<String> = validator
-        .iter_errors(value)
-        .take(MOST_ERRORS)
-        .map(|error| match error.instance_path().as_str() {
-            "" => error.to_string(),
-            path => format!("{path}: {error}"),
-        })
-        .collect();
-    (!errors.is_empty()).then(|| errors.join("; "))
+    if validator.is_valid(value) {
+        return None;
+    }
+    // All errors are found before the first is given, and each one takes memory.
+    let errors: Vec<String> = if size(value, MOST_VALUES) < MOST_VALUES {
+        validator.iter_errors(value).take(MOST_ERRORS).map(|error| reason(&error)).collect()
+    } else {
+        validator.validate(value).err().iter().map(reason).collect()
+    };
+    Some(errors.join("; "))
+}
+
+fn reason(error: &jsonschema::ValidationError<'_>) -> String {
+    let words = match error.instance_path().as_str() {
+        "" => error.to_string(),
+        path => format!("{path}: {error}"),
+    };
+    match words.char_indices().nth(LONGEST_REASON) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words,
+    }
+}
+
+/// How many values there are in a value, counted up to `most`.
+fn size(value: &Value, most: usize) -> usize {
+    let mut waiting = vec![value];
+    let mut count = 0;
+    while let Some(value) = waiting.pop() {
+        count += 1;
+        if count + waiting.len() >= most {
+            return most;
+        }
+        match value {
+            Value::Array(values) => waiting.extend(values.iter().take(most)),
+            Value::Object(values) => waiting.extend(values.values().take(most)),
+            _ => {}
+        }
+    }
+    count
 }

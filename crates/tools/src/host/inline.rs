@@ -2,6 +2,7 @@
 //! its own and needs no bridge.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use callgate_wire::raw::Json;
@@ -17,14 +18,27 @@ use crate::mcp::{self, Answer, Call, Catalogue};
 pub struct Inline {
     host: Host,
     catalogue: Catalogue,
-    running: Mutex<HashMap<String, oneshot::Sender<()>>>,
+    running: Mutex<HashMap<u64, (String, oneshot::Sender<()>)>>,
+    next_number: AtomicU64,
+}
+
+/// A call that can be cancelled until this is dropped.
+struct Running<'a> {
+    inline: &'a Inline,
+    number: u64,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.inline.running().remove(&self.number);
+    }
 }
 
 impl Inline {
     pub(super) fn new(host: Host) -> Result<Self, HostError> {
         let (catalogue, _) = Catalogue::from_schema_file(&host.schema_file())
             .map_err(|reason| HostError::Tool { name: host.name.clone(), reason })?;
-        Ok(Self { host, catalogue, running: Mutex::default() })
+        Ok(Self { host, catalogue, running: Mutex::default(), next_number: AtomicU64::new(0) })
     }
 
     /// Answers one message; nothing for a notification, and for a call that is cancelled before
@@ -35,7 +49,7 @@ impl Inline {
             Answer::Call(call) => self.call(call).await,
             Answer::Cancel(id) => {
                 // Whoever waits for the call sees its other end go.
-                self.running().remove(id);
+                self.running().retain(|_, (running, _)| running != id);
                 None
             }
             Answer::Nothing => None,
@@ -44,12 +58,13 @@ impl Inline {
 
     async fn call(&self, call: Call<'_>) -> Option<String> {
         let (cancel, cancelled) = oneshot::channel();
-        self.running().insert(call.id.get().to_owned(), cancel);
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        self.running().insert(number, (call.id.get().to_owned(), cancel));
+        let _running = Running { inline: self, number };
         let outcome = tokio::select! {
             outcome = self.run(&call) => Some(outcome),
             _ = cancelled => None,
         };
-        self.running().remove(call.id.get());
         let ticket = call.ticket();
         let line = match &outcome? {
             Ok(result) => ticket.result(Json::from(&**result)).into_line(),
@@ -65,7 +80,7 @@ impl Inline {
         Ok(to_raw_value(&result)?)
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<()>>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<u64, (String, oneshot::Sender<()>)>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -22,7 +22,6 @@ static BLOCKING: AtomicUsize = AtomicUsize::new(0);
 /// Runs the tool within its time limit. Dropped, an async tool ends at its next `.await`; a
 /// blocking one learns it from its context.
 pub(super) async fn run(tool: &Tool, arguments: Value, context: Context) -> Outcome {
-    let limit = tool.limit();
     let work = async {
         match tool.work() {
             Work::Async(work) => {
@@ -37,6 +36,15 @@ pub(super) async fn run(tool: &Tool, arguments: Value, context: Context) -> Outc
             }
         }
     };
+    within(tool, work).await
+}
+
+/// Waits for some of a tool's work, but no longer than its limit.
+pub(super) async fn within<T>(
+    tool: &Tool,
+    work: impl Future<Output = Result<T, ToolError>>,
+) -> Result<T, ToolError> {
+    let limit = tool.limit();
     match tokio::time::timeout(limit, work).await {
         Ok(outcome) => outcome,
         Err(_) => Err(ToolError::named(
@@ -70,7 +78,12 @@ impl Drop for EndOnDrop {
 
 fn ended_early(error: JoinError) -> ToolError {
     match error.try_into_panic() {
-        Ok(panic) => panicked(panic.as_ref()),
+        Ok(panic) => {
+            let words = panicked(panic.as_ref());
+            // What was thrown may panic again when it is dropped.
+            std::mem::forget(panic);
+            words
+        }
         Err(_) => {
             ToolError::named(error_type::CANCELLED, "the program that owns the tool is ending")
         }
@@ -79,7 +92,9 @@ fn ended_early(error: JoinError) -> ToolError {
 
 /// Runs a blocking tool on a thread of its own. One that hangs then takes no place in a pool,
 /// and does not keep the program from ending.
-async fn on_thread(work: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
+pub(super) async fn on_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
     let Some(place) = Place::take() else {
         let message =
             format!("{MOST_BLOCKING} blocking tools are running already: call again later");
@@ -88,9 +103,14 @@ async fn on_thread(work: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
     let (done, outcome) = oneshot::channel();
     let thread = thread::Builder::new().name("callgate-tool".to_owned()).spawn(move || {
         let _place = place;
-        let outcome = catch_unwind(AssertUnwindSafe(work));
+        let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+            let words = panicked(panic.as_ref());
+            // What was thrown may panic again when it is dropped.
+            std::mem::forget(panic);
+            Err(words)
+        });
         // Nobody waits any more: the call was cancelled.
-        done.send(outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))).ok();
+        done.send(outcome).ok();
     });
     if let Err(error) = thread {
         return Err(ToolError::new(format!("cannot start a thread for the tool: {error}")));

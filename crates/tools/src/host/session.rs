@@ -54,7 +54,9 @@ impl Session {
     pub(super) fn start(host: Host) -> Result<Self, HostError> {
         let host = Host { running: Arc::default(), ..host };
         let runtime = Handle::try_current().map_err(|_| HostError::NoRuntime)?;
+        // Agents start the bridge from folders of their own.
         let folder = host.folder.clone().unwrap_or_else(std::env::temp_dir);
+        let folder = std::path::absolute(folder).map_err(HostError::Runtime)?;
         let schema = host.schema_file();
         let (size, limit) = (schema.len(), LARGEST_SCHEMA_FILE);
         if size > limit {

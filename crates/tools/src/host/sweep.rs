@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use callgate_link::socket::{remove_if_dead, sweep_unfinished};
+use callgate_link::socket::{is_dead, remove_if_dead, sweep_unfinished};
 use callgate_wire::tools::{SCHEMA_PREFIX, SCHEMA_SUFFIX, SOCKET_PREFIX, SOCKET_SUFFIX};
 use rustix::process::geteuid;
 
@@ -19,8 +19,10 @@ pub(super) fn sweep(folder: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let Some(id) = name.to_str().and_then(session_id) else { continue };
-        if remove_if_dead(&entry.path()) {
+        // The socket goes last: while it is there, whatever ends us leaves a trace to the rest.
+        if is_dead(&entry.path()) {
             remove_schema(&folder.join(format!("{SCHEMA_PREFIX}{id}{SCHEMA_SUFFIX}")));
+            remove_if_dead(&entry.path());
         }
     }
 }

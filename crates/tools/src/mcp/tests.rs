@@ -308,6 +308,8 @@ fn a_line_that_is_no_request_is_told_so_under_its_id_if_it_has_one() {
     check(r#"{"jsonrpc":"1.0","id":"i","method":"ping"}"#, &with_id);
     check(r#"{"jsonrpc":"2.0","id":"i","method":5}"#, &with_id);
     check(r#"{"jsonrpc":"2.0","id":"i"}"#, &with_id);
+    check(r#"{"jsonrpc":"2.0","id":"i","method":"ping","method":"ping"}"#, &with_id);
+    check(r#"{"jsonrpc":"2.0","id":"i","method":"ping","params":5,"params":{}}"#, &with_id);
     check(r#"{"jsonrpc":"2.0"}"#, &no_message);
     let long = "x".repeat(300);
     check(&format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"ping"}}"#), &no_message);

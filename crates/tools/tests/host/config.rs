@@ -47,6 +47,15 @@ fn each_client_gets_settings_it_can_read() {
 }
 
 #[test]
+fn a_folder_given_as_a_relative_path_works_from_everywhere() {
+    let folder = tempfile::tempdir_in(".").unwrap();
+    let relative = std::path::Path::new(folder.path().file_name().unwrap());
+    let host = Host::new([hello()]).unwrap().folder(relative);
+    let session = blocking::start(&host).unwrap();
+    assert!(session.socket_path().is_absolute() && session.schema_path().is_absolute());
+}
+
+#[test]
 fn names_that_no_settings_file_takes_are_refused() {
     let host = Host::new([hello()]).unwrap();
     for bad in ["", "a b", "a.b", &"x".repeat(65)] {

@@ -4,6 +4,7 @@
 
 mod config;
 mod fixture;
+mod inline;
 mod protocol;
 mod registration;
 mod running;

@@ -357,3 +357,36 @@ fn progress_is_sent_to_a_caller_that_asked_for_it() {
     assert_eq!(text(&caller.recv()), "done");
     assert_eq!(text(&caller.call("t", &json!({}))), "done");
 }
+
+#[test]
+fn a_reason_does_not_repeat_large_arguments() {
+    let schema = json!({"type": "object", "properties": {"list": {"items": {"type": "string"}}, "n": {"type": "integer"}}});
+    let tool = || Tool::raw_blocking("t", "d", schema.clone(), |_, _| "x");
+    let host = Host::new([tool()]).unwrap();
+    let refused =
+        |arguments: Value| blocking::call(&host, "t", arguments).unwrap_err().message().to_owned();
+    let long = refused(json!({"n": "x".repeat(1_000_000)}));
+    assert!(long.chars().count() < 300 && long.ends_with('…'), "{}", long.len());
+    let many = refused(json!({"list": vec![1; 500_000]}));
+    assert_eq!(many, r#"the arguments of "t" do not fit: /list/0: 1 is not of type "string""#);
+}
+
+#[test]
+fn what_was_thrown_may_panic_again() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("again");
+        }
+    }
+    let tools = [
+        Tool::new("late", "d", |_: NoArguments, _| async { std::panic::panic_any(Bomb) as () }),
+        Tool::blocking("blocking", "d", |_: NoArguments, _| std::panic::panic_any(Bomb) as ()),
+    ];
+    let stage = Stage::new(tools);
+    let mut caller = stage.caller();
+    for name in ["late", "blocking"] {
+        let answer = caller.call(name, &json!({}));
+        assert_eq!(error(&answer).1, "the tool panicked: without a message");
+    }
+}

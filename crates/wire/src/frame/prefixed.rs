@@ -2,7 +2,10 @@
 
 use super::buffer::Buffer;
 
-const PREFIX: usize = 4;
+/// How many bytes announce a frame.
+pub const PREFIX: usize = 4;
+/// How much a frame that has only been announced may take.
+const FIRST_SPACE: usize = 64 * 1024;
 
 /// Cuts a stream into frames of at most `limit` payload bytes.
 ///
@@ -62,13 +65,15 @@ impl Prefixed {
         Self { buffer: Buffer::default(), limit }
     }
 
-    /// Room to read into, enough for the rest of the frame that is arriving; never empty.
+    /// Room to read into; never empty. It grows with what has arrived, up to the rest of the
+    /// frame: an announcement alone costs nothing.
     pub fn space(&mut self) -> &mut [u8] {
+        let pending = self.buffer.pending().len();
         let missing = match self.announced() {
-            Ok(Some(length)) => (PREFIX + length).saturating_sub(self.buffer.pending().len()),
+            Ok(Some(length)) => (PREFIX + length).saturating_sub(pending),
             Ok(None) | Err(_) => 0,
         };
-        self.buffer.space(missing)
+        self.buffer.space(missing.min(pending.max(FIRST_SPACE)))
     }
 
     /// Marks `count` bytes of the last [`space`](Self::space) as received.
@@ -94,6 +99,12 @@ impl Prefixed {
             }
             _ => Ok(None),
         }
+    }
+
+    /// How many bytes have arrived and not been taken.
+    #[must_use]
+    pub fn buffered(&self) -> usize {
+        self.buffer.pending().len()
     }
 
     /// Whether the stream may end here: an error when it ends inside a frame.

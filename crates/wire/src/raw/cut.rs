@@ -26,9 +26,11 @@ pub(super) fn members<'a>(
 ) -> Result<(Members<'a>, Option<Members<'a>>), NotJson> {
     let mut cursor = Cursor::new(text);
     let mut found = None;
+    let mut is_first = true;
     cursor.skip_blanks();
     let members = cursor.object(|cursor, key| {
-        if found.is_some() || inner != Some(key) || cursor.peek() != Some(b'{') {
+        let is_inner = inner == Some(key) && std::mem::take(&mut is_first);
+        if !is_inner || cursor.peek() != Some(b'{') {
             return cursor.value();
         }
         let start = cursor.at;

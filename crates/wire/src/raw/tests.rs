@@ -130,7 +130,7 @@ fn an_inner_object_is_cut_too() {
     let (members, inner) = Members::read_with(text, "p").unwrap();
     assert_eq!(members.get("p").map(Json::get), Some(r#"{"a":1}"#));
     assert_eq!(inner.unwrap().get("a").map(Json::get), Some("1"));
-    for other in [r#"{"p":[1]}"#, r#"{"p":null}"#, r#"{"q":1}"#] {
+    for other in [r#"{"p":5,"p":{}}"#, r#"{"p":[1]}"#, r#"{"p":null}"#, r#"{"q":1}"#] {
         assert!(Members::read_with(other, "p").unwrap().1.is_none(), "{other}");
     }
     assert!(Members::read_with(r#"{"p":{"a":}}"#, "p").is_err());
@@ -157,6 +157,15 @@ fn kinds_are_told_by_their_first_letter() {
     assert!(json("{}").is_object() && !json("[]").is_object());
     assert!(json("\"a\"").is_id() && json("-1").is_id() && json("7").is_id());
     assert!(!json("null").is_id() && !json("[]").is_id() && !json("true").is_id());
+}
+
+#[test]
+fn a_value_is_put_on_one_line() {
+    let mut space = String::new();
+    assert_eq!(Json::read("[1, 2]").unwrap().on_one_line(&mut space).get(), "[1, 2]");
+    assert_eq!(space, "");
+    let two = Json::read("[1,\r\n\"\\n\"]").unwrap();
+    assert_eq!(two.on_one_line(&mut space).get(), "[1,  \"\\n\"]");
 }
 
 #[test]
