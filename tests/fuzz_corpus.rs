@@ -16,13 +16,14 @@ const LARGEST_FILE: usize = 4096;
 type Check = fn(&[u8]);
 
 /// The fuzz targets.
-const TARGETS: [(&str, Check); 7] = [
+const TARGETS: [(&str, Check); 8] = [
     ("approval_line", checks::approval_line),
     ("json_cut", checks::json_cut),
     ("lines", checks::lines),
     ("mcp_answer", checks::mcp_answer),
     ("prefixed", checks::prefixed),
     ("session_line", checks::session_line),
+    ("stream_json", checks::stream_json),
     ("tools_response", checks::tools_response),
 ];
 

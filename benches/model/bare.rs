@@ -87,6 +87,5 @@ fn wait(child: &Watched) {
 
 /// Writes down a conversation for the CLI that takes no time.
 pub(crate) fn save(said: &[String], path: &Path) {
-    let lines: String = said.iter().map(|line| format!("{line}\n")).collect();
-    fs::write(path, lines).expect("the folder can be written");
+    fs::write(path, said.join("\n")).expect("the folder can be written");
 }

@@ -1,6 +1,6 @@
-//! Measures a whole request with one tool call beside PyPI's `claude-agent-sdk`, with the same
-//! CLI and the same fake service, in one run and in turns; with `--check` it fails when a limit
-//! is missed.
+//! Measures a whole request with one tool call beside the Python package `claude-agent-sdk`, with
+//! the same CLI and the same fake service, in one run and in turns; with `--check` it fails when
+//! a limit is missed.
 //!
 //! `benches/README.md` says what is measured and how to read it. The same program is also the
 //! worker that uses the model, and stands in for the CLI.

@@ -8,9 +8,11 @@
 
 use std::env;
 use std::fs;
+use std::future::ready;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -40,14 +42,22 @@ struct Worker {
     transport: Transport,
     folder: PathBuf,
     temporary: PathBuf,
+    host: Host,
+    eye: Arc<Eye>,
     runtime: Runtime,
+}
+
+/// Looks at the bridge while the tool is called.
+#[derive(Default)]
+struct Eye {
+    is_open: AtomicBool,
+    seen: Mutex<String>,
 }
 
 pub(crate) fn run() -> ExitCode {
     let [transport, folder, temporary] = [2, 3, 4].map(|n| env::args().nth(n).expect("see above"));
     let transport = if transport == SDK { Transport::Sdk } else { Transport::Auto };
-    let runtime = Runtime::new().expect("a runtime can be made");
-    let worker = Worker { transport, folder: folder.into(), temporary: temporary.into(), runtime };
+    let worker = Worker::new(transport, folder.into(), temporary.into());
     let mut lines = Input::new();
     while let Some(line) = lines.next(&mut io::stdin()) {
         match line.strip_prefix(LOOK) {
@@ -59,37 +69,44 @@ pub(crate) fn run() -> ExitCode {
 }
 
 impl Worker {
+    fn new(transport: Transport, folder: PathBuf, temporary: PathBuf) -> Self {
+        let eye = Arc::new(Eye::default());
+        let tool = echo(Arc::clone(&eye), temporary.clone());
+        let host = Host::new([tool]).expect("the tool is right");
+        let host = host.folder(&temporary).bridge(env!("CARGO_BIN_EXE_callgate"));
+        let runtime = Runtime::new().expect("a runtime can be made");
+        Self { transport, folder, temporary, host, eye, runtime }
+    }
+
     /// Asks once, and gives the nanoseconds.
     fn time(&self, cli: &str) -> u128 {
+        let settings =
+            Settings::new().cli(cli).folder(&self.folder).temporary_folder(&self.temporary);
+        let mut model = Model::with(settings);
+        model.set_tools(self.host.clone(), self.transport);
         let begin = Instant::now();
-        let echo = Tool::blocking(TOOL, DESCRIPTION, |words: Words, _| words.text);
-        self.ask(cli, echo);
-        begin.elapsed().as_nanos()
+        let answer = self.runtime.block_on(model.request(PROMPT)).expect("the model answers");
+        let took = begin.elapsed().as_nanos();
+        assert_eq!(answer, ANSWER);
+        took
     }
 
     /// Asks once, and gives what the bridge had used.
     fn look(&self, cli: &str) -> String {
-        let seen = Arc::new(Mutex::new(String::new()));
-        let (writer, temporary) = (Arc::clone(&seen), self.temporary.clone());
-        let echo = Tool::blocking(TOOL, DESCRIPTION, move |words: Words, _| {
-            *writer.lock().expect("nobody panics") = bridge_figures(&temporary);
-            words.text
-        });
-        self.ask(cli, echo);
-        let seen = seen.lock().expect("nobody panics");
-        seen.clone()
+        self.eye.is_open.store(true, Ordering::Relaxed);
+        self.time(cli);
+        self.eye.is_open.store(false, Ordering::Relaxed);
+        self.eye.seen.lock().expect("nobody panics").clone()
     }
+}
 
-    fn ask(&self, cli: &str, tool: Tool) {
-        let host = Host::new([tool]).expect("the tool is right");
-        let host = host.folder(&self.temporary).bridge(env!("CARGO_BIN_EXE_callgate"));
-        let settings =
-            Settings::new().cli(cli).folder(&self.folder).temporary_folder(&self.temporary);
-        let mut model = Model::with(settings);
-        model.set_tools(host, self.transport);
-        let answer = self.runtime.block_on(model.request(PROMPT)).expect("the model answers");
-        assert_eq!(answer, ANSWER);
-    }
+fn echo(eye: Arc<Eye>, temporary: PathBuf) -> Tool {
+    Tool::new(TOOL, DESCRIPTION, move |words: Words, _| {
+        if eye.is_open.load(Ordering::Relaxed) {
+            *eye.seen.lock().expect("nobody panics") = bridge_figures(&temporary);
+        }
+        ready(words.text)
+    })
 }
 
 /// The processor time in microseconds and the peak of memory in KiB of the bridge whose socket is

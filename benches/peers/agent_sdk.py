@@ -26,11 +26,14 @@ async def echo(arguments: dict) -> dict:
     return {"content": [{"type": "text", "text": arguments["text"]}]}
 
 
+TOOLS = create_sdk_mcp_server(SERVER, tools=[echo])
+
+
 def options(cli: str, folder: str) -> ClaudeAgentOptions:
     return ClaudeAgentOptions(
         cli_path=cli,
         cwd=folder,
-        mcp_servers={SERVER: create_sdk_mcp_server(SERVER, tools=[echo])},
+        mcp_servers={SERVER: TOOLS},
         allowed_tools=[f"mcp__{SERVER}__echo"],
         # As the CLI has it unasked.
         system_prompt={"type": "preset", "preset": "claude_code"},
@@ -38,9 +41,9 @@ def options(cli: str, folder: str) -> ClaudeAgentOptions:
     )
 
 
-async def ask(cli: str, folder: str, prompt: str) -> str | None:
+async def ask(prompt: str, settings: ClaudeAgentOptions) -> str | None:
     answer = None
-    async for message in query(prompt=prompt, options=options(cli, folder)):
+    async for message in query(prompt=prompt, options=settings):
         if isinstance(message, ResultMessage):
             answer = message.result
     return answer
@@ -48,8 +51,9 @@ async def ask(cli: str, folder: str, prompt: str) -> str | None:
 
 async def main(folder: str, prompt: str, expected: str) -> None:
     while line := sys.stdin.readline():
+        settings = options(line.rstrip("\n"), folder)
         begin = time.perf_counter_ns()
-        answer = await ask(line.rstrip("\n"), folder, prompt)
+        answer = await ask(prompt, settings)
         took = time.perf_counter_ns() - begin
         if answer != expected:
             raise ValueError(f"the answer is {answer!r}")

@@ -6,6 +6,7 @@
 #![allow(clippy::missing_panics_doc, reason = "to panic is what a check is for")]
 
 mod answers;
+mod control;
 mod frames;
 mod json;
 mod messages;
@@ -13,6 +14,7 @@ mod messages;
 use callgate_wire::raw::Members;
 
 pub use answers::mcp_answer;
+pub use control::stream_json;
 pub use frames::{lines, prefixed};
 pub use json::json_cut;
 pub use messages::{approval_line, session_line, tools_response};

@@ -129,3 +129,23 @@ async fn a_service_that_refuses_is_an_error_with_its_reason() {
     assert!(answer.is_error && !answer.session_id.is_empty(), "{answer:?}");
     assert!(error.to_string().contains("403"), "{error}");
 }
+
+/// A result may be too large for a message; a prompt of some length is not.
+#[tokio::test]
+async fn what_is_too_large_is_an_error_for_the_model() {
+    for transport in TRANSPORTS {
+        let turns = [uses("huge", "answer"), uses("echo", "small"), Turn::text("Well.")];
+        let Some(stage) = Stage::new(turns) else { return };
+        let huge = Tool::blocking("huge", "Says too much.", |_: Words, _| "x".repeat(11_000_000));
+        let mut model = stage.model(transport);
+        model.set_tools(stage.host([huge]), transport);
+        let prompt = format!("Go. {}", "A long prompt. ".repeat(20_000));
+        assert_eq!(model.request(prompt.as_str()).await.unwrap(), "Well.");
+        let told = stage.told();
+        let too_large = &told[0];
+        assert!(too_large.is_error && too_large.text.len() < 1000, "{too_large:?}");
+        assert!(too_large.text.contains("IPCMessageSizeError"), "{too_large:?}");
+        assert!(told[1].text.starts_with("small, says"), "{told:?}");
+        assert!(stage.fake.last().user_text().contains(prompt.trim_end()));
+    }
+}

@@ -10,7 +10,7 @@ use std::time::Duration;
 use callgate_claude::{ClaudeError, Event, Model, Settings, Stream, Transport};
 use callgate_testkit::claude::Claude;
 use callgate_testkit::leaks::Leaks;
-use callgate_testkit::messages::{Messages, ToolResult, Turn};
+use callgate_testkit::messages::{Messages, Recorded, ToolResult, Turn};
 use callgate_testkit::tools;
 use callgate_tools::{Host, Tool, ToolError};
 use schemars::JsonSchema;
@@ -105,7 +105,7 @@ impl Stage {
     /// What the model was told of each tool it used, in order.
     pub(crate) fn told(&self) -> Vec<ToolResult> {
         let requests = self.fake.main_requests();
-        requests.iter().skip(1).flat_map(|request| request.tool_results()).collect()
+        requests.iter().skip(1).flat_map(Recorded::tool_results).collect()
     }
 
     /// The last request of the main conversation, as JSON text.
@@ -217,18 +217,28 @@ impl Visits {
         self.wait(|counts| counts.cancelled >= count).await;
     }
 
+    /// Waits until every call that has come was cancelled.
+    pub(crate) async fn none_inside(&self) {
+        self.wait(|counts| counts.entered == counts.cancelled).await;
+    }
+
     async fn wait(&self, is_so: impl FnMut(&Counts) -> bool) {
         let mut counts = self.counts.subscribe();
         let waited = timeout(DEADLINE, counts.wait_for(is_so)).await;
         assert!(waited.is_ok(), "{self:?}");
     }
 
+    /// Stays until it is released; dropped before, it was cancelled.
+    pub(crate) fn stay(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
+        Visit::new(self).stay()
+    }
+
     fn tool(self: &Arc<Self>) -> Tool {
         let visits = Arc::clone(self);
         Tool::new("wait", "Waits until it is released.", move |args: Words, _| {
-            let visit = Visit::new(&visits);
+            let stay = visits.stay();
             async move {
-                visit.stay().await;
+                stay.await;
                 args.text
             }
         })

@@ -2,25 +2,27 @@
 
 use std::time::Duration;
 
-use callgate_claude::{ClaudeError, Event};
+use callgate_claude::{ClaudeError, Event, Transport};
 use callgate_testkit::messages::Turn;
 
-use crate::fixture::{Stage, TRANSPORTS, read, read_until, runs, uses};
+use crate::fixture::{Stage, TRANSPORTS, read, read_until, uses};
 
 /// Longer than the CLI is ever silent by itself, also on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(8);
+const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Both at once: most of it is waiting.
 #[tokio::test]
 async fn a_time_limit_ends_everything() {
-    for transport in TRANSPORTS {
-        let Some(stage) = Stage::new([uses("wait", "in vain")]) else { return };
-        let model = stage.model_with(stage.settings().time_limit(PATIENCE), transport);
-        let (events, error) = read(model.stream("Wait").unwrap()).await;
-        let error = error.expect("nobody releases it");
-        assert!(matches!(error, ClaudeError::TimeLimit { limit } if limit == PATIENCE), "{error}");
-        assert!(events.iter().any(|event| matches!(event, Event::ToolUse(_))), "{events:?}");
-        stage.visits.cancelled(1).await;
-    }
+    let [stdio, sdk] = TRANSPORTS.map(run_into_the_limit);
+    tokio::join!(stdio, sdk);
+}
+
+async fn run_into_the_limit(transport: Transport) {
+    let Some(stage) = Stage::new([uses("wait", "in vain")]) else { return };
+    let model = stage.model_with(stage.settings().time_limit(PATIENCE), transport);
+    let error = model.request("Wait").await.expect_err("nobody releases it");
+    assert!(matches!(error, ClaudeError::TimeLimit { limit } if limit == PATIENCE), "{error}");
+    stage.visits.none_inside().await;
 }
 
 #[tokio::test]
@@ -34,23 +36,23 @@ async fn a_silent_cli_is_ended() {
 /// A tool of ours may take as long as it likes.
 #[tokio::test]
 async fn a_cli_that_waits_for_us_is_not_silent() {
-    for transport in TRANSPORTS {
-        let turns = [uses("wait", "worth it"), Turn::text("At last.")];
-        let Some(stage) = Stage::new(turns) else { return };
-        let limit = Duration::from_secs(3);
-        let model = stage.model_with(stage.settings().stall_limit(limit), transport);
-        let mut stream = model.stream("Wait").unwrap();
-        read_until(&mut stream, stage.visits.entered(1)).await;
-        let longer = tokio::time::sleep(limit + Duration::from_secs(1));
-        read_until(&mut stream, longer).await;
-        stage.visits.release();
-        let (events, error) = read(stream).await;
-        assert!(error.is_none(), "{error:?}");
-        assert!(
-            matches!(events.last(), Some(Event::Finished(answer)) if answer.text == "At last.")
-        );
-        assert_eq!(stage.told()[0].text, "worth it");
-    }
+    let [stdio, sdk] = TRANSPORTS.map(wait_for_a_tool);
+    tokio::join!(stdio, sdk);
+}
+
+async fn wait_for_a_tool(transport: Transport) {
+    let turns = [uses("wait", "worth it"), Turn::text("At last.")];
+    let Some(stage) = Stage::new(turns) else { return };
+    let model = stage.model_with(stage.settings().stall_limit(PATIENCE), transport);
+    let mut stream = model.stream("Wait").unwrap();
+    read_until(&mut stream, stage.visits.entered(1)).await;
+    let longer = tokio::time::sleep(PATIENCE + Duration::from_secs(1));
+    read_until(&mut stream, longer).await;
+    stage.visits.release();
+    let (events, error) = read(stream).await;
+    assert!(error.is_none(), "{error:?}");
+    assert!(matches!(events.last(), Some(Event::Finished(answer)) if answer.text == "At last."));
+    assert_eq!(stage.told()[0].text, "worth it");
 }
 
 #[tokio::test]
@@ -65,28 +67,21 @@ async fn a_budget_ends_the_turn() {
     assert!(error.to_string().contains("error_max_budget_usd"), "{error}");
 }
 
-/// The CLI loses its patience with the first call; the second gets its own answer.
 #[tokio::test]
 async fn after_a_call_that_took_too_long_the_next_is_right() {
-    for transport in TRANSPORTS {
-        let turns = [uses("wait", "too late"), uses("echo", "my own"), Turn::text("Well.")];
-        let Some(stage) = Stage::new(turns) else { return };
-        let settings = stage.settings().env("MCP_TOOL_TIMEOUT", "2000");
-        let model = stage.model_with(settings, transport);
-        assert_eq!(model.request("Wait").await.unwrap(), "Well.");
-        let told = stage.told();
-        assert!(told[0].is_error && told[0].text.contains("timed out"), "{told:?}");
-        assert!(told[1].text.starts_with("my own, says"), "{told:?}");
-        stage.visits.cancelled(1).await;
-    }
+    let [stdio, sdk] = TRANSPORTS.map(outstay_the_clis_patience);
+    tokio::join!(stdio, sdk);
 }
 
-/// Nor does a command of the agent's own.
-#[tokio::test]
-async fn a_limit_ends_the_commands_of_the_agent() {
-    let Some(stage) = Stage::new([runs(crate::fixture::ENDLESS)]) else { return };
-    let model = stage.model_with(stage.settings().time_limit(PATIENCE), TRANSPORTS[1]);
-    let error = model.request("Run").await.unwrap_err();
-    assert!(matches!(error, ClaudeError::TimeLimit { .. }), "{error}");
-    assert_eq!(stage.fake.main_requests().len(), 1);
+/// The CLI loses its patience with the first call; the second gets its own answer.
+async fn outstay_the_clis_patience(transport: Transport) {
+    let turns = [uses("wait", "too late"), uses("echo", "my own"), Turn::text("Well.")];
+    let Some(stage) = Stage::new(turns) else { return };
+    let settings = stage.settings().env("MCP_TOOL_TIMEOUT", "3000");
+    let model = stage.model_with(settings, transport);
+    assert_eq!(model.request("Wait").await.unwrap(), "Well.");
+    let told = stage.told();
+    assert!(told[0].is_error && told[0].text.contains("timed out"), "{told:?}");
+    assert!(told[1].text.starts_with("my own, says"), "{told:?}");
+    stage.visits.cancelled(1).await;
 }

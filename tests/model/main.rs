@@ -5,6 +5,7 @@
 mod asking;
 mod ending;
 mod fixture;
+mod killed;
 mod limits;
 mod options;
 mod permission;
@@ -12,3 +13,4 @@ mod sessions;
 mod starting;
 mod streaming;
 mod together;
+mod without_runtime;

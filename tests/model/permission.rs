@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use callgate_claude::{ClaudeError, Decision, Event, PermissionAsked, Settings};
 use callgate_testkit::messages::Turn;
 
-use crate::fixture::{Stage, TRANSPORTS, command, read, runs};
+use crate::fixture::{Stage, TRANSPORTS, command, read, read_until, runs};
 
 /// What was asked, in order.
 type Asked = Arc<Mutex<Vec<PermissionAsked>>>;
@@ -121,4 +121,29 @@ async fn one_who_panics_denies() {
     let told = stage.told();
     assert!(told[0].is_error && told[0].text.contains("has panicked"), "{told:?}");
     assert!(!stage.claude.work().join("it").exists());
+}
+
+/// A question that nobody has answered is withdrawn with the turn.
+#[tokio::test]
+async fn a_question_is_withdrawn() {
+    for transport in TRANSPORTS {
+        let Some(stage) = Stage::new([runs("touch it"), Turn::text("Never said.")]) else { return };
+        let visits = Arc::clone(&stage.visits);
+        let settings = stage.settings().permission(move |_| {
+            let stay = visits.stay();
+            async move {
+                stay.await;
+                Decision::allow()
+            }
+        });
+        let mut stream = stage.model_with(settings, transport).stream("Go").unwrap();
+        read_until(&mut stream, stage.visits.entered(1)).await;
+        stream.interrupt();
+        read_until(&mut stream, stage.visits.cancelled(1)).await;
+        let (events, error) = read(stream).await;
+        assert!(error.is_none(), "{error:?}");
+        assert!(matches!(events.last(), Some(Event::Finished(answer)) if answer.is_error));
+        assert!(!events.iter().any(|event| matches!(event, Event::Permission { .. })));
+        assert!(!stage.claude.work().join("it").exists());
+    }
 }

@@ -30,6 +30,26 @@ async fn a_conversation_is_resumed_or_forked() {
     }
 }
 
+/// Whoever has the answer may stop listening, and the conversation is kept all the same.
+#[tokio::test]
+async fn a_conversation_is_kept_by_one_who_leaves_early() {
+    for transport in TRANSPORTS {
+        let Some(stage) = Stage::new(["One.", "Two."].map(Turn::text)) else { return };
+        let model = stage.model(transport);
+        let mut stream = model.stream("first question").unwrap();
+        let answer = loop {
+            if let Event::Finished(answer) = stream.next().await.unwrap().unwrap() {
+                break answer;
+            }
+        };
+        drop(stream);
+        let second = Ask::new("second question").resume(answer.session_id);
+        assert_eq!(model.request(second).await.unwrap(), "Two.");
+        let said = |text: &str| stage.sent().contains(text);
+        assert!(said("first question") && said("One.") && said("second question"));
+    }
+}
+
 #[tokio::test]
 async fn a_conversation_that_is_not_there_is_an_error() {
     let Some(stage) = Stage::new([]) else { return };

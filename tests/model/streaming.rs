@@ -1,10 +1,13 @@
 //! What happens during a call, as it happens.
 
+use std::time::Duration;
+
 use callgate_claude::{Event, Partial};
 use callgate_testkit::messages::Turn;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
-use crate::fixture::{Stage, TRANSPORTS, read, runs};
+use crate::fixture::{Stage, TRANSPORTS, read, runs, uses};
 
 /// An event in few words; what is not of interest here is `None`.
 fn name(event: &Event) -> Option<String> {
@@ -121,4 +124,69 @@ async fn pieces_make_the_whole() {
         let (echo, bash) = (&TOLD[3]["uses mcp__callgate__echo ".len()..], &TOLD[5][10..]);
         assert_eq!(inputs, format!("{echo}{bash}"));
     }
+}
+
+/// Each wait for the next event is given up many times over.
+#[tokio::test]
+async fn a_wait_that_is_given_up_loses_nothing() {
+    for transport in TRANSPORTS {
+        let Some(stage) = Stage::new(turns()) else { return };
+        let mut stream = stage.model(transport).stream("Go").unwrap();
+        let mut events = Vec::new();
+        loop {
+            match timeout(Duration::from_millis(2), stream.next()).await {
+                Ok(Some(event)) => events.push(event.unwrap()),
+                Ok(None) => break,
+                Err(_) => {}
+            }
+        }
+        assert_eq!(events.iter().filter_map(name).collect::<Vec<_>>(), TOLD);
+    }
+}
+
+/// A turn that starts another agent.
+fn starts_agent(is_in_background: bool) -> Turn {
+    let input = json!({
+        "description": "Ask the other",
+        "prompt": "[other] Say it again.",
+        "subagent_type": "general-purpose",
+        "run_in_background": is_in_background,
+    });
+    Turn::tool_use("Agent", input)
+}
+
+/// An agent that the agent has started uses our tools too.
+#[tokio::test]
+async fn a_subagent_is_told_apart() {
+    for transport in TRANSPORTS {
+        let Some(stage) = Stage::new([starts_agent(false), Turn::text("It said so.")]) else {
+            return;
+        };
+        stage.fake.conversation("[other]", [uses("echo", "below"), Turn::text("Said.")]);
+        let (events, error) = read(stage.model(transport).stream("Go").unwrap()).await;
+        assert!(error.is_none(), "{error:?}");
+        let Some(Event::ToolUse(agent)) = events.iter().find(|e| matches!(e, Event::ToolUse(_)))
+        else {
+            panic!("{events:?}")
+        };
+        let below = |event: &Event| match event {
+            Event::Subagent { parent, event } if *parent == agent.id => name(event),
+            _ => None,
+        };
+        let below: Vec<String> = events.iter().filter_map(below).collect();
+        assert_eq!(below, [r#"uses mcp__callgate__echo {"text":"below"}"#, "result: error false"]);
+        assert_eq!(name(events.last().unwrap()).unwrap(), "finished It said so.");
+        stage.fake.assert_played();
+    }
+}
+
+/// An agent in the background may go on after the answer, which ends the call all the same.
+#[tokio::test]
+async fn nothing_is_told_after_the_answer() {
+    let Some(stage) = Stage::new([starts_agent(true), Turn::text("Started.")]) else { return };
+    stage.fake.conversation("[other]", [uses("echo", "below"), Turn::text("Said.")]);
+    let (events, error) = read(stage.model(TRANSPORTS[0]).stream("Go").unwrap()).await;
+    assert!(error.is_none(), "{error:?}");
+    let ends = events.iter().filter(|event| matches!(event, Event::Finished(_))).count();
+    assert!(ends == 1 && matches!(events.last(), Some(Event::Finished(_))), "{events:?}");
 }

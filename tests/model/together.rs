@@ -23,7 +23,7 @@ async fn two_calls_never_touch_each_other() {
         let model = stage.model(transport);
         let mut slow = model.stream("[slow]").unwrap();
         read_until(&mut slow, stage.visits.entered(1)).await;
-        let quick = model.request(Ask::new("[quick]").only_tools(["echo"]));
+        let quick = Box::pin(model.request(Ask::new("[quick]").only_tools(["echo"])));
         let reading = async {
             assert_eq!(quick.await.unwrap(), "Quick answer.");
         };

@@ -13,6 +13,9 @@ use crate::event::Answer;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaudeError {
+    /// There is no tokio runtime here to run the call in.
+    #[error("a call needs a tokio runtime: make it inside one, or use callgate_claude::blocking")]
+    NoRuntime,
     /// The CLI was not found.
     #[error(
         "the Claude Code CLI was not found on the PATH nor in {looked_in}: install it, or name it \

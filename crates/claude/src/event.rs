@@ -274,3 +274,7 @@ fn string(value: &Value, name: &str) -> String {
 fn value<T: serde::de::DeserializeOwned>(message: &Members<'_>, name: &str) -> Option<T> {
     message.some(name).and_then(|value| serde_json::from_str(value.get()).ok())
 }
+
+#[cfg(test)]
+#[path = "event_tests.rs"]
+mod tests;

@@ -41,7 +41,7 @@ impl Links {
             servers.insert(host.name().to_owned(), links.serve(&host, *transport)?);
             links.host = Some(host);
         }
-        links.config = write_config(settings, servers)?;
+        links.config = write_config(settings, &servers)?;
         Ok(links)
     }
 
@@ -107,7 +107,7 @@ impl Links {
 
 fn write_config(
     settings: &Settings,
-    servers: Map<String, Value>,
+    servers: &Map<String, Value>,
 ) -> Result<Option<Held>, ClaudeError> {
     if servers.is_empty() {
         return Ok(None);

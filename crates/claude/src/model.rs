@@ -67,6 +67,18 @@ impl Model {
 
     /// Asks, and gives what happens as it happens. Has to be called inside a tokio runtime.
     pub fn stream(&self, ask: impl Into<Ask>) -> Result<Stream, ClaudeError> {
-        Stream::start(&self.settings, self.tools.as_ref(), ask.into())
+        Stream::start(&self.settings, self.tools.as_ref(), &ask.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_runtime_the_way_out_is_told() {
+        let error = Model::new().stream("hello").expect_err("no runtime");
+        assert!(matches!(error, ClaudeError::NoRuntime));
+        assert!(error.to_string().ends_with("or use callgate_claude::blocking"));
     }
 }

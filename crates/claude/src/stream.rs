@@ -14,6 +14,7 @@ use callgate_wire::frame::{Line, Lines};
 use callgate_wire::raw::{Json, Members};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
+use tokio::runtime::Handle;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
@@ -76,7 +77,7 @@ struct Done {
 enum Woken {
     Written(std::io::Result<usize>),
     Read(std::io::Result<usize>),
-    Job(Result<Done, Id>),
+    Job(Box<Result<Done, Id>>),
     Late,
 }
 
@@ -84,11 +85,12 @@ impl Stream {
     pub(crate) fn start(
         settings: &Settings,
         tools: Option<&(Host, Transport)>,
-        ask: Ask,
+        ask: &Ask,
     ) -> Result<Self, ClaudeError> {
+        Handle::try_current().map_err(|_| ClaudeError::NoRuntime)?;
         let program = cli::find(settings)?;
-        let links = Links::start(settings, tools, &ask)?;
-        let command = cli::command(&program, settings, &ask, links.config(), links.rule());
+        let links = Links::start(settings, tools, ask)?;
+        let command = cli::command(&program, settings, ask, links.config(), links.rule());
         let own: Vec<_> = std::env::vars_os().collect();
         let given = settings.environment.iter().filter_map(|(n, v)| Some((n, v.as_ref()?)));
         let secrets = stderr::secrets(own.iter().map(|(n, v)| (n, v)).chain(given));
@@ -166,8 +168,10 @@ impl Stream {
                 self.read_lines()?;
             }
             Woken::Read(_) => return Err(self.died().await),
-            Woken::Job(Ok(done)) => self.finish_job(done),
-            Woken::Job(Err(task)) => self.fail_job(task),
+            Woken::Job(job) => match *job {
+                Ok(done) => self.finish_job(done),
+                Err(task) => self.fail_job(task),
+            },
             Woken::Late => return self.check_time(),
         }
         Ok(())
@@ -189,7 +193,7 @@ impl Stream {
             written = write, if has_words => Woken::Written(written),
             read = self.stdout.read(self.lines.space()) => Woken::Read(read),
             Some(done) = self.jobs.join_next_with_id() => {
-                Woken::Job(done.map(|(_, done)| done).map_err(|error| error.id()))
+                Woken::Job(Box::new(done.map(|(_, done)| done).map_err(|error| error.id())))
             }
             () = sleep_until(late) => Woken::Late,
         }
@@ -200,7 +204,8 @@ impl Stream {
         let mut outcome = Ok(());
         while let Some(line) = lines.next_frame() {
             outcome = self.read_line(line);
-            if outcome.is_err() {
+            // What follows the answer belongs to nobody: the call is over.
+            if outcome.is_err() || self.stage == Stage::Answered {
                 break;
             }
         }
@@ -316,6 +321,9 @@ impl Stream {
         self.wait_for_end().await;
         // What it has written on standard error is read by a task that may still be at it.
         timeout(A_MOMENT * 50, self.jobs.join_next()).await.ok();
+        if matches!(self.child.has_ended(), Ok(false)) {
+            return std::io::Error::other("it has closed its output, but goes on").into();
+        }
         match self.child.wait() {
             Ok(status) => ClaudeError::Died { status, stderr: self.stderr.text(&self.secrets) },
             Err(error) => ClaudeError::Io(error),

@@ -167,6 +167,8 @@ mod tests {
         check(r#"{"id":01}"#, None);
         check(r#"{"id":"cut"#, None);
         check(r#"{"id":12"#, None);
+        check(r#"{"a":[1,] "id" 5}"#, None);
+        check(r#""id"{5}"#, None);
     }
 
     #[test]
@@ -174,5 +176,8 @@ mod tests {
         let longest = format!(r#"{{"id":"{}"}}"#, "x".repeat(LONGEST_ID - 2));
         check(&longest, Some(&longest[6..longest.len() - 1]));
         check(&format!(r#"{{"id":"{}"}}"#, "x".repeat(LONGEST_ID - 1)), None);
+        let mut scan = IdScan::default();
+        scan.push(format!(r#"{{"id":"{}"#, "x".repeat(10_000)).as_bytes());
+        assert!(scan.token.len() <= LONGEST_ID + 1, "{}", scan.token.len());
     }
 }

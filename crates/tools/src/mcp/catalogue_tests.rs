@@ -38,8 +38,9 @@ fn a_file_that_is_of_no_use_is_an_error() {
     let twice = r#"{"name":"a","input_schema":{"type":"object"}}"#;
     check(&format!("[{twice},{twice}]"), &expect![[r#"error: two tools are called "a""#]]);
     check("[]", &expect!["[]"]);
-    let long = format!("[{}]", " ".repeat(8 * 1024 * 1024));
-    check(&long, &expect!["error: it is over the limit of 8388608 bytes"]);
+    let blank = |length: usize| format!("[{}]", " ".repeat(length - 2));
+    check(&blank(8 * 1024 * 1024), &expect!["[]"]);
+    check(&blank(8 * 1024 * 1024 + 1), &expect!["error: it is over the limit of 8388608 bytes"]);
 }
 
 #[test]

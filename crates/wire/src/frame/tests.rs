@@ -5,12 +5,17 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Every line of the stream, each as text.
+/// Every line of the stream, each as text. Every other chunk is read into the decoder's space.
 fn lines(chunks: &[&[u8]], limit: usize) -> Vec<String> {
     let mut lines = Lines::new(limit);
     let mut seen = Vec::new();
-    for chunk in chunks {
-        lines.push(chunk);
+    for (place, chunk) in chunks.iter().enumerate() {
+        if place % 2 == 0 {
+            lines.push(chunk);
+        } else {
+            lines.space()[..chunk.len()].copy_from_slice(chunk);
+            lines.filled(chunk.len());
+        }
         while let Some(line) = lines.next_frame() {
             seen.push(shown(&line));
         }
@@ -23,17 +28,28 @@ fn lines(chunks: &[&[u8]], limit: usize) -> Vec<String> {
 
 fn shown(line: &Line<'_>) -> String {
     match line {
-        Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
-        Line::TooLong(line) => format!("{} bytes too long, id {:?}", line.size, line.id),
+        Line::Whole(bytes) => {
+            assert_eq!(line.size(), bytes.len());
+            String::from_utf8_lossy(bytes).into_owned()
+        }
+        Line::TooLong(dropped) => {
+            assert_eq!(line.size(), dropped.size);
+            format!("{} bytes too long, id {:?}", dropped.size, dropped.id)
+        }
     }
 }
 
-/// Every frame of the stream, and how it ends.
+/// Every frame of the stream, and how it ends. Every other chunk is read into the decoder's space.
 fn frames(chunks: &[&[u8]], limit: usize) -> (Vec<Vec<u8>>, String) {
     let mut frames = Prefixed::new(limit);
     let mut seen = Vec::new();
-    for chunk in chunks {
-        frames.push(chunk);
+    for (place, chunk) in chunks.iter().enumerate() {
+        if place % 2 == 0 {
+            frames.push(chunk);
+        } else {
+            frames.space()[..chunk.len()].copy_from_slice(chunk);
+            frames.filled(chunk.len());
+        }
         loop {
             let is_ready = frames.is_ready();
             match frames.next_frame() {
@@ -164,6 +180,24 @@ fn a_line_over_the_limit_tells_its_size_and_its_id() {
 }
 
 #[test]
+fn a_line_that_is_taken_is_not_buffered_any_more() {
+    for (stream, limit, rest) in [
+        ("one\r\ntwo\n", 10, 4),
+        ("one\ntw", 10, 2),
+        ("\n \none\n", 10, 0),
+        ("too long\n", 3, 0),
+        ("too long\nx", 3, 1),
+    ] {
+        let mut lines = Lines::new(limit);
+        lines.push(stream.as_bytes());
+        assert!(lines.next_frame().is_some());
+        assert_eq!(lines.buffered(), rest, "{stream:?}");
+        lines.finish();
+        assert_eq!(lines.buffered(), 0, "{stream:?} after its end");
+    }
+}
+
+#[test]
 fn frames_follow_their_length() {
     check_frames(
         b"\0\0\0\x03one\0\0\0\0\0\0\0\x02on",
@@ -270,6 +304,16 @@ fn the_space_for_a_large_frame_grows_with_what_has_arrived() {
 }
 
 #[test]
+fn a_frame_gets_no_more_space_than_it_needs() {
+    for (length, space) in [(20, 16 * 1024), (30_000, 30_000), (9_000_000, 64 * 1024)] {
+        let mut frames = Prefixed::new(10_000_000);
+        frames.push(&prefix(length, 10_000_000).unwrap());
+        assert_eq!(frames.buffered(), 4);
+        assert_eq!(frames.space().len(), space, "for {length}");
+    }
+}
+
+#[test]
 fn a_line_that_is_dropped_takes_no_memory() {
     let mut lines = Lines::new(1000);
     for _ in 0..10_000 {
@@ -279,6 +323,22 @@ fn a_line_that_is_dropped_takes_no_memory() {
         space.fill(b'x');
         lines.filled(count);
         assert_eq!(lines.next_frame(), None);
+    }
+}
+
+#[test]
+fn a_long_line_is_read_in_ever_larger_pieces() {
+    let mut lines = Lines::new(10_000_000);
+    let mut arrived = 0;
+    while arrived < 1024 * 1024 {
+        let space = lines.space();
+        let size = space.len();
+        assert_eq!(size, (arrived / 2).max(16 * 1024), "after {arrived}");
+        space.fill(b'x');
+        lines.filled(size);
+        assert_eq!(lines.next_frame(), None);
+        arrived += size;
+        assert_eq!(lines.buffered(), arrived);
     }
 }
 

@@ -12,6 +12,7 @@ fn check(text: &str) {
     assert_eq!(cut.is_ok(), parsed.is_ok(), "{text:?}: {cut:?}, {parsed:?}");
     let (Ok(cut), Ok(parsed)) = (cut, parsed) else { return };
     assert_eq!(cut.get(), parsed.get());
+    assert_eq!(cut.to_string(), parsed.get());
     assert_eq!(cut, Json::from(parsed));
     assert_eq!(cut.to_boxed().map(|value| value.get().to_owned()).as_deref(), Some(cut.get()));
     if let Ok(Value::Object(values)) = serde_json::from_str(text) {
@@ -140,7 +141,9 @@ fn an_inner_object_is_cut_too() {
 fn what_could_be_read_of_the_rest_is_told() {
     assert_eq!(Members::read("{\"a\":1 x").unwrap_err().bytes_read, 7);
     assert_eq!(Members::read("[]").unwrap_err().bytes_read, 0);
-    assert_eq!(Members::read("{} x").unwrap_err().bytes_read, 3);
+    let error = Members::read("{} x").unwrap_err();
+    assert_eq!(error.bytes_read, 3);
+    assert_eq!(error.to_string(), "it is not a JSON object (read 3 bytes of it)");
 }
 
 #[test]
@@ -169,10 +172,33 @@ fn a_value_is_put_on_one_line() {
 }
 
 #[test]
+fn only_an_object_has_members() {
+    for (text, expected) in [
+        ("{}", &[][..]),
+        (r#"{"a":1,"b":[2]}"#, &[("a", "1"), ("b", "[2]")]),
+        ("[1]", &[]),
+        ("\"a\"", &[]),
+        ("null", &[]),
+    ] {
+        let members = Json::read(text).unwrap().members();
+        let members: Vec<_> =
+            members.0.iter().map(|(name, value)| (&**name, value.get())).collect();
+        assert_eq!(members, expected, "{text}");
+    }
+}
+
+#[test]
+fn quoting_escapes_what_a_string_must_not_hold() {
+    for (text, expected) in [("", r#""""#), ("é", r#""é""#), ("a\"\\\n", r#""a\"\\\n""#)] {
+        assert_eq!(quoted(text), expected);
+    }
+}
+
+#[test]
 fn flattening_changes_only_line_ends() {
-    let mut text = b"{\r\n\"a\": \"b\\n\"\n}".to_vec();
+    let mut text = b"\n{\r\n\"a\": \"b\\n\"\n}".to_vec();
     flatten(&mut text);
-    assert_eq!(text, b"{  \"a\": \"b\\n\" }");
+    assert_eq!(text, b" {  \"a\": \"b\\n\" }");
 }
 
 proptest! {

@@ -1,0 +1,145 @@
+//! The CLI's messages, and the events they become.
+
+use callgate_wire::control::Incoming;
+use expect_test::{Expect, expect};
+
+use super::*;
+
+/// The events of a line, one a line.
+#[expect(clippy::needless_pass_by_value, reason = "reads better at the call")]
+fn check(line: &str, expected: Expect) {
+    let told: Vec<String> = read(line).iter().map(|event| format!("{event:?}")).collect();
+    expected.assert_eq(&told.join("\n"));
+}
+
+fn read(line: &str) -> Vec<Event> {
+    match Incoming::decode(line.as_bytes()) {
+        Ok(Incoming::Message { kind, message }) => events(&kind, &message),
+        other => panic!("{line} is {other:?}"),
+    }
+}
+
+#[test]
+fn a_session_begins() {
+    check(
+        r#"{"type":"system","subtype":"init","session_id":"s","model":"m","tools":["Bash","mcp__a__b"],"mcp_servers":[{"name":"a","status":"connected","source":"sdk"}],"cwd":"/"}"#,
+        expect![[
+            r#"Started(Started { session_id: "s", model: "m", tools: ["Bash", "mcp__a__b"], servers: [Server { name: "a", status: "connected" }] })"#
+        ]],
+    );
+    check(
+        r#"{"type":"system","subtype":"init"}"#,
+        expect![[r#"Started(Started { session_id: "", model: "", tools: [], servers: [] })"#]],
+    );
+}
+
+#[test]
+fn an_assistant_speaks_thinks_and_acts() {
+    check(
+        r#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"gr\u00fc\u00dfe"},{"type":"tool_use","id":"t1","name":"Bash","input":{"b":1.50,"a":123456789012345678901234567890}}]},"parent_tool_use_id":null}"#,
+        expect![[r#"
+            Thinking("hm")
+            Text("grüße")
+            ToolUse(ToolUse { id: "t1", name: "Bash", input: RawValue({"b":1.50,"a":123456789012345678901234567890}) })"#]],
+    );
+}
+
+#[test]
+fn a_tool_has_ended() {
+    check(
+        r#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t1","type":"tool_result","content":"no","is_error":true},{"tool_use_id":"t2","type":"tool_result","content":[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}]}]}}"#,
+        expect![[r#"
+            ToolResult(ToolResult { id: "t1", is_error: true, content: String("no") })
+            ToolResult(ToolResult { id: "t2", is_error: false, content: Array [Object {"type": String("text"), "text": String("a")}, Object {"type": String("image")}, Object {"type": String("text"), "text": String("b")}] })"#]],
+    );
+}
+
+#[test]
+fn a_result_is_text_in_either_shape() {
+    let text = |content: Value| ToolResult { id: String::new(), is_error: false, content }.text();
+    assert_eq!(text("whole".into()), "whole");
+    assert_eq!(text(serde_json::json!([{"text": "a"}, {"type": "image"}, {"text": "b"}])), "ab");
+    assert_eq!(text(Value::Null), "");
+}
+
+#[test]
+fn what_is_said_in_the_users_name_is_not_the_models() {
+    check(
+        r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"stopped","is_error":true},{"type":"text","text":"[Request interrupted by user for tool use]"}]}}"#,
+        expect![[r#"
+            ToolResult(ToolResult { id: "t1", is_error: true, content: String("stopped") })
+            Other { kind: "user", message: RawValue({"type":"text","text":"[Request interrupted by user for tool use]"}) }"#]],
+    );
+    check(
+        r#"{"type":"user","message":{"role":"user","content":"a prompt"}}"#,
+        expect![[
+            r#"Other { kind: "user", message: RawValue({"type":"user","message":{"role":"user","content":"a prompt"}}) }"#
+        ]],
+    );
+}
+
+#[test]
+fn pieces() {
+    let piece = |delta: &str| {
+        let event = format!(r#"{{"type":"content_block_delta","index":0,"delta":{delta}}}"#);
+        format!(r#"{{"type":"stream_event","event":{event},"session_id":"s"}}"#)
+    };
+    check(&piece(r#"{"type":"text_delta","text":"a"}"#), expect![[r#"Partial(Text("a"))"#]]);
+    check(
+        &piece(r#"{"type":"thinking_delta","thinking":"a"}"#),
+        expect![[r#"Partial(Thinking("a"))"#]],
+    );
+    check(
+        &piece(r#"{"type":"input_json_delta","partial_json":"{\"a\""}"#),
+        expect![[r#"Partial(Input("{\"a\""))"#]],
+    );
+    for unknown in [r#"{"type":"signature_delta","signature":"s"}"#, r#"{"type":"new"}"#, "1"] {
+        assert!(matches!(&read(&piece(unknown))[..], [Event::Other { .. }]), "{unknown}");
+    }
+}
+
+#[test]
+fn a_subagent_is_told_apart() {
+    check(
+        r#"{"type":"assistant","message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},"parent_tool_use_id":"t1"}"#,
+        expect![[r#"
+            Subagent { parent: "t1", event: Text("a") }
+            Subagent { parent: "t1", event: Text("b") }"#]],
+    );
+}
+
+#[test]
+fn an_answer() {
+    check(
+        r#"{"type":"result","subtype":"success","is_error":false,"result":"done","structured_output":{"a":1},"total_cost_usd":0.25,"usage":{"output_tokens":5},"num_turns":3,"session_id":"s","stop_reason":"end_turn","permission_denials":[{"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}}]}"#,
+        expect![[
+            r#"Finished(Answer { text: "done", structured: Some(Object {"a": Number(1)}), cost_usd: Some(0.25), usage: Some(Object {"output_tokens": Number(5)}), turns: 3, session_id: "s", stop_reason: Some("end_turn"), denials: [Denial { tool_name: "Bash", tool_use_id: "t1", input: Object {"command": String("ls")} }], outcome: "success", is_error: false })"#
+        ]],
+    );
+}
+
+#[test]
+fn an_end_without_an_answer_says_why() {
+    check(
+        r#"{"type":"result","subtype":"error_during_execution","is_error":true,"result":null,"errors":["one","two"],"permission_denials":[],"num_turns":3}"#,
+        expect![[
+            r#"Finished(Answer { text: "one; two", structured: None, cost_usd: None, usage: None, turns: 3, session_id: "", stop_reason: None, denials: [], outcome: "error_during_execution", is_error: true })"#
+        ]],
+    );
+}
+
+#[test]
+fn what_is_unknown_is_kept_as_it_came() {
+    for line in [
+        r#"{"type":"system","subtype":"status","more":{"a": [1,  2]}}"#,
+        r#"{"type":"rate_limit_event","n":1.50}"#,
+        r#"{"type":"assistant","message":{"content":[{"type":"text","text":"a"},{"type":"new"}]}}"#,
+        r#"{"type":"assistant"}"#,
+        r#"{"type":"stream_event"}"#,
+        r#"{"no":"type"}"#,
+    ] {
+        let told = read(line);
+        let [Event::Other { message, .. }] = &told[..] else { panic!("{told:?}") };
+        assert_eq!(message.get(), line);
+    }
+}

@@ -1,0 +1,78 @@
+//! What the Claude Code CLI writes.
+
+use callgate_wire::control::Incoming;
+use callgate_wire::raw::{Json, Members};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// What is no part of the conversation.
+const CONTROL: [&str; 3] = ["control_request", "control_response", "control_cancel_request"];
+
+/// A line of the CLI is taken for what a parser takes it for.
+pub fn stream_json(data: &[u8]) {
+    let parsed = serde_json::from_slice::<Value>(data).ok().filter(Value::is_object);
+    let Ok(incoming) = Incoming::decode(data) else {
+        return assert_eq!(parsed, None, "an object is refused");
+    };
+    assert!(serde_json::from_slice::<&RawValue>(data).is_ok(), "what is no JSON is taken");
+    // The parser knows no number that is too large, and of two members of a name the last.
+    if let Some(value) = parsed.filter(|_| has_no_twins(data)) {
+        check(&incoming, &value);
+    }
+}
+
+fn has_no_twins(data: &[u8]) -> bool {
+    let Ok(line) = std::str::from_utf8(data) else { return false };
+    let Ok(members) = Members::read(line) else { return false };
+    let inner = ["request", "response"].map(|name| members.get(name).map(Json::members));
+    let each =
+        |members: &Members| members.0.iter().all(|(name, _)| super::count(members, name) == 1);
+    each(&members) && inner.iter().flatten().all(each)
+}
+
+fn check(incoming: &Incoming<'_>, value: &Value) {
+    let kind = text(&value["type"]);
+    match incoming {
+        Incoming::Request { id, subtype, request } => {
+            assert_eq!((kind, &**id), ("control_request", text(&value["request_id"])));
+            assert_eq!(**subtype, *text(&value["request"]["subtype"]));
+            assert_members(request, &value["request"]);
+        }
+        Incoming::Answer { id, outcome } => {
+            let response = &value["response"];
+            assert_eq!((kind, &**id), ("control_response", text(&response["request_id"])));
+            assert_eq!(outcome.is_ok(), response["subtype"] == "success");
+            match outcome {
+                Ok(answer) => assert_value(*answer, response.get("response")),
+                Err(reason) => assert_eq!(reason, text(&response["error"])),
+            }
+        }
+        Incoming::Cancel { id } => {
+            assert_eq!((kind, &**id), ("control_cancel_request", text(&value["request_id"])));
+        }
+        Incoming::Message { kind: theirs, message } => {
+            assert_eq!(**theirs, *kind);
+            assert!(!CONTROL.contains(&kind), "a {kind} is no message");
+            assert_members(message, value);
+        }
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn assert_members(members: &Members, value: &Value) {
+    let count = value.as_object().map_or(0, serde_json::Map::len);
+    assert_eq!(members.0.len(), count, "members");
+    for (name, member) in &members.0 {
+        assert_value(*member, value.get(&**name));
+    }
+}
+
+/// An answer without a value is an empty object.
+fn assert_value(json: Json<'_>, value: Option<&Value>) {
+    let empty = Value::Object(serde_json::Map::new());
+    let read = serde_json::from_str::<Value>(json.get()).ok();
+    assert_eq!(read.as_ref(), Some(value.unwrap_or(&empty)), "another value");
+}
