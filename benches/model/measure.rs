@@ -35,9 +35,9 @@ impl Plan {
 
     pub(crate) fn quick() -> Self {
         Self {
-            real: Part::new(5, 1, 20),
-            replayed: Part::new(12, 8, 10),
-            starts: Part::new(3, 1, 4),
+            real: Part::new(4, 1, 14),
+            replayed: Part::new(12, 8, 8),
+            starts: Part::new(3, 1, 1),
             limit: Duration::from_mins(1),
         }
     }

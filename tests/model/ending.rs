@@ -122,7 +122,6 @@ async fn a_command_of_the_agent_ends_with_the_stream() {
 }
 
 #[tokio::test]
-#[ignore = "a command in a session of its own outlives a CLI that had no chance to end it"]
 async fn a_command_of_the_agent_ends_with_a_killed_cli() {
     let Some(stage) = Stage::new([runs(ENDLESS)]) else { return };
     let mut stream = stage.model(TRANSPORTS[1]).stream("Run").unwrap();

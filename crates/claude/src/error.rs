@@ -26,7 +26,9 @@ pub enum ClaudeError {
         looked_in: String,
     },
     /// The CLI could not be started.
-    #[error("{program} could not be started: {source}")]
+    #[error(
+        "{program} could not be started: {source}; name the Claude Code CLI with Settings::cli"
+    )]
     Start {
         /// The CLI.
         program: PathBuf,

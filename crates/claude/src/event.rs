@@ -133,7 +133,8 @@ pub struct Answer {
     pub stop_reason: Option<String>,
     /// What the agent was not allowed to do.
     pub denials: Vec<Denial>,
-    /// How it ended, as the CLI calls it: `success`, `error_max_budget_usd`, ….
+    /// How it ended, as the CLI calls it: `success`, `error_max_budget_usd`, …; `error` where the
+    /// model's service failed.
     pub outcome: String,
     /// Whether it ended without an answer.
     pub is_error: bool,
@@ -242,6 +243,12 @@ fn answer(message: &Members<'_>) -> Answer {
     let denials: Vec<Value> = value(message, "permission_denials").unwrap_or_default();
     let errors: Vec<String> = value(message, "errors").unwrap_or_default();
     let result = message.string("result").map(Into::into);
+    let is_error = value(message, "is_error").unwrap_or_default();
+    // What the service refuses the CLI calls a success of its own, and an error.
+    let outcome = match text(message, "subtype") {
+        success if is_error && success == "success" => "error".to_owned(),
+        outcome => outcome,
+    };
     Answer {
         text: result.unwrap_or_else(|| errors.join("; ")),
         structured: value(message, "structured_output"),
@@ -258,8 +265,8 @@ fn answer(message: &Members<'_>) -> Answer {
                 input: denial["tool_input"].take(),
             })
             .collect(),
-        outcome: text(message, "subtype"),
-        is_error: value(message, "is_error").unwrap_or_default(),
+        outcome,
+        is_error,
     }
 }
 

@@ -13,15 +13,22 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process_group,
     pidfd_open, pidfd_send_signal, set_parent_process_death_signal, waitid,
 };
+use rustix::rand::{GetRandomFlags, getrandom};
 
-/// A program to start, the signal it gets when we die, and where the child goes.
-type Job = (Command, Signal, Sender<io::Result<Child>>);
+/// The variable by which a child's descendants are known.
+const MARK: &str = "CALLGATE_LEASH";
+/// How often orphans are looked for.
+const ROUNDS: usize = 3;
+
+/// A program to start, its mark, the signal it gets when we die, and where the child goes.
+type Job = (Command, String, Signal, Sender<io::Result<Child>>);
 
 /// A child process with everything it starts: ended when this is dropped, and also when our
 /// process is killed.
 #[derive(Debug)]
 pub struct Leashed {
     child: Child,
+    mark: String,
     is_reaped: bool,
     /// Its standard input, if the command asked for a pipe.
     pub stdin: Option<ChildStdin>,
@@ -43,11 +50,13 @@ impl Leashed {
         Self::spawn_with(command, Signal::TERM)
     }
 
-    fn spawn_with(command: Command, death: Signal) -> io::Result<Self> {
+    fn spawn_with(mut command: Command, death: Signal) -> io::Result<Self> {
+        let mark = new_mark()?;
+        command.env(MARK, &mark);
         let gone = || io::Error::other("the thread that starts processes is gone");
         let (reply, spawned) = channel();
-        spawner().send((command, death, reply)).map_err(|_| gone())?;
-        spawned.recv().map_err(|_| gone())?.map(Self::from)
+        spawner().send((command, mark.clone(), death, reply)).map_err(|_| gone())?;
+        spawned.recv().map_err(|_| gone())?.map(|child| Self::new(child, mark))
     }
 
     /// The id of the process, and of its group.
@@ -84,19 +93,37 @@ impl Leashed {
             kill_process_group(group, Signal::KILL).ok();
         }
         self.is_reaped = true;
-        self.child.wait()
+        let status = self.child.wait()?;
+        if !status.success() {
+            self.end_orphans();
+        }
+        Ok(status)
+    }
+
+    /// Ends what a leader has left behind that had no chance to end it: no longer below it, and
+    /// perhaps not in its group, but known by the mark that it has inherited.
+    fn end_orphans(&self) {
+        // One that was starting another while it was looked for is found the next time.
+        for _ in 0..ROUNDS {
+            let orphans = marked(&self.mark);
+            if orphans.is_empty() {
+                return;
+            }
+            for orphan in orphans {
+                // An error means that it has ended by itself.
+                pidfd_send_signal(&orphan, Signal::KILL).ok();
+            }
+        }
+    }
+
+    fn new(mut child: Child, mark: String) -> Self {
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        Self { child, mark, is_reaped: false, stdin, stdout, stderr }
     }
 
     fn pid(&self) -> Option<Pid> {
         i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
-    }
-}
-
-impl From<Child> for Leashed {
-    fn from(mut child: Child) -> Self {
-        let (stdin, stdout, stderr) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        Self { child, is_reaped: false, stdin, stdout, stderr }
     }
 }
 
@@ -105,6 +132,33 @@ impl Drop for Leashed {
         // There is nobody to tell how it ended.
         self.end().ok();
     }
+}
+
+fn new_mark() -> io::Result<String> {
+    let mut random = [0; 16];
+    getrandom(&mut random, GetRandomFlags::empty())?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(random)))
+}
+
+/// All living processes with this mark, each held so that its id cannot become another's.
+fn marked(mark: &str) -> Vec<OwnedFd> {
+    let entry = format!("{MARK}={mark}");
+    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
+    let is_marked = |id: i32| {
+        fs::read(format!("/proc/{id}/environ"))
+            .is_ok_and(|environment| memmem(&environment, entry.as_bytes()))
+    };
+    processes
+        .flatten()
+        .filter_map(|process| process.file_name().to_str()?.parse().ok())
+        .filter_map(|id: i32| Some((id, pidfd_open(Pid::from_raw(id)?, PidfdFlags::empty()).ok()?)))
+        .filter(|(id, _)| is_marked(*id))
+        .map(|(_, process)| process)
+        .collect()
+}
+
+fn memmem(text: &[u8], wanted: &[u8]) -> bool {
+    text.windows(wanted.len()).any(|window| window == wanted)
 }
 
 /// All living descendants of a process, each held so that its id cannot become another's.
@@ -141,10 +195,10 @@ fn spawner() -> &'static Sender<Job> {
     SPAWNER.get_or_init(|| {
         let (sender, jobs) = channel::<Job>();
         thread::spawn(move || {
-            for (command, death, reply) in jobs {
+            for (command, mark, death, reply) in jobs {
                 // Nobody waiting any more: the child is dropped with the message, below.
                 if let Err(unclaimed) = reply.send(spawn_leashed(command, death)) {
-                    drop(unclaimed.0.map(Leashed::from));
+                    drop(unclaimed.0.map(|child| Leashed::new(child, mark)));
                 }
             }
         });

@@ -109,6 +109,22 @@ fn dropping_it_ends_those_too_that_have_left_the_group() {
 }
 
 #[test]
+fn what_a_killed_child_left_in_a_session_of_its_own_ends_too() {
+    let mut command = Command::new("sh");
+    // The sleeper's parent ends at once: nothing of the family tree leads to it any more.
+    command.args(["-c", "(setsid sh -c 'echo ready; exec sleep 600' &); kill -9 $$"]);
+    let mut shell = Leashed::spawn({
+        command.stdout(Stdio::piped());
+        command
+    })
+    .unwrap();
+    let mut output = shell.stdout.take().unwrap();
+    assert_ready(&mut output);
+    assert!(!shell.wait().unwrap().success());
+    assert_eq!(output.read(&mut [0; 1]).unwrap(), 0);
+}
+
+#[test]
 fn a_held_file_goes_with_its_holder_and_a_left_one_is_swept() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
