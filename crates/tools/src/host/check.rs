@@ -1,7 +1,7 @@
 //! A tool whose description has been checked, and which checks what goes in and out.
 
 use callgate_wire::tools::error_type;
-use jsonschema::Validator;
+use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -18,6 +18,9 @@ const MOST_ERRORS: usize = 5;
 const LONGEST_REASON: usize = 200;
 /// In larger arguments only the first error is looked for.
 const MOST_VALUES: usize = 1000;
+
+/// How long a pattern may try before it counts as not matching; real ones need a few hundred.
+const MOST_BACKTRACKING: usize = 100_000;
 
 /// A tool that real clients accept.
 #[derive(Debug)]
@@ -95,7 +98,10 @@ fn validators(tool: &Tool) -> Result<(Validator, Option<Validator>), String> {
 }
 
 fn validator(schema: &Value, member: &str) -> Result<Validator, String> {
-    jsonschema::validator_for(schema)
+    let patterns = PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKING);
+    jsonschema::options()
+        .with_pattern_options(patterns)
+        .build(schema)
         .map_err(|error| format!("`{member}` is no JSON Schema: {error}"))
 }
 

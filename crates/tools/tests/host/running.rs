@@ -372,6 +372,16 @@ fn a_reason_does_not_repeat_large_arguments() {
 }
 
 #[test]
+fn a_pattern_that_would_try_for_ever_gives_up() {
+    let pattern = json!({"type": "string", "pattern": "^(?=a)(a|aa)+$"});
+    let schema = json!({"type": "object", "properties": {"x": pattern}});
+    let host = Host::new([Tool::raw_blocking("t", "d", schema, |_, _| "x")]).unwrap();
+    assert!(blocking::call(&host, "t", json!({"x": "aaaa"})).is_ok());
+    let hopeless = json!({"x": format!("{}b", "a".repeat(50_000))});
+    assert_eq!(blocking::call(&host, "t", hopeless).unwrap_err().kind(), "ToolArgumentError");
+}
+
+#[test]
 fn what_was_thrown_may_panic_again() {
     struct Bomb;
     impl Drop for Bomb {
