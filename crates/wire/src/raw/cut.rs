@@ -127,7 +127,9 @@ impl<'a> Cursor<'a> {
         self.skip_string()?;
         let quoted = self.since(start);
         let text = &quoted.0[1..quoted.0.len() - 1];
-        let key = if text.contains('\\') { quoted.string()? } else { Cow::Borrowed(text) };
+        // Half of a surrogate pair is no letter, but JSON allows it: such a key stays as it is.
+        let plain = Cow::Borrowed(text);
+        let key = if text.contains('\\') { quoted.string().unwrap_or(plain) } else { plain };
         self.skip_colon()?;
         Some(key)
     }

@@ -123,6 +123,8 @@ fn a_key_may_be_escaped_and_the_first_of_two_counts() {
     assert!(members.get("n").is_some_and(Json::is_null) && members.some("n").is_none());
     assert_eq!(members.string("s").as_deref(), Some("x\ty"));
     assert_eq!(members.string("b"), None);
+    let half = Members::read(r#"{"\udc00":1}"#).unwrap();
+    assert_eq!(half.get(r"\udc00").map(Json::get), Some("1"));
 }
 
 #[test]
