@@ -128,6 +128,19 @@ fn standard_output_belongs_to_the_protocol() {
 }
 
 #[test]
+fn the_bridge_reads_no_environment() {
+    let bridge = files("crates/tools/src/bridge", ".rs");
+    let mcp = files("crates/tools/src/mcp", ".rs");
+    let roots =
+        ["crates/tools/src/bridge.rs", "crates/tools/src/mcp.rs"].map(|name| root().join(name));
+    for path in bridge.into_iter().chain(mcp).chain(roots) {
+        let text = fs::read_to_string(&path).unwrap();
+        // What the compiler was told is no environment of the bridge's.
+        assert!(!text.contains("std::env") && !text.contains("env::var"), "{}", name(&path));
+    }
+}
+
+#[test]
 fn every_decision_and_every_protocol_is_reachable_from_the_documents() {
     let architecture = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).unwrap();
     for folder in ["docs/decisions", "docs/protocol"] {

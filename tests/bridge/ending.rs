@@ -99,6 +99,36 @@ fn a_socket_pair_serves_as_well_as_pipes() {
 }
 
 #[test]
+fn pipes_in_non_blocking_mode_serve_as_well() {
+    let stage = Stage::new();
+    let (reader, mut requests) = std::io::pipe().unwrap();
+    let (mut answers, writer) = std::io::pipe().unwrap();
+    rustix::io::ioctl_fionbio(&reader, true).unwrap();
+    rustix::io::ioctl_fionbio(&writer, true).unwrap();
+    let mut command = stage.command(&[]);
+    command.stdin(reader).stdout(writer);
+    let mut bridge = Group::spawn(command);
+    let host = EchoHost::start(&stage);
+    requests.write_all((ping(1) + "\n").as_bytes()).unwrap();
+    let mut pong = vec![0; PONG.len()];
+    answers.read_exact(&mut pong).unwrap();
+    assert_eq!(String::from_utf8(pong).unwrap(), PONG);
+    // Larger than a pipe: the answer has to wait for its reader.
+    requests.write_all((call(2, &json!({"x": "x".repeat(500_000)})) + "\n").as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"\n") {
+        let mut chunk = [0; 4096];
+        let count = answers.read(&mut chunk).unwrap();
+        assert!(count > 0, "the bridge has ended");
+        answer.extend_from_slice(&chunk[..count]);
+    }
+    assert_eq!(serde_json::from_slice::<Value>(&answer).unwrap()["id"], 2);
+    drop(requests);
+    assert_eq!(bridge.wait(DEADLINE).and_then(|status| status.code()), Some(0));
+    host.stop();
+}
+
+#[test]
 fn requests_from_a_file_are_all_answered_before_it_ends() {
     let stage = Stage::new();
     let host = EchoHost::start(&stage);

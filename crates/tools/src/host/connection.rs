@@ -103,7 +103,9 @@ impl Connection {
 fn read_call(frame: &[u8]) -> Result<OwnedCall, ToolError> {
     let broken = |message: String| ToolError::named(error_type::PROTOCOL, message);
     let call = CallRequest::decode(frame).map_err(broken)?;
-    let owned = |json: Json<'_>| json.to_boxed().ok_or_else(|| broken("out of memory".to_owned()));
+    let owned = |json: Json<'_>| {
+        json.to_boxed().ok_or_else(|| broken("the request cannot be kept".to_owned()))
+    };
     Ok(OwnedCall {
         name: call.name.into_owned(),
         arguments: owned(call.arguments)?,
