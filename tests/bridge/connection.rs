@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde_json::json;
 
-use crate::fixture::{EchoHost, Stage, call, cancelled, error_of, ping, settle, text_of};
+use crate::fixture::{EchoHost, Stage, call, cancelled, dial_for, error_of, ping, settle, text_of};
 
 #[test]
 fn it_dials_on_the_first_call_and_keeps_the_connection() {
@@ -187,11 +187,7 @@ fn a_host_that_cuts_its_answer_short_fails_the_call() {
 fn a_host_that_goes_away_between_calls_fails_the_next_one_at_once() {
     let stage = Stage::new();
     let mut bridge = stage.bridge(&[]);
-    bridge.send(call(1, &json!({})));
-    let mut peer = stage.accept();
-    peer.request();
-    peer.answer("one");
-    assert_eq!(text_of(&bridge.recv(), 1), "one");
+    let peer = dial_for(&stage, &mut bridge, 1);
     drop(peer);
     let mut id = 2;
     // The bridge may not have seen the end yet; then the call itself runs into it.
@@ -240,11 +236,7 @@ fn a_socket_that_is_not_there_is_an_error_for_the_call_alone() {
     assert!(error.starts_with("IPCConnectionError: cannot connect to "), "{error}");
     assert!(error.ends_with("is the program that owns the tools running?"), "{error}");
     fs::rename(&away, &stage.socket).unwrap();
-    bridge.send(call(2, &json!({})));
-    let mut peer = stage.accept();
-    peer.request();
-    peer.answer("there");
-    assert_eq!(text_of(&bridge.recv(), 2), "there");
+    drop(dial_for(&stage, &mut bridge, 2));
 }
 
 #[test]
@@ -258,11 +250,7 @@ fn a_frame_that_nobody_asked_for_ends_the_connection_and_the_next_call_dials_ane
     first.answer("stray");
     assert_eq!(text_of(&bridge.recv(), 1), "one");
     first.assert_closed();
-    bridge.send(call(2, &json!({})));
-    let mut second = stage.accept();
-    second.request();
-    second.answer("two");
-    assert_eq!(text_of(&bridge.recv(), 2), "two");
+    drop(dial_for(&stage, &mut bridge, 2));
 }
 
 #[test]
@@ -326,11 +314,7 @@ fn an_answer_before_the_end_of_a_large_call_does_not_let_the_next_one_into_its_m
 fn a_host_that_does_not_read_any_more_fails_the_call() {
     let stage = Stage::new();
     let mut bridge = stage.bridge(&[]);
-    bridge.send(call(1, &json!({})));
-    let mut peer = stage.accept();
-    peer.request();
-    peer.answer("one");
-    assert_eq!(text_of(&bridge.recv(), 1), "one");
+    let peer = dial_for(&stage, &mut bridge, 1);
     peer.0.shutdown(std::net::Shutdown::Read).unwrap();
     bridge.send(call(2, &json!({})));
     let error = error_of(&bridge.recv(), 2);

@@ -134,6 +134,16 @@ pub(crate) fn ping(id: u64) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string()
 }
 
+/// A call for which the bridge dials, answered; gives the new connection.
+pub(crate) fn dial_for(stage: &Stage, bridge: &mut Piped, id: u64) -> Peer {
+    bridge.send(call(id, &json!({})));
+    let mut peer = stage.accept();
+    peer.request();
+    peer.answer("on a new line");
+    assert_eq!(text_of(&bridge.recv(), id), "on a new line");
+    peer
+}
+
 /// Waits until the bridge has dealt with everything sent before.
 pub(crate) fn settle(bridge: &mut Piped) {
     bridge.send(ping(999));
