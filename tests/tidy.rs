@@ -71,11 +71,14 @@ fn is_test(name: &str) -> bool {
 }
 
 /// What each crate may use of ours, besides itself.
-const LAYERS: [(&str, &[&str]); 4] = [
+const LAYERS: [(&str, &[&str]); 7] = [
     ("wire", &[]),
     ("link", &["callgate-wire"]),
     ("tools", &["callgate-link", "callgate-wire"]),
     ("claude", &["callgate-link", "callgate-tools", "callgate-wire"]),
+    ("rules", &["callgate-wire"]),
+    ("store", &["callgate-link", "callgate-wire"]),
+    ("approval", &["callgate-link", "callgate-rules", "callgate-store", "callgate-wire"]),
 ];
 
 #[test]

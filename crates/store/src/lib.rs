@@ -1,0 +1,1 @@
+//! callgate's SQLite file and the chained ledger in it.
