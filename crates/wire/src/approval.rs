@@ -6,6 +6,7 @@
 //! [`Callback`].
 
 mod callback;
+mod context;
 mod request_id;
 #[cfg(test)]
 mod tests;
@@ -13,11 +14,12 @@ mod tests;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::fields::{members_of, one_line, optional, optional_object, required};
+use crate::fields::{list, members_of, one_line, optional, optional_object, required};
 use crate::raw::Members;
 
 pub use crate::fields::Malformed;
 pub use callback::{Action, Callback, MAX_CALLBACK, NotCallback};
+pub use context::{Context, Kind, Takes};
 pub use request_id::{NotUuid, RequestId};
 
 /// Where the desk listens unless it is told otherwise.
@@ -42,6 +44,15 @@ pub struct Request {
     /// What the agent offers to allow for good, each as it came.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub permission_suggestions: Vec<Box<RawValue>>,
+    /// What the request is for.
+    #[serde(skip_serializing_if = "Kind::is_ask")]
+    pub kind: Kind,
+    /// Which agent asks, such as `claude-code` or `codex`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What the asker tells about the question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<Context>,
 }
 
 /// The desk's answer to a [`Request`].
@@ -55,6 +66,15 @@ pub struct Response {
     pub message: Option<String>,
     /// The suggestion to apply from now on, as it came; used with [`Decision::Allow`].
     pub always_allow_suggestion: Option<Box<RawValue>>,
+    /// All suggestions of the chosen "always", each as it came; used with [`Decision::Allow`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated_permissions: Vec<Box<RawValue>>,
+    /// The input to run the tool with instead; used with [`Decision::Allow`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_input: Option<Box<RawValue>>,
+    /// Whether the agent's turn ends; used with [`Decision::Deny`].
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupt: bool,
 }
 
 /// What was decided about a question.
@@ -69,11 +89,30 @@ pub enum Decision {
     Timeout,
 }
 
+impl Decision {
+    /// The decision's name in a response.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+            Self::Timeout => "timeout",
+        }
+    }
+}
+
 impl Request {
+    /// Whether an answer to this request may carry `extra`.
+    #[must_use]
+    pub fn takes(&self, extra: Takes) -> bool {
+        let told = self.context.as_ref().and_then(|context| context.takes.as_ref());
+        told.map_or(extra == Takes::Always, |takes| takes.contains(&extra))
+    }
+
     /// Reads a request from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Malformed> {
         let members = members_of(line)?;
-        let suggestions = optional(&members, "permission_suggestions", "an array")?;
+        let suggestions = list(&members, "permission_suggestions")?;
         Ok(Self {
             request_id: request_id(&members)?,
             tool_name: required(&members, "tool_name", "a string")?,
@@ -82,6 +121,9 @@ impl Request {
             cwd: required(&members, "cwd", "a string")?,
             session_id: required(&members, "session_id", "a string")?,
             permission_suggestions: suggestions.unwrap_or_default(),
+            kind: kind(&members)?,
+            agent: optional(&members, "agent", "a string")?,
+            context: context(&members)?,
         })
     }
 
@@ -93,6 +135,20 @@ impl Request {
 }
 
 impl Response {
+    /// A bare decision, with nothing beside it.
+    #[must_use]
+    pub fn new(request_id: RequestId, decision: Decision) -> Self {
+        Self {
+            request_id,
+            decision,
+            message: None,
+            always_allow_suggestion: None,
+            updated_permissions: Vec::new(),
+            updated_input: None,
+            interrupt: false,
+        }
+    }
+
     /// Reads a response from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Malformed> {
         let members = members_of(line)?;
@@ -101,6 +157,9 @@ impl Response {
             decision: decision(&members)?,
             message: optional(&members, "message", "a string")?,
             always_allow_suggestion: optional_object(&members, "always_allow_suggestion")?,
+            updated_permissions: list(&members, "updated_permissions")?.unwrap_or_default(),
+            updated_input: optional_object(&members, "updated_input")?,
+            interrupt: optional(&members, "interrupt", "true or false")?.unwrap_or_default(),
         })
     }
 
@@ -117,12 +176,25 @@ fn request_id(members: &Members) -> Result<RequestId, Malformed> {
     RequestId::parse(&text).map_err(|NotUuid| Malformed::wrong("request_id", EXPECTED))
 }
 
+fn kind(members: &Members) -> Result<Kind, Malformed> {
+    const EXPECTED: &str = "ask, settle or notify";
+    let name: Option<String> = optional(members, "kind", EXPECTED)?;
+    let kind = name.map_or(Some(Kind::Ask), |name| Kind::parse(&name));
+    kind.ok_or(Malformed::wrong("kind", EXPECTED))
+}
+
+fn context(members: &Members) -> Result<Option<Context>, Malformed> {
+    match members.some("context") {
+        Some(value) if !value.is_object() => Err(Malformed::wrong("context", "an object")),
+        value => value.map(Context::read).transpose(),
+    }
+}
+
 fn decision(members: &Members) -> Result<Decision, Malformed> {
     const EXPECTED: &str = "allow, deny or timeout";
-    match required::<String>(members, "decision", EXPECTED)?.as_str() {
-        "allow" => Ok(Decision::Allow),
-        "deny" => Ok(Decision::Deny),
-        "timeout" => Ok(Decision::Timeout),
-        _ => Err(Malformed::wrong("decision", EXPECTED)),
-    }
+    let name: String = required(members, "decision", EXPECTED)?;
+    [Decision::Allow, Decision::Deny, Decision::Timeout]
+        .into_iter()
+        .find(|decision| decision.name() == name)
+        .ok_or(Malformed::wrong("decision", EXPECTED))
 }

@@ -74,6 +74,14 @@ pub(crate) fn optional<T: DeserializeOwned>(
     members.some(field).map(|_| required(members, field, expected)).transpose()
 }
 
+/// Like [`optional`], for an array.
+pub(crate) fn list<T: DeserializeOwned>(
+    members: &Members,
+    field: &'static str,
+) -> Result<Option<Vec<T>>, Malformed> {
+    optional(members, field, "an array")
+}
+
 /// Like [`optional`], for an object that is only relayed.
 pub(crate) fn optional_object(
     members: &Members,

@@ -23,8 +23,23 @@ pub enum Action {
     Allow,
     /// Deny this call.
     Deny,
-    /// Allow this call, and its like from now on.
-    Always,
+    /// Deny this call and end the agent's turn.
+    Stop,
+    /// Deny this call with words that follow.
+    Reply,
+    /// Allow this call, and from now on what this one of the agent's offers covers.
+    Always(u8),
+    /// Choose an answer to one of the agent's own questions.
+    Pick {
+        /// Which question, from 0.
+        question: u8,
+        /// Which of its answers, from 0.
+        option: u8,
+    },
+    /// The answers chosen so far are all.
+    Done,
+    /// Show what was cut.
+    More,
 }
 
 impl Callback {
@@ -42,26 +57,50 @@ impl Callback {
     /// The callback data, never longer than [`MAX_CALLBACK`].
     #[must_use]
     pub fn to_data(&self) -> String {
-        format!("{}:{}", self.request_id, self.action.name())
+        format!("{}:{}", self.request_id, self.action)
+    }
+}
+
+/// The action's name in callback data.
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Allow => f.write_str("allow"),
+            Self::Deny => f.write_str("deny"),
+            Self::Stop => f.write_str("stop"),
+            Self::Reply => f.write_str("reply"),
+            Self::Always(0) => f.write_str("always"),
+            Self::Always(offer) => write!(f, "always{offer}"),
+            Self::Pick { question, option } => write!(f, "pick{question}.{option}"),
+            Self::Done => f.write_str("done"),
+            Self::More => f.write_str("more"),
+        }
     }
 }
 
 impl Action {
-    /// Every action, in the order in which buttons are shown.
-    pub const ALL: [Self; 3] = [Self::Allow, Self::Deny, Self::Always];
-
-    /// The action's name in callback data.
+    /// Reads an action's name; only the spelling that [`Display`](fmt::Display) writes is one.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Deny => "deny",
-            Self::Always => "always",
-        }
+    pub fn parse(name: &str) -> Option<Self> {
+        let action = match name {
+            "allow" => Self::Allow,
+            "deny" => Self::Deny,
+            "stop" => Self::Stop,
+            "reply" => Self::Reply,
+            "always" => Self::Always(0),
+            "done" => Self::Done,
+            "more" => Self::More,
+            _ => Self::numbered(name)?,
+        };
+        (action.to_string() == name).then_some(action)
     }
 
-    fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|action| action.name() == name)
+    fn numbered(name: &str) -> Option<Self> {
+        if let Some(offer) = name.strip_prefix("always") {
+            return Some(Self::Always(offer.parse().ok()?));
+        }
+        let (question, option) = name.strip_prefix("pick")?.split_once('.')?;
+        Some(Self::Pick { question: question.parse().ok()?, option: option.parse().ok()? })
     }
 }
 
@@ -84,7 +123,7 @@ impl fmt::Display for NotCallback {
             Self::TooLong => "the callback data is longer than 64 bytes",
             Self::NoAction => "the callback data has no action after a colon",
             Self::NoRequestId => "the callback data does not begin with a UUID of version 4",
-            Self::UnknownAction => "the callback's action is not allow, deny or always",
+            Self::UnknownAction => "the callback's action is none of ours",
         })
     }
 }

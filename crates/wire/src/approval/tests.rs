@@ -49,14 +49,46 @@ fn requests() {
             "{\"request_id\":\"ID\",\"tool_name\":\"Edit\",\"tool_input\":{\r\n},\"cwd\":\"/w\",\"session_id\":\"s\",\"permission_suggestions\":[{\n\"type\":\"setMode\"},7]}\r\n",
         ],
         &expect![[r#"
-            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({"command":"ls"}), cwd: "/w", session_id: "s", permission_suggestions: [] }
+            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({"command":"ls"}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: None }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"},\"cwd\":\"/w\",\"session_id\":\"s\"}\n"
-            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({ "z":1.0, "a":"\u0041" }), cwd: "/w", session_id: "s", permission_suggestions: [] }
+            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({ "z":1.0, "a":"\u0041" }), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: None }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{ \"z\":1.0, \"a\":\"\\u0041\" },\"cwd\":\"/w\",\"session_id\":\"s\"}\n"
-            Request { request_id: RequestId("ID"), tool_name: "Edit", tool_input: RawValue({␍␊}), cwd: "/w", session_id: "s", permission_suggestions: [RawValue({␊"type":"setMode"}), RawValue(7)] }
+            Request { request_id: RequestId("ID"), tool_name: "Edit", tool_input: RawValue({␍␊}), cwd: "/w", session_id: "s", permission_suggestions: [RawValue({␊"type":"setMode"}), RawValue(7)], kind: Ask, agent: None, context: None }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Edit\",\"tool_input\":{  },\"cwd\":\"/w\",\"session_id\":\"s\",\"permission_suggestions\":[{ \"type\":\"setMode\"},7]}\n"
         "#]],
     );
+}
+
+#[test]
+fn extended_requests() {
+    check(
+        request,
+        &[
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","kind":"settle","agent":"codex","context":{"event":"PostToolUse","ok":false,"prompt_id":"p","agent_id":null,"new":1}}"#,
+            r#"{"request_id":"ID","tool_name":"Ask","tool_input":{},"cwd":"/w","session_id":"s","kind":"ask","context":{"takes":["edit","fly","interrupt"],"timeout_seconds":30}}"#,
+        ],
+        &expect![[r#"
+            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Settle, agent: Some("codex"), context: Some(Context { event: Some("PostToolUse"), prompt_id: Some("p"), agent_id: None, last_words: None, ok: Some(false), timeout_seconds: None, takes: None }) }
+              = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"kind\":\"settle\",\"agent\":\"codex\",\"context\":{\"event\":\"PostToolUse\",\"prompt_id\":\"p\",\"ok\":false}}\n"
+            Request { request_id: RequestId("ID"), tool_name: "Ask", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: Some(Context { event: None, prompt_id: None, agent_id: None, last_words: None, ok: None, timeout_seconds: Some(30), takes: Some([Edit, Interrupt]) }) }
+              = "{\"request_id\":\"ID\",\"tool_name\":\"Ask\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"context\":{\"timeout_seconds\":30,\"takes\":[\"edit\",\"interrupt\"]}}\n"
+        "#]],
+    );
+}
+
+#[test]
+fn what_an_asker_takes() {
+    let takes = |context: &str| {
+        let line = r#"{"request_id":"ID","tool_name":"B","tool_input":{},"cwd":"","session_id":"","context":CONTEXT}"#;
+        let request =
+            Request::decode(line.replace("ID", ID).replace("CONTEXT", context).as_bytes());
+        let request = request.expect("a request");
+        [Takes::Always, Takes::Edit, Takes::Interrupt].map(|extra| request.takes(extra))
+    };
+    assert_eq!(takes("null"), [true, false, false]);
+    assert_eq!(takes("{}"), [true, false, false]);
+    assert_eq!(takes(r#"{"takes":[]}"#), [false, false, false]);
+    assert_eq!(takes(r#"{"takes":["interrupt","edit"]}"#), [false, true, true]);
 }
 
 #[test]
@@ -77,6 +109,10 @@ fn malformed_requests() {
             r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"session_id":"s"}"#,
             r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":null}"#,
             r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","permission_suggestions":{}}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","kind":"shout"}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","context":["secret"]}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","context":{"takes":"edit"}}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","context":{"timeout_seconds":-1}}"#,
         ],
         &expect![[r#"
             NotJson { bytes_read: 0 }
@@ -105,6 +141,14 @@ fn malformed_requests() {
               = `session_id` must be a string
             WrongField { field: "permission_suggestions", expected: "an array" }
               = `permission_suggestions` must be an array
+            WrongField { field: "kind", expected: "ask, settle or notify" }
+              = `kind` must be ask, settle or notify
+            WrongField { field: "context", expected: "an object" }
+              = `context` must be an object
+            WrongField { field: "takes", expected: "an array" }
+              = `takes` must be an array
+            WrongField { field: "timeout_seconds", expected: "a whole number" }
+              = `timeout_seconds` must be a whole number
         "#]],
     );
 }
@@ -117,6 +161,10 @@ fn responses() {
             r#"{"request_id":"ID","decision":"allow","message":null,"always_allow_suggestion":{ "type":"addRules" }}"#,
             r#"{"request_id":"ID","decision":"deny","message":"use\nthe script","always_allow_suggestion":null}"#,
             r#"{"request_id":"ID","decision":"timeout","since":"later"}"#,
+            r#"{"request_id":"ID","decision":"allow","updated_permissions":[{ "type":"a" },{"type":"b"}],"updated_input":{"command":"ls"}}"#,
+            r#"{"request_id":"ID","decision":"deny","interrupt":true,"updated_permissions":null}"#,
+            r#"{"request_id":"ID","decision":"deny","interrupt":"secret"}"#,
+            r#"{"request_id":"ID","decision":"allow","updated_input":"secret"}"#,
             r#"{"request_id":"ID","decision":"maybe"}"#,
             r#"{"request_id":"ID","decision":{"allow":null}}"#,
             r#"{"request_id":"ID","message":"why"}"#,
@@ -125,12 +173,20 @@ fn responses() {
             r#"{"decision":"allow"}"#,
         ],
         &expect![[r#"
-            Response { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: Some(RawValue({ "type":"addRules" })) }
+            Response { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: Some(RawValue({ "type":"addRules" })), updated_permissions: [], updated_input: None, interrupt: false }
               = "{\"request_id\":\"ID\",\"decision\":\"allow\",\"message\":null,\"always_allow_suggestion\":{ \"type\":\"addRules\" }}\n"
-            Response { request_id: RequestId("ID"), decision: Deny, message: Some("use\nthe script"), always_allow_suggestion: None }
+            Response { request_id: RequestId("ID"), decision: Deny, message: Some("use\nthe script"), always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false }
               = "{\"request_id\":\"ID\",\"decision\":\"deny\",\"message\":\"use\\nthe script\",\"always_allow_suggestion\":null}\n"
-            Response { request_id: RequestId("ID"), decision: Timeout, message: None, always_allow_suggestion: None }
+            Response { request_id: RequestId("ID"), decision: Timeout, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false }
               = "{\"request_id\":\"ID\",\"decision\":\"timeout\",\"message\":null,\"always_allow_suggestion\":null}\n"
+            Response { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: None, updated_permissions: [RawValue({ "type":"a" }), RawValue({"type":"b"})], updated_input: Some(RawValue({"command":"ls"})), interrupt: false }
+              = "{\"request_id\":\"ID\",\"decision\":\"allow\",\"message\":null,\"always_allow_suggestion\":null,\"updated_permissions\":[{ \"type\":\"a\" },{\"type\":\"b\"}],\"updated_input\":{\"command\":\"ls\"}}\n"
+            Response { request_id: RequestId("ID"), decision: Deny, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: true }
+              = "{\"request_id\":\"ID\",\"decision\":\"deny\",\"message\":null,\"always_allow_suggestion\":null,\"interrupt\":true}\n"
+            WrongField { field: "interrupt", expected: "true or false" }
+              = `interrupt` must be true or false
+            WrongField { field: "updated_input", expected: "an object" }
+              = `updated_input` must be an object
             WrongField { field: "decision", expected: "allow, deny or timeout" }
               = `decision` must be allow, deny or timeout
             WrongField { field: "decision", expected: "allow, deny or timeout" }
@@ -181,13 +237,45 @@ fn callbacks() {
     let long = format!("ID:{}", "x".repeat(28));
     check(
         callback,
-        &["ID:allow", "ID:deny", "ID:always", "ID:Allow", "ID:", "ID", "7:allow", "", &long],
+        &[
+            "ID:allow",
+            "ID:deny",
+            "ID:stop",
+            "ID:reply",
+            "ID:always",
+            "ID:always2",
+            "ID:always0",
+            "ID:always02",
+            "ID:always256",
+            "ID:pick0.3",
+            "ID:pick0",
+            "ID:pick+1.3",
+            "ID:done",
+            "ID:more",
+            "ID:Allow",
+            "ID:",
+            "ID",
+            "7:allow",
+            "",
+            &long,
+        ],
         &expect![[r#"
             Allow = "ID:allow"
             Deny = "ID:deny"
-            Always = "ID:always"
-            the callback's action is not allow, deny or always
-            the callback's action is not allow, deny or always
+            Stop = "ID:stop"
+            Reply = "ID:reply"
+            Always(0) = "ID:always"
+            Always(2) = "ID:always2"
+            the callback's action is none of ours
+            the callback's action is none of ours
+            the callback's action is none of ours
+            Pick { question: 0, option: 3 } = "ID:pick0.3"
+            the callback's action is none of ours
+            the callback's action is none of ours
+            Done = "ID:done"
+            More = "ID:more"
+            the callback's action is none of ours
+            the callback's action is none of ours
             the callback data has no action after a colon
             the callback data does not begin with a UUID of version 4
             the callback data has no action after a colon
@@ -198,7 +286,7 @@ fn callbacks() {
 
 #[test]
 fn callback_data_fits_into_a_button() {
-    for action in Action::ALL {
+    for action in [Action::Always(u8::MAX), Action::Pick { question: u8::MAX, option: u8::MAX }] {
         let request_id = RequestId::parse(ID).expect("a UUID");
         assert!(Callback { request_id, action }.to_data().len() <= MAX_CALLBACK);
     }
@@ -215,6 +303,9 @@ proptest! {
             cwd,
             session_id: String::new(),
             permission_suggestions: Vec::new(),
+            kind: Kind::Ask,
+            agent: None,
+            context: Some(Context { last_words: Some(said), ..Context::default() }),
         };
         let line = request.to_line();
         prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));

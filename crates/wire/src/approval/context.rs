@@ -1,0 +1,112 @@
+//! What an asker tells about itself beyond the question: the protocol's optional extensions.
+
+use serde::Serialize;
+
+use super::Malformed;
+use crate::fields::{list, optional};
+use crate::raw::{Json, Members};
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A question: may this tool be run?
+    #[default]
+    Ask,
+    /// Something has happened that may have settled open questions; gets no answer.
+    Settle,
+    /// Something worth telling a person; gets no answer.
+    Notify,
+}
+
+impl Kind {
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        [Self::Ask, Self::Settle, Self::Notify].into_iter().find(|kind| kind.name() == name)
+    }
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(super) fn is_ask(&self) -> bool {
+        *self == Self::Ask
+    }
+
+    /// The kind's name in a request.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Settle => "settle",
+            Self::Notify => "notify",
+        }
+    }
+}
+
+/// Something that an answer may carry beyond allow and deny, and that not every asker can take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Takes {
+    /// A suggestion to apply from now on.
+    Always,
+    /// The input as a person has changed it.
+    Edit,
+    /// A deny that ends the agent's turn.
+    Interrupt,
+}
+
+impl Takes {
+    fn parse(name: &str) -> Option<Self> {
+        match name {
+            "always" => Some(Self::Always),
+            "edit" => Some(Self::Edit),
+            "interrupt" => Some(Self::Interrupt),
+            _ => None,
+        }
+    }
+}
+
+/// What an asker tells about the question; every field is optional.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Context {
+    /// The agent's name of the event that led to this request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// The agent's id of the user's prompt it works on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt_id: Option<String>,
+    /// The subagent that asks, when it is not the main one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// The agent's last words before the question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_words: Option<String>,
+    /// Whether the tool that has ended did what it should; for a settling request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ok: Option<bool>,
+    /// How long the asker will wait, when that is less than the desk would.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_seconds: Option<u64>,
+    /// What the asker can take in an answer; absent means a suggestion and nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub takes: Option<Vec<Takes>>,
+}
+
+impl Context {
+    pub(super) fn read(json: Json<'_>) -> Result<Self, Malformed> {
+        let members = json.members();
+        let text = |field| optional(&members, field, "a string");
+        Ok(Self {
+            event: text("event")?,
+            prompt_id: text("prompt_id")?,
+            agent_id: text("agent_id")?,
+            last_words: text("last_words")?,
+            ok: optional(&members, "ok", "true or false")?,
+            timeout_seconds: optional(&members, "timeout_seconds", "a whole number")?,
+            takes: takes(&members)?,
+        })
+    }
+}
+
+/// What is not known here cannot be asked of the asker, so it is passed over.
+fn takes(members: &Members<'_>) -> Result<Option<Vec<Takes>>, Malformed> {
+    let names: Option<Vec<String>> = list(members, "takes")?;
+    Ok(names.map(|names| names.iter().filter_map(|name| Takes::parse(name)).collect()))
+}
