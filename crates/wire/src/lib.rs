@@ -9,6 +9,7 @@ pub mod approval;
 pub mod control;
 mod fields;
 pub mod frame;
+pub mod hook;
 pub mod mcp;
 pub mod raw;
 pub mod scan;

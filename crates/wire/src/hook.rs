@@ -1,0 +1,294 @@
+//! The hook JSON of agent CLIs: what a hook is told on its standard input, and what it answers.
+//!
+//! Claude Code and Codex share the form and differ in what they take in an answer. Fields come
+//! and go with their versions, so every field but the event's name may be missing or of another
+//! type; what is passed on keeps its bytes.
+
+mod answer;
+#[cfg(test)]
+mod answer_tests;
+#[cfg(test)]
+mod tests;
+mod transcript;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use memchr::memmem;
+use serde_json::value::RawValue;
+
+use crate::approval::{Context, Kind, Request, RequestId, Takes};
+use crate::raw::{Json, Members, NotJson, quoted};
+
+pub use answer::answer;
+pub use transcript::{MAX_WORDS, Words, cut, words};
+
+/// Whose hook it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agent {
+    /// Claude Code.
+    Claude,
+    /// Codex, which refuses an answer that carries more than allow or deny.
+    Codex,
+}
+
+impl Agent {
+    /// The agent's name in a request.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Claude => "claude-code",
+            Self::Codex => "codex",
+        }
+    }
+
+    /// The agent that people call so.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "claude" | "claude-code" => Some(Self::Claude),
+            "codex" => Some(Self::Codex),
+            _ => None,
+        }
+    }
+}
+
+/// What has happened at the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// It would ask its user.
+    PermissionRequest,
+    /// It is about to run a tool.
+    PreToolUse,
+    /// One of its MCP servers asks the user for something.
+    Elicitation,
+    /// A tool has run.
+    PostToolUse,
+    /// A tool has failed.
+    PostToolUseFailure,
+    /// A turn has ended.
+    Stop,
+    /// The session has ended.
+    SessionEnd,
+    /// It has something to tell.
+    Notification,
+    /// Something else, which needs no hook of ours.
+    Other,
+}
+
+const EVENTS: [(&str, Event); 8] = [
+    ("PermissionRequest", Event::PermissionRequest),
+    ("PreToolUse", Event::PreToolUse),
+    ("Elicitation", Event::Elicitation),
+    ("PostToolUse", Event::PostToolUse),
+    ("PostToolUseFailure", Event::PostToolUseFailure),
+    ("Stop", Event::Stop),
+    ("SessionEnd", Event::SessionEnd),
+    ("Notification", Event::Notification),
+];
+
+impl Event {
+    fn parse(name: &str) -> Self {
+        EVENTS.iter().find(|(known, _)| *known == name).map_or(Self::Other, |(_, event)| *event)
+    }
+
+    /// The event that input seems to be about which is too long or too broken to be read.
+    #[must_use]
+    pub fn glimpse(input: &[u8]) -> Option<Self> {
+        const KEY: &[u8] = b"\"hook_event_name\"";
+        let rest = &input[memmem::find(input, KEY)? + KEY.len()..];
+        let mut parts = rest.split(|byte| *byte == b'"');
+        let colon = parts.next()?.trim_ascii();
+        let name = std::str::from_utf8(parts.next()?).ok()?;
+        (colon == b":").then(|| Self::parse(name))
+    }
+
+    /// The event's name, as the agents spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        EVENTS.iter().find(|(_, event)| *event == self).map_or("", |(name, _)| name)
+    }
+
+    /// What is asked of the desk; nothing for an event that is none of our business.
+    #[must_use]
+    pub fn kind(self) -> Option<Kind> {
+        match self {
+            Self::PermissionRequest | Self::PreToolUse | Self::Elicitation => Some(Kind::Ask),
+            Self::PostToolUse | Self::PostToolUseFailure | Self::Stop | Self::SessionEnd => {
+                Some(Kind::Settle)
+            }
+            Self::Notification => Some(Kind::Notify),
+            Self::Other => None,
+        }
+    }
+
+    /// Whether the tool that has ended did what it should.
+    fn ok(self) -> Option<bool> {
+        match self {
+            Self::PostToolUse => Some(true),
+            Self::PostToolUseFailure => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// What a hook is told.
+#[derive(Debug, Clone)]
+pub struct Input<'a> {
+    event: Event,
+    members: Members<'a>,
+}
+
+/// Why nothing can be asked about a hook's input. Its text quotes no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotInput {
+    /// It is not one JSON object.
+    NotJson(NotJson),
+    /// A field that has to be there is missing or no string.
+    Missing(&'static str),
+}
+
+impl fmt::Display for NotInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson(error) => write!(f, "{error}"),
+            Self::Missing(field) => write!(f, "it has no `{field}`"),
+        }
+    }
+}
+
+impl std::error::Error for NotInput {}
+
+impl<'a> Input<'a> {
+    /// Reads what stood on standard input.
+    pub fn read(text: &'a [u8]) -> Result<Self, NotInput> {
+        let text = std::str::from_utf8(text)
+            .map_err(|error| NotInput::NotJson(NotJson { bytes_read: error.valid_up_to() }))?;
+        let members = Members::read(text).map_err(NotInput::NotJson)?;
+        let name = members.string("hook_event_name").ok_or(NotInput::Missing("hook_event_name"))?;
+        Ok(Self { event: Event::parse(&name), members })
+    }
+
+    /// What has happened.
+    #[must_use]
+    pub fn event(&self) -> Event {
+        self.event
+    }
+
+    /// Whose input it looks like: only Codex counts turns by a `turn_id`.
+    #[must_use]
+    pub fn agent(&self) -> Agent {
+        match self.members.some("turn_id") {
+            Some(_) => Agent::Codex,
+            None => Agent::Claude,
+        }
+    }
+
+    /// Where the agent keeps what was said.
+    #[must_use]
+    pub fn transcript_path(&self) -> Option<Cow<'a, str>> {
+        self.text("transcript_path")
+    }
+
+    /// The subagent that the event is about.
+    #[must_use]
+    pub fn agent_id(&self) -> Option<Cow<'a, str>> {
+        self.text("agent_id")
+    }
+
+    /// The request to the desk, except for the agent's last words. What the agent left out of
+    /// `cwd` and `session_id` is empty, for the hook to fill in.
+    pub fn request(&self, request_id: RequestId, agent: Agent) -> Result<Request, NotInput> {
+        let text = |field| self.text(field).map(Cow::into_owned);
+        let context = Context {
+            event: self.text("hook_event_name").map(Cow::into_owned),
+            prompt_id: text("prompt_id").or_else(|| text("turn_id")),
+            agent_id: text("agent_id"),
+            last_words: self.text("last_assistant_message").map(|words| cut(&words)),
+            ok: self.event.ok(),
+            timeout_seconds: None,
+            takes: self.takes(agent),
+        };
+        Ok(Request {
+            request_id,
+            tool_name: self.tool_name()?,
+            tool_input: self.tool_input(),
+            cwd: text("cwd").unwrap_or_default(),
+            session_id: text("session_id").unwrap_or_default(),
+            permission_suggestions: self.suggestions(),
+            kind: self.event.kind().unwrap_or_default(),
+            agent: Some(agent.name().to_owned()),
+            context: Some(context),
+        })
+    }
+
+    /// The string that the field is, unless it is empty.
+    fn text(&self, field: &str) -> Option<Cow<'a, str>> {
+        self.members.string(field).filter(|text| !text.is_empty())
+    }
+
+    /// Events that are about no tool are called by their own name.
+    fn tool_name(&self) -> Result<String, NotInput> {
+        let name = self.text("tool_name").map(Cow::into_owned);
+        match self.event {
+            Event::Elicitation | Event::Notification | Event::Stop | Event::SessionEnd => {
+                Ok(self.event.name().to_owned())
+            }
+            _ => name.ok_or(NotInput::Missing("tool_name")),
+        }
+    }
+
+    fn tool_input(&self) -> Box<RawValue> {
+        match self.event {
+            Event::Elicitation => {
+                self.some_of(&["message", "requested_schema", "mcp_server_name", "mode", "url"])
+            }
+            Event::Notification => self.some_of(&["message", "title", "notification_type"]),
+            Event::SessionEnd => self.some_of(&["reason"]),
+            Event::Stop => self.some_of(&[]),
+            _ => match self.members.some("tool_input") {
+                Some(input) if !input.is_object() => object(&[("input", input)]),
+                input => object_of(input.unwrap_or(Json::EMPTY).get().to_owned()),
+            },
+        }
+    }
+
+    /// An object of those of these fields that there are.
+    fn some_of(&self, fields: &[&'static str]) -> Box<RawValue> {
+        let found = fields.iter().filter_map(|field| Some((*field, self.members.some(field)?)));
+        object(&found.collect::<Vec<_>>())
+    }
+
+    fn suggestions(&self) -> Vec<Box<RawValue>> {
+        let list = self.members.some("permission_suggestions");
+        list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
+    }
+
+    /// What the agent takes in an answer to this event.
+    fn takes(&self, agent: Agent) -> Option<Vec<Takes>> {
+        Some(match (self.event, agent) {
+            (Event::PermissionRequest, Agent::Claude) => {
+                vec![Takes::Always, Takes::Edit, Takes::Interrupt]
+            }
+            (Event::Elicitation, Agent::Claude) => vec![Takes::Edit, Takes::Interrupt],
+            // The first versions would pass over a changed input and run the old one. Those that
+            // name the prompt are known to take it.
+            (Event::PreToolUse, Agent::Claude) if self.text("prompt_id").is_some() => {
+                vec![Takes::Edit]
+            }
+            (event, _) if event.kind() == Some(Kind::Ask) => Vec::new(),
+            _ => return None,
+        })
+    }
+}
+
+fn object(members: &[(&str, Json<'_>)]) -> Box<RawValue> {
+    let member = |(key, value): &(&str, Json)| format!("{}:{value}", quoted(key));
+    let members: Vec<_> = members.iter().map(member).collect();
+    object_of(format!("{{{}}}", members.join(",")))
+}
+
+/// The text is an object that was read before or put together here.
+fn object_of(text: String) -> Box<RawValue> {
+    RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
