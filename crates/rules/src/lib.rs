@@ -1,1 +1,3 @@
 //! What callgate decides by itself, what it hides, and how it shows text. Pure: no I/O, no clock.
+
+pub mod text;
