@@ -1,1 +1,65 @@
 //! callgate's SQLite file and the chained ledger in it.
+//!
+//! The ledger has what was asked, pressed, decided and run. Each entry carries a hash over its
+//! content and the hash before it, so that a change in the middle breaks the chain at a place
+//! that [`Store::verify`] names. Beside it the file keeps random keys and small settings
+//! ([`Store::secret`], [`Store::keep`]), which are not chained.
+//!
+//! **What the chain proves.** It shows damage, a slip of the hand, and whoever changes an entry
+//! without understanding the file. It does not stop the file's owner, who can compute the chain
+//! anew; a key kept on the same machine would not either, since the same owner can read it. What
+//! does help is a [`Head`] noted elsewhere (on paper, on another machine, in a commit): a chain
+//! that was rewritten or cut has no longer that hash at that number
+//! ([`Store::verify_with`]).
+//!
+//! **What is committed stays.** [`Store::append`] returns after the commit. A process that is
+//! killed then loses nothing. A machine that loses its power may lose the last commits, since
+//! they are synced with the next checkpoint; what is left is still a whole chain.
+//!
+//! **Several processes** may append to one file: the next number and the hash before it are read
+//! inside the transaction that writes.
+
+#![allow(clippy::doc_markdown, reason = "SQLite is a name, not code")]
+
+mod chain;
+mod entry;
+mod error;
+mod kept;
+mod ledger;
+mod open;
+mod prune;
+mod read;
+mod schema;
+mod verify;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+pub use chain::{Anchor, Hash, Head, NotAHead};
+pub use entry::{Draft, Entry, Filter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, Member, kind};
+pub use error::StoreError;
+pub use kept::{LONGEST_KEY, LONGEST_VALUE};
+pub use prune::{LONGEST_OPEN_MS, Pruned};
+pub use verify::{Fault, Noted, Verified};
+
+/// An open file, with the ledger and what is kept beside it.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Where the file is, links resolved.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Turns what SQLite says into what to tell a person; `doing` completes "cannot ...".
+    fn failed(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + use<> {
+        let path = self.path.clone();
+        move |error| StoreError::sqlite(&path, doing, error)
+    }
+}

@@ -1,0 +1,167 @@
+//! Why the store could not do what it was asked.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+use crate::verify::Fault;
+
+/// Why the store could not do what it was asked. Nothing was written then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A file or its folder could not be made or looked at.
+    #[error("{action} {path}: {source}")]
+    Io {
+        /// What was tried, as in "cannot create the folder".
+        action: &'static str,
+        /// With which path.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// There is no ledger to read.
+    #[error("there is no ledger at {0} yet: `callgate up` begins one")]
+    Missing(PathBuf),
+    /// There is something at the path, and it is no file.
+    #[error("{0} is not a file; it was left alone: move it away or use another path")]
+    NotAFile(PathBuf),
+    /// The file is not SQLite's.
+    #[error("{0} is not a database; it was left alone: move it away or use another path")]
+    NotADatabase(PathBuf),
+    /// The file is SQLite's, but not callgate's.
+    #[error(
+        "{0} is the database of another program; it was left alone: move it away or use another \
+         path"
+    )]
+    OtherProgram(PathBuf),
+    /// The file belongs to somebody else.
+    #[error(
+        "{path} belongs to user {theirs}, not to user {ours}: run callgate as that user or use \
+         another path"
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Its owner.
+        theirs: u32,
+        /// Our user id.
+        ours: u32,
+    },
+    /// The file was written by a later callgate.
+    #[error(
+        "{path} was written by a newer callgate (its layout is version {found}, known is {known}): \
+         update callgate"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The newest version that is known here.
+        known: i64,
+    },
+    /// The file was written by an earlier callgate, and whoever only reads cannot change that.
+    #[error(
+        "{path} was written by an older callgate (its layout is version {found}, wanted is \
+         {known}): start `callgate up` once, which brings it up to date"
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The version that is wanted.
+        known: i64,
+    },
+    /// The file cannot be written, or was opened for reading.
+    #[error("cannot write to {0}: it is read-only; look at its permissions and its folder's")]
+    ReadOnly(PathBuf),
+    /// The disk is full.
+    #[error("no space left for {0}: nothing was written; make room and try again")]
+    Full(PathBuf),
+    /// Another process has kept the file locked for too long.
+    #[error("another process keeps {0} locked: wait for it or end it, then try again")]
+    Busy(PathBuf),
+    /// The file is damaged.
+    #[error("{path} is damaged ({reason}): keep a copy, then move it away to begin a new one")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was seen.
+        reason: String,
+    },
+    /// The folder is on a file system on which several processes cannot share the file.
+    #[error("{0} cannot be used in WAL mode (a network file system?): use a path on a local disk")]
+    NoWal(PathBuf),
+    /// The chain is broken, so that nothing may be removed from it.
+    #[error(
+        "the ledger is broken at entry {seq}: {why}; nothing was removed, as it may be evidence: \
+         keep the file, and move it away to begin a new one"
+    )]
+    Broken {
+        /// The first entry that does not fit.
+        seq: u64,
+        /// In which way.
+        why: Fault,
+    },
+    /// What was to be written is not an entry.
+    #[error("entry {index} of those to be written is refused: {why}")]
+    Refused {
+        /// Which of them, counted from 0.
+        index: usize,
+        /// What is wrong with it; never its content.
+        why: &'static str,
+    },
+    /// What was to be kept beside the ledger is too long.
+    #[error("cannot keep {what}: it is longer than {limit} bytes")]
+    TooLong {
+        /// Which part of it.
+        what: &'static str,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// SQLite refused for another reason.
+    #[error("cannot {doing} {path}: {source}")]
+    Sqlite {
+        /// What was tried.
+        doing: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// SQLite's reason.
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    pub(crate) fn io(action: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
+        Self::Io { action, path: path.to_owned(), source: source.into() }
+    }
+
+    pub(crate) fn sqlite(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::NotADatabase(path),
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly(path),
+            Some(ErrorCode::DiskFull) => Self::Full(path),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(path),
+            Some(ErrorCode::DatabaseCorrupt) => Self::damaged(&path, &source),
+            _ if is_misread(&source) => Self::damaged(&path, &source),
+            _ => Self::Sqlite { doing, path, source },
+        }
+    }
+
+    fn damaged(path: &Path, reason: &rusqlite::Error) -> Self {
+        Self::Damaged { path: path.to_owned(), reason: reason.to_string() }
+    }
+}
+
+/// Whether a column has what no version of ours has written.
+pub(crate) fn is_misread(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
+    matches!(
+        error,
+        FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..)
+    )
+}

@@ -1,0 +1,93 @@
+//! What is kept beside the ledger and not chained: random keys, settings, cosmetics.
+
+use rusqlite::{OptionalExtension, Params, params};
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::Store;
+use crate::error::StoreError;
+
+/// How long a key for [`Store::keep`] may be, in bytes.
+pub const LONGEST_KEY: usize = 256;
+/// How long a value for [`Store::keep`] may be, in bytes.
+pub const LONGEST_VALUE: usize = 1024 * 1024;
+
+impl Store {
+    /// A random key of this name, made when it is first asked for and the same ever after.
+    pub fn secret(&mut self, name: &str) -> Result<[u8; 32], StoreError> {
+        check("the name of a key", name, LONGEST_KEY)?;
+        let failed = self.failed("keep a key in");
+        if let Some(key) = self.known_secret(name).map_err(&failed)? {
+            return Ok(key);
+        }
+        // If another process makes one at the same time, the first that is written counts.
+        let fresh =
+            random().map_err(|error| StoreError::io("cannot make a key for", &self.path, error))?;
+        self.connection
+            .execute(
+                "INSERT OR IGNORE INTO secrets (name, key) VALUES (?, ?)",
+                params![name, fresh],
+            )
+            .map_err(&failed)?;
+        self.known_secret(name).map_err(failed).map(|key| key.unwrap_or(fresh))
+    }
+
+    fn known_secret(&self, name: &str) -> rusqlite::Result<Option<[u8; 32]>> {
+        let query = "SELECT key FROM secrets WHERE name = ?";
+        self.connection.query_row(query, [name], |row| row.get(0)).optional()
+    }
+
+    /// Keeps `value` under `key`, in place of what was there. Whoever keeps it forgets it too:
+    /// nothing else removes it.
+    pub fn keep(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
+        check("the name of a setting", key, LONGEST_KEY)?;
+        check("a setting", value, LONGEST_VALUE)?;
+        self.write("INSERT OR REPLACE INTO kept (key, value) VALUES (?, ?)", [key, value])
+    }
+
+    /// What is kept under `key`.
+    pub fn kept(&self, key: &str) -> Result<Option<String>, StoreError> {
+        self.connection
+            .prepare_cached("SELECT value FROM kept WHERE key = ?")
+            .and_then(|mut query| query.query_row([key], |row| row.get(0)).optional())
+            .map_err(self.failed("read"))
+    }
+
+    /// Keeps nothing under `key` any more.
+    pub fn forget(&mut self, key: &str) -> Result<(), StoreError> {
+        self.write("DELETE FROM kept WHERE key = ?", [key])
+    }
+
+    /// All that is kept under keys that begin so, in order of the keys.
+    pub fn kept_under(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
+        let query = "SELECT key, value FROM kept WHERE key >= ?1
+                     AND substr(key, 1, length(?1)) = ?1 ORDER BY key";
+        let read = || {
+            let mut query = self.connection.prepare_cached(query)?;
+            query
+                .query_map([prefix], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<Result<_, _>>()
+        };
+        read().map_err(self.failed("read"))
+    }
+
+    fn write(&self, statement: &str, values: impl Params) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(statement)
+            .and_then(|mut statement| statement.execute(values))
+            .map_err(self.failed("write to"))
+            .map(drop)
+    }
+}
+
+fn check(what: &'static str, text: &str, limit: usize) -> Result<(), StoreError> {
+    if text.len() > limit { Err(StoreError::TooLong { what, limit }) } else { Ok(()) }
+}
+
+fn random() -> rustix::io::Result<[u8; 32]> {
+    let mut key = [0; 32];
+    let mut filled = 0;
+    while filled < key.len() {
+        filled += getrandom(&mut key[filled..], GetRandomFlags::empty())?;
+    }
+    Ok(key)
+}

@@ -1,0 +1,104 @@
+//! Writing to the ledger: numbers, hashes, and one transaction for all.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::chain::{Content, Head, link};
+use crate::error::StoreError;
+use crate::{Draft, Entry, Store};
+
+impl Store {
+    /// Writes `drafts` at the end of the ledger, in this order, all or none. When it returns they
+    /// are committed: no death of this process takes them away.
+    pub fn append(&mut self, drafts: &[Draft]) -> Result<Vec<Entry>, StoreError> {
+        for (index, draft) in drafts.iter().enumerate() {
+            if let Some(why) = draft.fault() {
+                return Err(StoreError::Refused { index, why });
+            }
+        }
+        if drafts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let failed = self.failed("write to");
+        let transaction = self.begin()?;
+        let entries = write(&transaction, drafts).map_err(&failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(entries)
+    }
+
+    /// A transaction in which nobody else writes.
+    pub(crate) fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
+        let failed = self.failed("write to");
+        self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)
+    }
+}
+
+/// Writes `drafts` behind whatever is last in this transaction.
+pub(crate) fn write(
+    transaction: &Transaction<'_>,
+    drafts: &[Draft],
+) -> rusqlite::Result<Vec<Entry>> {
+    let mut head = last_written(transaction)?;
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO entries (seq, at_ms, kind, question, body, hash) VALUES (?, ?, ?, ?, ?, ?)",
+    )?;
+    let mut entries = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        let entry = chained(&head, draft.clone());
+        let Entry { seq, at_ms, kind, question, body, hash } = &entry;
+        insert.execute(params![number(*seq)?, at_ms, kind, question, body, hash])?;
+        head = Head { seq: *seq, hash: *hash };
+        entries.push(entry);
+    }
+    transaction
+        .prepare_cached("INSERT OR REPLACE INTO head (id, seq, hash) VALUES (1, ?, ?)")?
+        .execute(params![number(head.seq)?, head.hash])?;
+    Ok(entries)
+}
+
+fn chained(head: &Head, draft: Draft) -> Entry {
+    let Draft { at_ms, kind, question, body } = draft;
+    let content = Content {
+        seq: head.seq + 1,
+        at_ms,
+        kind: kind.as_bytes(),
+        question: question.as_deref().map(str::as_bytes),
+        body: body.as_bytes(),
+    };
+    let hash = link(&head.hash, &content);
+    Entry { seq: head.seq + 1, at_ms, kind, question, body, hash }
+}
+
+/// What the next entry follows. It is the last that was ever written, also when somebody has
+/// taken it out of the table since: its number is not given again, and verification sees the gap.
+pub(crate) fn last_written(connection: &Connection) -> rusqlite::Result<Head> {
+    let marked = marked(connection)?.unwrap_or(Head::NONE);
+    let present = present(connection)?.unwrap_or(Head::NONE);
+    Ok(if marked.seq > present.seq { marked } else { present })
+}
+
+/// The end of the ledger as the mark beside it has it.
+pub(crate) fn marked(connection: &Connection) -> rusqlite::Result<Option<Head>> {
+    head(connection, "SELECT seq, hash FROM head")
+}
+
+/// The last entry that is there.
+pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Option<Head>> {
+    head(connection, "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1")
+}
+
+fn head(connection: &Connection, query: &str) -> rusqlite::Result<Option<Head>> {
+    connection
+        .prepare_cached(query)?
+        .query_row([], |row| {
+            let seq = row.get::<_, i64>(0)?;
+            let seq =
+                u64::try_from(seq).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, seq))?;
+            Ok(Head { seq, hash: row.get(1)? })
+        })
+        .optional()
+}
+
+/// A number as SQLite has it.
+pub(crate) fn number(seq: u64) -> rusqlite::Result<i64> {
+    i64::try_from(seq).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}

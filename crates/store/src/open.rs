@@ -1,0 +1,205 @@
+//! Opening the file: whose it is, who may read it, and how SQLite is to treat it.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::schema::{self, Layout, STEPS};
+
+/// How long another process's transaction is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many bytes are read and written at a time.
+const PAGE: u64 = 4096;
+
+/// Few pages are kept in memory, since what is written is seldom read again. Text that is removed
+/// is overwritten. Names in the file's own schema are not trusted.
+const HABITS: &str = "
+    PRAGMA cache_size = -512;
+    PRAGMA mmap_size = 0;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA trusted_schema = OFF;
+    PRAGMA cell_size_check = ON;
+";
+const WRITERS_HABITS: &str = "
+    PRAGMA synchronous = NORMAL;
+    PRAGMA secure_delete = ON;
+    PRAGMA wal_autocheckpoint = 1000;
+    PRAGMA journal_size_limit = 4194304;
+";
+
+impl Store {
+    /// Opens the file for reading and writing, and makes it if it is not there: its folder with
+    /// mode 0700, itself and what SQLite puts beside it (`-wal`, `-shm`) with mode 0600 from their
+    /// first moment. Refused are a file that is no database, one of another program or of a newer
+    /// callgate, and one of another user.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_with(path, STEPS)
+    }
+
+    pub(crate) fn open_with(path: &Path, steps: &[&str]) -> Result<Self, StoreError> {
+        create(path)?;
+        let path = resolve(path)?;
+        look_at(&path)?;
+        close_to_others(&path)?;
+        let failed = |error| StoreError::sqlite(&path, "open", error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        schema::check(&path, &schema::layout(&connection).map_err(failed)?, steps)?;
+        if connection.is_readonly(MAIN_DB).map_err(failed)? {
+            return Err(StoreError::ReadOnly(path));
+        }
+        // This one has to come before anything is written, and later changes nothing.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
+        use_wal(&connection, &path)?;
+        connection.execute_batch(HABITS).map_err(failed)?;
+        connection.execute_batch(WRITERS_HABITS).map_err(failed)?;
+        schema::migrate(&mut connection, &path, steps)?;
+        Ok(Self { connection, path })
+    }
+
+    /// Opens the file for reading only, while others may be writing. It is never made, and nothing
+    /// is ever written to it. SQLite may put its two helper files beside it, or leave them there.
+    pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        let path = resolve(path)?;
+        look_at(&path)?;
+        let (connection, layout) = match read_only(&path, false) {
+            // SQLite cannot put its helper files beside it. Without a log of changes that are not
+            // in it yet the file is whole by itself.
+            Err(error) if is_unopenable(&error) && !beside(&path, "-wal").exists() => {
+                read_only(&path, true)
+            }
+            opened => opened,
+        }
+        .map_err(|error| StoreError::sqlite(&path, "open", error))?;
+        schema::check(&path, &layout, STEPS)?;
+        match (layout, schema::version(STEPS)) {
+            (Layout::Ours(found), known) if found < known => {
+                Err(StoreError::Older { path, found, known })
+            }
+            (Layout::Ours(_), _) => Ok(Self { connection, path }),
+            (Layout::Empty | Layout::Other, _) => Err(StoreError::Missing(path)),
+        }
+    }
+
+    /// Lets the file grow to about so many bytes and no further, as long as it is open. What does
+    /// not fit is refused as on a full disk.
+    pub fn limit_size(&self, bytes: u64) -> Result<(), StoreError> {
+        let pages = i64::try_from(bytes / PAGE).unwrap_or(i64::MAX);
+        self.connection
+            .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
+            .map_err(self.failed("limit the size of"))
+    }
+}
+
+fn read_only(path: &Path, alone: bool) -> rusqlite::Result<(Connection, Layout)> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = if alone {
+        let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+        Connection::open_with_flags(immutable_address(path), flags)?
+    } else {
+        Connection::open_with_flags(path, flags)?
+    };
+    connection.busy_timeout(PATIENCE)?;
+    connection.execute_batch(HABITS)?;
+    let layout = schema::layout(&connection)?;
+    Ok((connection, layout))
+}
+
+fn is_unopenable(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+}
+
+fn immutable_address(path: &Path) -> String {
+    let escaped = path.as_os_str().as_bytes().iter().map(|byte| match byte {
+        b'/' | b'.' | b'-' | b'_' => char::from(*byte).to_string(),
+        byte if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
+        byte => format!("%{byte:02x}"),
+    });
+    format!("file:{}?immutable=1", escaped.collect::<String>())
+}
+
+/// Makes the folder and an empty file, unless they are there. The file is made without opening
+/// it: closing it again would drop the locks that this process may already have on it.
+fn create(path: &Path) -> Result<(), StoreError> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let make = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        make.map_err(|error| StoreError::io("cannot create the folder", folder, error))?;
+    }
+    match mknodat(CWD, path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0) {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(error) => Err(StoreError::io("cannot create", path, error)),
+    }
+}
+
+fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
+    path.canonicalize().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => StoreError::Missing(path.to_owned()),
+        _ => StoreError::io("cannot look at", path, error),
+    })
+}
+
+/// Makes sure that it is a file of ours.
+fn look_at(path: &Path) -> Result<(), StoreError> {
+    let metadata =
+        fs::metadata(path).map_err(|error| StoreError::io("cannot look at", path, error))?;
+    let (theirs, ours) = (metadata.uid(), geteuid().as_raw());
+    if !metadata.is_file() {
+        return Err(StoreError::NotAFile(path.to_owned()));
+    }
+    if theirs != ours {
+        return Err(StoreError::Foreign { path: path.to_owned(), theirs, ours });
+    }
+    Ok(())
+}
+
+/// Takes from others what a copy or a hand has given them. The files that SQLite puts beside this
+/// one get the same mode as it has.
+fn close_to_others(path: &Path) -> Result<(), StoreError> {
+    for path in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        if metadata.is_file() && metadata.mode() & 0o077 != 0 {
+            fs::set_permissions(&path, Permissions::from_mode(metadata.mode() & 0o700))
+                .map_err(|error| StoreError::io("cannot close to others", &path, error))?;
+        }
+    }
+    Ok(())
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Switches to WAL. Of several processes that open a new file at once SQLite lets one do it and
+/// sends the others away without waiting.
+fn use_wal(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let mode =
+            connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
+        match mode.map(|mode: String| mode == "wal") {
+            Ok(true) => return Ok(()),
+            Ok(false) => return Err(StoreError::NoWal(path.to_owned())),
+            Err(error) => match StoreError::sqlite(path, "open", error) {
+                StoreError::Busy(_) if Instant::now() < deadline => {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                error => return Err(error),
+            },
+        }
+    }
+}

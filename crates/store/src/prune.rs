@@ -1,0 +1,118 @@
+//! Removing what is old, with an anchor from which verification goes on.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OptionalExtension, Row, Statement, Transaction};
+
+use crate::chain::{Anchor, Hash};
+use crate::error::StoreError;
+use crate::verify::{Verified, walk};
+use crate::{Draft, Entry, Store, kind, ledger};
+
+/// How long a question can be open, in milliseconds: a day, where the longest time that can be
+/// set is an hour. One that was asked earlier and never closed was abandoned, and pruning does
+/// not stop at it.
+pub const LONGEST_OPEN_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What pruning has removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pruned {
+    /// How many entries.
+    pub removed: u64,
+    /// The anchor that stands for them; none when nothing was removed.
+    pub anchor: Option<Entry>,
+}
+
+impl Store {
+    /// Removes entries from the beginning of the ledger, up to the first that is not older than
+    /// `before_ms` or belongs to a question that is still open, and writes an `anchor` at its end
+    /// in the same transaction. A chain that is broken is left as it is: it may be evidence.
+    pub fn prune(&mut self, before_ms: i64) -> Result<Pruned, StoreError> {
+        self.prune_at(before_ms, now_ms())
+    }
+
+    pub(crate) fn prune_at(&mut self, before_ms: i64, now_ms: i64) -> Result<Pruned, StoreError> {
+        let failed = self.failed("prune");
+        let transaction = self.begin()?;
+        if let Verified::Broken { seq, why } = walk(&transaction, None).map_err(&failed)? {
+            return Err(StoreError::Broken { seq, why });
+        }
+        let anchor = remove(&transaction, before_ms, now_ms).map_err(&failed)?;
+        transaction.commit().map_err(failed)?;
+        let Some((removed, anchor)) = anchor else {
+            return Ok(Pruned { removed: 0, anchor: None });
+        };
+        self.give_back_space();
+        Ok(Pruned { removed, anchor: Some(anchor) })
+    }
+
+    /// What was removed leaves the file and its log too. It is gone from the ledger already, so a
+    /// reader that is in the way only means that the space is given back later.
+    fn give_back_space(&self) {
+        for pragma in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"] {
+            // Each row is a step of the work, so all of them are asked for.
+            let all_rows = |mut query: Statement<'_>| query.query_map([], |_| Ok(()))?.collect();
+            self.connection.prepare(pragma).and_then(all_rows).unwrap_or(());
+        }
+    }
+}
+
+fn remove(
+    transaction: &Transaction<'_>,
+    before_ms: i64,
+    now_ms: i64,
+) -> rusqlite::Result<Option<(u64, Entry)>> {
+    let kept_from = first_to_keep(transaction, before_ms, now_ms)?;
+    let Some(anchor) = anchor_before(transaction, kept_from)? else { return Ok(None) };
+    transaction.execute("DELETE FROM entries WHERE seq < ?", [kept_from])?;
+    let body = serde_json::to_string(&anchor)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    let draft = Draft { at_ms: now_ms, kind: kind::ANCHOR.to_owned(), question: None, body };
+    let written = ledger::write(transaction, &[draft])?;
+    Ok(written.into_iter().next().map(|entry| (anchor.count, entry)))
+}
+
+fn first_to_keep(connection: &Connection, before_ms: i64, now_ms: i64) -> rusqlite::Result<i64> {
+    connection.query_row(
+        "SELECT min(seq) FROM (
+             SELECT min(seq) AS seq FROM entries WHERE at_ms >= ?1
+             UNION ALL
+             SELECT min(e.seq) FROM entries asked JOIN entries e ON e.question = asked.question
+             WHERE asked.kind = 'asked' AND asked.at_ms >= ?2 AND NOT EXISTS (
+                 SELECT 1 FROM entries closed
+                 WHERE closed.question = asked.question AND closed.kind = 'closed'))",
+        [before_ms, now_ms.saturating_sub(LONGEST_OPEN_MS)],
+        |row| row.get::<_, Option<i64>>(0).map(|seq| seq.unwrap_or(i64::MAX)),
+    )
+}
+
+/// What stands for all entries before `kept_from`, if there are any.
+fn anchor_before(connection: &Connection, kept_from: i64) -> rusqlite::Result<Option<Anchor>> {
+    let unsigned = |row: &Row<'_>, index: usize| {
+        let value = row.get::<_, i64>(index)?;
+        u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, value))
+    };
+    connection
+        .query_row(
+            "SELECT last.seq, last.hash, removed.count, removed.first, removed.last
+             FROM (SELECT count(*) AS count, min(at_ms) AS first, max(at_ms) AS last,
+                   max(seq) AS seq FROM entries WHERE seq < ?) removed
+             JOIN entries last ON last.seq = removed.seq",
+            [kept_from],
+            |row| {
+                Ok(Anchor {
+                    through: unsigned(row, 0)?,
+                    hash: Hash(row.get(1)?).to_string(),
+                    count: unsigned(row, 2)?,
+                    from_ms: row.get(3)?,
+                    to_ms: row.get(4)?,
+                })
+            },
+        )
+        .optional()
+}
+
+fn now_ms() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)
+}

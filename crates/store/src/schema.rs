@@ -1,0 +1,117 @@
+//! How the file is laid out, and how an older one becomes a newer one.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::error::StoreError;
+
+/// Stands in the file's header and says that it is callgate's.
+pub(crate) const APPLICATION: i64 = 0x4347_6c67;
+
+/// The steps from nothing to the present: the first makes version 1, the next version 2 of it. A
+/// step that was released is never changed; a new one is added at the end.
+pub(crate) const STEPS: &[&str] = &[V1];
+
+const V1: &str = "
+    PRAGMA application_id = 0x43476c67;
+
+    CREATE TABLE entries (
+        seq      INTEGER PRIMARY KEY CHECK (seq > 0),
+        at_ms    INTEGER NOT NULL,
+        kind     TEXT NOT NULL,
+        question TEXT,
+        body     TEXT NOT NULL,
+        hash     BLOB NOT NULL CHECK (length(hash) = 32)
+    ) STRICT;
+    CREATE INDEX entries_of_question ON entries (question, seq) WHERE question IS NOT NULL;
+    CREATE INDEX entries_asked ON entries (at_ms) WHERE kind = 'asked';
+    CREATE INDEX entries_closed ON entries (seq) WHERE kind = 'closed';
+    CREATE INDEX entries_anchor ON entries (seq) WHERE kind = 'anchor';
+
+    -- The last entry ever written: entries cut off at the end leave this behind.
+    CREATE TABLE head (
+        id   INTEGER PRIMARY KEY CHECK (id = 1),
+        seq  INTEGER NOT NULL,
+        hash BLOB NOT NULL CHECK (length(hash) = 32)
+    ) STRICT;
+
+    CREATE TABLE secrets (
+        name TEXT PRIMARY KEY,
+        key  BLOB NOT NULL CHECK (length(key) = 32)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE kept (
+        key   TEXT PRIMARY KEY,
+        value TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// What is known of a file before it is used.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Nothing is in it yet.
+    Empty,
+    /// callgate's, in this version.
+    Ours(i64),
+    /// Another program's.
+    Other,
+}
+
+/// Looks what the file is, in one statement: another process may be making it meanwhile.
+pub(crate) fn layout(connection: &Connection) -> rusqlite::Result<Layout> {
+    let (application, version, things): (i64, i64, i64) = connection.query_row(
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+         FROM pragma_application_id, pragma_user_version",
+        [],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    Ok(match (application, version, things) {
+        (APPLICATION, 1.., _) => Layout::Ours(version),
+        (0, 0, 0) => Layout::Empty,
+        _ => Layout::Other,
+    })
+}
+
+/// Refuses a file that `steps` do not lead to.
+pub(crate) fn check(path: &Path, layout: &Layout, steps: &[&str]) -> Result<(), StoreError> {
+    let known = version(steps);
+    match *layout {
+        Layout::Other => Err(StoreError::OtherProgram(path.to_owned())),
+        Layout::Ours(found) if found > known => {
+            Err(StoreError::Newer { path: path.to_owned(), found, known })
+        }
+        Layout::Ours(_) | Layout::Empty => Ok(()),
+    }
+}
+
+/// Takes the steps that the file has not seen yet, all or none. Others may be doing the same.
+pub(crate) fn migrate(
+    connection: &mut Connection,
+    path: &Path,
+    steps: &[&str],
+) -> Result<(), StoreError> {
+    let failed = |error| StoreError::sqlite(path, "bring up to date", error);
+    if layout(connection).map_err(failed)? == Layout::Ours(version(steps)) {
+        return Ok(());
+    }
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let found = layout(&transaction).map_err(failed)?;
+    check(path, &found, steps)?;
+    let seen = if let Layout::Ours(version) = found { usize::try_from(version) } else { Ok(0) };
+    for step in steps.iter().skip(seen.unwrap_or(usize::MAX)) {
+        transaction.execute_batch(step).map_err(failed)?;
+    }
+    transaction.pragma_update(None, "user_version", version(steps)).map_err(failed)?;
+    transaction.commit().map_err(failed)
+}
+
+/// The version that `steps` lead to.
+pub(crate) fn version(steps: &[&str]) -> i64 {
+    i64::try_from(steps.len()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+#[path = "schema_tests.rs"]
+mod tests;

@@ -1,0 +1,230 @@
+//! Walking the chain: is every entry there, and as it was written?
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::chain::{Anchor, Content, Head, link};
+use crate::error::{StoreError, is_misread};
+use crate::{Store, ledger};
+
+/// What a walk along the chain has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verified {
+    /// Every entry follows the one before it.
+    Whole {
+        /// How many there are.
+        entries: u64,
+        /// What was removed before the first of them by pruning, if anything was.
+        from_anchor: Option<Anchor>,
+        /// The end of the chain, to be noted elsewhere.
+        head: Head,
+        /// How it compares with a head that was noted earlier.
+        noted: Noted,
+    },
+    /// An entry does not follow the one before it.
+    Broken {
+        /// The first such.
+        seq: u64,
+        /// In which way.
+        why: Fault,
+    },
+}
+
+/// How a chain compares with a head that was noted earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noted {
+    /// None was given.
+    NotGiven,
+    /// What was noted is in the chain.
+    Found,
+    /// The entry was removed by pruning since, so that nothing can be said about it.
+    Pruned,
+}
+
+/// In which way a chain is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The content and the hash do not belong together, or the one before it was replaced.
+    #[error("it was changed, or the entry before it was replaced")]
+    Changed,
+    /// The entry is not there, but later ones are or were.
+    #[error("it is missing")]
+    Missing,
+    /// The chain begins here, and no anchor says why.
+    #[error("all before it is missing, and no pruning has removed it")]
+    NoAnchor,
+    /// The mark of the chain's end and the last entry do not belong together.
+    #[error("the mark of the ledger's end has another hash for it")]
+    OtherMark,
+    /// A head that was noted earlier has another hash for it.
+    #[error("it has another hash than the head that was noted: the ledger was written anew")]
+    OtherThanNoted,
+    /// SQLite cannot read it.
+    #[error("it cannot be read: the file is damaged")]
+    Unreadable,
+}
+
+impl Store {
+    /// Walks the whole chain.
+    pub fn verify(&self) -> Result<Verified, StoreError> {
+        self.verify_with(None)
+    }
+
+    /// Walks the whole chain, and looks whether a head that was noted earlier is part of it.
+    pub fn verify_with(&self, noted: Option<Head>) -> Result<Verified, StoreError> {
+        let failed = self.failed("verify");
+        // One view of the file, however long it takes and whoever writes meanwhile.
+        let view = self.connection.unchecked_transaction().map_err(&failed)?;
+        walk(&view, noted).map_err(failed)
+    }
+}
+
+/// Walks the chain as `connection` sees it.
+pub(crate) fn walk(connection: &Connection, noted: Option<Head>) -> rusqlite::Result<Verified> {
+    let mut walk = match Walk::begin(connection, noted)? {
+        Ok(walk) => walk,
+        Err((seq, why)) => return Ok(Verified::Broken { seq, why }),
+    };
+    Ok(match walk.go(connection)? {
+        Ok(()) => Verified::Whole {
+            entries: walk.entries,
+            head: walk.last,
+            noted: walk.compared(),
+            from_anchor: walk.from_anchor,
+        },
+        Err((seq, why)) => Verified::Broken { seq, why },
+    })
+}
+
+type Step = Result<(), (u64, Fault)>;
+
+struct Walk {
+    from_anchor: Option<Anchor>,
+    entries: u64,
+    last: Head,
+    noted: Option<Head>,
+    found: bool,
+}
+
+impl Walk {
+    fn begin(
+        connection: &Connection,
+        noted: Option<Head>,
+    ) -> rusqlite::Result<Result<Self, (u64, Fault)>> {
+        let first = connection
+            .query_row("SELECT min(seq) FROM entries", [], |row| row.get::<_, Option<i64>>(0))
+            .or_else(|error| if is_damage(&error) { Ok(None) } else { Err(error) })?;
+        let first = first.map_or(1, |first| u64::try_from(first).unwrap_or(0));
+        let mut walk =
+            Self { from_anchor: None, entries: 0, last: Head::NONE, noted, found: false };
+        if first == 0 {
+            return Ok(Err((1, Fault::Missing)));
+        }
+        if first > 1 {
+            let anchor = anchor_through(connection, first - 1)?;
+            let Some(head) = anchor.as_ref().and_then(Anchor::head) else {
+                return Ok(Err((first, Fault::NoAnchor)));
+            };
+            walk.last = head;
+            walk.from_anchor = anchor;
+        }
+        Ok(walk.compare().map(|()| walk))
+    }
+
+    fn go(&mut self, connection: &Connection) -> rusqlite::Result<Step> {
+        let mut query = connection
+            .prepare("SELECT seq, at_ms, kind, question, body, hash FROM entries ORDER BY seq")?;
+        let mut rows = query.query([])?;
+        loop {
+            let step = match rows.next() {
+                Ok(Some(row)) => self.step(row),
+                Ok(None) => break,
+                Err(error) => Err(error),
+            };
+            match step {
+                Ok(Ok(())) => {}
+                Ok(fault) => return Ok(fault),
+                Err(error) if is_damage(&error) => {
+                    return Ok(Err((self.last.seq + 1, Fault::Unreadable)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.end(ledger::marked(connection)?))
+    }
+
+    fn step(&mut self, row: &Row<'_>) -> rusqlite::Result<Step> {
+        let seq = self.last.seq + 1;
+        if row.get::<_, i64>(0)? != ledger::number(seq)? {
+            return Ok(Err((seq, Fault::Missing)));
+        }
+        let content = Content {
+            seq,
+            at_ms: row.get(1)?,
+            kind: bytes(row.get_ref(2)?).unwrap_or_default(),
+            question: bytes(row.get_ref(3)?),
+            body: bytes(row.get_ref(4)?).unwrap_or_default(),
+        };
+        let hash = link(&self.last.hash, &content);
+        if bytes(row.get_ref(5)?) != Some(&hash) {
+            return Ok(Err((seq, Fault::Changed)));
+        }
+        self.entries += 1;
+        self.last = Head { seq, hash };
+        Ok(self.compare())
+    }
+
+    /// Holds what the chain has reached against what was noted.
+    fn compare(&mut self) -> Step {
+        match self.noted {
+            Some(noted) if noted.seq == self.last.seq => {
+                self.found = noted == self.last;
+                if self.found { Ok(()) } else { Err((noted.seq, Fault::OtherThanNoted)) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// After the last entry: was there ever one behind it?
+    fn end(&self, marked: Option<Head>) -> Step {
+        let next = self.last.seq + 1;
+        match marked {
+            Some(marked) if marked.seq > self.last.seq => return Err((next, Fault::Missing)),
+            Some(marked) if marked != self.last => return Err((self.last.seq, Fault::OtherMark)),
+            None if self.last.seq > 0 => return Err((self.last.seq, Fault::OtherMark)),
+            Some(_) | None => {}
+        }
+        match self.noted {
+            Some(noted) if noted.seq > self.last.seq => Err((next, Fault::Missing)),
+            _ => Ok(()),
+        }
+    }
+
+    fn compared(&self) -> Noted {
+        match self.noted {
+            None => Noted::NotGiven,
+            Some(_) if self.found => Noted::Found,
+            Some(_) => Noted::Pruned,
+        }
+    }
+}
+
+/// The anchor that says that entries up to `through` were removed.
+fn anchor_through(connection: &Connection, through: u64) -> rusqlite::Result<Option<Anchor>> {
+    let mut query = connection.prepare(
+        "SELECT body FROM entries WHERE kind = 'anchor' AND json_valid(body)
+         AND json_extract(body, '$.through') = ? ORDER BY seq DESC LIMIT 1",
+    )?;
+    let body: Option<String> =
+        query.query_row([ledger::number(through)?], |row| row.get(0)).optional()?;
+    Ok(body.as_deref().and_then(Anchor::read))
+}
+
+fn bytes(value: ValueRef<'_>) -> Option<&[u8]> {
+    value.as_bytes_or_null().ok().flatten()
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) || is_misread(error)
+}

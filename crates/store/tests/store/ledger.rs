@@ -1,0 +1,216 @@
+//! What goes into the ledger comes out of it, by every filter.
+
+use crate::place::{Place, draft, seqs};
+use callgate_store::{Draft, Filter, LONGEST_BODY, Member, Store, StoreError};
+
+#[test]
+fn what_is_appended_is_there_for_everybody_when_it_returns() {
+    let mut place = Place::new();
+    let reader = Store::open_read_only(&place.path()).unwrap();
+    let before = reader.data_version().unwrap();
+    let written = place
+        .store
+        .append(&[draft("asked", Some("q1"), r#"{"tool":"Bash"}"#), draft("started", None, "{}")])
+        .unwrap();
+    assert_eq!(seqs(&written), [1, 2]);
+    assert_eq!(reader.entries(&Filter::default(), 0, 10).unwrap(), written);
+    assert_eq!(reader.last_seq().unwrap(), 2);
+    assert_eq!(reader.head().unwrap().hash, written[1].hash);
+    assert_ne!(reader.data_version().unwrap(), before);
+    assert_eq!(seqs(&place.store.append(&[draft("stopped", None, "{}")]).unwrap()), [3]);
+    assert_eq!(place.store.append(&[]).unwrap(), []);
+}
+
+#[test]
+fn what_is_no_entry_is_refused_and_nothing_of_its_batch_is_written() {
+    let mut place = Place::new();
+    let good = draft("asked", Some("q"), "{}");
+    let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(LONGEST_BODY));
+    let bad: [(Draft, &str); 13] = [
+        (draft("", None, "{}"), "kind"),
+        (draft("Asked", None, "{}"), "kind"),
+        (draft("a b", None, "{}"), "kind"),
+        (draft(&"a".repeat(33), None, "{}"), "kind"),
+        (draft("anchor", None, "{}"), "anchor"),
+        (draft("asked", Some(""), "{}"), "question"),
+        (draft("asked", Some("a\nb"), "{}"), "question"),
+        (draft("asked", Some(&"q".repeat(129)), "{}"), "question"),
+        (draft("asked", None, ""), "JSON object"),
+        (draft("asked", None, "[]"), "JSON object"),
+        (draft("asked", None, "{} {}"), "JSON object"),
+        (draft("asked", None, r#"{"a":}"#), "JSON object"),
+        (draft("asked", None, &long), "16 MiB"),
+    ];
+    for (bad, why) in bad {
+        let error = place.store.append(&[good.clone(), bad]).unwrap_err();
+        assert!(matches!(error, StoreError::Refused { index: 1, .. }), "{error}");
+        assert!(error.to_string().contains(why), "{error} should name the {why}");
+    }
+    assert_eq!(place.store.last_seq().unwrap(), 0);
+    place.store.append(&[draft(&"a".repeat(32), Some(&"q".repeat(128)), " {} ")]).unwrap();
+}
+
+/// A ledger with two questions and what happened around them; times are 100, 200, ...
+fn told() -> Place {
+    let mut place = Place::new();
+    let q1 = Some("q1");
+    let q2 = Some("q2");
+    let mut at = 0;
+    let mut tell = |kind: &str, question: Option<&str>, body: &str| {
+        at += 100;
+        place.write_at(at, kind, question, body);
+    };
+    tell("started", None, r#"{"version":"0.1.0"}"#); // 1
+    let asked = r#"{"tool":"Bash","cwd":"/home/ada/engine","session":"34fb81ac","input":{"command":"say \"Hi\"\n50%"}}"#;
+    tell("asked", q1, asked); // 2
+    tell("asked", q2, r#"{"tool":"Write","cwd":"/home/ada/eng","session":"34aa"}"#); // 3
+    tell("decided", q1, r#"{"decision":"deny","by":"Ada"}"#); // 4
+    tell("closed", q1, r#"{"how":"delivered"}"#); // 5
+    tell("decided", q2, r#"{"decision":"allow","by":"Ada"}"#); // 6
+    tell("ran", None, r#"{"tool":"bash","ok":true,"session":"34fb81ac","tries":1234}"#); // 7
+    place
+}
+
+#[test]
+fn every_filter_gives_what_it_says() {
+    let place = told();
+    let check = |filter: Filter, expected: &[u64]| {
+        let found = seqs(&place.store.entries(&filter, 0, 100).unwrap());
+        assert_eq!(found, expected, "{filter:?}");
+        let found = seqs(&place.store.latest(&filter, 100).unwrap());
+        assert_eq!(found, expected, "the latest of {filter:?}");
+    };
+    let all = Filter::default;
+    check(all(), &[1, 2, 3, 4, 5, 6, 7]);
+    let kinds = |kinds: &[&str]| kinds.iter().map(|&kind| kind.to_owned()).collect();
+    check(Filter { kinds: kinds(&["asked"]), ..all() }, &[2, 3]);
+    check(Filter { kinds: kinds(&["asked", "ran"]), ..all() }, &[2, 3, 7]);
+    check(Filter { kinds: kinds(&["nothing"]), ..all() }, &[]);
+    check(Filter { question: Some("q1".to_owned()), ..all() }, &[2, 4, 5]);
+    check(Filter { since_ms: Some(300), ..all() }, &[3, 4, 5, 6, 7]);
+    check(Filter { until_ms: Some(300), ..all() }, &[1, 2]);
+    check(Filter { since_ms: Some(200), until_ms: Some(400), ..all() }, &[2, 3]);
+    let text = |text: &str| Filter { text: Some(text.to_owned()), ..all() };
+    check(text("ada"), &[2, 3, 4, 6]);
+    check(text("SAY \"hi\"\n"), &[2]);
+    check(text("50%"), &[2]);
+    check(text("%"), &[2]);
+    check(text("23"), &[7]);
+    check(text("cwd"), &[]);
+    let member = |name: &str, member| Filter { members: vec![(name.to_owned(), member)], ..all() };
+    let is = |value: &str| Member::Is(value.to_owned());
+    check(member("tool", is("Bash")), &[2, 4, 5, 7]);
+    check(member("decision", is("allow")), &[3, 6]);
+    check(member("ok", is("1")), &[]);
+    check(member("session", Member::Begins("34".to_owned())), &[2, 3, 4, 5, 6, 7]);
+    check(member("session", Member::Begins("34f".to_owned())), &[2, 4, 5, 7]);
+    check(member("session", Member::Begins("4f".to_owned())), &[]);
+    let within = |folder: &str| member("cwd", Member::Within(folder.to_owned()));
+    check(within("/home/ada"), &[2, 3, 4, 5, 6]);
+    check(within("/home/ada/eng/"), &[3, 6]);
+    check(within("engine"), &[2, 4, 5]);
+    check(within("ada/engine"), &[2, 4, 5]);
+    check(within("gine"), &[]);
+    let both = vec![("tool".to_owned(), is("Bash")), ("decision".to_owned(), is("deny"))];
+    check(Filter { members: both, kinds: kinds(&["decided"]), ..all() }, &[4]);
+}
+
+#[test]
+fn a_body_that_was_tampered_with_does_not_stop_a_search() {
+    let place = told();
+    place.tamper("UPDATE entries SET body = 'no JSON' WHERE seq = 2");
+    let text = Filter { text: Some("ada".to_owned()), ..Filter::default() };
+    assert_eq!(seqs(&place.store.entries(&text, 0, 9).unwrap()), [3, 4, 6]);
+    let tool = ("tool".to_owned(), Member::Is("Write".to_owned()));
+    let member = Filter { members: vec![tool], ..Filter::default() };
+    assert_eq!(seqs(&place.store.entries(&member, 0, 9).unwrap()), [3, 6]);
+}
+
+#[test]
+fn pages_follow_each_other() {
+    let place = told();
+    let page = |after, limit| seqs(&place.store.entries(&Filter::default(), after, limit).unwrap());
+    assert_eq!(page(0, 3), [1, 2, 3]);
+    assert_eq!(page(3, 3), [4, 5, 6]);
+    assert_eq!(page(6, 3), [7]);
+    assert!(page(7, 3).is_empty());
+    assert!(page(u64::MAX, 3).is_empty());
+    assert_eq!(page(0, usize::MAX).len(), 7);
+    assert!(page(0, 0).is_empty());
+    assert_eq!(seqs(&place.store.latest(&Filter::default(), 2).unwrap()), [6, 7]);
+}
+
+#[test]
+fn open_questions_come_with_all_that_was_written_about_them() {
+    let mut place = told();
+    let open = |place: &Place, since| -> Vec<Vec<u64>> {
+        let questions = place.store.open_questions(since).unwrap();
+        questions.iter().map(|entries| seqs(entries)).collect()
+    };
+    assert_eq!(open(&place, 0), [[3, 6]]);
+    assert_eq!(open(&place, 301), Vec::<Vec<u64>>::new());
+    place.write_at(800, "asked", Some("a"), "{}");
+    place.write_at(900, "asked", Some("b"), "{}");
+    place.write_at(901, "pressed", Some("a"), "{}");
+    assert_eq!(open(&place, 300), [vec![3, 6], vec![8, 10], vec![9]]);
+    place.write_at(902, "asked", None, "{}");
+    place.write_at(903, "closed", Some("q2"), "{}");
+    assert_eq!(open(&place, 0), [vec![8, 10], vec![9]]);
+}
+
+#[test]
+fn the_questions_closed_last_come_first() {
+    let mut place = told();
+    let closed = |place: &Place, limit| -> Vec<Vec<u64>> {
+        let questions = place.store.recently_closed(limit).unwrap();
+        questions.iter().map(|entries| seqs(entries)).collect()
+    };
+    assert_eq!(closed(&place, 5), [[2, 4, 5]]);
+    place.write("closed", Some("q2"), "{}");
+    place.write("closed", None, "{}");
+    assert_eq!(closed(&place, 5), [[3, 6, 8], [2, 4, 5]]);
+    assert_eq!(closed(&place, 1), [[3, 6, 8]]);
+    assert_eq!(closed(&place, 0), Vec::<Vec<u64>>::new());
+}
+
+#[test]
+fn a_key_is_made_once_and_kept() {
+    let mut place = Place::new();
+    let key = place.store.secret("digest").unwrap();
+    let other = place.store.secret("other").unwrap();
+    assert_ne!(key, other);
+    assert_ne!(key, [0; 32]);
+    assert_eq!(place.store.secret("digest").unwrap(), key);
+    let mut again = Store::open(&place.path()).unwrap();
+    assert_eq!(again.secret("digest").unwrap(), key);
+    assert_ne!(Place::new().store.secret("digest").unwrap(), key);
+}
+
+#[test]
+fn settings_are_kept_replaced_listed_and_forgotten() {
+    let mut place = Place::new();
+    let store = &mut place.store;
+    let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
+    };
+    for (key, value) in
+        [("chat/b", "2"), ("chat/a", "1"), ("chat", "x"), ("chatter", "y"), ("ä/1", "z")]
+    {
+        store.keep(key, value).unwrap();
+    }
+    store.keep("chat/a", "3").unwrap();
+    assert_eq!(store.kept("chat/a").unwrap().as_deref(), Some("3"));
+    assert_eq!(store.kept("chat/").unwrap(), None);
+    assert_eq!(store.kept_under("chat/").unwrap(), pairs(&[("chat/a", "3"), ("chat/b", "2")]));
+    assert_eq!(store.kept_under("ä").unwrap(), pairs(&[("ä/1", "z")]));
+    assert_eq!(store.kept_under("chat%").unwrap(), []);
+    assert_eq!(store.kept_under("").unwrap().len(), 5);
+    store.forget("chat/a").unwrap();
+    store.forget("chat/a").unwrap();
+    assert_eq!(store.kept("chat/a").unwrap(), None);
+    assert_eq!(store.last_seq().unwrap(), 0, "none of it is in the chain");
+    let long = "x".repeat(callgate_store::LONGEST_VALUE + 1);
+    assert!(matches!(store.keep("a", &long).unwrap_err(), StoreError::TooLong { .. }));
+    assert!(matches!(store.keep(&long[..257], "").unwrap_err(), StoreError::TooLong { .. }));
+    assert!(matches!(store.secret(&long[..257]).unwrap_err(), StoreError::TooLong { .. }));
+}

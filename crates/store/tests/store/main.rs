@@ -1,0 +1,9 @@
+//! The store from outside: what it keeps, what it notices, and what it survives.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+mod chain;
+mod file;
+mod ledger;
+mod place;
+mod processes;
