@@ -8,6 +8,9 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::process::DEADLINE;
 
 /// The longest head of a request.
 const MAX_HEAD: usize = 64 * 1024;
@@ -48,7 +51,20 @@ struct Open {
 
 impl Server {
     pub(crate) fn start(service: Arc<impl Service>) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a port");
+        Self::start_at((Ipv4Addr::LOCALHOST, 0).into(), service)
+    }
+
+    /// Starts at an address that was free a moment ago. A process that another test is just
+    /// starting may still hold a copy of its last listener, so it is waited for.
+    pub(crate) fn start_at(address: SocketAddr, service: Arc<impl Service>) -> Self {
+        let end = Instant::now() + DEADLINE;
+        let listener = loop {
+            match TcpListener::bind(address) {
+                Ok(listener) => break listener,
+                Err(error) => assert!(Instant::now() < end, "cannot listen at {address}: {error}"),
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
         let address = listener.local_addr().expect("a bound socket has an address");
         let open = Arc::new(Open::default());
         let shared = Arc::clone(&open);
@@ -306,7 +322,6 @@ pub(crate) fn request(address: SocketAddr, raw: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
 
     struct Echo;
 

@@ -12,6 +12,7 @@ pub mod claude;
 pub mod leaks;
 pub mod messages;
 pub mod process;
+pub mod telegram;
 pub mod telegram_html;
 pub mod tools;
 
