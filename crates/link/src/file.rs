@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 /// Creates `path` with mode 0600 and writes `content`; an existing file is an error. When the
@@ -48,6 +49,35 @@ impl Drop for Held {
     fn drop(&mut self) {
         // An error means that somebody else has removed it.
         fs::remove_file(&self.path).ok();
+    }
+}
+
+/// Says that we are there, for as long as it is held: nobody else can hold a lock on the same file.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock on `path`, a file made for this and never removed; nothing when somebody
+    /// else holds it.
+    pub fn take(path: &Path) -> io::Result<Option<Self>> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        // What stands at this name may be somebody's link to another file.
+        let file = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() || metadata.uid() != geteuid().as_raw() {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "it is not a file of ours",
+            ));
+        }
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 //!
 //! Sockets that only their owner can reach ([`socket`]), drivers that read the frames of
 //! `callgate-wire` from them, blocking ([`blocking`]) and on tokio ([`tokio`]), files that only
-//! their owner can read ([`mod@file`]), and child processes that do not outlive us ([`child`]).
+//! their owner can read ([`mod@file`]), hang-ups of many sockets at once ([`hangup`]), and child processes that do not outlive us ([`child`]).
 
 pub mod blocking;
 pub mod child;
 pub mod file;
+pub mod hangup;
 pub mod socket;
 pub mod tokio;

@@ -1,6 +1,6 @@
 //! What is kept beside the ledger and not chained: random keys, settings, cosmetics.
 
-use rusqlite::{OptionalExtension, Params, params};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::Store;
@@ -10,6 +10,9 @@ use crate::error::StoreError;
 pub const LONGEST_KEY: usize = 256;
 /// How long a value for [`Store::keep`] may be, in bytes.
 pub const LONGEST_VALUE: usize = 1024 * 1024;
+
+const KEEP: &str = "INSERT OR REPLACE INTO kept (key, value) VALUES (?, ?)";
+const FORGET: &str = "DELETE FROM kept WHERE key = ?";
 
 impl Store {
     /// A random key of this name, made when it is first asked for and the same ever after.
@@ -39,9 +42,8 @@ impl Store {
     /// Keeps `value` under `key`, in place of what was there. Whoever keeps it forgets it too:
     /// nothing else removes it.
     pub fn keep(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
-        check("the name of a setting", key, LONGEST_KEY)?;
-        check("a setting", value, LONGEST_VALUE)?;
-        self.write("INSERT OR REPLACE INTO kept (key, value) VALUES (?, ?)", [key, value])
+        check_kept(key, value)?;
+        self.write(KEEP, [key, value])
     }
 
     /// What is kept under `key`.
@@ -54,7 +56,7 @@ impl Store {
 
     /// Keeps nothing under `key` any more.
     pub fn forget(&mut self, key: &str) -> Result<(), StoreError> {
-        self.write("DELETE FROM kept WHERE key = ?", [key])
+        self.write(FORGET, [key])
     }
 
     /// All that is kept under keys that begin so, in order of the keys.
@@ -77,6 +79,25 @@ impl Store {
             .map_err(self.failed("write to"))
             .map(drop)
     }
+}
+
+/// Keeps and forgets inside a transaction, in this order.
+pub(crate) fn write_kept(
+    connection: &Connection,
+    keeps: &[(String, Option<String>)],
+) -> rusqlite::Result<()> {
+    for (key, value) in keeps {
+        match value {
+            Some(value) => connection.prepare_cached(KEEP)?.execute([key, value])?,
+            None => connection.prepare_cached(FORGET)?.execute([key])?,
+        };
+    }
+    Ok(())
+}
+
+pub(crate) fn check_kept(key: &str, value: &str) -> Result<(), StoreError> {
+    check("the name of a setting", key, LONGEST_KEY)?;
+    check("a setting", value, LONGEST_VALUE)
 }
 
 fn check(what: &'static str, text: &str, limit: usize) -> Result<(), StoreError> {

@@ -4,23 +4,38 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 
 use crate::chain::{Content, Head, link};
 use crate::error::StoreError;
+use crate::kept::{check_kept, write_kept};
 use crate::{Draft, Entry, Store};
 
 impl Store {
     /// Writes `drafts` at the end of the ledger, in this order, all or none. When it returns they
     /// are committed: no death of this process takes them away.
     pub fn append(&mut self, drafts: &[Draft]) -> Result<Vec<Entry>, StoreError> {
+        self.append_with(drafts, &[])
+    }
+
+    /// Like [`append`](Self::append), with what is to be kept beside the ledger, or forgotten,
+    /// in the same transaction.
+    pub fn append_with(
+        &mut self,
+        drafts: &[Draft],
+        keeps: &[(String, Option<String>)],
+    ) -> Result<Vec<Entry>, StoreError> {
         for (index, draft) in drafts.iter().enumerate() {
             if let Some(why) = draft.fault() {
                 return Err(StoreError::Refused { index, why });
             }
         }
-        if drafts.is_empty() {
+        for (key, value) in keeps {
+            check_kept(key, value.as_deref().unwrap_or_default())?;
+        }
+        if drafts.is_empty() && keeps.is_empty() {
             return Ok(Vec::new());
         }
         let failed = self.failed("write to");
         let transaction = self.begin()?;
         let entries = write(&transaction, drafts).map_err(&failed)?;
+        write_kept(&transaction, keeps).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         Ok(entries)
     }
@@ -37,6 +52,9 @@ pub(crate) fn write(
     transaction: &Transaction<'_>,
     drafts: &[Draft],
 ) -> rusqlite::Result<Vec<Entry>> {
+    if drafts.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut head = last_written(transaction)?;
     let mut insert = transaction.prepare_cached(
         "INSERT INTO entries (seq, at_ms, kind, question, body, hash) VALUES (?, ?, ?, ?, ?, ?)",

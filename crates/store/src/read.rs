@@ -49,6 +49,14 @@ impl Store {
             .map_err(self.failed("read"))
     }
 
+    /// Whether any entry belongs to this question.
+    pub fn has_question(&self, id: &str) -> Result<bool, StoreError> {
+        self.connection
+            .prepare_cached("SELECT 1 FROM entries WHERE question = ? LIMIT 1")
+            .and_then(|mut query| query.exists([id]))
+            .map_err(self.failed("read"))
+    }
+
     /// All entries of each question that was asked at `since_ms` or later and has no entry of the
     /// kind `closed`; the question that was asked first comes first.
     pub fn open_questions(&self, since_ms: i64) -> Result<Vec<Vec<Entry>>, StoreError> {
@@ -69,9 +77,11 @@ impl Store {
     pub fn recently_closed(&self, limit: usize) -> Result<Vec<Vec<Entry>>, StoreError> {
         let query = format!(
             "SELECT {COLUMNS} FROM entries e JOIN (
-                 SELECT question, max(seq) AS last FROM entries
-                 WHERE kind = 'closed' AND question IS NOT NULL
-                 GROUP BY question ORDER BY last DESC LIMIT ?
+                 SELECT question, seq AS last FROM entries closed
+                 WHERE kind = 'closed' AND question IS NOT NULL AND NOT EXISTS (
+                     SELECT 1 FROM entries later WHERE later.question = closed.question
+                     AND later.kind = 'closed' AND later.seq > closed.seq)
+                 ORDER BY seq DESC LIMIT ?
              ) q ON e.question = q.question ORDER BY q.last DESC, e.seq"
         );
         Ok(by_question(self.query(&query, [i64::try_from(limit).unwrap_or(i64::MAX)])?))
@@ -149,8 +159,10 @@ impl Wanted {
         }
         if let Some(text) = text {
             let text = wanted.text(text);
-            let holds = format!("instr(lower(atom), lower({text})) > 0");
-            wanted.and(any("json_tree", "e.body", &holds));
+            wanted.and(format!(
+                "EXISTS (SELECT 1 FROM json_tree(iif(json_valid(e.body), e.body, '{{}}'))
+                         WHERE instr(lower(atom), lower({text})) > 0)"
+            ));
         }
         for (name, member) in members {
             wanted.and_member(name, member);
@@ -179,32 +191,24 @@ impl Wanted {
     /// A member counts for all entries of its question: what was asked and what was decided
     /// stand in different ones.
     fn and_member(&mut self, name: &str, member: &Member) {
-        let name = self.text(name);
         let (Member::Is(value) | Member::Begins(value) | Member::Within(value)) = member;
-        let value = self.text(value);
-        let is = match member {
-            Member::Is(_) => format!("atom = {value} COLLATE NOCASE"),
-            Member::Begins(_) => format!("substr(atom, 1, length({value})) = {value}"),
-            Member::Within(_) => {
-                format!(
-                    "instr('/' || trim(atom, '/') || '/', '/' || trim({value}, '/') || '/') > 0"
-                )
-            }
+        let (name, value) = (self.text(&format!("$.\"{name}\"")), self.text(value));
+        let has = |entry: &str| {
+            let body = format!("{entry}.body");
+            let text = format!("json_extract({body}, {name})");
+            let is = match member {
+                Member::Is(_) => format!("{text} = {value} COLLATE NOCASE"),
+                Member::Begins(_) => format!("substr({text}, 1, length({value})) = {value}"),
+                Member::Within(_) => format!(
+                    "instr('/' || trim({text}, '/') || '/', '/' || trim({value}, '/') || '/') > 0"
+                ),
+            };
+            format!("iif(json_valid({body}), json_type({body}, {name}) = 'text' AND {is}, false)")
         };
-        let holds = format!("key = {name} AND type = 'text' AND {is}");
-        let own = any("json_each", "e.body", &holds);
-        let of_another = any("json_each", "o.body", &holds);
+        let (own, of_another) = (has("e"), has("o"));
         self.and(format!(
             "({own} OR EXISTS
                  (SELECT 1 FROM entries o WHERE o.question = e.question AND {of_another}))"
         ));
     }
-}
-
-/// Whether something in a body holds. One that is no JSON has nothing in it.
-fn any(walk: &str, body: &str, holds: &str) -> String {
-    format!(
-        "EXISTS (SELECT 1 FROM {walk}(CASE WHEN json_valid({body}) THEN {body} ELSE '{{}}' END)
-                 WHERE {holds})"
-    )
 }

@@ -214,3 +214,23 @@ fn settings_are_kept_replaced_listed_and_forgotten() {
     assert!(matches!(store.keep(&long[..257], "").unwrap_err(), StoreError::TooLong { .. }));
     assert!(matches!(store.secret(&long[..257]).unwrap_err(), StoreError::TooLong { .. }));
 }
+
+#[test]
+fn what_is_kept_with_entries_is_written_with_them_or_not_at_all() {
+    let mut place = Place::new();
+    let keep = |key: &str, value: Option<&str>| (key.to_owned(), value.map(str::to_owned));
+    let asked = draft("asked", Some("q1"), "{}");
+    let keeps = [keep("copy/1", Some("7")), keep("copy/2", Some("8")), keep("copy/1", None)];
+    assert_eq!(place.store.append_with(&[asked], &keeps).unwrap().len(), 1);
+    assert_eq!(place.store.kept("copy/1").unwrap(), None);
+    assert_eq!(place.store.kept("copy/2").unwrap().as_deref(), Some("8"));
+    assert!(
+        place.store.append_with(&[draft("", None, "{}")], &[keep("copy/3", Some(""))]).is_err()
+    );
+    let long = "k".repeat(300);
+    assert!(place.store.append_with(&[draft("ran", None, "{}")], &[keep(&long, None)]).is_err());
+    assert_eq!(place.store.kept("copy/3").unwrap(), None);
+    assert_eq!(place.store.last_seq().unwrap(), 1);
+    assert!(place.store.append_with(&[], &[keep("copy/2", None)]).unwrap().is_empty());
+    assert!(place.store.has_question("q1").unwrap() && !place.store.has_question("q2").unwrap());
+}
