@@ -77,8 +77,9 @@ fn first_to_keep(connection: &Connection, before_ms: i64, now_ms: i64) -> rusqli
         "SELECT min(seq) FROM (
              SELECT min(seq) AS seq FROM entries WHERE at_ms >= ?1
              UNION ALL
-             SELECT min(e.seq) FROM entries asked JOIN entries e ON e.question = asked.question
-             WHERE asked.kind = 'asked' AND asked.at_ms >= ?2 AND NOT EXISTS (
+             SELECT min(e.seq) FROM entries asked INDEXED BY entries_asked
+             CROSS JOIN entries e ON e.question = asked.question WHERE asked.kind = 'asked'
+             AND asked.at_ms >= ?2 AND NOT EXISTS (
                  SELECT 1 FROM entries closed
                  WHERE closed.question = asked.question AND closed.kind = 'closed'))",
         [before_ms, now_ms.saturating_sub(LONGEST_OPEN_MS)],

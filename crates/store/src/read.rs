@@ -62,7 +62,7 @@ impl Store {
     pub fn open_questions(&self, since_ms: i64) -> Result<Vec<Vec<Entry>>, StoreError> {
         let query = format!(
             "SELECT {COLUMNS} FROM entries e JOIN (
-                 SELECT question, min(seq) AS first FROM entries asked
+                 SELECT question, min(seq) AS first FROM entries asked INDEXED BY entries_asked
                  WHERE kind = 'asked' AND at_ms >= ? AND question IS NOT NULL AND NOT EXISTS (
                      SELECT 1 FROM entries closed
                      WHERE closed.question = asked.question AND closed.kind = 'closed')
