@@ -1,28 +1,90 @@
 //! The commands for people, and the help.
 
+use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::{config, install, uninstall};
 
 /// One small program for everything that passes between a coding agent, your code, your screen
 /// and you.
 ///
-/// Today it carries tools: a program built on the library `callgate-tools` lets an agent call its
-/// functions, and `callgate bridge` is what the agent starts for that.
+/// It carries tools (a program built on the library `callgate-tools` lets an agent call its
+/// functions, and `callgate bridge` is what the agent starts for that) and approvals: `callgate
+/// install` puts its hook into your agent's settings.
 #[derive(Debug, Parser)]
 #[command(version, disable_help_subcommand = true)]
-struct Cli {}
+struct Cli {
+    /// Reads the settings in FILE instead of ~/.config/callgate/config.toml
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
 
-/// What a wrong command line ends with, as sysexits has it.
+/// One variant and one file for each command.
+#[derive(Debug, Subcommand)]
+enum Command {
+    Install(install::Args),
+    Uninstall(uninstall::Args),
+}
+
+/// Why a command failed; each kind has its exit code, as sysexits has them.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// What was asked for cannot be done.
+    #[error("{0}")]
+    Failed(String),
+    /// The settings are wrong.
+    #[error(transparent)]
+    Settings(#[from] config::Problems),
+    /// Nobody reads what we print, or it cannot be printed.
+    #[error("cannot print: {0}")]
+    Output(#[from] io::Error),
+}
+
+/// What a wrong command line ends with.
 const USAGE: u8 = 64;
+/// What wrong settings end with.
+const SETTINGS: u8 = 78;
 
 /// Reads the command line and does what it says.
 pub(crate) fn run() -> ExitCode {
     let shown = match Cli::try_parse() {
-        Ok(Cli {}) => Cli::command().print_help().map(|()| ExitCode::SUCCESS),
+        Ok(cli) => return cli.run(),
         Err(error) if error.use_stderr() => error.print().map(|()| ExitCode::from(USAGE)),
         Err(help) => help.print().map(|()| ExitCode::SUCCESS),
     };
     // A reader that has gone away is no failure of ours.
     shown.unwrap_or(ExitCode::SUCCESS)
+}
+
+impl Cli {
+    fn run(self) -> ExitCode {
+        let file = self.config.as_deref();
+        let done = match self.command {
+            None => Cli::command().print_help().map(|()| ExitCode::SUCCESS).map_err(Failure::from),
+            Some(Command::Install(args)) => args.run(file),
+            Some(Command::Uninstall(args)) => args.run(),
+        };
+        done.unwrap_or_else(|failure| failure.tell())
+    }
+}
+
+impl Failure {
+    fn tell(&self) -> ExitCode {
+        let code = match self {
+            // A reader that has gone away is no failure of ours.
+            Self::Output(error) if error.kind() == ErrorKind::BrokenPipe => {
+                return ExitCode::SUCCESS;
+            }
+            Self::Settings(_) => ExitCode::from(SETTINGS),
+            Self::Failed(_) | Self::Output(_) => ExitCode::FAILURE,
+        };
+        // There is no other place to complain at.
+        writeln!(io::stderr(), "callgate: {self}").ok();
+        code
+    }
 }

@@ -4,6 +4,10 @@
 //! take to start is time that somebody waits.
 
 mod cli;
+mod config;
+mod install;
+mod program;
+mod uninstall;
 
 use std::process::ExitCode;
 

@@ -51,5 +51,5 @@ fn the_help_tells_what_there_is_and_a_wrong_word_is_refused() {
     assert!(callgate("--version").success().stdout.starts_with("callgate 0.1"));
     let wrong = callgate("dance");
     assert_eq!(wrong.status.code(), Some(64));
-    assert!(wrong.stderr.contains("unexpected argument 'dance'"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("unrecognized subcommand 'dance'"), "{}", wrong.stderr);
 }

@@ -1,0 +1,110 @@
+//! The settings: a file, the environment over it, flags over both.
+//!
+//! What was said is read first ([`raw`]) and checked second ([`check`]), so that all that is wrong
+//! is told at once. Only here are files and environment read for settings; the crates get values.
+
+#![allow(dead_code, reason = "the commands that use the rest are being built")]
+
+mod check;
+mod flags;
+mod keys;
+mod places;
+mod problem;
+mod raw;
+mod token;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use check::Check;
+pub(crate) use flags::Flags;
+pub(crate) use places::Surroundings;
+pub(crate) use problem::{Origin, Problems, Setting};
+use raw::RawConfig;
+pub(crate) use token::TokenSource;
+
+/// All settings, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Config {
+    /// The settings file, which may be absent; none where there is no home folder.
+    pub(crate) file: Option<Setting<PathBuf>>,
+    /// The socket at which hooks ask.
+    pub(crate) socket: Setting<PathBuf>,
+    /// How long a question stays open.
+    pub(crate) timeout: Setting<Duration>,
+    /// How long a waiting hook looks for a daemon that has died.
+    pub(crate) grace: Setting<Duration>,
+    /// The file with the ledger; its folder is private.
+    pub(crate) database: Setting<PathBuf>,
+    /// The private socket for viewers.
+    pub(crate) desk_socket: Setting<PathBuf>,
+    /// The file with the user's rules, which may be absent.
+    pub(crate) rules: Setting<PathBuf>,
+    /// How long the terminal and the page have a question to themselves.
+    pub(crate) phone_after: Setting<Duration>,
+    /// Whether the phone hears when an agent has stopped.
+    pub(crate) notify_on_stop: Setting<bool>,
+    /// The phone.
+    pub(crate) telegram: Telegram,
+}
+
+/// The settings of the phone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Telegram {
+    /// Where the bot's token is, if there is one; read it with [`TokenSource::read`].
+    pub(crate) token: Option<Setting<TokenSource>>,
+    /// The address of the Bot API, without a slash at its end.
+    pub(crate) api_url: Setting<String>,
+    /// The chats that are asked.
+    pub(crate) allowed_chats: Setting<Vec<i64>>,
+    /// Who may answer in a group; empty means nobody.
+    pub(crate) allowed_users: Setting<Vec<i64>>,
+}
+
+/// What the hook needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HookSettings {
+    /// The socket at which it asks.
+    pub(crate) socket: PathBuf,
+    /// How long it waits for an answer.
+    pub(crate) timeout: Duration,
+    /// How long it looks for a daemon that has died.
+    pub(crate) grace: Duration,
+}
+
+impl Config {
+    /// Reads and checks the settings. `file` is what `--config` names.
+    pub(crate) fn load(file: Option<&Path>, flags: &Flags) -> Result<Self, Problems> {
+        Self::load_in(file, flags, &Surroundings::of_process())
+    }
+
+    fn load_in(
+        file: Option<&Path>,
+        flags: &Flags,
+        around: &Surroundings,
+    ) -> Result<Self, Problems> {
+        let mut raw = RawConfig::read(file, around);
+        for (key, flag, text) in flags.given() {
+            raw.add_flag(key, flag, text);
+        }
+        let mut check = Check::new(&raw, around);
+        let config = check.config();
+        Problems::check(config, check.problems)
+    }
+}
+
+/// The settings of the hook, by the same file and environment. What is wrong with keys that it
+/// does not use is no reason to leave an agent without its hook.
+pub(crate) fn for_hook(file: Option<&Path>) -> Result<HookSettings, Problems> {
+    hook_in(file, &Surroundings::of_process())
+}
+
+fn hook_in(file: Option<&Path>, around: &Surroundings) -> Result<HookSettings, Problems> {
+    let raw = RawConfig::read(file, around);
+    let mut check = Check::new(&raw, around);
+    let settings = check.hook();
+    Problems::check(settings, check.problems)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,290 @@
+//! Checks what was said and fills in what was not.
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::places::Surroundings;
+use super::problem::{Matter, Origin, Problem, Setting};
+use super::raw::{Entry, Given, RawConfig};
+use super::token::TokenSource;
+use super::{Config, HookSettings, Telegram};
+
+/// The longest path that a Unix socket can have, in bytes.
+pub(crate) const LONGEST_SOCKET_PATH: usize = 107;
+/// How long a question may stay open.
+pub(crate) const TIMEOUT: RangeInclusive<i64> = 1..=3600;
+/// How long a waiting hook may look for a daemon that has died.
+pub(crate) const GRACE: RangeInclusive<i64> = 0..=600;
+/// How long the phone may be left in peace.
+const PHONE_AFTER: RangeInclusive<i64> = 0..=3600;
+/// The socket of the contract.
+pub(crate) const DEFAULT_SOCKET: &str = "/tmp/vibe-reachout.sock";
+const DEFAULT_API_URL: &str = "https://api.telegram.org";
+/// Only one of these may say where the token is.
+const TOKEN_KEYS: [&str; 4] =
+    ["telegram.token", "telegram.token_file", "telegram.token_command", "telegram.token_keyring"];
+
+/// The checks, which collect all that is wrong.
+pub(crate) struct Check<'a> {
+    raw: &'a RawConfig,
+    around: &'a Surroundings,
+    /// What is wrong.
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl<'a> Check<'a> {
+    pub(crate) fn new(raw: &'a RawConfig, around: &'a Surroundings) -> Self {
+        Self { raw, around, problems: raw.problems.clone() }
+    }
+
+    /// Everything.
+    pub(crate) fn config(&mut self) -> Config {
+        let database = self.database();
+        let config = Config {
+            file: self.raw.file.clone(),
+            socket: self.socket(),
+            timeout: self.timeout(),
+            grace: self.grace(),
+            desk_socket: self.desk_socket(&database.value),
+            database,
+            rules: self.rules(),
+            phone_after: self.seconds("phone_after_seconds", PHONE_AFTER, 0),
+            notify_on_stop: self.switch("notify_on_stop"),
+            telegram: Telegram {
+                token: self.token(),
+                api_url: self.api_url(),
+                allowed_chats: self.ids("telegram.allowed_chats", i64::MIN),
+                allowed_users: self.ids("telegram.allowed_users", 1),
+            },
+        };
+        if config.phone_after.value > Duration::ZERO
+            && config.phone_after.value >= config.timeout.value
+        {
+            let text = "`phone_after_seconds` must be less than `timeout_seconds`, \
+                        or the phone is never asked";
+            self.wrong("phone_after_seconds", config.phone_after.origin.clone(), text);
+        }
+        config
+    }
+
+    /// Only what the hook needs.
+    pub(crate) fn hook(&mut self) -> HookSettings {
+        let used = ["socket", "timeout_seconds", "grace_seconds"];
+        self.problems.retain(|problem| match problem.matter {
+            Matter::File => true,
+            Matter::Unknown => false,
+            Matter::Key(name) => used.contains(&name),
+        });
+        HookSettings {
+            socket: self.socket().value,
+            timeout: self.timeout().value,
+            grace: self.grace().value,
+        }
+    }
+
+    fn timeout(&mut self) -> Setting<Duration> {
+        self.seconds("timeout_seconds", TIMEOUT, 300)
+    }
+
+    fn grace(&mut self) -> Setting<Duration> {
+        self.seconds("grace_seconds", GRACE, 15)
+    }
+
+    fn socket(&mut self) -> Setting<PathBuf> {
+        let socket = self.path("socket").unwrap_or_else(|| default(DEFAULT_SOCKET.into()));
+        self.short_enough("socket", &socket);
+        socket
+    }
+
+    fn database(&mut self) -> Setting<PathBuf> {
+        let folder = self.around.data_folder();
+        self.path_or("database", folder.map(|folder| folder.join("callgate.db")))
+    }
+
+    fn rules(&mut self) -> Setting<PathBuf> {
+        let folder = self.around.config_folder();
+        self.path_or("rules", folder.map(|folder| folder.join("rules.toml")))
+    }
+
+    /// In the folder of this login, which is private; else beside the database, which is in a
+    /// private folder too.
+    fn desk_socket(&mut self, database: &Path) -> Setting<PathBuf> {
+        let socket = self.path("desk_socket").unwrap_or_else(|| {
+            let here = self.around.runtime_folder().map(|folder| folder.join("desk.sock"));
+            let short = here.filter(|path| is_short_enough(path));
+            default(short.unwrap_or_else(|| database.with_file_name("desk.sock")))
+        });
+        self.short_enough("desk_socket", &socket);
+        socket
+    }
+
+    fn short_enough(&mut self, name: &'static str, socket: &Setting<PathBuf>) {
+        if is_short_enough(&socket.value) {
+            return;
+        }
+        let text = format!(
+            "the path of a socket can have {LONGEST_SOCKET_PATH} bytes, {} has {}; \
+             set `{name}` to a shorter one",
+            socket.value.display(),
+            socket.value.as_os_str().len()
+        );
+        self.wrong(name, socket.origin.clone(), &text);
+    }
+
+    fn token(&mut self) -> Option<Setting<TokenSource>> {
+        let is_off = |entry: &Entry| entry.given == Given::Switch(false);
+        let said: Vec<&Entry> =
+            self.raw.entries.iter().filter(|e| TOKEN_KEYS.contains(&e.name)).collect();
+        let said: Vec<&Entry> = said.into_iter().filter(|entry| !is_off(entry)).collect();
+        let last = *said.last()?;
+        let same_layer = |entry: &&&Entry| layer(&entry.origin) == layer(&last.origin);
+        if let [first, second, ..] = said.iter().filter(same_layer).collect::<Vec<_>>()[..] {
+            let text = format!("there are both `{}` and `{}`; keep one", first.name, second.name);
+            self.wrong(second.name, second.origin.clone(), &text);
+        }
+        let value = self.token_source(last)?;
+        Some(Setting { value, origin: last.origin.clone() })
+    }
+
+    fn token_source(&mut self, entry: &Entry) -> Option<TokenSource> {
+        match (&entry.given, &entry.origin) {
+            (Given::Secret(token), Origin::File { path, .. }) => {
+                Some(TokenSource::Config(token.clone(), path.clone()))
+            }
+            (Given::Secret(token), _) => Some(TokenSource::Environment(token.clone())),
+            (Given::Path(_), _) => Some(TokenSource::File(self.path("telegram.token_file")?.value)),
+            (Given::Words(words), _) if words.first().is_none_or(String::is_empty) => {
+                let text = "`telegram.token_command` must name a program";
+                self.wrong("telegram.token_command", entry.origin.clone(), text);
+                None
+            }
+            (Given::Words(words), _) => Some(TokenSource::Command(words.clone())),
+            _ => Some(TokenSource::Keyring),
+        }
+    }
+
+    fn api_url(&mut self) -> Setting<String> {
+        let Some(Entry { given: Given::Text(text), origin, .. }) = self.raw.get("telegram.api_url")
+        else {
+            return default(DEFAULT_API_URL.to_owned());
+        };
+        let url = text.trim_end_matches('/').to_owned();
+        if let Err(what) = check_url(&url) {
+            self.wrong("telegram.api_url", origin.clone(), &format!("`telegram.api_url` {what}"));
+        }
+        Setting { value: url, origin: origin.clone() }
+    }
+
+    /// A list of ids, each at least `least` and none of them 0.
+    fn ids(&mut self, name: &'static str, least: i64) -> Setting<Vec<i64>> {
+        let Some(Entry { given: Given::Numbers(ids), origin, .. }) = self.raw.get(name) else {
+            return default(Vec::new());
+        };
+        if let Some(id) = ids.iter().find(|id| **id < least || **id == 0) {
+            self.wrong(name, origin.clone(), &format!("`{name}` holds {id}, which is no id"));
+        }
+        Setting { value: ids.clone(), origin: origin.clone() }
+    }
+
+    fn seconds(
+        &mut self,
+        name: &'static str,
+        range: RangeInclusive<i64>,
+        otherwise: u64,
+    ) -> Setting<Duration> {
+        let Some(Entry { given: Given::Whole(number), origin, .. }) = self.raw.get(name) else {
+            return default(Duration::from_secs(otherwise));
+        };
+        if !range.contains(number) {
+            let (least, most) = (range.start(), range.end());
+            let text = format!("`{name}` is {number}, but must be {least} to {most}");
+            self.wrong(name, origin.clone(), &text);
+        }
+        let seconds = u64::try_from(*number).unwrap_or(otherwise);
+        Setting { value: Duration::from_secs(seconds), origin: origin.clone() }
+    }
+
+    fn switch(&mut self, name: &'static str) -> Setting<bool> {
+        match self.raw.get(name) {
+            Some(Entry { given: Given::Switch(value), origin, .. }) => {
+                Setting { value: *value, origin: origin.clone() }
+            }
+            _ => default(false),
+        }
+    }
+
+    fn path_or(&mut self, name: &'static str, otherwise: Option<PathBuf>) -> Setting<PathBuf> {
+        if let Some(path) = self.path(name) {
+            return path;
+        }
+        if otherwise.is_none() {
+            let text = format!("there is no home folder; set HOME or `{name}`");
+            self.wrong(name, Origin::Default, &text);
+        }
+        default(otherwise.unwrap_or_default())
+    }
+
+    /// A path as it was said. On a command line it is relative to the working folder; elsewhere
+    /// it has to be absolute, because callgate's commands run in many folders.
+    fn path(&mut self, name: &'static str) -> Option<Setting<PathBuf>> {
+        let Entry { given: Given::Path(said), origin, .. } = self.raw.get(name)? else {
+            return None;
+        };
+        let value = match origin {
+            Origin::Flag(_) => self.around.absolute(said),
+            _ => self.around.expand(said),
+        };
+        if !value.is_absolute() {
+            let text = format!("`{name}` must be an absolute path, or begin with ~/");
+            self.wrong(name, origin.clone(), &text);
+        }
+        Some(Setting { value, origin: origin.clone() })
+    }
+
+    fn wrong(&mut self, name: &'static str, origin: Origin, text: &str) {
+        self.problems.push(Problem { matter: Matter::Key(name), origin, text: text.to_owned() });
+    }
+}
+
+fn default<T>(value: T) -> Setting<T> {
+    Setting { value, origin: Origin::Default }
+}
+
+fn is_short_enough(socket: &Path) -> bool {
+    socket.as_os_str().len() <= LONGEST_SOCKET_PATH
+}
+
+/// Which of the sources, each over those before it.
+fn layer(origin: &Origin) -> u8 {
+    match origin {
+        Origin::Default => 0,
+        Origin::File { .. } => 1,
+        Origin::Environment(_) => 2,
+        Origin::Flag(_) => 3,
+    }
+}
+
+/// The token is a part of every address, so it goes unencrypted to this machine only.
+fn check_url(url: &str) -> Result<(), &'static str> {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return Err("must begin with https://");
+    };
+    let authority = rest.split('/').next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    let is_here = host == "localhost" || host == "::1" || host.starts_with("127.");
+    match scheme {
+        _ if rest.contains(['?', '#', '@', ' ']) || host.is_empty() => {
+            Err("must be an address such as https://api.telegram.org")
+        }
+        "https" => Ok(()),
+        "http" if is_here => Ok(()),
+        "http" => {
+            Err("must begin with https://: the token would go unencrypted to another machine")
+        }
+        _ => Err("must begin with https://"),
+    }
+}

@@ -1,0 +1,537 @@
+//! The settings: every key, every source, and every complaint.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use clap::{Args, FromArgMatches};
+use tempfile::TempDir;
+
+use super::keys::{KEYS, Kind};
+use super::*;
+
+/// A home folder, and what the process has around it.
+struct Home {
+    folder: TempDir,
+    variables: Vec<(String, String)>,
+    flags: Vec<String>,
+}
+
+impl Home {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        Self { folder, variables: Vec::new(), flags: Vec::new() }
+    }
+
+    /// With this settings file.
+    fn with(text: &str) -> Self {
+        let home = Self::new();
+        home.write(".config/callgate/config.toml", text);
+        home
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+        path
+    }
+
+    fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    fn flag(mut self, name: &str, value: &str) -> Self {
+        self.flags.extend([name.to_owned(), value.to_owned()]);
+        self
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn around(&self) -> Surroundings {
+        let variables: Vec<_> = self.variables.iter().map(|(n, v)| (&n[..], &v[..])).collect();
+        Surroundings::of_test(self.folder.path(), &variables)
+    }
+
+    fn parsed_flags(&self) -> Flags {
+        let command = Flags::augment_args(clap::Command::new("test").no_binary_name(true));
+        Flags::from_arg_matches(&command.try_get_matches_from(&self.flags).unwrap()).unwrap()
+    }
+
+    fn load(&self) -> Result<Config, Problems> {
+        Config::load_in(None, &self.parsed_flags(), &self.around())
+    }
+
+    fn config(&self) -> Config {
+        self.load().unwrap_or_else(|problems| panic!("{problems}"))
+    }
+
+    /// What is wrong, with the home folder as `~`.
+    fn problems(&self) -> Vec<String> {
+        let Problems(problems) = self.load().unwrap_err();
+        let home = self.folder.path().to_str().unwrap();
+        problems.iter().map(|problem| problem.to_string().replace(home, "~")).collect()
+    }
+}
+
+/// What is wrong with a settings file: its line and column, and the text.
+fn check_wrong(text: &str, expected: &[&str]) {
+    let place = "~/.config/callgate/config.toml:";
+    let problems = Home::with(text).problems();
+    let short: Vec<&str> = problems.iter().map(|p| p.strip_prefix(place).unwrap_or(p)).collect();
+    assert_eq!(short, expected, "{text}");
+}
+
+#[test]
+fn with_nothing_configured_everything_has_a_default() {
+    let home = Home::new();
+    let config = home.config();
+    assert_eq!(config.socket.value, PathBuf::from("/tmp/vibe-reachout.sock"));
+    assert_eq!(config.timeout.value, Duration::from_mins(5));
+    assert_eq!(config.grace.value, Duration::from_secs(15));
+    assert_eq!(config.database.value, home.path(".local/share/callgate/callgate.db"));
+    assert_eq!(config.desk_socket.value, home.path(".local/share/callgate/desk.sock"));
+    assert_eq!(config.rules.value, home.path(".config/callgate/rules.toml"));
+    assert_eq!(config.phone_after.value, Duration::ZERO);
+    assert!(!config.notify_on_stop.value);
+    assert_eq!(config.telegram.token, None);
+    assert_eq!(config.telegram.api_url.value, "https://api.telegram.org");
+    assert!(config.telegram.allowed_chats.value.is_empty());
+    assert!(config.telegram.allowed_users.value.is_empty());
+    assert_eq!(config.file.unwrap().value, home.path(".config/callgate/config.toml"));
+    assert_eq!(config.timeout.origin, Origin::Default);
+}
+
+#[test]
+fn the_folders_of_xdg_are_respected_if_they_are_absolute() {
+    let home = Home::new()
+        .variable("XDG_CONFIG_HOME", "/c")
+        .variable("XDG_DATA_HOME", "/d")
+        .variable("XDG_RUNTIME_DIR", "/run/user/1");
+    let config = home.config();
+    assert_eq!(config.file.unwrap().value, PathBuf::from("/c/callgate/config.toml"));
+    assert_eq!(config.rules.value, PathBuf::from("/c/callgate/rules.toml"));
+    assert_eq!(config.database.value, PathBuf::from("/d/callgate/callgate.db"));
+    assert_eq!(config.desk_socket.value, PathBuf::from("/run/user/1/callgate/desk.sock"));
+    let relative = Home::new().variable("XDG_DATA_HOME", "data").variable("XDG_RUNTIME_DIR", "");
+    assert_eq!(
+        relative.config().database.value,
+        relative.path(".local/share/callgate/callgate.db")
+    );
+    let elsewhere = Home::with("database = \"/data/x.db\"");
+    assert_eq!(elsewhere.config().desk_socket.value, PathBuf::from("/data/desk.sock"));
+}
+
+#[test]
+fn a_socket_path_has_107_bytes_at_most() {
+    let long = |bytes: usize| format!("/{}", "s".repeat(bytes - 1));
+    assert_eq!(
+        Home::with(&format!("socket = {:?}", long(107))).config().socket.value,
+        PathBuf::from(long(107))
+    );
+    let text = format!(
+        "1:10: the path of a socket can have 107 bytes, {} has 108; set `socket` to a shorter one",
+        long(108)
+    );
+    check_wrong(&format!("socket = {:?}", long(108)), &[&text]);
+    // The runtime folder is passed over where its socket would be too long.
+    let home = Home::new().variable("XDG_RUNTIME_DIR", &long(92));
+    assert_eq!(home.config().desk_socket.value, home.path(".local/share/callgate/desk.sock"));
+    let home = Home::with(&format!("database = \"{}/x.db\"", long(100)));
+    assert!(home.problems()[0].contains("set `desk_socket` to a shorter one"));
+}
+
+#[test]
+fn every_key_can_be_set_in_the_file() {
+    let home = Home::with(
+        r#"
+        socket = "/s.sock"
+        timeout_seconds = 1_000
+        grace_seconds = 0x0a
+        database = "~/ledger.db"
+        desk_socket = "/d.sock"
+        rules = "/r.toml"
+        phone_after_seconds = 30
+        notify_on_stop = true
+        [telegram]
+        token_file = "~/token"
+        api_url = "http://127.0.0.1:8081/"
+        allowed_chats = [12, -100123]
+        allowed_users = [7]
+        "#,
+    );
+    let config = home.config();
+    assert_eq!(config.socket.value, PathBuf::from("/s.sock"));
+    assert_eq!(config.timeout.value, Duration::from_secs(1000));
+    assert_eq!(config.grace.value, Duration::from_secs(10));
+    assert_eq!(config.database.value, home.path("ledger.db"));
+    assert_eq!(config.desk_socket.value, PathBuf::from("/d.sock"));
+    assert_eq!(config.rules.value, PathBuf::from("/r.toml"));
+    assert_eq!(config.phone_after.value, Duration::from_secs(30));
+    assert!(config.notify_on_stop.value);
+    assert_eq!(config.telegram.token.unwrap().value, TokenSource::File(home.path("token")));
+    assert_eq!(config.telegram.api_url.value, "http://127.0.0.1:8081");
+    assert_eq!(config.telegram.allowed_chats.value, [12, -100_123]);
+    assert_eq!(config.telegram.allowed_users.value, [7]);
+    assert_eq!(
+        config.timeout.origin.to_string(),
+        format!("{}:3:27", home.path(".config/callgate/config.toml").display())
+    );
+}
+
+#[test]
+fn the_environment_stands_over_the_file_and_flags_over_both() {
+    let file = "timeout_seconds = 10\ngrace_seconds = 1\nnotify_on_stop = true\nsocket = \"/f\"";
+    let home = Home::with(file)
+        .variable("CALLGATE_TIMEOUT_SECONDS", "20")
+        .variable("CALLGATE_NOTIFY_ON_STOP", "0")
+        .variable("CALLGATE_TELEGRAM_ALLOWED_CHATS", "1, -2")
+        .variable("CALLGATE_GRACE_SECONDS", "")
+        .flag("--timeout-seconds", "30")
+        .flag("--socket", "here.sock")
+        .flag("--telegram-allowed-users", "3,4");
+    let config = home.config();
+    assert_eq!(config.timeout.value, Duration::from_secs(30));
+    assert_eq!(config.timeout.origin, Origin::Flag("--timeout-seconds"));
+    assert!(!config.notify_on_stop.value);
+    assert_eq!(config.notify_on_stop.origin, Origin::Environment("CALLGATE_NOTIFY_ON_STOP"));
+    assert_eq!(config.grace.value, Duration::from_secs(1), "an empty variable is not set");
+    assert_eq!(config.socket.value, PathBuf::from("/here/here.sock"), "as it was typed");
+    assert_eq!(config.telegram.allowed_chats.value, [1, -2]);
+    assert_eq!(config.telegram.allowed_users.value, [3, 4]);
+}
+
+/// A value that fits the kind, as a variable has it.
+fn example(kind: Kind, number: usize) -> String {
+    match kind {
+        Kind::Path => format!("/example/{number}"),
+        Kind::Text => "https://example.org".to_owned(),
+        Kind::Whole => "5".to_owned(),
+        Kind::Switch => "true".to_owned(),
+        Kind::Numbers => "5,6".to_owned(),
+        Kind::Secret => "5:AB".to_owned(),
+        Kind::Words => unreachable!("no variable holds words"),
+    }
+}
+
+#[test]
+fn every_variable_and_every_flag_changes_its_setting() {
+    let none = format!("{:?}", Home::new().config());
+    for (number, key) in KEYS.iter().enumerate() {
+        let Some(variable) = key.variable else { continue };
+        assert_eq!(variable, format!("CALLGATE_{}", key.name.replace('.', "_").to_uppercase()));
+        let value = example(key.kind, number);
+        let config = format!("{:?}", Home::new().variable(variable, &value).config());
+        assert!(config.contains(&format!("Environment({variable:?})")), "{}", key.name);
+        assert_ne!(config, none);
+    }
+    let command = Flags::augment_args(clap::Command::new("test"));
+    let flags: Vec<&str> = command.get_arguments().filter_map(|arg| arg.get_long()).collect();
+    let named = |key: &keys::Key| key.name.replace(['.', '_'], "-");
+    let secret = ["telegram-token", "telegram-token-command", "telegram-token-keyring"];
+    let expected: Vec<String> =
+        KEYS.iter().map(named).filter(|flag| !secret.contains(&&flag[..])).collect();
+    assert_eq!(flags, expected, "every key has a flag but the token, which has none");
+    for (number, key) in
+        KEYS.iter().enumerate().filter(|(_, key)| !secret.contains(&&named(key)[..]))
+    {
+        let flag = format!("--{}", named(key));
+        let config = format!("{:?}", Home::new().flag(&flag, &example(key.kind, number)).config());
+        assert!(config.contains(&format!("Flag({flag:?})")), "{flag}");
+    }
+}
+
+#[test]
+fn the_file_can_be_named() {
+    let home = Home::new();
+    let named = home.write("other.toml", "timeout_seconds = 7");
+    let text = named.to_str().unwrap();
+    let home = home.variable("CALLGATE_CONFIG", text);
+    let config = home.config();
+    assert_eq!(config.timeout.value, Duration::from_secs(7));
+    assert_eq!(config.file.unwrap().origin, Origin::Environment("CALLGATE_CONFIG"));
+    let flagged = home.write("flagged.toml", "timeout_seconds = 8");
+    let config = Config::load_in(Some(&flagged), &Flags::default(), &home.around()).unwrap();
+    assert_eq!(config.timeout.value, Duration::from_secs(8));
+    // One that was named has to be there; the default need not.
+    let absent = Home::new().variable("CALLGATE_CONFIG", "/nowhere/c.toml").problems();
+    assert_eq!(
+        absent,
+        [
+            "environment CALLGATE_CONFIG: cannot read the settings in /nowhere/c.toml: there is no such file"
+        ]
+    );
+}
+
+#[test]
+fn wrong_keys_are_named_with_their_line_and_the_nearest_right_one() {
+    check_wrong(
+        "timout_seconds = 3",
+        &["1:1: there is no key `timout_seconds`; did you mean `timeout_seconds`?"],
+    );
+    check_wrong(
+        "\n[telegram]\n  tokn = \"x\"",
+        &["3:3: there is no key `telegram.tokn`; did you mean `telegram.token`?"],
+    );
+    check_wrong(
+        "token = \"secret\"",
+        &["1:1: there is no key `token`; did you mean `telegram.token`?"],
+    );
+    check_wrong("telegram = 3", &["1:1: `telegram` is a table; write [telegram] on a line"]);
+    check_wrong(
+        "[telgram]\ntoken = 1",
+        &["1:2: there is no key `telgram`; did you mean `telegram`?"],
+    );
+    let problems = Home::with("colour = 1").problems();
+    assert!(problems[0].contains("there is no key `colour`; there are socket, timeout_seconds,"));
+}
+
+#[test]
+fn wrong_values_are_named_with_their_line_and_what_would_be_right() {
+    check_wrong("timeout_seconds = 0", &["1:19: `timeout_seconds` is 0, but must be 1 to 3600"]);
+    check_wrong(
+        "timeout_seconds = 3601",
+        &["1:19: `timeout_seconds` is 3601, but must be 1 to 3600"],
+    );
+    check_wrong("timeout_seconds = -5", &["1:19: `timeout_seconds` is -5, but must be 1 to 3600"]);
+    check_wrong("timeout_seconds = \"5\"", &["1:19: `timeout_seconds` must be a whole number"]);
+    check_wrong("timeout_seconds = 1.5", &["1:19: `timeout_seconds` must be a whole number"]);
+    check_wrong(
+        "timeout_seconds = 99999999999999999999",
+        &["1:19: `timeout_seconds` must be a whole number"],
+    );
+    check_wrong("grace_seconds = 601", &["1:17: `grace_seconds` is 601, but must be 0 to 600"]);
+    check_wrong("notify_on_stop = 1", &["1:18: `notify_on_stop` must be true or false"]);
+    check_wrong("socket = 1", &["1:10: `socket` must be a path in quotes"]);
+    check_wrong("socket = \"a/b\"", &["1:10: `socket` must be an absolute path, or begin with ~/"]);
+    check_wrong(
+        "socket = \"~x/b\"",
+        &["1:10: `socket` must be an absolute path, or begin with ~/"],
+    );
+    check_wrong(
+        "telegram.allowed_chats = [1, \"2\"]",
+        &["1:26: `telegram.allowed_chats` must be a list of whole numbers, such as [1, 2]"],
+    );
+    check_wrong(
+        "telegram.allowed_chats = [0]",
+        &["1:26: `telegram.allowed_chats` holds 0, which is no id"],
+    );
+    check_wrong(
+        "telegram.allowed_users = [-1]",
+        &["1:26: `telegram.allowed_users` holds -1, which is no id"],
+    );
+    check_wrong(
+        "telegram.token_command = []",
+        &["1:26: `telegram.token_command` must name a program"],
+    );
+    check_wrong(
+        "timeout_seconds = 30\nphone_after_seconds = 30",
+        &[
+            "2:23: `phone_after_seconds` must be less than `timeout_seconds`, or the phone is never asked",
+        ],
+    );
+}
+
+#[test]
+fn the_token_goes_unencrypted_to_this_machine_only() {
+    let fine = [
+        "https://a.example",
+        "https://a.example:444/x",
+        "http://localhost:1",
+        "http://[::1]:1/",
+        "http://127.0.0.2",
+    ];
+    for url in fine {
+        let text = format!("telegram.api_url = {url:?}");
+        assert_eq!(Home::with(&text).config().telegram.api_url.value, url.trim_end_matches('/'));
+    }
+    let wrong = [
+        "http://a.example",
+        "http://127.evil@a.example",
+        "ftp://a",
+        "a.example",
+        "https://",
+        "https://a/?b",
+        "https://a b",
+        "",
+    ];
+    for url in wrong {
+        let problems = Home::with(&format!("telegram.api_url = {url:?}")).problems();
+        assert!(problems[0].contains("1:20: `telegram.api_url` must b"), "{url}: {problems:?}");
+    }
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once_and_in_order() {
+    let text = "socket = 1\ntimeout_seconds = 0\n\"übel\" = 1\n[telegram]\nchats = [1]\n";
+    let home = Home::with(text).variable("CALLGATE_GRACE_SECONDS", "long").flag("--rules", "");
+    check_wrong(
+        text,
+        &[
+            "1:10: `socket` must be a path in quotes",
+            "2:19: `timeout_seconds` is 0, but must be 1 to 3600",
+            &Home::with("\"übel\" = 1").problems()[0]
+                .replace("~/.config/callgate/config.toml:1", "3"),
+            "5:1: there is no key `telegram.chats`; did you mean `telegram.allowed_chats`?",
+        ],
+    );
+    let problems = home.problems();
+    assert!(problems.contains(
+        &"environment CALLGATE_GRACE_SECONDS: `grace_seconds` must be a whole number".to_owned()
+    ));
+    let text = home.load().unwrap_err().to_string();
+    assert_eq!(text.lines().count(), 1 + problems.len(), "{text}");
+}
+
+#[test]
+fn a_file_that_is_no_toml_is_told_with_all_its_lines() {
+    let problems = Home::with("socket = \"/a\ntimeout_seconds = = 3\n").problems();
+    assert!(problems.len() >= 2, "{problems:?}");
+    assert!(problems[0].starts_with("~/.config/callgate/config.toml:1:"), "{problems:?}");
+    assert!(
+        problems.iter().any(|p| p.starts_with("~/.config/callgate/config.toml:2:")),
+        "{problems:?}"
+    );
+    let twice = Home::with("socket = \"/a\"\nsocket = \"/b\"").problems();
+    assert!(twice[0].starts_with("~/.config/callgate/config.toml:2:1: duplicate"), "{twice:?}");
+    let home = Home::new();
+    fs::create_dir_all(home.path(".config/callgate")).unwrap();
+    fs::write(home.path(".config/callgate/config.toml"), b"\xff\xfe").unwrap();
+    assert!(home.problems()[0].ends_with("it is not UTF-8 text"));
+    let large = Home::with(&"#".repeat((1 << 20) + 1));
+    assert!(large.problems()[0].ends_with("it is larger than 1048576 bytes"));
+}
+
+#[test]
+fn the_hook_needs_three_settings_and_minds_no_others() {
+    let home =
+        Home::with("socket = \"/h\"\ntimeout_seconds = 9\nnonsense = 1\ntelegram.api_url = \"x\"");
+    let settings = hook_in(None, &home.around()).unwrap();
+    let (timeout, grace) = (Duration::from_secs(9), Duration::from_secs(15));
+    assert_eq!(settings, HookSettings { socket: "/h".into(), timeout, grace });
+    let home = home.variable("CALLGATE_SOCKET", "/e").variable("CALLGATE_NOTIFY_ON_STOP", "?");
+    assert_eq!(hook_in(None, &home.around()).unwrap().socket, PathBuf::from("/e"));
+    let wrong =
+        home.variable("CALLGATE_TIMEOUT_SECONDS", "0").variable("CALLGATE_GRACE_SECONDS", "x");
+    let problems = hook_in(None, &wrong.around()).unwrap_err();
+    assert_eq!(
+        problems.one_line(),
+        "environment CALLGATE_GRACE_SECONDS: `grace_seconds` must be a whole number (and 1 more)"
+    );
+    let broken = Home::with("socket = ");
+    hook_in(None, &broken.around()).unwrap_err();
+}
+
+/// The token that no message may show.
+const TOKEN: &str = "123456:very-SECRET_token";
+
+fn token(home: &Home) -> Result<String, String> {
+    let config = home.config();
+    let shown = format!("{config:?} {}", config.telegram.token.as_ref().unwrap().value);
+    assert!(!shown.contains("SECRET"), "{shown}");
+    let read = config.telegram.token.unwrap().value.read();
+    read.map(|token| token.reveal().to_owned()).map_err(|error| {
+        let text = error.to_string().replace(home.folder.path().to_str().unwrap(), "~");
+        assert!(!text.contains("SECRET") && !format!("{error:?}").contains("SECRET"), "{text}");
+        text
+    })
+}
+
+#[test]
+fn the_token_comes_from_where_it_is_kept_and_shows_itself_nowhere() {
+    let literal = || Home::with(&format!("telegram.token = \"{TOKEN}\""));
+    assert_eq!(token(&literal()).unwrap(), TOKEN);
+    let file = Home::with("telegram.token_file = \"~/token\"");
+    file.write("token", &format!("{TOKEN}\n"));
+    assert_eq!(token(&file).unwrap(), TOKEN);
+    let environment = literal().variable("CALLGATE_TELEGRAM_TOKEN", "9:env");
+    assert_eq!(token(&environment).unwrap(), "9:env");
+    let command = Home::with("telegram.token_command = [\"/bin/echo\", \" 7:run \"]");
+    assert_eq!(token(&command).unwrap(), "7:run");
+    assert!(format!("{:?}", token::Secret::new(TOKEN)).contains("***"));
+}
+
+#[test]
+fn a_token_that_others_can_read_is_refused_with_what_to_do() {
+    for mode in [0o640, 0o604, 0o660, 0o644] {
+        let home = Home::with("telegram.token_file = \"~/token\"");
+        let path = home.write("token", TOKEN);
+        fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        let expected =
+            "others can read the token in ~/token; keep it to yourself: chmod 600 ~/token";
+        assert_eq!(token(&home).unwrap_err(), expected);
+        let home = Home::with(&format!("telegram.token = \"{TOKEN}\""));
+        let path = home.path(".config/callgate/config.toml");
+        fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        assert!(token(&home).unwrap_err().contains("chmod 600 ~/.config/callgate/config.toml"));
+    }
+}
+
+#[test]
+fn what_is_no_token_is_told_without_it() {
+    let check = |content: &str, expected: &str| {
+        let home = Home::with("telegram.token_file = \"~/token\"");
+        home.write("token", content);
+        let error = token(&home).unwrap_err();
+        assert!(error.contains(expected), "{content}: {error}");
+    };
+    check("", "the token is empty");
+    check(" \n", "the token is empty");
+    check("1:SECRET/../x", "characters that no token has");
+    check("1:SECRET\n2:SECRET", "characters that no token has");
+    check(&"SECRET".repeat(1000), "characters that no token has");
+    let absent = Home::with("telegram.token_file = \"~/token\"");
+    assert!(
+        token(&absent).unwrap_err().starts_with("cannot read the token in ~/token: No such file")
+    );
+    let fails =
+        Home::with("telegram.token_command = [\"/bin/sh\", \"-c\", \"echo 1:SEC''RET; exit 3\"]");
+    assert_eq!(
+        token(&fails).unwrap_err(),
+        "cannot get the token: `/bin/sh` failed (exit status: 3); try it by hand"
+    );
+}
+
+#[test]
+fn only_one_place_keeps_the_token() {
+    check_wrong(
+        "[telegram]\ntoken = \"1:SECRET\"\ntoken_file = \"/t\"",
+        &["3:14: there are both `telegram.token` and `telegram.token_file`; keep one"],
+    );
+    let off = Home::with("telegram.token_keyring = false\ntelegram.token_file = \"/t\"").config();
+    assert_eq!(off.telegram.token.unwrap().value, TokenSource::File("/t".into()));
+    let keyring = Home::with("telegram.token_keyring = true").config();
+    assert_eq!(keyring.telegram.token.unwrap().value, TokenSource::Keyring);
+    let over =
+        Home::with("telegram.token_keyring = true").variable("CALLGATE_TELEGRAM_TOKEN_FILE", "/e");
+    assert_eq!(over.config().telegram.token.unwrap().value, TokenSource::File("/e".into()));
+}
+
+/// The guide's table has a row for each key, and its example is a settings file.
+#[test]
+fn the_guide_tells_of_every_key_and_no_other() {
+    let guide = include_str!("../../docs/guide/settings.md");
+    let rows: Vec<&str> = guide.lines().filter(|line| line.starts_with("| `")).collect();
+    let row = |name: &str| rows.iter().find(|row| row.starts_with(&format!("| `{name}` |")));
+    for key in &KEYS {
+        let row = row(key.name).unwrap_or_else(|| panic!("no row for {}", key.name));
+        let variable = key.variable.map_or("none".to_owned(), |name| format!("`{name}`"));
+        assert!(row.ends_with(&format!("| {variable} |")), "{row}");
+    }
+    assert_eq!(rows.len(), KEYS.len(), "{rows:?}");
+    let (_, rest) = guide.split_once("```toml\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    let config = Home::with(example).config();
+    assert_ne!(config.timeout.origin, Origin::Default);
+    let default = |name: &str| row(name).unwrap().split('|').nth(2).unwrap().trim().to_owned();
+    let fresh = Home::new().config();
+    assert_eq!(default("timeout_seconds"), fresh.timeout.value.as_secs().to_string());
+    assert_eq!(default("grace_seconds"), fresh.grace.value.as_secs().to_string());
+    assert_eq!(default("phone_after_seconds"), fresh.phone_after.value.as_secs().to_string());
+    assert_eq!(default("socket"), format!("`{}`", fresh.socket.value.display()));
+    assert_eq!(default("telegram.api_url"), format!("`{}`", fresh.telegram.api_url.value));
+}

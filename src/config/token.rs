@@ -1,0 +1,199 @@
+//! The bot's token: where it is kept, and that nobody sees it.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::program;
+
+/// No token is longer than this.
+const LONGEST_TOKEN: usize = 1024;
+/// How long a keyring may take: it may have to ask for a password first.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// What asks the desktop's keyring.
+#[cfg(not(target_os = "macos"))]
+const KEYRING: [&str; 6] =
+    ["secret-tool", "lookup", "service", "callgate", "key", "telegram-token"];
+/// What asks the system's keychain.
+#[cfg(target_os = "macos")]
+const KEYRING: [&str; 7] =
+    ["security", "find-generic-password", "-s", "callgate", "-a", "telegram-token", "-w"];
+
+/// What puts the token into the keyring; it asks for it.
+#[cfg(not(target_os = "macos"))]
+const STORE: &str = "secret-tool store --label callgate service callgate key telegram-token";
+/// What puts the token into the keychain; it asks for it.
+#[cfg(target_os = "macos")]
+const STORE: &str = "security add-generic-password -s callgate -a telegram-token -w";
+
+/// Text that never shows itself: not in a log, not in an error, not with `{:?}`.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Secret(String);
+
+impl Secret {
+    /// Hides `text`.
+    pub(crate) fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// The text, for the one place that needs it.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(***)")
+    }
+}
+
+/// Where the token is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TokenSource {
+    /// In the environment.
+    Environment(Secret),
+    /// In the settings file at this path.
+    Config(Secret, PathBuf),
+    /// In a file of its own.
+    File(PathBuf),
+    /// Printed by a program.
+    Command(Vec<String>),
+    /// In the desktop's keyring.
+    Keyring,
+}
+
+impl TokenSource {
+    /// Gets the token. It is read when it is wanted, so that a command that needs none neither
+    /// runs a program nor fails.
+    pub(crate) fn read(&self) -> Result<Secret, TokenError> {
+        let token = match self {
+            Self::Environment(token) => token.reveal().to_owned(),
+            Self::Config(token, path) => {
+                let file = File::open(path).map_err(unreadable(path))?;
+                check_private(path, &file)?;
+                token.reveal().to_owned()
+            }
+            Self::File(path) => read_private(path)?,
+            Self::Command(words) => ask(words)?,
+            Self::Keyring => ask_keyring(KEYRING[0])?,
+        };
+        checked(token.trim())
+    }
+}
+
+impl fmt::Display for TokenSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Environment(_) => f.write_str("the environment"),
+            Self::Config(_, path) | Self::File(path) => write!(f, "{}", path.display()),
+            Self::Command(words) => {
+                write!(f, "what `{}` prints", words.first().map_or("", String::as_str))
+            }
+            Self::Keyring => f.write_str("the keyring"),
+        }
+    }
+}
+
+/// Why there is no token. None of these texts holds any part of it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TokenError {
+    #[error("cannot read the token in {}: {error}", path.display())]
+    Unreadable { path: PathBuf, error: io::Error },
+    #[error("others can read the token in {0}; keep it to yourself: chmod 600 {0}", path.display())]
+    Open { path: PathBuf },
+    #[error("the token in {} belongs to another user; own the file: chown it to yourself", path.display())]
+    Foreign { path: PathBuf },
+    #[error("cannot get the token: `{program}` {what}; try it by hand")]
+    Program { program: String, what: String },
+    #[error("the keyring gives no token (`{program}` {what}); to put it there: {STORE}")]
+    Keyring { program: String, what: String },
+    #[error("the token is empty; BotFather gives you one, such as 123456:ABC-def")]
+    Empty,
+    #[error("the token has characters that no token has; BotFather's are like 123456:ABC-def")]
+    Odd,
+}
+
+fn unreadable(path: &Path) -> impl Fn(io::Error) -> TokenError {
+    |error| TokenError::Unreadable { path: path.to_owned(), error }
+}
+
+/// Only its owner, who is us or root, may read a file with a token.
+fn check_private(path: &Path, file: &File) -> Result<(), TokenError> {
+    let found = file.metadata().map_err(unreadable(path))?;
+    let path = path.to_owned();
+    let us = rustix::process::geteuid().as_raw();
+    match found.mode() & 0o077 {
+        _ if found.uid() != us && found.uid() != 0 => Err(TokenError::Foreign { path }),
+        0 => Ok(()),
+        _ => Err(TokenError::Open { path }),
+    }
+}
+
+fn read_private(path: &Path) -> Result<String, TokenError> {
+    let file = File::open(path).map_err(unreadable(path))?;
+    check_private(path, &file)?;
+    let mut text = String::new();
+    file.take(LONGEST_TOKEN as u64 + 2).read_to_string(&mut text).map_err(unreadable(path))?;
+    Ok(text)
+}
+
+fn ask_keyring(program: &str) -> Result<String, TokenError> {
+    let mut words = KEYRING.map(str::to_owned);
+    program.clone_into(&mut words[0]);
+    ask(&words).map_err(|error| match error {
+        TokenError::Program { program, what } => TokenError::Keyring { program, what },
+        other => other,
+    })
+}
+
+/// Runs a program for its output. The token passes through a pipe, never through an argument.
+fn ask(words: &[String]) -> Result<String, TokenError> {
+    let [program, arguments @ ..] = words else { return Err(TokenError::Empty) };
+    let failed = |what: String| TokenError::Program { program: program.clone(), what };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    program::output(command, PATIENCE, LONGEST_TOKEN + 2).map_err(|error| failed(error.to_string()))
+}
+
+/// A token goes into an address, so it may hold only what tokens hold.
+fn checked(token: &str) -> Result<Secret, TokenError> {
+    let is_fine = |letter: char| letter.is_ascii_alphanumeric() || ":_-".contains(letter);
+    if token.is_empty() {
+        return Err(TokenError::Empty);
+    }
+    if token.len() > LONGEST_TOKEN || !token.chars().all(is_fine) {
+        return Err(TokenError::Odd);
+    }
+    Ok(Secret::new(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A keyring that knows one secret.
+    const SCRIPT: &str = "#!/bin/sh\n\
+        [ \"$*\" = 'lookup service callgate key telegram-token' ] && echo 12:KEYRING\n";
+
+    #[test]
+    fn the_keyring_is_asked_for_the_token() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("secret-tool");
+        fs::write(&program, SCRIPT).unwrap();
+        fs::set_permissions(&program, PermissionsExt::from_mode(0o700)).unwrap();
+        assert_eq!(ask_keyring(program.to_str().unwrap()).unwrap(), "12:KEYRING\n");
+        let error = ask_keyring("/bin/false").unwrap_err().to_string();
+        let expected = "the keyring gives no token (`/bin/false` failed (exit status: 1)); to put \
+                        it there: secret-tool store --label callgate service callgate key \
+                        telegram-token";
+        assert_eq!(error, expected);
+    }
+}

@@ -1,0 +1,94 @@
+//! `callgate hook`: what an agent starts to have a person asked. Dispatched before clap, so that
+//! it starts at once.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use callgate_approval::asker::Settings;
+use callgate_approval::hook::{Hook, stand_by};
+use callgate_wire::hook::Agent;
+
+use crate::config;
+
+/// What a wrong command line ends with, as sysexits has it.
+const USAGE_ERROR: u8 = 64;
+const USAGE: &str = "usage: callgate hook [--agent claude|codex] [--config FILE]";
+/// Whoever starts an agent and answers its questions by another way sets this to 1.
+const GATED: &str = "CALLGATE_GATED";
+
+/// Runs the hook with the arguments that follow the word `hook`.
+pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let options = match Options::parse(arguments) {
+        Ok(options) => options,
+        Err(usage) => {
+            // With standard error closed there is nobody to tell.
+            writeln!(io::stderr(), "callgate hook: {usage}").ok();
+            return ExitCode::from(USAGE_ERROR);
+        }
+    };
+    if env::var_os(GATED).is_some_and(|value| value == "1") {
+        return stand_by();
+    }
+    Hook { agent: options.agent, desk: &|| options.desk() }.main()
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    agent: Option<Agent>,
+    config: Option<PathBuf>,
+}
+
+impl Options {
+    fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+        let mut options = Self::default();
+        let mut arguments = arguments.into_iter();
+        while let Some(flag) = arguments.next() {
+            let value = arguments.next();
+            match (flag.to_str(), value) {
+                (Some("--agent"), value) => {
+                    let agent = value.as_ref().and_then(|name| Agent::parse(name.to_str()?));
+                    options.agent =
+                        Some(agent.ok_or_else(|| format!("there is no such agent; {USAGE}"))?);
+                }
+                (Some("--config"), Some(file)) => options.config = Some(file.into()),
+                _ => return Err(format!("cannot read the command line; {USAGE}")),
+            }
+        }
+        Ok(options)
+    }
+
+    fn desk(&self) -> Result<Settings, String> {
+        let found = config::for_hook(self.config.as_deref());
+        let config::HookSettings { socket, timeout, grace } =
+            found.map_err(|problems| problems.one_line())?;
+        Ok(Settings { socket, timeout, grace })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(arguments: &str, expected: Result<Options, &str>) {
+        let options = Options::parse(arguments.split_whitespace().map(OsString::from));
+        let expected = expected.map_err(|reason| format!("{reason}; {USAGE}"));
+        assert_eq!(options, expected, "{arguments}");
+    }
+
+    #[test]
+    fn arguments_are_read_or_refused_with_a_reason() {
+        check("", Ok(Options::default()));
+        let codex = Options { agent: Some(Agent::Codex), config: Some("/c.toml".into()) };
+        check("--agent codex --config /c.toml", Ok(codex));
+        let claude = Options { agent: Some(Agent::Claude), config: None };
+        check("--agent claude", Ok(claude));
+        check("--agent gemini", Err("there is no such agent"));
+        check("--agent", Err("there is no such agent"));
+        check("--config", Err("cannot read the command line"));
+        check("--fast", Err("cannot read the command line"));
+        check("now", Err("cannot read the command line"));
+    }
+}

@@ -1,0 +1,256 @@
+//! `callgate install`: puts our hook into an agent's settings.
+
+mod agent;
+mod command;
+mod edit;
+mod hooks;
+mod json;
+mod layout;
+mod place;
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use agent::Asks;
+pub(crate) use agent::{Agent, Scope};
+use clap::ValueEnum;
+use edit::{Installed, Wanted};
+pub(crate) use edit::{Removed, composed, uninstall};
+use hooks::Found;
+pub(crate) use place::{Backup, Place, PlaceError};
+
+use crate::cli::Failure;
+use crate::config::{Config, Flags, Origin, Surroundings};
+
+/// How often a file that changes under our hands is tried.
+const ATTEMPTS: usize = 3;
+
+/// Put callgate's hook into your agent's settings
+///
+/// Other hooks, the order of keys and the layout stay as they are, and a copy of the file from
+/// before is kept beside it. What is there already is brought up to date, so it does no harm to
+/// run it again, for instance after callgate has moved or a time limit has changed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Change the settings of the project in this folder instead of your own
+    #[arg(long)]
+    project: bool,
+    /// Whose settings to change
+    #[arg(long, value_enum, default_value = "claude")]
+    agent: Agents,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Ask before every tool, for a Claude Code before 2.1.268 (found out if `claude` is on PATH)
+    #[arg(long)]
+    pre_tool_use: bool,
+}
+
+/// Which agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Agents {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+    /// Every agent that is here
+    All,
+}
+
+impl Agents {
+    /// The agents; of all of them those that have a folder here.
+    pub(crate) fn here(self, scope: Scope, around: &Surroundings) -> Vec<Agent> {
+        let is_here =
+            |agent: &Agent| agent.folder(scope, around).is_some_and(|folder| folder.is_dir());
+        match self {
+            Self::Claude => vec![Agent::Claude],
+            Self::Codex => vec![Agent::Codex],
+            Self::All => [Agent::Claude, Agent::Codex].into_iter().filter(is_here).collect(),
+        }
+    }
+}
+
+/// The settings file of an agent.
+pub(crate) fn place(agent: Agent, scope: Scope, around: &Surroundings) -> Result<Place, Failure> {
+    let folder = agent.folder(scope, around);
+    let none = || Failure::Failed("there is no home folder; set HOME".to_owned());
+    Ok(Place::new(folder.ok_or_else(none)?.join(agent.file())))
+}
+
+impl Args {
+    /// Installs, and tells what was done.
+    pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        let config = Config::load(file, &Flags::default())?;
+        let around = Surroundings::of_process();
+        let scope = if self.project { Scope::Project } else { Scope::User };
+        let agents = self.agent.here(scope, &around);
+        if agents.is_empty() {
+            let text =
+                "no agent is here: neither a .claude nor a .codex folder; name one with --agent";
+            return Err(Failure::Failed(text.to_owned()));
+        }
+        let program = program().map_err(Failure::Failed)?;
+        let mut failures = Vec::new();
+        for agent in agents {
+            let place = place(agent, scope, &around)?;
+            let wanted = self.wanted(agent, &program, &config)?;
+            match install(&place, &wanted, self.dry_run) {
+                Ok(done) => self.tell(agent, &place, &wanted, &done)?,
+                Err(text) => failures.push(text),
+            }
+        }
+        if failures.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        Err(Failure::Failed(failures.join("\ncallgate: ")))
+    }
+
+    fn wanted(
+        &self,
+        agent: Agent,
+        program: &Path,
+        config: &Config,
+    ) -> Result<Vec<Wanted>, Failure> {
+        let asks = match agent {
+            Agent::Claude if self.pre_tool_use => Asks::PreToolUse,
+            Agent::Claude => Asks::of_claude(),
+            Agent::Codex => Asks::PermissionRequest,
+        };
+        let text = |path| command::text(path).map_err(Failure::Failed);
+        // A file that was named for us would not be found by the hook, which knows its agent's
+        // environment only.
+        let named = config.file.as_ref().filter(|file| file.origin != Origin::Default);
+        let named = named.map(|file| text(&file.value)).transpose()?;
+        let agent_flag = (agent == Agent::Codex).then_some("codex");
+        let command = command::hook(text(program)?, agent_flag, named);
+        let hook = |(event, limit): (&str, Duration)| Wanted {
+            event: event.to_owned(),
+            command: command.clone(),
+            timeout: limit.as_secs(),
+        };
+        let answer = config.timeout.value + config.grace.value;
+        Ok(agent.events(asks, answer).into_iter().map(hook).collect())
+    }
+
+    fn tell(&self, agent: Agent, place: &Place, wanted: &[Wanted], done: &Done) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        let path = place.path().display();
+        let Done { installed, is_changed, has_backup } = done;
+        match (is_changed, self.dry_run) {
+            (false, _) => writeln!(out, "{}: {path} is up to date", agent.name())?,
+            (true, false) => writeln!(out, "{}: changed {path}", agent.name())?,
+            (true, true) => writeln!(out, "{}: would change {path}", agent.name())?,
+        }
+        for (what, events) in [
+            ("added", &installed.added),
+            ("updated", &installed.updated),
+            ("removed", &installed.removed),
+        ] {
+            if !events.is_empty() {
+                writeln!(out, "  {what:8} {}", events.join(", "))?;
+            }
+        }
+        if let Some(hook) = wanted.first().filter(|_| *is_changed) {
+            writeln!(out, "  command  {} (up to {} s)", hook.command, hook.timeout)?;
+        }
+        if *has_backup {
+            writeln!(out, "  backup   {}", place.backup_path().display())?;
+        }
+        installed.notes.iter().try_for_each(|note| writeln!(out, "  note     {note}"))?;
+        if *is_changed && !self.dry_run {
+            writeln!(out, "Next: run `callgate up`, which answers the hooks. {}", agent.next())?;
+            writeln!(out, "To take the hooks out again: `callgate uninstall`")?;
+        }
+        out.flush()
+    }
+}
+
+/// What was done to a file.
+struct Done {
+    installed: Installed,
+    is_changed: bool,
+    has_backup: bool,
+}
+
+/// Changes one file; one that somebody changes at the same time is read again.
+fn install(place: &Place, wanted: &[Wanted], is_dry: bool) -> Result<Done, String> {
+    let mut attempts = 1;
+    loop {
+        match try_install(place, wanted, is_dry) {
+            Err(Stopped::Place(PlaceError::Changed(_))) if attempts < ATTEMPTS => attempts += 1,
+            other => return other.map_err(|stopped| stopped.tell(place)),
+        }
+    }
+}
+
+fn try_install(place: &Place, wanted: &[Wanted], is_dry: bool) -> Result<Done, Stopped> {
+    let seen = place.read()?;
+    let before = seen.as_ref().map_or("", |seen| seen.text.as_str());
+    let installed = edit::install(before, wanted)?;
+    let is_changed = seen.is_none() || installed.text != before;
+    // The copy is of the file as it was before the first of our hooks came into it.
+    let is_first = place.backup().is_none() || !Found::read(before).is_ok_and(|it| it.has_ours());
+    let backup = if seen.is_some() && is_first { Backup::Write } else { Backup::Leave };
+    if is_changed && !is_dry {
+        place.write(seen.as_ref(), &installed.text, backup)?;
+    }
+    let has_backup = is_changed && !is_dry && backup == Backup::Write;
+    Ok(Done { installed, is_changed, has_backup })
+}
+
+/// Why a file was left as it was.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    Place(PlaceError),
+    Refused(hooks::Refusal),
+}
+
+impl From<PlaceError> for Stopped {
+    fn from(error: PlaceError) -> Self {
+        Self::Place(error)
+    }
+}
+
+impl From<hooks::Refusal> for Stopped {
+    fn from(refusal: hooks::Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl Stopped {
+    /// What to say.
+    pub(crate) fn tell(self, place: &Place) -> String {
+        match self {
+            Self::Place(error) => error.to_string(),
+            Self::Refused(refusal) => format!(
+                "{} was left as it is: {refusal}; correct it and run the command again",
+                place.path().display()
+            ),
+        }
+    }
+}
+
+/// The path of this program that stays right: one on PATH that leads here, where a package
+/// manager puts a link that outlives an update, else the file itself.
+fn program() -> Result<PathBuf, String> {
+    let own = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    let is_this = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == own);
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let on_path = env::split_paths(&folders)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join("callgate"));
+    let program = on_path.into_iter().find(is_this).unwrap_or(own);
+    if program.file_name() != Some(OsStr::new("callgate")) {
+        let text = "this program is called {}; install knows its hooks by the name callgate";
+        return Err(text.replace("{}", &program.display().to_string()));
+    }
+    Ok(program)
+}
+
+#[cfg(test)]
+mod tests;

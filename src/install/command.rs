@@ -1,0 +1,176 @@
+//! The command line that an agent runs for its hook: written, and known again.
+
+use std::path::Path;
+
+/// Whose command it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// It starts callgate's hook and nothing else.
+    Ours,
+    /// It starts callgate's hook as a part of something that somebody else has put together.
+    Composed,
+    /// It has nothing to do with us.
+    Foreign,
+}
+
+/// Whose `command` is: ours is what has the program `callgate` and the first argument `hook`.
+pub(crate) fn whose(command: &str) -> Whose {
+    let Words { words, is_plain } = words(command);
+    let starts_hook = |pair: &[String]| program_name(&pair[0]) == "callgate" && pair[1] == "hook";
+    let first = words.windows(2).position(starts_hook);
+    match first {
+        Some(0) if is_plain => Whose::Ours,
+        Some(_) => Whose::Composed,
+        None => Whose::Foreign,
+    }
+}
+
+fn program_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// The command that runs `program` as a hook.
+pub(crate) fn hook(program: &str, agent: Option<&str>, config: Option<&str>) -> String {
+    let mut command = format!("{} hook", quoted(program));
+    for (flag, value) in [("--agent", agent), ("--config", config)] {
+        if let Some(value) = value {
+            command = format!("{command} {flag} {}", quoted(value));
+        }
+    }
+    command
+}
+
+/// A path as a word of the shell, if it is text.
+pub(crate) fn text(path: &Path) -> Result<&str, String> {
+    let odd = || format!("{} is not UTF-8, so no settings file can hold it", path.display());
+    path.to_str().ok_or_else(odd)
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:,+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// What a shell would take for words, and whether it would do nothing but run them.
+#[derive(Default)]
+struct Words {
+    words: Vec<String>,
+    is_plain: bool,
+}
+
+fn words(command: &str) -> Words {
+    let mut found = Words { words: Vec::new(), is_plain: true };
+    let mut word: Option<String> = None;
+    let mut letters = command.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            ' ' | '\t' => found.words.extend(word.take()),
+            '|' | '&' | ';' | '<' | '>' | '(' | ')' | '`' | '\n' | '\r' | '#' => {
+                found.is_plain = false;
+                found.words.extend(word.take());
+            }
+            '\\' => word.get_or_insert_default().extend(letters.next()),
+            '\'' => {
+                let rest = letters.as_str();
+                let end = rest.find('\'');
+                found.is_plain &= end.is_some();
+                let end = end.unwrap_or(rest.len());
+                word.get_or_insert_default().push_str(&rest[..end]);
+                letters = rest.get(end + 1..).unwrap_or_default().chars();
+            }
+            '"' => found.is_plain &= in_quotes(&mut letters, word.get_or_insert_default()),
+            letter => word.get_or_insert_default().push(letter),
+        }
+    }
+    found.words.extend(word);
+    found
+}
+
+/// Reads up to the closing quote; false if there is none, or if something is run in between.
+fn in_quotes(letters: &mut std::str::Chars, word: &mut String) -> bool {
+    let mut is_plain = true;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => return is_plain,
+            '\\' => match letters.next() {
+                Some(next @ ('"' | '\\' | '$' | '`')) => word.push(next),
+                next => word.extend(['\\'].into_iter().chain(next)),
+            },
+            '`' | '(' => is_plain = false,
+            letter => word.push(letter),
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_known_again() {
+        let odd = ["/usr/bin/callgate", "/a b/callgate", "/it's/callgate", "/$x;\"`#/ü/callgate"];
+        for program in odd {
+            let command = hook(program, Some("codex"), Some("/a'b c.toml"));
+            assert_eq!(whose(&command), Whose::Ours, "{command}");
+            let expected = [program, "hook", "--agent", "codex", "--config", "/a'b c.toml"];
+            assert_eq!(words(&command).words, expected, "{command}");
+        }
+        assert_eq!(hook("/usr/bin/callgate", None, None), "/usr/bin/callgate hook");
+        assert_eq!(hook("/a b/callgate", None, None), "'/a b/callgate' hook");
+        assert_eq!(hook("/it's/callgate", None, None), r"'/it'\''s/callgate' hook");
+    }
+
+    #[test]
+    fn a_shell_reads_the_same_words() {
+        for program in ["/a b/callgate", "/it's/callgate", "/$x;\"`#\\/\n/callgate", "", "*", "~"] {
+            let script = format!("printf %s {}", quoted(program));
+            let shown = std::process::Command::new("/bin/sh").args(["-c", &script]).output();
+            assert_eq!(String::from_utf8(shown.unwrap().stdout).unwrap(), program);
+        }
+    }
+
+    #[test]
+    fn ours_is_what_starts_the_hook_and_nothing_else() {
+        let check = |command: &str, expected: Whose| {
+            assert_eq!(whose(command), expected, "{command}");
+        };
+        for ours in [
+            "callgate hook",
+            " /old/path/callgate  hook --agent codex",
+            "\"/a b/callgate\" hook",
+            "~/.cargo/bin/callgate hook",
+            "\"$HOME\"/.cargo/bin/callgate hook",
+            r"/a\ b/callgate hook",
+        ] {
+            check(ours, Whose::Ours);
+        }
+        for composed in [
+            "callgate hook 2>>/tmp/log",
+            "callgate hook; my-logger",
+            "my-logger && callgate hook",
+            "env A=1 callgate hook",
+            "A=1 callgate hook",
+            "callgate hook \"$(date)\"",
+            "callgate hook 'cut",
+        ] {
+            check(composed, Whose::Composed);
+        }
+        for foreign in [
+            "",
+            "callgate",
+            "callgate hooks",
+            "callgate log hook",
+            "notcallgate hook",
+            "/usr/bin/callgate-notify hook",
+            "echo 'callgate hook'",
+            "\"callgate hook\"",
+            "/callgate/other hook",
+        ] {
+            check(foreign, Whose::Foreign);
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Puts hooks into the text of a settings file and takes them out, changing nothing else.
+//!
+//! Pure: text in, text out. After each change the text is read anew, which keeps every change
+//! simple; a settings file is small.
+
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use super::command::Whose;
+use super::hooks::{Event, Found, Handler, Refusal};
+use super::layout::{self, Layout};
+
+/// A hook that is to be there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// When it runs.
+    pub(crate) event: String,
+    /// What runs.
+    pub(crate) command: String,
+    /// After how many seconds the agent ends it.
+    pub(crate) timeout: u64,
+}
+
+/// A settings file after [`install`], and what was done to it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Installed {
+    /// The new text.
+    pub(crate) text: String,
+    /// Events that have a hook now.
+    pub(crate) added: Vec<String>,
+    /// Events whose hook was ours and has changed.
+    pub(crate) updated: Vec<String>,
+    /// Events that have no hook of ours any more, or one less.
+    pub(crate) removed: Vec<String>,
+    /// What a person should know.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What an empty or absent file is taken for.
+const NOTHING: &str = "{}\n";
+
+/// Makes the hooks of ours in `text` be exactly the wanted ones.
+pub(crate) fn install(text: &str, wanted: &[Wanted]) -> Result<Installed, Refusal> {
+    let text = if text.trim().is_empty() { NOTHING } else { text };
+    let mut done = Installed { text: text.to_owned(), ..Installed::default() };
+    while let Some(place) = superfluous(&Found::read(&done.text)?, wanted) {
+        let found = Found::read(&done.text)?;
+        done.removed.push(found.events[place[0]].name.clone());
+        done.text = without(&done.text, &found, place, &Keep::default());
+    }
+    for hook in wanted {
+        let found = Found::read(&done.text)?;
+        let event = found.event(&hook.event);
+        let is_there = |whose| event.is_some_and(|event| has(event, whose));
+        if is_there(Whose::Ours) {
+            let updated = update(&done.text, &found, hook);
+            if updated != done.text {
+                done.updated.push(hook.event.clone());
+                done.text = updated;
+            }
+        } else if is_there(Whose::Composed) {
+            let note = "has a command of yours that runs callgate's hook; it stays as it is";
+            done.notes.push(format!("{} {note}", hook.event));
+        } else {
+            done.text = add(&done.text, &found, event, hook);
+            done.added.push(hook.event.clone());
+        }
+    }
+    done.notes.extend(notes(&Found::read(&done.text)?));
+    Ok(done)
+}
+
+/// What keeps our hooks from being asked.
+fn notes(found: &Found) -> Vec<String> {
+    let off = found.is_switched_off.then(|| "`disableAllHooks` is true: no hook runs".to_owned());
+    let asks = found.event("PermissionRequest").or_else(|| found.event("PreToolUse"));
+    let entries = asks.into_iter().flat_map(|event| &event.entries);
+    let ours: Vec<_> = entries.filter(|entry| entry.handlers.iter().any(is_ours)).collect();
+    let is_all = |matcher: &Option<String>| {
+        matcher.as_deref().is_none_or(|text| matches!(text, r#""""# | r#""*""# | r#"".*""#))
+    };
+    let narrow =
+        (!ours.is_empty() && !ours.iter().any(|entry| is_all(&entry.matcher))).then(|| {
+            let matchers: Vec<&str> = ours.iter().filter_map(|e| e.matcher.as_deref()).collect();
+            format!("only tools that match {} are asked about, as before", matchers.join(" or "))
+        });
+    off.into_iter().chain(narrow).collect()
+}
+
+fn is_ours(handler: &Handler) -> bool {
+    handler.whose == Whose::Ours
+}
+
+fn has(event: &Event, whose: Whose) -> bool {
+    event.entries.iter().flat_map(|entry| &entry.handlers).any(|handler| handler.whose == whose)
+}
+
+/// The last hook of ours that is not wanted, or that another with the same matcher makes double.
+fn superfluous(found: &Found, wanted: &[Wanted]) -> Option<[usize; 3]> {
+    let mut seen: Vec<(&str, Option<&str>)> = Vec::new();
+    let mut last = None;
+    for (event, place, _) in found.handlers().filter(|(_, _, handler)| is_ours(handler)) {
+        let this = (event.name.as_str(), event.entries[place[1]].matcher.as_deref());
+        if seen.contains(&this) || !wanted.iter().any(|hook| hook.event == event.name) {
+            last = Some(place);
+        }
+        seen.push(this);
+    }
+    last
+}
+
+/// Changes the command and the time limit of our hooks where they differ.
+fn update(text: &str, found: &Found, hook: &Wanted) -> String {
+    let layout = Layout::of(text, found);
+    let mut new = text.to_owned();
+    let ours =
+        |(event, _, handler): &(&Event, _, &Handler)| event.name == hook.event && is_ours(handler);
+    let mut handlers: Vec<&Handler> = found.handlers().filter(ours).map(|(.., h)| h).collect();
+    // From the last to the first, and the same inside each: what lies before a change stays put.
+    handlers.reverse();
+    for handler in handlers {
+        let mut changes: Vec<(&Range<usize>, String)> = Vec::new();
+        match &handler.timeout {
+            Some(at) if text[at.clone()].parse() == Ok(hook.timeout) => {}
+            Some(at) => changes.push((at, hook.timeout.to_string())),
+            None => {
+                let (whole, timeout) = (&handler.whole, Value::from(hook.timeout));
+                new = layout.insert(&new, whole, &handler.members, Some("timeout"), &timeout);
+            }
+        }
+        if let Some((command, at)) = &handler.command
+            && *command != hook.command
+        {
+            changes.push((at, Value::from(hook.command.as_str()).to_string()));
+        }
+        changes.sort_by_key(|(at, _)| std::cmp::Reverse(at.start));
+        for (at, value) in changes {
+            new.replace_range(at.clone(), &value);
+        }
+    }
+    new
+}
+
+fn add(text: &str, found: &Found, event: Option<&Event>, hook: &Wanted) -> String {
+    let layout = Layout::of(text, found);
+    let handler = json!({"type": "command", "command": hook.command, "timeout": hook.timeout});
+    let entry = json!({"hooks": [handler]});
+    if let Some(event) = event {
+        let entries: Vec<_> = event.entries.iter().map(|entry| entry.whole.clone()).collect();
+        return layout.insert(text, &event.value, &entries, None, &entry);
+    }
+    let list = json!([entry]);
+    if found.hooks.is_some() {
+        let events: Vec<_> = found.events.iter().map(|event| event.whole.clone()).collect();
+        return layout.insert(text, &found.hooks_value, &events, Some(&hook.event), &list);
+    }
+    let hooks = json!({hook.event.as_str(): list});
+    layout.insert(text, &found.root, &found.members, Some("hooks"), &hooks)
+}
+
+/// A settings file after [`uninstall`].
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Removed {
+    /// There was nothing of ours.
+    Nothing,
+    /// The file is as it was before [`install`]: this text.
+    AsBefore(String),
+    /// The file was made by us and holds nothing else.
+    File,
+    /// The new text; the rest has changed since.
+    Ours(String),
+}
+
+/// Takes our hooks out of `text`. `backup` is the text from before the first of them came.
+pub(crate) fn uninstall(text: &str, backup: Option<&str>) -> Result<Removed, Refusal> {
+    let found = Found::read(text)?;
+    if !found.has_ours() {
+        return Ok(Removed::Nothing);
+    }
+    let there = hooks_of_ours(text, &found);
+    let is_this = |before: &str| {
+        let is_clean =
+            before.trim().is_empty() || Found::read(before).is_ok_and(|found| !found.has_ours());
+        is_clean && install(before, &there).is_ok_and(|done| done.text == text)
+    };
+    match backup {
+        Some(before) if is_this(before) => return Ok(Removed::AsBefore(before.to_owned())),
+        _ if is_this(NOTHING) => return Ok(Removed::File),
+        _ => {}
+    }
+    let keep = Keep::of(backup);
+    let mut text = text.to_owned();
+    loop {
+        let found = Found::read(&text)?;
+        let last = found.handlers().filter(|(_, _, handler)| is_ours(handler)).last();
+        let Some((_, place, _)) = last else { return Ok(Removed::Ours(text)) };
+        text = without(&text, &found, place, &keep);
+    }
+}
+
+/// Commands that run our hook and more, which are not ours to take out.
+pub(crate) fn composed(text: &str) -> Vec<String> {
+    let Ok(found) = Found::read(text) else { return Vec::new() };
+    let composed = found.handlers().filter(|(_, _, handler)| handler.whose == Whose::Composed);
+    composed.map(|(event, _, _)| event.name.clone()).collect()
+}
+
+/// The first hook of ours of each event.
+fn hooks_of_ours(text: &str, found: &Found) -> Vec<Wanted> {
+    let mut there: Vec<Wanted> = Vec::new();
+    for (event, _, handler) in found.handlers().filter(|(_, _, handler)| is_ours(handler)) {
+        let timeout = handler.timeout.clone().and_then(|at| text[at].parse().ok());
+        let command = handler.command.as_ref().map(|(command, _)| command.clone());
+        if let (Some(timeout), Some(command)) = (timeout, command)
+            && there.iter().all(|hook| hook.event != event.name)
+        {
+            there.push(Wanted { event: event.name.clone(), command, timeout });
+        }
+    }
+    there
+}
+
+/// What was there before us and stays, even if it is empty.
+#[derive(Debug, Default)]
+struct Keep {
+    hooks: bool,
+    events: Vec<String>,
+}
+
+impl Keep {
+    fn of(backup: Option<&str>) -> Self {
+        let Some(Ok(found)) = backup.map(Found::read) else { return Self::default() };
+        let events = found.events.into_iter().map(|event| event.name).collect();
+        Self { hooks: found.hooks.is_some(), events }
+    }
+}
+
+/// The text without one handler, and without whatever holds nothing any more then.
+fn without(text: &str, found: &Found, place: [usize; 3], keep: &Keep) -> String {
+    let [event_at, entry_at, handler_at] = place;
+    let event = &found.events[event_at];
+    let entry = &event.entries[entry_at];
+    let cut = |container: &Range<usize>, children: Vec<Range<usize>>, at: usize| {
+        layout::remove(text, container, &children, at)
+    };
+    if entry.handlers.len() > 1 || !entry.is_simple {
+        let handlers = entry.handlers.iter().map(|handler| handler.whole.clone()).collect();
+        return cut(&entry.list, handlers, handler_at);
+    }
+    if event.entries.len() > 1 || keep.events.contains(&event.name) {
+        let entries = event.entries.iter().map(|entry| entry.whole.clone()).collect();
+        return cut(&event.value, entries, entry_at);
+    }
+    match found.hooks {
+        Some(hooks) if found.events.len() == 1 && !keep.hooks => {
+            cut(&found.root, found.members.clone(), hooks)
+        }
+        _ => {
+            let events = found.events.iter().map(|event| event.whole.clone()).collect();
+            cut(&found.hooks_value, events, event_at)
+        }
+    }
+}

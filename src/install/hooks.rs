@@ -1,0 +1,208 @@
+//! The hooks in an agent's settings: which there are, where they stand, and which are ours.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::Range;
+
+use super::command::{Whose, whose};
+use super::json::{self, Member};
+
+/// Why a settings file is left as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal(pub(crate) String);
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The events that we install a hook for, for any agent and any version.
+pub(crate) const EVENTS: [&str; 8] = [
+    "PermissionRequest",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "Stop",
+    "SessionEnd",
+    "Notification",
+    "Elicitation",
+];
+
+/// What a settings file holds, as far as it concerns hooks.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The whole object.
+    pub(crate) root: Range<usize>,
+    /// Its members, each from its name to its end.
+    pub(crate) members: Vec<Range<usize>>,
+    /// Which of the members is `hooks`.
+    pub(crate) hooks: Option<usize>,
+    /// The place of the value of `hooks`.
+    pub(crate) hooks_value: Range<usize>,
+    /// The events in it.
+    pub(crate) events: Vec<Event>,
+    /// Whether the file says that no hook is to run.
+    pub(crate) is_switched_off: bool,
+}
+
+/// An event and its entries. One that we have nothing to do with has none.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) name: String,
+    pub(crate) whole: Range<usize>,
+    pub(crate) value: Range<usize>,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// An entry: what it matches, and its handlers.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) whole: Range<usize>,
+    /// The text of its matcher.
+    pub(crate) matcher: Option<String>,
+    /// Whether it has nothing but handlers and a matcher.
+    pub(crate) is_simple: bool,
+    /// The place of the list of handlers.
+    pub(crate) list: Range<usize>,
+    pub(crate) handlers: Vec<Handler>,
+}
+
+/// One command to run.
+#[derive(Debug)]
+pub(crate) struct Handler {
+    pub(crate) whole: Range<usize>,
+    /// Its members, each from its name to its end.
+    pub(crate) members: Vec<Range<usize>>,
+    pub(crate) whose: Whose,
+    /// The command, and where it stands.
+    pub(crate) command: Option<(String, Range<usize>)>,
+    /// The place of the time limit's value.
+    pub(crate) timeout: Option<Range<usize>>,
+}
+
+impl Found {
+    /// Reads a settings file.
+    pub(crate) fn read(text: &str) -> Result<Self, Refusal> {
+        let root =
+            json::check(text).map_err(|error| Refusal(format!("it is not JSON: {error}")))?;
+        if !json::is(text, &root, '{') {
+            return Err(refusal(text, &root, "it is not a JSON object"));
+        }
+        let members = json::members(text, &root);
+        let hooks = only(text, &members, "hooks")?;
+        let hooks_value = hooks.map(|at| members[at].value.clone()).unwrap_or_default();
+        if hooks.is_some() && !json::is(text, &hooks_value, '{') {
+            return Err(refusal(text, &hooks_value, "`hooks` is not an object"));
+        }
+        let off = members.iter().rfind(|member| is_called(member, "disableAllHooks"));
+        Ok(Self {
+            is_switched_off: off.is_some_and(|off| &text[off.value.clone()] == "true"),
+            events: if hooks.is_some() { events(text, &hooks_value)? } else { Vec::new() },
+            members: members.into_iter().map(|member| member.whole).collect(),
+            root,
+            hooks,
+            hooks_value,
+        })
+    }
+
+    /// The event called `name`.
+    pub(crate) fn event(&self, name: &str) -> Option<&Event> {
+        self.events.iter().find(|event| event.name == name)
+    }
+
+    /// Every handler, with its event, its entry and their numbers.
+    pub(crate) fn handlers(&self) -> impl Iterator<Item = (&Event, [usize; 3], &Handler)> {
+        self.events.iter().enumerate().flat_map(|(at, event)| {
+            event.entries.iter().enumerate().flat_map(move |(entry_at, entry)| {
+                let number =
+                    move |(handler_at, handler)| (event, [at, entry_at, handler_at], handler);
+                entry.handlers.iter().enumerate().map(number)
+            })
+        })
+    }
+
+    /// Whether any hook of ours is there.
+    pub(crate) fn has_ours(&self) -> bool {
+        self.handlers().any(|(_, _, handler)| handler.whose == Whose::Ours)
+    }
+}
+
+fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<Event>, Refusal> {
+    let members = json::members(text, hooks);
+    for name in EVENTS {
+        only(text, &members, name)?;
+    }
+    let event = |member: Member| {
+        let name = member.name.unwrap_or_default();
+        let is_of_interest = EVENTS.contains(&name.as_str());
+        let entries =
+            if is_of_interest { entries(text, &name, &member.value)? } else { Vec::new() };
+        Ok(Event { name, whole: member.whole, value: member.value, entries })
+    };
+    members.into_iter().map(event).collect()
+}
+
+fn entries(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<Entry>, Refusal> {
+    if !json::is(text, list, '[') {
+        return Err(refusal(text, list, &format!("`hooks.{event}` is not a list")));
+    }
+    let entry = |whole: Range<usize>| {
+        let odd = |at: &Range<usize>| {
+            refusal(text, at, &format!("an entry of `hooks.{event}` has no list of `hooks`"))
+        };
+        let members = json::members(text, &whole);
+        let list = only(text, &members, "hooks")?.ok_or_else(|| odd(&whole))?;
+        let list = members[list].value.clone();
+        if !json::is(text, &list, '[') {
+            return Err(odd(&list));
+        }
+        let matcher = members.iter().rfind(|member| is_called(member, "matcher"));
+        let matcher = matcher.map(|member| text[member.value.clone()].to_owned());
+        let is_simple = members.iter().all(|m| is_called(m, "hooks") || is_called(m, "matcher"));
+        let handlers = handlers(text, event, &list)?;
+        Ok(Entry { whole, matcher, is_simple, list, handlers })
+    };
+    json::items(text, list).into_iter().map(entry).collect()
+}
+
+fn handlers(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<Handler>, Refusal> {
+    let handler = |whole: Range<usize>| {
+        if !json::is(text, &whole, '{') {
+            let what = format!("a hook of `hooks.{event}` is not an object");
+            return Err(refusal(text, &whole, &what));
+        }
+        let members = json::members(text, &whole);
+        // Where a name stands twice the last one counts, as it does for the agents.
+        let value = |name: &str| {
+            let member = members.iter().rfind(|member| is_called(member, name))?;
+            Some(member.value.clone())
+        };
+        let command = value("command").and_then(|at| Some((json::string(text, &at)?, at)));
+        let whose = command.as_ref().map_or(Whose::Foreign, |(command, _)| whose(command));
+        let timeout = value("timeout");
+        let members = members.into_iter().map(|member| member.whole).collect();
+        Ok(Handler { whole, members, whose, command, timeout })
+    };
+    json::items(text, list).into_iter().map(handler).collect()
+}
+
+fn is_called(member: &Member, name: &str) -> bool {
+    member.name.as_deref() == Some(name)
+}
+
+/// Which member is called `name`. Two of them are refused: whatever is done to one, an agent may
+/// read the other.
+fn only(text: &str, members: &[Member], name: &str) -> Result<Option<usize>, Refusal> {
+    let mut seen = HashSet::new();
+    let twice = members.iter().find(|member| is_called(member, name) && !seen.insert(name));
+    match twice {
+        Some(member) => Err(refusal(text, &member.whole, &format!("`{name}` stands there twice"))),
+        None => Ok(members.iter().position(|member| is_called(member, name))),
+    }
+}
+
+fn refusal(text: &str, at: &Range<usize>, what: &str) -> Refusal {
+    let (line, column) = json::line_and_column(text, at.start);
+    Refusal(format!("{what} (line {line}, column {column})"))
+}

@@ -1,0 +1,118 @@
+//! How a JSON text is laid out, so that what is put into it looks like the rest.
+
+use std::ops::Range;
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::ser::{PrettyFormatter, Serializer};
+
+use super::hooks::Found;
+use super::json::is_blank;
+
+/// The line ends and the indentation of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Layout<'a> {
+    newline: &'static str,
+    /// One step of indentation.
+    step: &'a str,
+    /// Whether the text has more than one line.
+    has_lines: bool,
+}
+
+impl<'a> Layout<'a> {
+    /// Looks at a text.
+    pub(crate) fn of(text: &'a str, found: &Found) -> Self {
+        let root = &text[found.root.clone()];
+        let has_lines = root.contains('\n') || found.members.is_empty();
+        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let first = found.members.first().and_then(|first| indentation_before(text, first.start));
+        Self { newline, step: first.unwrap_or("  "), has_lines }
+    }
+
+    /// Puts a new last child into the object or list at `container`.
+    pub(crate) fn insert(
+        &self,
+        text: &str,
+        container: &Range<usize>,
+        children: &[Range<usize>],
+        name: Option<&str>,
+        value: &Value,
+    ) -> String {
+        let new = |indentation: Option<&str>| self.render(name, value, indentation);
+        let (at, added) = match children.last() {
+            Some(last) => {
+                let added = match indentation_before(text, last.start) {
+                    Some(own) => format!(",{}{own}{}", self.newline, new(Some(own))),
+                    None => format!(",{}{}", blanks_before(text, last.start), new(None)),
+                };
+                (last.end..last.end, added)
+            }
+            None if self.has_lines => {
+                let outer = indentation_of_line(text, container.start);
+                let inner = format!("{outer}{}", self.step);
+                let newline = self.newline;
+                let added = format!("{newline}{inner}{}{newline}{outer}", new(Some(&inner)));
+                (inside(container), added)
+            }
+            None => (inside(container), new(None)),
+        };
+        format!("{}{added}{}", &text[..at.start], &text[at.end..])
+    }
+
+    /// The text of a member or an item: on lines of its own where there is an indentation.
+    fn render(&self, name: Option<&str>, value: &Value, indentation: Option<&str>) -> String {
+        let name = name.map(|name| Value::from(name).to_string());
+        let Some(indentation) = indentation else {
+            return name.map_or_else(|| value.to_string(), |name| format!("{name}:{value}"));
+        };
+        let lines = pretty(value, self.step);
+        let lines = lines.replace('\n', &format!("{}{indentation}", self.newline));
+        name.map_or_else(|| lines.clone(), |name| format!("{name}: {lines}"))
+    }
+}
+
+/// Cuts a child out of the object or list at `container`.
+pub(crate) fn remove(
+    text: &str,
+    container: &Range<usize>,
+    children: &[Range<usize>],
+    at: usize,
+) -> String {
+    let cut = match (at.checked_sub(1).map(|before| &children[before]), children.get(at + 1)) {
+        (_, Some(next)) => children[at].start..next.start,
+        (Some(before), None) => before.end..children[at].end,
+        (None, None) => inside(container),
+    };
+    format!("{}{}", &text[..cut.start], &text[cut.end..])
+}
+
+fn inside(container: &Range<usize>) -> Range<usize> {
+    container.start + 1..container.end - 1
+}
+
+fn blanks_before(text: &str, at: usize) -> &str {
+    let before = &text[..at];
+    &before[before.trim_end_matches(is_blank).len()..]
+}
+
+/// The blanks between the start of the line and `at`, if there is nothing else.
+fn indentation_before(text: &str, at: usize) -> Option<&str> {
+    let blanks = blanks_before(text, at);
+    blanks.rfind('\n').map(|newline| &blanks[newline + 1..])
+}
+
+fn indentation_of_line(text: &str, at: usize) -> &str {
+    let line = text[..at].rsplit('\n').next().unwrap_or_default();
+    &line[..line.len() - line.trim_start_matches(is_blank).len()]
+}
+
+fn pretty(value: &Value, step: &str) -> String {
+    let mut bytes = Vec::new();
+    let formatter = PrettyFormatter::with_indent(step.as_bytes());
+    let written = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));
+    match (written, String::from_utf8(bytes)) {
+        (Ok(()), Ok(text)) => text,
+        // A value is always written, as UTF-8.
+        _ => value.to_string(),
+    }
+}

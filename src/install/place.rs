@@ -1,0 +1,259 @@
+//! A settings file on the disk: read once, replaced in one step, or left untouched.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+/// The largest settings file that is changed.
+const LARGEST: u64 = 16 << 20;
+/// What the name of the copy from before us ends with.
+const BACKUP: &str = ".before-callgate";
+
+/// The place of a settings file, which may be a link, and may not be there.
+#[derive(Debug)]
+pub(crate) struct Place {
+    path: PathBuf,
+}
+
+/// A file as it was when it was read.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// Its text.
+    pub(crate) text: String,
+    /// The file itself, where `path` is a link.
+    target: PathBuf,
+    mode: u32,
+    owner: (u32, u32),
+}
+
+/// Whether the file that was seen is to be kept beside the new one, in place of an older copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Backup {
+    Write,
+    Leave,
+}
+
+/// Why nothing was done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PlaceError {
+    #[error("cannot read {}: {error}", path.display())]
+    Unread { path: PathBuf, error: io::Error },
+    #[error("{} is a link to a file that is not there; make the file or remove the link", .0.display())]
+    Dangling(PathBuf),
+    #[error("{} is not a file", .0.display())]
+    NotFile(PathBuf),
+    #[error("{} is larger than {LARGEST} bytes", .0.display())]
+    TooLarge(PathBuf),
+    #[error("{} is not UTF-8 text", .0.display())]
+    NotText(PathBuf),
+    #[error("{0} is read-only; to let callgate change it: chmod u+w {0}", path.display())]
+    ReadOnly { path: PathBuf },
+    #[error("cannot write {}: {error}; nothing was changed", path.display())]
+    Unwritten { path: PathBuf, error: io::Error },
+    #[error("{} was changed by somebody else at the same time; run the command again", .0.display())]
+    Changed(PathBuf),
+}
+
+impl Place {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The copy from before us. It stands beside the link where there is one.
+    pub(crate) fn backup_path(&self) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(BACKUP);
+        name.into()
+    }
+
+    /// The file as it is now; none if there is none.
+    pub(crate) fn read(&self) -> Result<Option<Seen>, PlaceError> {
+        let unread = |error| PlaceError::Unread { path: self.path.clone(), error };
+        let target = match fs::canonicalize(&self.path) {
+            Ok(target) => target,
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(unread(error)),
+            Err(_) if self.path.is_symlink() => {
+                return Err(PlaceError::Dangling(self.path.clone()));
+            }
+            Err(_) => return Ok(None),
+        };
+        let found = fs::metadata(&target).map_err(unread)?;
+        if !found.is_file() {
+            return Err(PlaceError::NotFile(self.path.clone()));
+        }
+        let text = self.text(&target)?;
+        let owner = (found.uid(), found.gid());
+        Ok(Some(Seen { text, target, mode: found.mode() & 0o7777, owner }))
+    }
+
+    fn text(&self, target: &Path) -> Result<String, PlaceError> {
+        let unread = |error| PlaceError::Unread { path: self.path.clone(), error };
+        let mut bytes = Vec::new();
+        let file = File::open(target).map_err(unread)?;
+        file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unread)?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(PlaceError::TooLarge(self.path.clone()));
+        }
+        String::from_utf8(bytes).map_err(|_| PlaceError::NotText(self.path.clone()))
+    }
+
+    /// Replaces the file that was seen, or makes the one that was not. A backup is written when
+    /// all that can fail before the last step has gone well.
+    pub(crate) fn write(
+        &self,
+        seen: Option<&Seen>,
+        text: &str,
+        backup: Backup,
+    ) -> Result<(), PlaceError> {
+        let unwritten = |error| PlaceError::Unwritten { path: self.path.clone(), error };
+        let target = seen.map_or(&self.path, |seen| &seen.target);
+        if seen.is_some_and(|seen| seen.mode & 0o200 == 0) {
+            return Err(PlaceError::ReadOnly { path: self.path.clone() });
+        }
+        let folder = target.parent().unwrap_or(Path::new("/"));
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritten)?;
+        let new = New::create(target, seen, text).map_err(unwritten)?;
+        if let (Backup::Write, Some(seen)) = (backup, seen) {
+            self.back_up(seen)?;
+        }
+        self.check_unchanged(seen)?;
+        new.put(target).map_err(unwritten)
+    }
+
+    /// Removes the file that was seen.
+    pub(crate) fn remove(&self, seen: &Seen) -> Result<(), PlaceError> {
+        let unwritten = |error| PlaceError::Unwritten { path: self.path.clone(), error };
+        self.check_unchanged(Some(seen))?;
+        fs::remove_file(&seen.target).map_err(unwritten)
+    }
+
+    fn back_up(&self, seen: &Seen) -> Result<(), PlaceError> {
+        let path = self.backup_path();
+        let unwritten = |error| PlaceError::Unwritten { path: path.clone(), error };
+        let new = New::create(&path, Some(seen), &seen.text).map_err(unwritten)?;
+        new.put(&path).map_err(unwritten)
+    }
+
+    /// The text from before us, if it was kept and can be read.
+    pub(crate) fn backup(&self) -> Option<String> {
+        self.text(&self.backup_path()).ok()
+    }
+
+    /// Removes the copy, which nobody needs any more.
+    pub(crate) fn remove_backup(&self) {
+        // If it stays it does no harm.
+        fs::remove_file(self.backup_path()).ok();
+    }
+
+    fn check_unchanged(&self, seen: Option<&Seen>) -> Result<(), PlaceError> {
+        let now = self.read()?;
+        let is_same = match (seen, &now) {
+            (None, None) => true,
+            (Some(seen), Some(now)) => seen.text == now.text && seen.target == now.target,
+            _ => false,
+        };
+        if is_same { Ok(()) } else { Err(PlaceError::Changed(self.path.clone())) }
+    }
+}
+
+/// The new file under a name of its own, which goes if it is not put in its place.
+struct New {
+    path: PathBuf,
+    is_put: bool,
+}
+
+impl New {
+    /// Writes `text` beside `target`, with the mode and the owner of the file that was seen.
+    fn create(target: &Path, seen: Option<&Seen>, text: &str) -> io::Result<Self> {
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let path = target.with_file_name(format!(".{name}.callgate-{}", std::process::id()));
+        // One that is there was left by a process that is dead: it had our id.
+        fs::remove_file(&path).or_else(|error| match error.kind() {
+            ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        })?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let new = Self { path, is_put: false };
+        file.write_all(text.as_bytes())?;
+        if let Some(seen) = seen {
+            let made = file.metadata()?;
+            if (made.uid(), made.gid()) != seen.owner {
+                fchown(&file, Some(seen.owner.0), Some(seen.owner.1))?;
+            }
+            file.set_permissions(PermissionsExt::from_mode(seen.mode))?;
+        }
+        file.sync_all()?;
+        Ok(new)
+    }
+
+    fn put(mut self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)?;
+        self.is_put = true;
+        // Its name is safe, too, once the folder is on the disk.
+        target.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    }
+}
+
+impl Drop for New {
+    fn drop(&mut self) {
+        if !self.is_put {
+            // If it stays, the next time removes it.
+            fs::remove_file(&self.path).ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_somebody_else_has_changed_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::new(folder.path().join("new/settings.json"));
+        assert!(place.read().unwrap().is_none());
+        place.write(None, "1", Backup::Leave).unwrap();
+        let made = place.write(None, "2", Backup::Leave).unwrap_err();
+        assert!(matches!(made, PlaceError::Changed(_)), "{made}");
+        let seen = place.read().unwrap().unwrap();
+        fs::write(place.path(), "theirs").unwrap();
+        let changed = place.write(Some(&seen), "2", Backup::Leave).unwrap_err();
+        assert!(matches!(changed, PlaceError::Changed(_)), "{changed}");
+        assert!(matches!(place.remove(&seen).unwrap_err(), PlaceError::Changed(_)));
+        assert_eq!(fs::read_to_string(place.path()).unwrap(), "theirs");
+        fs::remove_file(place.path()).unwrap();
+        let gone = place.write(Some(&seen), "2", Backup::Leave).unwrap_err();
+        assert!(matches!(gone, PlaceError::Changed(_)), "{gone}");
+        assert_eq!(fs::read_dir(folder.path().join("new")).unwrap().count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn a_file_is_replaced_in_one_step() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::new(folder.path().join("settings.json"));
+        fs::write(place.path(), "old").unwrap();
+        let mut reader = File::open(place.path()).unwrap();
+        let seen = place.read().unwrap().unwrap();
+        place.write(Some(&seen), "new and longer", Backup::Write).unwrap();
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "old", "whoever reads it has all of one of the two");
+        assert_eq!(fs::read_to_string(place.path()).unwrap(), "new and longer");
+        assert_eq!(place.backup().unwrap(), "old");
+        place.remove_backup();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::new(folder.path().join("settings.json"));
+        File::create(place.path()).unwrap().set_len(LARGEST + 1).unwrap();
+        assert!(matches!(place.read().unwrap_err(), PlaceError::TooLarge(_)));
+    }
+}

@@ -1,0 +1,485 @@
+//! The editor of settings files: by example, and for any file at all.
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::edit::{Installed, Removed, Wanted, composed, install, uninstall};
+use super::hooks::Found;
+
+fn hook(event: &str, timeout: u64) -> Wanted {
+    let command = "/bin/callgate hook".to_owned();
+    Wanted { event: event.to_owned(), command, timeout }
+}
+
+fn one() -> Vec<Wanted> {
+    vec![hook("Stop", 10)]
+}
+
+fn two() -> Vec<Wanted> {
+    vec![hook("PermissionRequest", 325), hook("Stop", 10)]
+}
+
+/// Installs, checks that a second time changes nothing and that all goes back, and shows the text.
+fn round_trip(before: &str, wanted: &[Wanted]) -> Installed {
+    let done = install(before, wanted).unwrap_or_else(|refusal| panic!("{refusal}\n{before}"));
+    let again = install(&done.text, wanted).unwrap();
+    assert_eq!(again.text, done.text, "a second time changes nothing");
+    assert!(again.added.is_empty() && again.updated.is_empty() && again.removed.is_empty());
+    let back = uninstall(&done.text, Some(before)).unwrap();
+    assert_eq!(back, Removed::AsBefore(before.to_owned()));
+    done
+}
+
+fn check(before: &str, wanted: &[Wanted], expected: &Expect) {
+    expected.assert_eq(&round_trip(before, wanted).text);
+}
+
+#[test]
+fn a_new_file_is_made_readable() {
+    let expected = expect![[r#"
+        {
+          "hooks": {
+            "PermissionRequest": [
+              {
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "/bin/callgate hook",
+                    "timeout": 325
+                  }
+                ]
+              }
+            ],
+            "Stop": [
+              {
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "/bin/callgate hook",
+                    "timeout": 10
+                  }
+                ]
+              }
+            ]
+          }
+        }
+    "#]];
+    for before in ["", " \n", "{}\n", "{ }\n", "{\n}\n"] {
+        check(before, &two(), &expected);
+    }
+    let made = install("", &two()).unwrap().text;
+    assert_eq!(uninstall(&made, None).unwrap(), Removed::File, "nothing else is in it");
+}
+
+#[test]
+fn hooks_come_last_and_look_like_the_rest() {
+    check(
+        "{\n\t\"model\": \"x\",\n\t\"env\": {\"A\": \"1\"}\n}",
+        &one(),
+        &expect![[r#"
+            {
+            	"model": "x",
+            	"env": {"A": "1"},
+            	"hooks": {
+            		"Stop": [
+            			{
+            				"hooks": [
+            					{
+            						"type": "command",
+            						"command": "/bin/callgate hook",
+            						"timeout": 10
+            					}
+            				]
+            			}
+            		]
+            	}
+            }"#]],
+    );
+    check(
+        r#"{"model":"x"}"#,
+        &one(),
+        &expect![[
+            r#"{"model":"x","hooks":{"Stop":[{"hooks":[{"type":"command","command":"/bin/callgate hook","timeout":10}]}]}}"#
+        ]],
+    );
+    check(
+        r#"{ "model": "x" }"#,
+        &one(),
+        &expect![[
+            r#"{ "model": "x", "hooks":{"Stop":[{"hooks":[{"type":"command","command":"/bin/callgate hook","timeout":10}]}]} }"#
+        ]],
+    );
+}
+
+#[test]
+fn other_hooks_of_the_same_event_stay_before_ours() {
+    check(
+        r#"{
+    "hooks": {
+        "Stop": [
+            {"matcher": "", "hooks": [{"type": "command", "command": "beep"}]}
+        ],
+        "PreCompact": []
+    },
+    "model": "x"
+}
+"#,
+        &two(),
+        &expect![[r#"
+            {
+                "hooks": {
+                    "Stop": [
+                        {"matcher": "", "hooks": [{"type": "command", "command": "beep"}]},
+                        {
+                            "hooks": [
+                                {
+                                    "type": "command",
+                                    "command": "/bin/callgate hook",
+                                    "timeout": 10
+                                }
+                            ]
+                        }
+                    ],
+                    "PreCompact": [],
+                    "PermissionRequest": [
+                        {
+                            "hooks": [
+                                {
+                                    "type": "command",
+                                    "command": "/bin/callgate hook",
+                                    "timeout": 325
+                                }
+                            ]
+                        }
+                    ]
+                },
+                "model": "x"
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn line_ends_of_windows_stay() {
+    let text = round_trip("{\r\n  \"a\": 1\r\n}\r\n", &two()).text;
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{text:?}");
+}
+
+#[test]
+fn containers_that_were_empty_before_stay_when_the_rest_has_changed() {
+    let check = |before: &str| {
+        let done = install(before, &two()).unwrap().text;
+        let add = |text: &str| text.replacen('{', "{\"new\":1,", 1);
+        let Removed::Ours(back) = uninstall(&add(&done), Some(before)).unwrap() else {
+            panic!("{before}")
+        };
+        let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        assert_eq!(value(&back), value(&add(before)), "{before}");
+    };
+    check(r#"{"hooks":{}}"#);
+    check(r#"{"hooks":{"Stop":[]}}"#);
+    check(r#"{"hooks":{"Stop":[],"PreCompact":[]}}"#);
+    check("{\"a\":1,\n\"hooks\":{\n}\n}");
+}
+
+/// `before` and `after` are the handlers of an entry; the rest is the same.
+fn check_update(before: &str, after: &str) {
+    let file = |handlers: &str| format!("{{\"hooks\":{{\"Stop\":[{handlers}]}}}}");
+    let done = install(&file(before), &one()).unwrap();
+    assert_eq!(done.text, file(after), "{before}");
+    assert_eq!(done.updated, if before == after { vec![] } else { vec!["Stop".to_owned()] });
+    assert!(done.added.is_empty() && done.removed.is_empty());
+    assert_eq!(install(&done.text, &one()).unwrap().text, done.text);
+}
+
+#[test]
+fn an_older_hook_of_ours_is_changed_in_place() {
+    let new = r#"{"hooks":[{"command":"/bin/callgate hook","timeout":10}]}"#;
+    check_update(r#"{"hooks":[{"command":"/old/callgate hook","timeout":60}]}"#, new);
+    check_update(r#"{"hooks":[{"command":"/bin/callgate hook","timeout":"?"}]}"#, new);
+    check_update(new, new);
+    check_update(
+        r#"{"hooks":[{"timeout":5,"command":"callgate hook --agent codex","async":true}],"x":1}"#,
+        r#"{"hooks":[{"timeout":10,"command":"/bin/callgate hook","async":true}],"x":1}"#,
+    );
+    check_update(
+        r#"{"hooks":[{"command":"a"}, {"command":"callgate hook" }, {"command":"b"}]}"#,
+        r#"{"hooks":[{"command":"a"}, {"command":"/bin/callgate hook","timeout":10 }, {"command":"b"}]}"#,
+    );
+    // An escape is another way to write the same.
+    let escaped = r#"{"hooks":[{"command":"\/bin\/callgate hook","timeout":10}]}"#;
+    check_update(escaped, escaped);
+}
+
+#[test]
+fn hooks_with_matchers_of_their_own_stay_and_doubles_go() {
+    check_update(
+        r#"{"matcher":"A","hooks":[{"command":"/x/callgate hook"}]},{"matcher":"B","hooks":[{"command":"/y/callgate hook"}]}"#,
+        r#"{"matcher":"A","hooks":[{"command":"/bin/callgate hook","timeout":10}]},{"matcher":"B","hooks":[{"command":"/bin/callgate hook","timeout":10}]}"#,
+    );
+    let double = r#"{"hooks":{"Stop":[{"hooks":[{"command":"/x/callgate hook","timeout":10},{"command":"beep"}]},{"hooks":[{"command":"/y/callgate hook"}]}]}}"#;
+    let done = install(double, &one()).unwrap();
+    let single = r#"{"hooks":{"Stop":[{"hooks":[{"command":"/bin/callgate hook","timeout":10},{"command":"beep"}]}]}}"#;
+    assert_eq!((done.text.as_str(), done.removed), (single, vec!["Stop".to_owned()]));
+}
+
+#[test]
+fn a_hook_for_an_event_that_is_not_wanted_any_more_goes() {
+    let old = install("{\"a\":1}", &[hook("PreToolUse", 325), hook("Stop", 10)]).unwrap().text;
+    let done = install(&old, &two()).unwrap();
+    assert_eq!(done.removed, ["PreToolUse"]);
+    assert_eq!(done.added, ["PermissionRequest"]);
+    assert!(!done.text.contains("PreToolUse"), "{}", done.text);
+    assert_eq!(
+        uninstall(&done.text, Some("{\"a\":1}")).unwrap(),
+        Removed::AsBefore("{\"a\":1}".into())
+    );
+}
+
+#[test]
+fn a_command_that_somebody_put_together_is_neither_changed_nor_doubled_nor_removed() {
+    let text = r#"{"hooks":{"Stop":[{"hooks":[{"command":"callgate hook 2>>/tmp/log"}]}]}}"#;
+    let done = install(text, &one()).unwrap();
+    assert_eq!(done.text, text);
+    assert!(done.notes[0].starts_with("Stop has a command of yours"), "{:?}", done.notes);
+    assert_eq!(uninstall(text, None).unwrap(), Removed::Nothing);
+    assert_eq!(composed(text), ["Stop"]);
+}
+
+#[test]
+fn what_keeps_our_hooks_from_being_asked_is_said() {
+    let notes = |text: &str| install(text, &two()).unwrap().notes;
+    assert_eq!(notes(r#"{"disableAllHooks":true}"#), ["`disableAllHooks` is true: no hook runs"]);
+    assert!(notes(r#"{"disableAllHooks":false}"#).is_empty());
+    let matcher = |text: &str| {
+        format!(
+            r#"{{"hooks":{{"PermissionRequest":[{{{text}"hooks":[{{"command":"callgate hook"}}]}}]}}}}"#
+        )
+    };
+    let expected = r#"only tools that match "Bash" are asked about, as before"#;
+    assert_eq!(notes(&matcher(r#""matcher":"Bash","#)), [expected]);
+    for all in ["", r#""matcher":"*","#, r#""matcher":"","#] {
+        assert!(notes(&matcher(all)).is_empty(), "{all}");
+    }
+}
+
+/// Ours goes; the rest of the handlers, entries, events and members stays to the byte.
+#[test]
+fn uninstall_removes_ours_only() {
+    let check = |hooks: &str, expected: &str| {
+        let file = |hooks: &str| format!("{{\n \"a\": 1,{hooks}\n \"b\" : [ ] }}\n");
+        let Removed::Ours(text) = uninstall(&file(hooks), None).unwrap() else { panic!("{hooks}") };
+        assert_eq!(text, file(expected), "{hooks}");
+    };
+    let ours = r#"{"type":"command","command":"/x/callgate hook"}"#;
+    let other = r#"{"type":"command","command":"beep"}"#;
+    let hooks = |events: &str| format!("\n \"hooks\": {{ {events} }},");
+    let stop = |handlers: &str| hooks(&format!(r#""Stop": [ {{"hooks": [ {handlers} ]}} ]"#));
+    check(&stop(ours), "");
+    check(&stop(&format!("{ours} , {other}")), &stop(other));
+    check(&stop(&format!("{other} , {ours}")), &stop(other));
+    check(&stop(&format!("{other} , {ours}, {other}")), &stop(&format!("{other} , {other}")));
+    let keys =
+        |handlers: &str| hooks(&format!(r#""Stop": [ {{"note": 1, "hooks": [{handlers}]}} ]"#));
+    check(&keys(ours), &keys(""));
+    check(
+        &hooks(&format!(r#""Stop" : [{{"hooks":[{ours}]}}], "PreCompact": [ 1 ]"#)),
+        &hooks(r#""PreCompact": [ 1 ]"#),
+    );
+    check(
+        &hooks(&format!(r#""Stop": [{{"hooks":[{ours}]}}, {{"hooks":[{other}]}} ]"#)),
+        &hooks(&format!(r#""Stop": [{{"hooks":[{other}]}} ]"#)),
+    );
+    assert_eq!(uninstall("{}", None).unwrap(), Removed::Nothing);
+    assert_eq!(uninstall(&format!("{{{}\"c\":1}}", stop(other)), None).unwrap(), Removed::Nothing);
+}
+
+/// A copy that holds a hook of ours is no file from before us.
+#[test]
+fn a_backup_with_ours_is_not_put_back() {
+    let text =
+        r#"{"a":1,"hooks":{"Stop":[{"hooks":[{"command":"/bin/callgate hook","timeout":10}]}]}}"#;
+    assert_eq!(
+        uninstall(text, Some(text)).unwrap(),
+        Removed::Ours(r#"{"a":1,"hooks":{"Stop":[]}}"#.into())
+    );
+    assert_eq!(uninstall(text, Some("broken")).unwrap(), Removed::Ours(r#"{"a":1}"#.into()));
+}
+
+#[test]
+fn what_is_not_understood_is_refused_with_its_place() {
+    let check = |text: &str, expected: &str| {
+        assert_eq!(install(text, &two()).unwrap_err().to_string(), expected, "{text}");
+        uninstall(text, None).unwrap_err();
+    };
+    check("{\"a\":1,}", "it is not JSON: key must be a string at line 1 column 8");
+    check("{} // mine", "it is not JSON: trailing characters at line 1 column 4");
+    check("[]", "it is not a JSON object (line 1, column 1)");
+    check("{\n \"hooks\": []}", "`hooks` is not an object (line 2, column 11)");
+    check("{\"hooks\": null}", "`hooks` is not an object (line 1, column 11)");
+    check("{\"hooks\": {}, \"hooks\": {}}", "`hooks` stands there twice (line 1, column 15)");
+    check("{\"hooks\": {}, \"h\\u006foks\": {}}", "`hooks` stands there twice (line 1, column 15)");
+    check(r#"{"hooks":{"Stop":{}}}"#, "`hooks.Stop` is not a list (line 1, column 18)");
+    check(r#"{"hooks":{"Stop":[],"Stop":[]}}"#, "`Stop` stands there twice (line 1, column 21)");
+    check(
+        r#"{"hooks":{"Stop":[{"matcher":"x"}]}}"#,
+        "an entry of `hooks.Stop` has no list of `hooks` (line 1, column 19)",
+    );
+    check(
+        r#"{"hooks":{"Stop":[3]}}"#,
+        "an entry of `hooks.Stop` has no list of `hooks` (line 1, column 19)",
+    );
+    check(
+        r#"{"hooks":{"Stop":[{"hooks":{}}]}}"#,
+        "an entry of `hooks.Stop` has no list of `hooks` (line 1, column 28)",
+    );
+    check(
+        r#"{"hooks":{"Stop":[{"hooks":["x"]}]}}"#,
+        "a hook of `hooks.Stop` is not an object (line 1, column 29)",
+    );
+    // What we have nothing to do with may look as it likes, and stand there twice.
+    round_trip(r#"{"a":1,"a":2,"hooks":{"Later":{"x":1},"Later":3}}"#, &two());
+}
+
+fn blanks() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => Just(String::new()),
+        3 => Just(" ".to_owned()),
+        3 => "(\n|\r\n)[ \t]{0,4}",
+        1 => "[ \t\r\n]{0,6}",
+    ]
+}
+
+/// A key or a string: plain, odd, with escapes, or one that means something elsewhere.
+fn text() -> impl Strategy<Value = String> {
+    let plain = prop_oneof!["[a-z]{0,6}", "[\\PC]{0,8}", Just("hooks \"]},".to_owned())];
+    let quoted = plain.prop_map(|text| Value::from(text).to_string());
+    prop_oneof![6 => quoted, 1 => Just(r#""\ud83d\u00e9\/\n""#.to_owned())]
+}
+
+fn scalar() -> impl Strategy<Value = String> {
+    let word = prop_oneof![Just("true"), Just("null"), Just("-1.5e+10"), Just("0"), Just("[]")];
+    prop_oneof![word.prop_map(str::to_owned), text()]
+}
+
+/// Children between brackets, with any blanks between any two tokens.
+fn bracketed(
+    brackets: (char, char),
+    child: BoxedStrategy<String>,
+    count: std::ops::Range<usize>,
+) -> BoxedStrategy<String> {
+    let (open, close) = brackets;
+    let child = (blanks(), child, blanks()).prop_map(|(a, child, b)| format!("{a}{child}{b}"));
+    (blanks(), prop::collection::vec(child, count))
+        .prop_map(move |(empty, children)| match children.as_slice() {
+            [] => format!("{open}{empty}{close}"),
+            children => format!("{open}{}{close}", children.join(",")),
+        })
+        .boxed()
+}
+
+fn member(name: BoxedStrategy<String>, value: BoxedStrategy<String>) -> BoxedStrategy<String> {
+    (name, blanks(), blanks(), value).prop_map(|(n, a, b, v)| format!("{n}{a}:{b}{v}")).boxed()
+}
+
+fn any_value() -> BoxedStrategy<String> {
+    let leaf = scalar().boxed();
+    let nested = leaf.prop_recursive(6, 24, 4, |inner| {
+        let inner = inner.boxed();
+        prop_oneof![
+            bracketed(('[', ']'), inner.clone(), 0..4),
+            bracketed(('{', '}'), member(text().boxed(), inner), 0..4),
+        ]
+    });
+    let deep =
+        (1..300_usize).prop_map(|depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth)));
+    prop_oneof![8 => nested, 1 => deep].boxed()
+}
+
+fn named(name: &str, value: BoxedStrategy<String>) -> BoxedStrategy<String> {
+    member(Just(format!("{name:?}")).boxed(), value)
+}
+
+/// An entry with handlers of others.
+fn entry() -> BoxedStrategy<String> {
+    let command = prop_oneof![Just("\"beep\"".to_owned()), text()].boxed();
+    let handler = (named("command", command), any_value());
+    let handler = handler.prop_map(|(command, x)| format!("{{{command},\"x\":{x}}}")).boxed();
+    let list = named("hooks", bracketed(('[', ']'), handler, 0..3));
+    (list, any_value()).prop_map(|(list, x)| format!("{{ \"matcher\":{x} , {list}}}")).boxed()
+}
+
+/// A settings file of somebody who has never heard of us. `least` is how much any list has.
+fn settings(least: usize) -> BoxedStrategy<String> {
+    let events = prop::sample::subsequence(vec!["Stop", "PreToolUse", "Elicitation"], least..=3);
+    let entries = || bracketed(('[', ']'), entry(), least..3);
+    let event = (entries(), entries(), entries(), any_value(), blanks());
+    let hooks = (events, event).prop_map(|(names, (a, b, c, foreign, blank))| {
+        let mut events: Vec<String> = names
+            .iter()
+            .zip([a, b, c])
+            .map(|(name, list)| format!("{blank}{name:?}: {list}"))
+            .collect();
+        if foreign.len() % 2 == 0 {
+            events.insert(0, format!("{blank}\"PreCompact\":{foreign}"));
+        }
+        format!("\"hooks\":{{{}{blank}}}", events.join(","))
+    });
+    let others = prop::collection::vec(member(text().boxed(), any_value()), least..4);
+    let parts = (others, prop::option::of(hooks), blanks(), blanks(), any::<prop::sample::Index>());
+    parts
+        .prop_map(|(mut members, hooks, a, b, at)| {
+            if let Some(hooks) = hooks {
+                members.insert(at.index(members.len() + 1), hooks);
+            }
+            let members: Vec<String> = members.into_iter().map(|m| format!("{b}{m}")).collect();
+            format!("{a}{{{}{a}}}{b}", members.join(","))
+        })
+        .boxed()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_file_takes_our_hooks_and_gives_them_back(before in settings(0)) {
+        let done = round_trip(&before, &two());
+        let found = Found::read(&done.text).unwrap();
+        for hook in two() {
+            let ours = &found.event(&hook.event).unwrap().entries.last().unwrap().handlers[0];
+            prop_assert_eq!(&ours.command.as_ref().unwrap().0, &hook.command);
+            prop_assert_eq!(&done.text[ours.timeout.clone().unwrap()], hook.timeout.to_string());
+        }
+        // Only blanks inside of what was empty may be gone.
+        let dense = |text: &str| text.replace([' ', '\t', '\r', '\n'], "");
+        let mut rest = dense(&done.text);
+        for left in dense(&before).chars() {
+            let at = rest.find(left).unwrap();
+            rest = rest[at + left.len_utf8()..].to_owned();
+        }
+    }
+
+    #[test]
+    fn without_a_backup_all_goes_back_too(before in settings(1)) {
+        let done = install(&before, &two()).unwrap();
+        prop_assert_eq!(uninstall(&done.text, None).unwrap(), Removed::Ours(before));
+    }
+
+    #[test]
+    fn a_new_path_is_put_in_place_of_the_old_one(before in settings(0)) {
+        let old: Vec<Wanted> = two().into_iter()
+            .map(|hook| Wanted { command: "'/an old/callgate' hook".to_owned(), timeout: 5, ..hook })
+            .collect();
+        let old = install(&before, &old).unwrap();
+        let new = install(&old.text, &two()).unwrap();
+        prop_assert_eq!(new.text, install(&before, &two()).unwrap().text);
+        prop_assert_eq!(new.updated, ["PermissionRequest", "Stop"]);
+    }
+
+    #[test]
+    fn any_text_is_edited_or_refused(text in "[\\[\\]{}\",: a-z\\\\\n]{0,40}") {
+        let _ = install(&text, &two());
+        let _ = uninstall(&text, None);
+    }
+}

@@ -1,0 +1,91 @@
+//! `callgate uninstall`: takes our hook out of an agent's settings.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::cli::Failure;
+use crate::config::Surroundings;
+use crate::install::{self, Agents, Backup, Place, PlaceError, Removed, Scope, Stopped};
+
+/// How often a file that changes under our hands is tried.
+const ATTEMPTS: usize = 3;
+
+/// Take callgate's hook out of your agent's settings
+///
+/// Everything else stays. A file that has not changed since `callgate install` becomes what it
+/// was, to the byte.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Change the settings of the project in this folder instead of your own
+    #[arg(long)]
+    project: bool,
+    /// Whose settings to change
+    #[arg(long, value_enum, default_value = "all")]
+    agent: Agents,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Args {
+    /// Uninstalls, and tells what was done.
+    pub(crate) fn run(self) -> Result<ExitCode, Failure> {
+        let around = Surroundings::of_process();
+        let scope = if self.project { Scope::Project } else { Scope::User };
+        let mut failures = Vec::new();
+        for agent in self.agent.here(scope, &around) {
+            let place = install::place(agent, scope, &around)?;
+            match remove(&place, self.dry_run) {
+                Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name())?,
+                Err(text) => failures.push(text),
+            }
+        }
+        if failures.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        Err(Failure::Failed(failures.join("\ncallgate: ")))
+    }
+}
+
+fn remove(place: &Place, is_dry: bool) -> Result<String, String> {
+    let mut attempts = 1;
+    loop {
+        match try_remove(place, is_dry) {
+            Err(Stopped::Place(PlaceError::Changed(_))) if attempts < ATTEMPTS => attempts += 1,
+            other => return other.map_err(|stopped| stopped.tell(place)),
+        }
+    }
+}
+
+fn try_remove(place: &Place, is_dry: bool) -> Result<String, Stopped> {
+    let path = place.path().display();
+    let Some(seen) = place.read()?.filter(|seen| !seen.text.trim().is_empty()) else {
+        return Ok(format!("no hook of callgate's is in {path}"));
+    };
+    let removed = install::uninstall(&seen.text, place.backup().as_deref())?;
+    let would = if is_dry { "would be " } else { "" };
+    let mut said = match &removed {
+        Removed::Nothing => format!("no hook of callgate's is in {path}"),
+        Removed::AsBefore(_) => format!("{path} {would}as it was before callgate"),
+        Removed::File => format!("{path} {would}removed, it held nothing else"),
+        Removed::Ours(_) => format!("callgate's hooks {would}taken out of {path}"),
+    };
+    for event in install::composed(&seen.text) {
+        said = format!(
+            "{said}\n  note     {event} has a command of yours that runs callgate's hook; it stays"
+        );
+    }
+    if is_dry {
+        return Ok(said);
+    }
+    match &removed {
+        Removed::Nothing => {}
+        Removed::AsBefore(text) => {
+            place.write(Some(&seen), text, Backup::Leave)?;
+            place.remove_backup();
+        }
+        Removed::File => place.remove(&seen)?,
+        Removed::Ours(text) => place.write(Some(&seen), text, Backup::Leave)?,
+    }
+    Ok(said)
+}

@@ -1,0 +1,448 @@
+//! `callgate install` and `callgate uninstall` as a user has them: the program, real files, and
+//! the real Claude Code.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use callgate_testkit::claude::Claude;
+use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::process::{DEADLINE, Finished, run};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const CALLGATE: &str = env!("CARGO_BIN_EXE_callgate");
+/// A settings file with a life of its own.
+const MINE: &str = "{\n    \"model\": \"opus\",\n    \"hooks\": {\n        \"Stop\": [\n            \
+     {\"hooks\": [{\"type\": \"command\", \"command\": \"beep\"}]}\n        ]\n    },\n    \
+     \"env\": {\"Ü\": \"1\"}\n}\n\n";
+
+/// A home folder of a test's own, in which nothing of this machine is found.
+struct Home {
+    folder: TempDir,
+    program: PathBuf,
+    variables: Vec<(OsString, OsString)>,
+    user: Option<u32>,
+}
+
+impl Home {
+    fn new() -> Self {
+        let folder = TempDir::with_prefix("install-").unwrap();
+        fs::create_dir(folder.path().join("work")).unwrap();
+        Self { folder, program: CALLGATE.into(), variables: Vec::new(), user: None }
+    }
+
+    /// With `text` as the user's settings of Claude Code.
+    fn with(text: &str) -> Self {
+        let home = Self::new();
+        fs::create_dir(home.path(".claude")).unwrap();
+        fs::write(home.settings(), text).unwrap();
+        home
+    }
+
+    fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.variables.push((name.into(), value.as_ref().to_owned()));
+        self
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn settings(&self) -> PathBuf {
+        self.path(".claude/settings.json")
+    }
+
+    fn backup(&self) -> PathBuf {
+        self.path(".claude/settings.json.before-callgate")
+    }
+
+    fn run(&self, arguments: &[&str]) -> Finished {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(self.path("work")).env_clear();
+        command.env("HOME", self.folder.path()).env("PATH", self.path("bin"));
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        run(command, DEADLINE)
+    }
+
+    fn does(&self, arguments: &[&str]) -> String {
+        self.run(arguments).success().stdout
+    }
+
+    /// Fails, says why, and leaves every file as it was.
+    fn refuses(&self, arguments: &[&str], why: &str) {
+        let before = self.files();
+        let finished = self.run(arguments);
+        assert_eq!(finished.status.code(), Some(1), "{}", finished.stderr);
+        assert!(finished.stderr.contains(why), "{}", finished.stderr);
+        assert_eq!(self.files(), before);
+    }
+
+    /// All files and folders with their modes and contents.
+    fn files(&self) -> Vec<(PathBuf, u32, Vec<u8>)> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let about = fs::symlink_metadata(&path).unwrap();
+                let content = fs::read(&path).unwrap_or_default();
+                found.push((path.clone(), about.mode(), content));
+                if about.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    fn program(&self, name: &str, script: &str) -> PathBuf {
+        fs::create_dir_all(self.path("bin")).unwrap();
+        let path = self.path("bin").join(name);
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        path
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+}
+
+/// The events and what runs at each: the command and the time limit of its last hook.
+fn hooks(path: &Path) -> Vec<(String, String, u64)> {
+    let settings: Value = serde_json::from_str(&read(path)).unwrap();
+    let events = settings["hooks"].as_object().unwrap();
+    let hook = |(event, entries): (&String, &Value)| {
+        let entry = entries.as_array().unwrap().last().unwrap();
+        let hook = entry["hooks"].as_array().unwrap().last().unwrap();
+        let command = hook["command"].as_str().unwrap().to_owned();
+        (event.clone(), command, hook["timeout"].as_u64().unwrap_or_default())
+    };
+    events.iter().map(hook).collect()
+}
+
+fn events(path: &Path) -> Vec<String> {
+    hooks(path).into_iter().map(|(event, ..)| event).collect()
+}
+
+#[test]
+fn the_first_time_makes_file_and_folder_for_the_user_alone() {
+    let home = Home::new();
+    let said = home.does(&["install"]);
+    assert!(said.contains("changed") && said.contains("callgate up"), "{said}");
+    assert!(said.lines().count() <= 6, "{said}");
+    assert_eq!((mode(&home.path(".claude")), mode(&home.settings())), (0o700, 0o600));
+    let ours = |event: &str, timeout| (event.to_owned(), format!("{CALLGATE} hook"), timeout);
+    let expected = [
+        ours("PermissionRequest", 325),
+        ours("PostToolUse", 10),
+        ours("Stop", 10),
+        ours("PostToolUseFailure", 10),
+        ours("SessionEnd", 10),
+        ours("Notification", 10),
+        ours("Elicitation", 325),
+    ];
+    assert_eq!(hooks(&home.settings()), expected);
+    let before = home.files();
+    assert!(home.does(&["install"]).contains("is up to date"));
+    assert_eq!(home.files(), before, "a second time changes nothing");
+    assert!(home.does(&["uninstall"]).contains("removed"));
+    assert!(!home.settings().exists());
+    assert!(home.does(&["uninstall"]).contains("no hook of callgate's"));
+}
+
+#[test]
+fn everything_else_stays_and_comes_back_to_the_byte() {
+    let home = Home::with(MINE);
+    set_mode(&home.settings(), 0o640);
+    let before = home.files();
+    let said = home.does(&["install"]);
+    assert!(said.contains("settings.json.before-callgate"), "{said}");
+    let text = read(&home.settings());
+    assert!(
+        text.starts_with(&MINE[..60]) && text.ends_with("\"env\": {\"Ü\": \"1\"}\n}\n\n"),
+        "{text}"
+    );
+    assert_eq!((mode(&home.settings()), mode(&home.backup())), (0o640, 0o640));
+    assert_eq!(read(&home.backup()), MINE);
+    let installed = home.files();
+    home.does(&["install"]);
+    assert_eq!(home.files(), installed);
+    let said = home.does(&["uninstall"]);
+    assert!(said.contains("as it was before"), "{said}");
+    assert_eq!(home.files(), before, "the backup is gone too");
+}
+
+#[test]
+fn what_was_changed_since_stays_when_ours_goes() {
+    let home = Home::with(MINE);
+    home.does(&["install"]);
+    let edit = |text: &str| text.replace("opus", "sonnet");
+    fs::write(home.settings(), edit(&read(&home.settings()))).unwrap();
+    let said = home.does(&["uninstall"]);
+    assert!(said.contains("taken out of"), "{said}");
+    assert_eq!(read(&home.settings()), edit(MINE));
+    assert_eq!(read(&home.backup()), MINE, "the copy stays where it may be of use");
+}
+
+#[test]
+fn a_link_stays_a_link_and_its_target_is_changed() {
+    let home = Home::new();
+    fs::create_dir(home.path("dotfiles")).unwrap();
+    fs::create_dir(home.path(".claude")).unwrap();
+    let target = home.path("dotfiles/claude.json");
+    fs::write(&target, MINE).unwrap();
+    set_mode(&target, 0o604);
+    symlink("../dotfiles/claude.json", home.settings()).unwrap();
+    home.does(&["install"]);
+    assert!(home.settings().is_symlink());
+    assert!(read(&target).contains("callgate hook"));
+    assert_eq!(mode(&target), 0o604);
+    assert_eq!(fs::read_dir(home.path("dotfiles")).unwrap().count(), 1, "nothing is left there");
+    home.does(&["uninstall"]);
+    assert_eq!(read(&target), MINE);
+    fs::remove_file(&target).unwrap();
+    home.refuses(&["install"], "is a link to a file that is not there");
+}
+
+#[test]
+fn what_cannot_be_read_is_left_untouched() {
+    for (text, why) in [
+        ("{\"hooks\": {} // mine\n}", "is not JSON"),
+        ("{\"hooks\": []}", "`hooks` is not an object (line 1, column 11)"),
+        ("{\"hooks\": {\"Stop\": {}}}", "`hooks.Stop` is not a list"),
+        ("[]", "it is not a JSON object"),
+    ] {
+        let home = Home::with(text);
+        home.refuses(&["install"], why);
+        home.refuses(&["install"], "settings.json was left as it is: ");
+        home.refuses(&["uninstall"], why);
+    }
+    let home = Home::with("");
+    fs::write(home.settings(), b"{\"a\": \"\xff\"}").unwrap();
+    home.refuses(&["install"], "is not UTF-8 text");
+    fs::remove_file(home.settings()).unwrap();
+    fs::create_dir(home.settings()).unwrap();
+    home.refuses(&["install"], "is not a file");
+}
+
+#[test]
+fn a_read_only_file_or_folder_is_left_untouched() {
+    let mut home = Home::with(MINE);
+    set_mode(&home.settings(), 0o444);
+    home.refuses(&["install"], "is read-only; to let callgate change it: chmod u+w ");
+    set_mode(&home.settings(), 0o644);
+    // Nothing is read-only for root.
+    let program = home.path("callgate");
+    fs::copy(CALLGATE, &program).unwrap();
+    home.program = program;
+    for folder in ["", ".claude", "work"] {
+        set_mode(&home.path(folder), 0o755);
+        std::os::unix::fs::chown(home.path(folder), Some(65534), Some(65534)).ok();
+    }
+    std::os::unix::fs::chown(home.settings(), Some(65534), Some(65534)).ok();
+    home.user = (fs::metadata(home.settings()).unwrap().uid() == 65534).then_some(65534);
+    set_mode(&home.path(".claude"), 0o555);
+    home.refuses(&["install"], "Permission denied");
+    set_mode(&home.path(".claude"), 0o755);
+    home.does(&["install"]);
+    set_mode(&home.path(".claude"), 0o555);
+    home.refuses(&["uninstall"], "nothing was changed");
+    set_mode(&home.path(".claude"), 0o755);
+}
+
+#[test]
+fn a_dry_run_tells_and_does_nothing() {
+    let home = Home::with(MINE);
+    let before = home.files();
+    let said = home.does(&["install", "--dry-run"]);
+    assert!(said.contains("would change") && said.contains("PermissionRequest"), "{said}");
+    assert_eq!(home.files(), before);
+    home.does(&["install"]);
+    let before = home.files();
+    assert!(home.does(&["uninstall", "--dry-run"]).contains("would be as it was"));
+    assert_eq!(home.files(), before);
+}
+
+#[test]
+fn the_time_limit_and_the_settings_file_are_those_of_the_settings() {
+    let home =
+        Home::with(MINE).env("CALLGATE_TIMEOUT_SECONDS", "60").env("CALLGATE_GRACE_SECONDS", "5");
+    home.does(&["install"]);
+    let of =
+        |event: &str| hooks(&home.settings()).into_iter().find(|(name, ..)| name == event).unwrap();
+    assert_eq!(of("PermissionRequest").2, 75);
+    fs::write(home.path("work/my own.toml"), "timeout_seconds = 3600\n").unwrap();
+    let home = Home { variables: Vec::new(), ..home };
+    let said = home.does(&["install", "--config", "my own.toml"]);
+    assert!(said.contains("updated  PermissionRequest"), "{said}");
+    let file = home.path("work/my own.toml");
+    let expected = format!("{CALLGATE} hook --config '{}'", file.display());
+    let hook = hooks(&home.settings()).into_iter().find(|hook| hook.0 == "PermissionRequest");
+    assert_eq!(hook.unwrap(), ("PermissionRequest".to_owned(), expected, 3625));
+    home.does(&["uninstall"]);
+    assert_eq!(read(&home.settings()), MINE);
+}
+
+#[test]
+fn a_callgate_that_has_moved_is_updated_in_place() {
+    let mut home = Home::with(MINE);
+    home.does(&["install"]);
+    let first = read(&home.settings());
+    let moved = home.path("it's moved/callgate");
+    fs::create_dir(moved.parent().unwrap()).unwrap();
+    fs::copy(CALLGATE, &moved).unwrap();
+    home.program.clone_from(&moved);
+    let said = home.does(&["install"]);
+    assert!(said.contains("updated") && !said.contains("added"), "{said}");
+    let quoted = format!("'{}' hook", moved.to_str().unwrap().replace('\'', r"'\''"));
+    let expected = first.replace(&format!("{CALLGATE} hook"), &quoted.replace('\\', r"\\"));
+    assert_eq!(read(&home.settings()), expected);
+    // A link on PATH, which outlives an update, is better than the file that it leads to.
+    fs::create_dir(home.path("bin")).unwrap();
+    symlink(&moved, home.path("bin/callgate")).unwrap();
+    home.does(&["install"]);
+    let stable = format!("{} hook", home.path("bin/callgate").display());
+    assert!(hooks(&home.settings()).iter().all(|hook| hook.1 == stable));
+    fs::remove_file(home.path("bin/callgate")).unwrap();
+    let renamed = home.path("callgate-1.2");
+    fs::rename(&moved, &renamed).unwrap();
+    home.program = renamed;
+    home.refuses(&["install"], "by the name callgate");
+    home.program = CALLGATE.into();
+    home.does(&["uninstall"]);
+    assert_eq!(read(&home.settings()), MINE);
+}
+
+#[test]
+fn an_old_claude_is_asked_before_every_tool_and_never_twice() {
+    let home = Home::new();
+    let asks = || {
+        let events = events(&home.settings());
+        ["PreToolUse", "PermissionRequest"].map(|name| events.iter().any(|event| event == name))
+    };
+    home.program("claude", "#!/bin/sh\necho '2.1.267 (Claude Code)'\n");
+    home.does(&["install"]);
+    assert_eq!(asks(), [true, false]);
+    home.program("claude", "#!/bin/sh\necho '2.1.268 (Claude Code)'\n");
+    let said = home.does(&["install"]);
+    assert!(said.contains("removed  PreToolUse") && said.contains("added    PermissionRequest"));
+    assert_eq!(asks(), [false, true]);
+    home.does(&["install", "--pre-tool-use"]);
+    assert_eq!(asks(), [true, false]);
+    home.program("claude", "#!/bin/sh\nexit 1\n");
+    home.does(&["install"]);
+    assert_eq!(asks(), [false, true]);
+}
+
+#[test]
+fn the_project_and_other_folders_have_settings_of_their_own() {
+    let home = Home::new();
+    let said = home.does(&["install", "--project"]);
+    let project = home.path("work/.claude/settings.json");
+    assert!(said.contains(project.to_str().unwrap()), "{said}");
+    assert!(!home.settings().exists());
+    home.does(&["uninstall"]);
+    assert!(project.exists(), "the user's settings are others");
+    home.does(&["uninstall", "--project"]);
+    assert!(!project.exists());
+    let elsewhere = home.path("elsewhere");
+    let home = home.env("CLAUDE_CONFIG_DIR", &elsewhere);
+    home.does(&["install"]);
+    assert!(elsewhere.join("settings.json").exists() && !home.settings().exists());
+}
+
+#[test]
+fn codex_gets_its_own_events_in_its_own_file() {
+    let home = Home::new();
+    home.refuses(&["install", "--agent", "all"], "no agent is here");
+    let said = home.does(&["install", "--agent", "codex"]);
+    assert!(said.contains("/hooks"), "it has to be trusted: {said}");
+    let file = home.path(".codex/hooks.json");
+    let ours =
+        |event: &str, limit| (event.to_owned(), format!("{CALLGATE} hook --agent codex"), limit);
+    let expected = [
+        ours("PermissionRequest", 325),
+        ours("PostToolUse", 10),
+        ours("Stop", 10),
+        ours("SessionEnd", 3),
+    ];
+    assert_eq!(hooks(&file), expected);
+    assert!(!home.settings().exists());
+    fs::create_dir(home.path(".claude")).unwrap();
+    let said = home.does(&["install", "--agent", "all"]);
+    assert!(said.contains("Claude Code: changed") && said.contains("Codex: "), "{said}");
+    home.does(&["uninstall"]);
+    assert!(!file.exists() && !home.settings().exists());
+    let elsewhere = home.path("elsewhere");
+    let home = home.env("CODEX_HOME", &elsewhere);
+    home.does(&["install", "--agent", "codex"]);
+    assert!(elsewhere.join("hooks.json").exists());
+}
+
+/// What one agent refuses does not keep the other from its hooks.
+#[test]
+fn one_broken_file_does_not_stop_the_other() {
+    let home = Home::with("broken");
+    fs::create_dir(home.path(".codex")).unwrap();
+    let finished = home.run(&["install", "--agent", "all"]);
+    assert_eq!(finished.status.code(), Some(1));
+    assert!(finished.stderr.contains("settings.json was left as it is"), "{}", finished.stderr);
+    assert!(home.path(".codex/hooks.json").exists());
+    assert_eq!(read(&home.settings()), "broken");
+}
+
+/// What stands for the hook: it keeps what it was told, and allows.
+const SCRIPT: &str = r#"#!/bin/sh
+input=$(cat)
+echo "$input" >>"$0.log"
+case $input in *'"hook_event_name":"PermissionRequest"'*)
+    echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}'
+esac
+"#;
+
+#[test]
+fn the_real_claude_code_runs_what_was_installed() {
+    if Claude::find().is_none() {
+        return;
+    }
+    let bash = json!({"command": "touch made-by-the-test", "description": "Makes a file"});
+    let fake = Messages::start([Turn::new().tool("Bash", bash), Turn::text("All done.")]);
+    let claude = Claude::new(&fake).prompt("Make it.").deadline(DEADLINE);
+    let mut home = Home::new().env("CLAUDE_CONFIG_DIR", claude.folder().join("config"));
+    let program = home.path("a folder/callgate");
+    fs::create_dir(program.parent().unwrap()).unwrap();
+    fs::copy(CALLGATE, &program).unwrap();
+    home.program.clone_from(&program);
+    home.does(&["install"]);
+    // The command that was installed leads to a hook that keeps a log.
+    fs::remove_file(&program).unwrap();
+    fs::write(&program, SCRIPT).unwrap();
+    set_mode(&program, 0o755);
+    let made = claude.work().join("made-by-the-test");
+    let run = claude.run();
+    assert_eq!(run.result_text(), "All done.", "{}", run.stderr());
+    assert!(made.exists(), "{:?}", run.tool_results());
+    let log = read(&program.with_file_name("callgate.log"));
+    let told: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<&str> = told.iter().filter_map(|told| told["hook_event_name"].as_str()).collect();
+    assert_eq!(told, ["PermissionRequest", "PostToolUse", "Stop", "SessionEnd"]);
+}
