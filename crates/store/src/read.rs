@@ -1,7 +1,7 @@
 //! Reading the ledger: what matches a filter, and the questions that are open or were closed last.
 
 use rusqlite::types::Value;
-use rusqlite::{Params, Row, params_from_iter};
+use rusqlite::{Params, Row, params, params_from_iter};
 
 use crate::chain::Head;
 use crate::error::StoreError;
@@ -24,9 +24,17 @@ impl Store {
         self.wanted(wanted, "ASC", limit)
     }
 
-    /// The last `limit` entries that `filter` wants, in order.
-    pub fn latest(&self, filter: &Filter, limit: usize) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = self.wanted(Wanted::new(filter), "DESC", limit)?;
+    /// The last `limit` entries before the number `before` that `filter` wants, in order.
+    pub fn latest(
+        &self,
+        filter: &Filter,
+        before: u64,
+        limit: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let mut wanted = Wanted::new(filter);
+        let before = wanted.number(i64::try_from(before).unwrap_or(i64::MAX));
+        wanted.and(format!("e.seq < {before}"));
+        let mut entries = self.wanted(wanted, "DESC", limit)?;
         entries.reverse();
         Ok(entries)
     }
@@ -47,6 +55,18 @@ impl Store {
             .prepare_cached("PRAGMA data_version")
             .and_then(|mut query| query.query_row([], |row| row.get(0)))
             .map_err(self.failed("read"))
+    }
+
+    /// The ids of questions that begin so, at most `limit` of them.
+    pub fn questions(&self, beginning: &str, limit: usize) -> Result<Vec<String>, StoreError> {
+        let query = "SELECT DISTINCT question FROM entries
+                     WHERE question >= ?1 AND substr(question, 1, length(?1)) = ?1 LIMIT ?2";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let read = || {
+            let mut query = self.connection.prepare_cached(query)?;
+            query.query_map(params![beginning, limit], |row| row.get(0))?.collect::<Result<_, _>>()
+        };
+        read().map_err(self.failed("read"))
     }
 
     /// Whether any entry belongs to this question.

@@ -77,7 +77,7 @@ fn every_filter_gives_what_it_says() {
     let check = |filter: Filter, expected: &[u64]| {
         let found = seqs(&place.store.entries(&filter, 0, 100).unwrap());
         assert_eq!(found, expected, "{filter:?}");
-        let found = seqs(&place.store.latest(&filter, 100).unwrap());
+        let found = seqs(&place.store.latest(&filter, u64::MAX, 100).unwrap());
         assert_eq!(found, expected, "the latest of {filter:?}");
     };
     let all = Filter::default;
@@ -137,7 +137,25 @@ fn pages_follow_each_other() {
     assert!(page(u64::MAX, 3).is_empty());
     assert_eq!(page(0, usize::MAX).len(), 7);
     assert!(page(0, 0).is_empty());
-    assert_eq!(seqs(&place.store.latest(&Filter::default(), 2).unwrap()), [6, 7]);
+    let back =
+        |before, limit| seqs(&place.store.latest(&Filter::default(), before, limit).unwrap());
+    assert_eq!(back(u64::MAX, 2), [6, 7]);
+    assert_eq!(back(6, 3), [3, 4, 5]);
+    assert_eq!(back(2, 3), [1]);
+    assert!(back(1, 3).is_empty());
+}
+
+#[test]
+fn a_question_is_found_by_the_beginning_of_its_id() {
+    let mut place = told();
+    let found = |place: &Place, beginning| place.store.questions(beginning, 2).unwrap();
+    assert_eq!(found(&place, "q"), ["q1", "q2"]);
+    assert_eq!(found(&place, "q2"), ["q2"]);
+    assert!(found(&place, "q%").is_empty());
+    assert!(found(&place, "Q").is_empty());
+    place.write("asked", Some("q10"), "{}");
+    assert_eq!(found(&place, "q1"), ["q1", "q10"]);
+    assert_eq!(found(&place, "q").len(), 2, "not more than asked for");
 }
 
 #[test]
