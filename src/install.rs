@@ -22,7 +22,8 @@ use clap::ValueEnum;
 use edit::{Installed, Wanted};
 pub(crate) use edit::{Removed, composed, uninstall};
 use hooks::Found;
-pub(crate) use place::{Backup, Place, PlaceError};
+use place::PlaceError;
+pub(crate) use place::{Backup, Place};
 
 use crate::cli::Failure;
 use crate::config::{Config, Flags, Origin, Surroundings};
@@ -99,15 +100,12 @@ impl Args {
         for agent in agents {
             let place = place(agent, scope, &around)?;
             let wanted = self.wanted(agent, &program, &config)?;
-            match install(&place, &wanted, self.dry_run) {
+            match change(&place, || install(&place, &wanted, self.dry_run)) {
                 Ok(done) => self.tell(agent, &place, &wanted, &done)?,
                 Err(text) => failures.push(text),
             }
         }
-        if failures.is_empty() {
-            return Ok(ExitCode::SUCCESS);
-        }
-        Err(Failure::Failed(failures.join("\ncallgate: ")))
+        all_done(&failures)
     }
 
     fn wanted(
@@ -170,6 +168,14 @@ impl Args {
     }
 }
 
+/// Success, if no file failed.
+pub(crate) fn all_done(failures: &[String]) -> Result<ExitCode, Failure> {
+    if failures.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    Err(Failure::Failed(failures.join("\ncallgate: ")))
+}
+
 /// What was done to a file.
 struct Done {
     installed: Installed,
@@ -177,18 +183,21 @@ struct Done {
     has_backup: bool,
 }
 
-/// Changes one file; one that somebody changes at the same time is read again.
-fn install(place: &Place, wanted: &[Wanted], is_dry: bool) -> Result<Done, String> {
+/// Changes one file. One that somebody else changes at the same time is read again.
+pub(crate) fn change<T>(
+    place: &Place,
+    attempt: impl Fn() -> Result<T, Stopped>,
+) -> Result<T, String> {
     let mut attempts = 1;
     loop {
-        match try_install(place, wanted, is_dry) {
+        match attempt() {
             Err(Stopped::Place(PlaceError::Changed(_))) if attempts < ATTEMPTS => attempts += 1,
             other => return other.map_err(|stopped| stopped.tell(place)),
         }
     }
 }
 
-fn try_install(place: &Place, wanted: &[Wanted], is_dry: bool) -> Result<Done, Stopped> {
+fn install(place: &Place, wanted: &[Wanted], is_dry: bool) -> Result<Done, Stopped> {
     let seen = place.read()?;
     let before = seen.as_ref().map_or("", |seen| seen.text.as_str());
     let installed = edit::install(before, wanted)?;
@@ -223,8 +232,7 @@ impl From<hooks::Refusal> for Stopped {
 }
 
 impl Stopped {
-    /// What to say.
-    pub(crate) fn tell(self, place: &Place) -> String {
+    fn tell(self, place: &Place) -> String {
         match self {
             Self::Place(error) => error.to_string(),
             Self::Refused(refusal) => format!(

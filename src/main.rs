@@ -6,7 +6,9 @@
 mod cli;
 mod config;
 mod install;
+mod log;
 mod program;
+mod text;
 mod uninstall;
 
 use std::process::ExitCode;

@@ -5,10 +5,7 @@ use std::process::ExitCode;
 
 use crate::cli::Failure;
 use crate::config::Surroundings;
-use crate::install::{self, Agents, Backup, Place, PlaceError, Removed, Scope, Stopped};
-
-/// How often a file that changes under our hands is tried.
-const ATTEMPTS: usize = 3;
+use crate::install::{self, Agents, Backup, Place, Removed, Scope, Stopped};
 
 /// Take callgate's hook out of your agent's settings
 ///
@@ -33,31 +30,22 @@ impl Args {
         let around = Surroundings::of_process();
         let scope = if self.project { Scope::Project } else { Scope::User };
         let mut failures = Vec::new();
-        for agent in self.agent.here(scope, &around) {
+        let agents = self.agent.here(scope, &around);
+        if agents.is_empty() {
+            writeln!(io::stdout(), "no agent's settings are here, so no hook of callgate's is")?;
+        }
+        for agent in agents {
             let place = install::place(agent, scope, &around)?;
-            match remove(&place, self.dry_run) {
+            match install::change(&place, || remove(&place, self.dry_run)) {
                 Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name())?,
                 Err(text) => failures.push(text),
             }
         }
-        if failures.is_empty() {
-            return Ok(ExitCode::SUCCESS);
-        }
-        Err(Failure::Failed(failures.join("\ncallgate: ")))
+        install::all_done(&failures)
     }
 }
 
-fn remove(place: &Place, is_dry: bool) -> Result<String, String> {
-    let mut attempts = 1;
-    loop {
-        match try_remove(place, is_dry) {
-            Err(Stopped::Place(PlaceError::Changed(_))) if attempts < ATTEMPTS => attempts += 1,
-            other => return other.map_err(|stopped| stopped.tell(place)),
-        }
-    }
-}
-
-fn try_remove(place: &Place, is_dry: bool) -> Result<String, Stopped> {
+fn remove(place: &Place, is_dry: bool) -> Result<String, Stopped> {
     let path = place.path().display();
     let Some(seen) = place.read()?.filter(|seen| !seen.text.trim().is_empty()) else {
         return Ok(format!("no hook of callgate's is in {path}"));

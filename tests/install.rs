@@ -374,6 +374,7 @@ fn the_project_and_other_folders_have_settings_of_their_own() {
 fn codex_gets_its_own_events_in_its_own_file() {
     let home = Home::new();
     home.refuses(&["install", "--agent", "all"], "no agent is here");
+    assert!(home.does(&["uninstall"]).starts_with("no agent's settings are here"));
     let said = home.does(&["install", "--agent", "codex"]);
     assert!(said.contains("/hooks"), "it has to be trusted: {said}");
     let file = home.path(".codex/hooks.json");

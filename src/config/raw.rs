@@ -12,6 +12,7 @@ use super::keys::{self, KEYS, Key, Kind};
 use super::places::Surroundings;
 use super::problem::{Matter, Origin, Problem, Setting};
 use super::token::Secret;
+use crate::text::line_and_column;
 
 /// The largest settings file that is read.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -185,10 +186,7 @@ fn read_limited(path: &Path) -> Result<String, ReadError> {
 
 /// The line and the character of a byte of the file.
 fn origin(path: &Path, text: &str, offset: usize) -> Origin {
-    let before = text.get(..offset).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let line = before.matches('\n').count() + 1;
-    let column = before[line_start..].chars().count() + 1;
+    let (line, column) = line_and_column(text, offset);
     Origin::File { path: path.to_owned(), line, column }
 }
 

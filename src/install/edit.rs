@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use super::command::Whose;
-use super::hooks::{Event, Found, Handler, Refusal};
+use super::hooks::{EVENTS, Event, Found, Handler, Refusal};
 use super::layout::{self, Layout};
 
 /// A hook that is to be there.
@@ -102,7 +102,9 @@ fn superfluous(found: &Found, wanted: &[Wanted]) -> Option<[usize; 3]> {
     let mut last = None;
     for (event, place, _) in found.handlers().filter(|(_, _, handler)| is_ours(handler)) {
         let this = (event.name.as_str(), event.entries[place[1]].matcher.as_deref());
-        if seen.contains(&this) || !wanted.iter().any(|hook| hook.event == event.name) {
+        let is_wanted = wanted.iter().any(|hook| hook.event == event.name);
+        // A hook at an event that we never install was put there by somebody.
+        if EVENTS.contains(&this.0) && (seen.contains(&this) || !is_wanted) {
             last = Some(place);
         }
         seen.push(this);

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::command::{Whose, whose};
 use super::json::{self, Member};
+use crate::text::line_and_column;
 
 /// Why a settings file is left as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub(crate) struct Found {
     pub(crate) is_switched_off: bool,
 }
 
-/// An event and its entries. One that we have nothing to do with has none.
+/// An event and its entries. One that we do not install may look as it likes; then it has none.
 #[derive(Debug)]
 pub(crate) struct Event {
     pub(crate) name: String,
@@ -135,9 +136,10 @@ fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<Event>, Refusal> {
     }
     let event = |member: Member| {
         let name = member.name.unwrap_or_default();
-        let is_of_interest = EVENTS.contains(&name.as_str());
-        let entries =
-            if is_of_interest { entries(text, &name, &member.value)? } else { Vec::new() };
+        let entries = match entries(text, &name, &member.value) {
+            Err(refusal) if EVENTS.contains(&name.as_str()) => return Err(refusal),
+            entries => entries.unwrap_or_default(),
+        };
         Ok(Event { name, whole: member.whole, value: member.value, entries })
     };
     members.into_iter().map(event).collect()
@@ -203,6 +205,6 @@ fn only(text: &str, members: &[Member], name: &str) -> Result<Option<usize>, Ref
 }
 
 fn refusal(text: &str, at: &Range<usize>, what: &str) -> Refusal {
-    let (line, column) = json::line_and_column(text, at.start);
+    let (line, column) = line_and_column(text, at.start);
     Refusal(format!("{what} (line {line}, column {column})"))
 }

@@ -57,13 +57,6 @@ pub(crate) fn string(text: &str, at: &Range<usize>) -> Option<String> {
     serde_json::from_str(&text[at.clone()]).ok()
 }
 
-/// The line and the character at which a byte stands, both from 1.
-pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    let before = &text[..at];
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
-}
-
 /// Blanks as JSON has them, which are fewer than Unicode's.
 pub(crate) fn is_blank(letter: char) -> bool {
     matches!(letter, ' ' | '\t' | '\n' | '\r')
@@ -158,7 +151,6 @@ mod tests {
         let list: Vec<&str> =
             items(text, &found[0].value).into_iter().map(|item| &text[item]).collect();
         assert_eq!(list, ["1", "\"]\\\"\"", "{}"]);
-        assert_eq!(line_and_column("a\nüb\n", 4), (2, 2));
     }
 
     #[test]

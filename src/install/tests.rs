@@ -295,6 +295,15 @@ fn uninstall_removes_ours_only() {
     assert_eq!(uninstall(&format!("{{{}\"c\":1}}", stop(other)), None).unwrap(), Removed::Nothing);
 }
 
+#[test]
+fn ours_at_an_event_that_we_do_not_install_stays_until_all_goes() {
+    let text = r#"{"hooks":{"Later":[{"hooks":[{"command":"callgate hook"},{"command":"x"}]}]}}"#;
+    let done = install(text, &one()).unwrap();
+    assert!(done.text.starts_with(&text[..text.len() - 2]) && done.removed.is_empty());
+    let expected = r#"{"hooks":{"Later":[{"hooks":[{"command":"x"}]}]}}"#;
+    assert_eq!(uninstall(&done.text, Some(text)).unwrap(), Removed::Ours(expected.to_owned()));
+}
+
 /// A copy that holds a hook of ours is no file from before us.
 #[test]
 fn a_backup_with_ours_is_not_put_back() {
