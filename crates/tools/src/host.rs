@@ -8,6 +8,7 @@ mod inline;
 mod outcome;
 mod run;
 mod session;
+mod shape;
 mod sweep;
 mod tool;
 

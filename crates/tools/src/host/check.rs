@@ -1,5 +1,7 @@
 //! A tool whose description has been checked, and which checks what goes in and out.
 
+use std::sync::OnceLock;
+
 use callgate_wire::tools::error_type;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
@@ -7,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::HostError;
 use super::outcome::{Output, ToolError};
+use super::shape::Shape;
 use super::tool::Tool;
 use crate::mcp::check_entry;
 
@@ -26,8 +29,19 @@ const MOST_BACKTRACKING: usize = 100_000;
 #[derive(Debug)]
 pub(super) struct CheckedTool {
     tool: Tool,
-    input: Validator,
-    output: Option<Validator>,
+    input: Checker,
+    output: Option<Checker>,
+}
+
+/// A schema that values are held against.
+#[derive(Debug)]
+struct Checker {
+    schema: Value,
+    /// The schema in short, if it is of the common kind.
+    shape: Option<Shape>,
+    /// The schema as the library has it: made at once where there is no shape, or else for the
+    /// first value of which the shape does not say that it fits.
+    whole: OnceLock<Result<Validator, String>>,
 }
 
 impl std::ops::Deref for CheckedTool {
@@ -40,7 +54,7 @@ impl std::ops::Deref for CheckedTool {
 
 impl CheckedTool {
     pub(super) fn new(tool: Tool) -> Result<Self, HostError> {
-        let (input, output) = validators(&tool)
+        let (input, output) = checkers(&tool)
             .map_err(|reason| HostError::Tool { name: tool.name().to_owned(), reason })?;
         Ok(Self { tool, input, output })
     }
@@ -53,7 +67,7 @@ impl CheckedTool {
         };
         let arguments: Value =
             serde_json::from_str(arguments.get()).map_err(|error| refused(error.to_string()))?;
-        match errors(&self.input, &arguments) {
+        match self.input.errors(&arguments) {
             None => Ok(arguments),
             Some(reason) => Err(refused(reason)),
         }
@@ -63,13 +77,13 @@ impl CheckedTool {
     /// one that does not, with words that help nobody.
     pub(super) fn check_result(&self, output: Output) -> Result<Value, ToolError> {
         let result = output.into_value()?;
-        let Some(validator) = &self.output else { return Ok(result) };
+        let Some(checker) = &self.output else { return Ok(result) };
         if result["isError"] == Value::Bool(true) {
             return Ok(result);
         }
         let reason = match result.get("structuredContent") {
             None => Some("it has no structured value".to_owned()),
-            Some(value) => errors(validator, value),
+            Some(value) => checker.errors(value),
         };
         match reason {
             None => Ok(result),
@@ -81,7 +95,32 @@ impl CheckedTool {
     }
 }
 
-fn validators(tool: &Tool) -> Result<(Validator, Option<Validator>), String> {
+impl Checker {
+    fn new(schema: &Value, member: &str) -> Result<Self, String> {
+        let (shape, whole) = (Shape::read(schema), OnceLock::new());
+        if shape.is_none() {
+            let validator = validator(schema);
+            let validator =
+                validator.map_err(|error| format!("`{member}` is no JSON Schema: {error}"))?;
+            whole.set(Ok(validator)).ok();
+        }
+        Ok(Self { schema: schema.clone(), shape, whole })
+    }
+
+    /// What is wrong with a value, in one line.
+    fn errors(&self, value: &Value) -> Option<String> {
+        if self.shape.as_ref().is_some_and(|shape| shape.fits(value) == Some(true)) {
+            return None;
+        }
+        // What does not fit is told in the library's words, and what is uncertain is its to judge.
+        match self.whole.get_or_init(|| validator(&self.schema)) {
+            Ok(validator) => errors(validator, value),
+            Err(error) => Some(format!("it cannot be checked: {error}")),
+        }
+    }
+}
+
+fn checkers(tool: &Tool) -> Result<(Checker, Option<Checker>), String> {
     let is_good = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if tool.name().len() > LONGEST_NAME || !tool.name().chars().all(is_good) {
         return Err(format!(
@@ -92,17 +131,17 @@ fn validators(tool: &Tool) -> Result<(Validator, Option<Validator>), String> {
     if let Some(fault) = check_entry(&entry)?.first() {
         return Err(fault.to_string());
     }
-    let input = validator(&entry["input_schema"], "input_schema")?;
-    let output = entry.get("output_schema").map(|schema| validator(schema, "output_schema"));
+    let input = Checker::new(&entry["input_schema"], "input_schema")?;
+    let output = entry.get("output_schema").map(|schema| Checker::new(schema, "output_schema"));
     Ok((input, output.transpose()?))
 }
 
-fn validator(schema: &Value, member: &str) -> Result<Validator, String> {
+fn validator(schema: &Value) -> Result<Validator, String> {
     let patterns = PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKING);
     jsonschema::options()
         .with_pattern_options(patterns)
         .build(schema)
-        .map_err(|error| format!("`{member}` is no JSON Schema: {error}"))
+        .map_err(|error| error.to_string())
 }
 
 /// What is wrong with a value, in one line.

@@ -9,10 +9,8 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 
 use super::Host;
+use super::context::NEWS;
 use super::outcome::ToolError;
-
-/// How much progress may wait for a bridge that does not read.
-const NEWS: usize = 16;
 
 /// A connection came to its end.
 struct Closed;

@@ -11,6 +11,9 @@ use tokio::sync::{mpsc, watch};
 /// The ids under which agent CLIs mention a call in its `_meta`.
 const CALL_ID_KEYS: [&str; 2] = ["claudecode/toolUseId", "callId"];
 
+/// How much progress may wait for a caller that does not read.
+pub(super) const NEWS: usize = 16;
+
 /// How much of a report's message is told, in letters.
 const LONGEST_NEWS: usize = 1000;
 

@@ -6,11 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use callgate_wire::raw::Json;
+use callgate_wire::tools::{Response, error_type};
 use serde_json::value::{RawValue, to_raw_value};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
+use super::context::NEWS;
 use super::{Host, HostError, ToolError};
-use crate::mcp::{self, Answer, Call, Catalogue};
+use crate::mcp::{self, Answer, Call, Catalogue, Ticket};
+
+/// How many calls may run or wait for their turn at once.
+const MOST_CALLS: usize = 256;
 
 /// A host that answers MCP messages directly. The same tools give the same results as through
 /// the bridge.
@@ -20,6 +25,8 @@ pub struct Inline {
     catalogue: Catalogue,
     running: Mutex<HashMap<u64, (String, oneshot::Sender<()>)>>,
     next_number: AtomicU64,
+    /// As many calls run at once as there may be connections of a bridge.
+    turns: Semaphore,
 }
 
 /// A call that can be cancelled until this is dropped.
@@ -38,15 +45,18 @@ impl Inline {
     pub(super) fn new(host: Host) -> Result<Self, HostError> {
         let (catalogue, _) = Catalogue::from_schema_file(&host.schema_file())
             .map_err(|reason| HostError::Tool { name: host.name.clone(), reason })?;
-        Ok(Self { host, catalogue, running: Mutex::default(), next_number: AtomicU64::new(0) })
+        let (running, next_number) = (Mutex::default(), AtomicU64::new(0));
+        let turns = Semaphore::new(host.connections);
+        Ok(Self { host, catalogue, running, next_number, turns })
     }
 
     /// Answers one message; nothing for a notification, and for a call that is cancelled before
-    /// its end. Answers may be awaited side by side.
-    pub async fn answer(&self, message: &str) -> Option<String> {
+    /// its end. Answers may be awaited side by side. `tell` is given notifications for the
+    /// client, the progress of the call, before the answer.
+    pub async fn answer(&self, message: &str, tell: impl Fn(String)) -> Option<String> {
         match mcp::answer(&self.catalogue, message.as_bytes()) {
             Answer::Reply(reply) => Some(reply),
-            Answer::Call(call) => self.call(call).await,
+            Answer::Call(call) => self.call(call, tell).await,
             Answer::Cancel(id) => {
                 // Whoever waits for the call sees its other end go.
                 self.running().retain(|_, (running, _)| running != id);
@@ -56,16 +66,16 @@ impl Inline {
         }
     }
 
-    async fn call(&self, call: Call<'_>) -> Option<String> {
+    async fn call(&self, call: Call<'_>, tell: impl Fn(String)) -> Option<String> {
         let (cancel, cancelled) = oneshot::channel();
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         self.running().insert(number, (call.id.get().to_owned(), cancel));
         let _running = Running { inline: self, number };
+        let ticket = call.ticket();
         let outcome = tokio::select! {
-            outcome = self.run(&call) => Some(outcome),
+            outcome = self.run(&call, &ticket, tell) => Some(outcome),
             _ = cancelled => None,
         };
-        let ticket = call.ticket();
         let line = match &outcome? {
             Ok(result) => ticket.result(Json::from(&**result)).into_line(),
             Err(error) => ticket.error(&error.payload()).into_line(),
@@ -73,14 +83,54 @@ impl Inline {
         String::from_utf8(line).ok()
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Box<RawValue>, ToolError> {
+    async fn run(
+        &self,
+        call: &Call<'_>,
+        ticket: &Ticket,
+        tell: impl Fn(String),
+    ) -> Result<Box<RawValue>, ToolError> {
+        if self.running().len() > MOST_CALLS {
+            let message = "too many calls are waiting: call again when some have been answered";
+            return Err(ToolError::named(error_type::CONNECTION, message));
+        }
+        let _turn = self.turns.acquire().await?;
         let arguments = RawValue::from_string(call.arguments.to_owned())?;
         let meta = call.meta.and_then(Json::to_boxed);
-        let result = self.host.run(&call.name, arguments, meta, None).await?;
-        Ok(to_raw_value(&result)?)
+        let (news, mut reports) = mpsc::channel(NEWS);
+        let news = ticket.wants_progress().then_some(news);
+        let run = self.host.run(&call.name, arguments, meta, news);
+        tokio::pin!(run);
+        let mut told = 0.0;
+        let mut report = |report: Vec<u8>| {
+            if let Some(line) = told_progress(ticket, &report, &mut told) {
+                tell(line);
+            }
+        };
+        let outcome = loop {
+            tokio::select! {
+                // Reports come first: they were made before the outcome.
+                biased;
+                Some(news) = reports.recv() => report(news),
+                outcome = &mut run => break outcome,
+            }
+        };
+        while let Ok(news) = reports.try_recv() {
+            report(news);
+        }
+        Ok(to_raw_value(&outcome?)?)
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<u64, (String, oneshot::Sender<()>)>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The notification of a report, if there is more of it than was told before.
+fn told_progress(ticket: &Ticket, report: &[u8], told: &mut f64) -> Option<String> {
+    let Ok(Response::Progress(progress)) = Response::decode(report) else { return None };
+    if progress.progress <= *told {
+        return None;
+    }
+    *told = progress.progress;
+    String::from_utf8(ticket.progress(&progress)?).ok()
 }

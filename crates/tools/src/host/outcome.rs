@@ -4,6 +4,10 @@ use callgate_wire::tools::{ErrorPayload, error_type};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+/// How far a result may be nested. Whoever reads or writes it goes down into it, and most clients
+/// give up a little later.
+const DEEPEST: usize = 500;
+
 /// One item of a tool's result, in MCP's shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Content(Value);
@@ -65,7 +69,41 @@ impl Output {
         result.insert("content".to_owned(), Value::Array(content));
         result.extend(self.structured.map(|value| ("structuredContent".to_owned(), value)));
         result.insert("isError".to_owned(), Value::Bool(self.is_error));
-        Ok(Value::Object(result))
+        not_too_deep(Value::Object(result))
+    }
+}
+
+/// The value, unless it is nested too deeply to be handled.
+fn not_too_deep(value: Value) -> Result<Value, ToolError> {
+    let mut level = vec![&value];
+    for _ in 0..DEEPEST {
+        level = level.into_iter().flat_map(children).collect();
+        if level.is_empty() {
+            return Ok(value);
+        }
+    }
+    discard(value);
+    let message = format!("the tool's result is nested deeper than {DEEPEST} levels: flatten it");
+    Err(ToolError::new(message))
+}
+
+fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+    match value {
+        Value::Array(items) => Box::new(items.iter()),
+        Value::Object(members) => Box::new(members.values()),
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+/// Drops a value piece by piece: at once, each level would take some of the stack.
+fn discard(value: Value) {
+    let mut waiting = vec![value];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::Array(items) => waiting.extend(items),
+            Value::Object(members) => waiting.extend(members.into_iter().map(|(_, value)| value)),
+            _ => {}
+        }
     }
 }
 

@@ -57,6 +57,12 @@ impl Ticket {
         self.id == id
     }
 
+    /// Whether the client asked to be told of progress.
+    #[must_use]
+    pub fn wants_progress(&self) -> bool {
+        self.token.is_some()
+    }
+
     /// Answers with the tool's result, an object on one line.
     #[must_use]
     pub fn result<'a>(&self, result: Json<'a>) -> Reply<'a> {

@@ -400,3 +400,28 @@ fn what_was_thrown_may_panic_again() {
         assert_eq!(error(&answer).1, "the tool panicked: without a message");
     }
 }
+
+/// Whoever handled it would run out of stack, and take the program along.
+#[test]
+fn a_result_that_is_nested_too_deeply_is_an_error() {
+    fn nested(levels: usize) -> Output {
+        let value = (0..levels).fold(json!(1), |value, _| Value::Array(vec![value]));
+        let mut member = serde_json::Map::new();
+        member.insert("deep".to_owned(), value);
+        Output::items([Content::text("deep")]).with_structured(member)
+    }
+    let tool = |levels: usize| Tool::blocking("t", "d", move |_: NoArguments, _| nested(levels));
+    let host = Host::new([tool(400)]).unwrap();
+    assert!(blocking::call(&host, "t", json!({})).is_ok());
+    check(
+        tool(200_000),
+        json!({}),
+        &expect![
+            "IPCToolExecutionError: the tool's result is nested deeper than 500 levels: flatten it"
+        ],
+    );
+    let schema = json!({"type": "object", "properties": {"deep": {"$ref": "#/$defs/list"}},
+        "$defs": {"list": {"type": ["array", "integer"], "items": {"$ref": "#/$defs/list"}}}});
+    let host = Host::new([tool(400).output_schema(schema)]).unwrap();
+    assert!(blocking::call(&host, "t", json!({})).is_ok());
+}

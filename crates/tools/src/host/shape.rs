@@ -1,0 +1,226 @@
+//! The common kind of JSON Schema, checked with little memory and in little time.
+//!
+//! A library for all of JSON Schema takes megabytes once it is used. Nearly every schema of a tool
+//! needs a part of it that is small; this is that part, and nothing here guesses: what is unusual
+//! in a schema makes it no shape, and what is hard to say of a value is not said. Both are then
+//! left to the library.
+
+mod read;
+
+use std::cell::Cell;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Number, Value};
+
+/// How many rules are looked at before a value is left to the library.
+const MOST_STEPS: usize = 1_000_000;
+/// How far rules may be nested, in schemas and on the way through a value.
+const DEEPEST: usize = 200;
+
+/// A schema of the common kind.
+#[derive(Debug)]
+pub(super) struct Shape {
+    /// The whole schema, and behind it its `$defs`; rules refer to them by their places.
+    nodes: Vec<Node>,
+}
+
+/// A schema: the rules that a value keeps, or breaks by at least one.
+type Node = Vec<Rule>;
+
+#[derive(Debug)]
+enum Rule {
+    /// Nothing keeps it.
+    Never,
+    /// The value is of one of these types.
+    Types(Vec<Type>),
+    /// The value is one of these.
+    Among(Vec<Value>),
+    /// A number compares so with this one.
+    Number {
+        limit: Number,
+        is_kept: fn(Ordering) -> bool,
+    },
+    /// A text has so many letters, from the first to the last number.
+    Letters(usize, usize),
+    /// A list has so many items.
+    Count(usize, usize),
+    /// An object has so many members.
+    Size(usize, usize),
+    /// The first items are these, and the rest is like that.
+    Items {
+        first: Vec<Node>,
+        rest: Node,
+    },
+    /// Members of these names are so, and the rest is like that.
+    Members {
+        named: BTreeMap<String, Node>,
+        rest: Node,
+    },
+    /// An object has these members.
+    Required(Vec<String>),
+    /// The schema at this place.
+    At(usize),
+    All(Vec<Node>),
+    Any(Vec<Node>),
+    One(Vec<Node>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+/// Whether a rule is kept, if that is certain.
+type Verdict = Option<bool>;
+
+impl Shape {
+    /// Reads a schema, if it is of the common kind and nothing about it is wrong.
+    pub(super) fn read(schema: &Value) -> Option<Self> {
+        read::shape(schema)
+    }
+
+    /// Whether the value fits the schema, if that is certain.
+    pub(super) fn fits(&self, value: &Value) -> Verdict {
+        Check { shape: self, steps: Cell::new(0) }.rule(&Rule::At(0), value, 0)
+    }
+}
+
+/// One value on its way through a shape.
+struct Check<'a> {
+    shape: &'a Shape,
+    steps: Cell<usize>,
+}
+
+impl Check<'_> {
+    fn node(&self, node: &Node, value: &Value, depth: usize) -> Verdict {
+        all(node.iter().map(|rule| self.rule(rule, value, depth)))
+    }
+
+    fn rule(&self, rule: &Rule, value: &Value, depth: usize) -> Verdict {
+        self.steps.set(self.steps.get() + 1);
+        if self.steps.get() > MOST_STEPS || depth > DEEPEST {
+            return None;
+        }
+        match (rule, value) {
+            (Rule::Never, _) => Some(false),
+            (Rule::Types(types), _) => any(types.iter().map(|one| one.holds(value))),
+            (Rule::Among(values), _) => any(values.iter().map(|one| same(one, value))),
+            (Rule::Number { limit, is_kept }, Value::Number(number)) => {
+                compare(number, limit).map(is_kept)
+            }
+            (Rule::Letters(least, most), Value::String(text)) => {
+                Some((*least..=*most).contains(&text.chars().count()))
+            }
+            (Rule::Count(least, most), Value::Array(items)) => {
+                Some((*least..=*most).contains(&items.len()))
+            }
+            (Rule::Size(least, most), Value::Object(members)) => {
+                Some((*least..=*most).contains(&members.len()))
+            }
+            (Rule::Items { first, rest }, Value::Array(items)) => {
+                let nodes = first.iter().chain(std::iter::repeat(rest));
+                all(items.iter().zip(nodes).map(|(item, node)| self.node(node, item, depth + 1)))
+            }
+            (Rule::Members { named, rest }, Value::Object(members)) => {
+                self.members(named, rest, members, depth)
+            }
+            (Rule::Required(names), Value::Object(members)) => {
+                Some(names.iter().all(|name| members.contains_key(name)))
+            }
+            (Rule::At(place), _) => self.node(self.shape.nodes.get(*place)?, value, depth + 1),
+            (Rule::All(nodes), _) => all(self.each(nodes, value, depth)),
+            (Rule::Any(nodes), _) => any(self.each(nodes, value, depth)),
+            (Rule::One(nodes), _) => one(self.each(nodes, value, depth)),
+            // What a rule says of one type holds for every other.
+            _ => Some(true),
+        }
+    }
+
+    fn each(&self, nodes: &[Node], value: &Value, depth: usize) -> impl Iterator<Item = Verdict> {
+        nodes.iter().map(move |node| self.node(node, value, depth + 1))
+    }
+
+    fn members(
+        &self,
+        named: &BTreeMap<String, Node>,
+        rest: &Node,
+        members: &Map<String, Value>,
+        depth: usize,
+    ) -> Verdict {
+        all(members
+            .iter()
+            .map(|(name, value)| self.node(named.get(name).unwrap_or(rest), value, depth + 1)))
+    }
+}
+
+impl Type {
+    fn holds(self, value: &Value) -> Verdict {
+        match (self, value) {
+            // A float may be a whole number too.
+            (Self::Integer, Value::Number(number)) if number.is_f64() => None,
+            (Self::Integer | Self::Number, Value::Number(_)) => Some(true),
+            _ => Some(Some(self) == Self::of(value)),
+        }
+    }
+
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Null => Some(Self::Null),
+            Value::Bool(_) => Some(Self::Boolean),
+            Value::Number(_) => None,
+            Value::String(_) => Some(Self::String),
+            Value::Array(_) => Some(Self::Array),
+            Value::Object(_) => Some(Self::Object),
+        }
+    }
+}
+
+fn all(mut verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+    let mut kept = Some(true);
+    // One that is broken decides, also after one that is not certain.
+    let is_broken = verdicts.any(|verdict| {
+        kept = kept.and(verdict);
+        verdict == Some(false)
+    });
+    if is_broken { Some(false) } else { kept }
+}
+
+fn any(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+    not(all(verdicts.map(not)))
+}
+
+fn not(verdict: Verdict) -> Verdict {
+    verdict.map(|is_kept| !is_kept)
+}
+
+fn one(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+    let verdicts: Option<Vec<bool>> = verdicts.collect();
+    verdicts.map(|verdicts| verdicts.into_iter().filter(|is_kept| *is_kept).count() == 1)
+}
+
+/// Whether two values are the same. Numbers may be so without looking so, and with them all that
+/// has numbers inside.
+fn same(one: &Value, other: &Value) -> Verdict {
+    let is_plain = |value: &Value| matches!(value, Value::Null | Value::Bool(_) | Value::String(_));
+    let is_certain = is_plain(one) || is_plain(other);
+    if one == other { Some(true) } else { is_certain.then_some(false) }
+}
+
+/// Compares two numbers exactly, or not at all.
+fn compare(one: &Number, other: &Number) -> Option<Ordering> {
+    if let (Some(one), Some(other)) = (one.as_i128(), other.as_i128()) {
+        return Some(one.cmp(&other));
+    }
+    // Rounding may make different numbers equal, but never turns them round.
+    one.as_f64()?.partial_cmp(&other.as_f64()?).filter(|order| order.is_ne())
+}
+
+#[cfg(test)]
+mod tests;

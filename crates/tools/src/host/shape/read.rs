@@ -1,0 +1,189 @@
+//! Reads a schema as a shape, or not at all: whatever is unknown, wrong or of another draft of
+//! JSON Schema makes it none.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Number, Value};
+
+use super::{DEEPEST, Node, Rule, Shape, Type};
+
+/// The draft that holds where a schema names none.
+const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+/// Where schemas are that others refer to, with the beginning of such a reference.
+const DEFINITIONS: [(&str, &str); 2] = [("$defs", "#/$defs/"), ("definitions", "#/definitions/")];
+
+pub(super) fn shape(schema: &Value) -> Option<Shape> {
+    let members = schema.as_object()?;
+    if members.get("$schema").is_some_and(|draft| draft != DRAFT) {
+        return None;
+    }
+    let mut reader = Reader { places: BTreeMap::from([("#".to_owned(), 0)]) };
+    let mut definitions = Vec::new();
+    for (keyword, prefix) in DEFINITIONS {
+        let Some(schemas) = members.get(keyword) else { continue };
+        for (name, schema) in schemas.as_object()? {
+            // Other names are spelt in another way where they are referred to.
+            if name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
+                reader.places.insert(format!("{prefix}{name}"), 1 + definitions.len());
+            }
+            definitions.push(schema);
+        }
+    }
+    let root = std::iter::once_with(|| reader.rules(members, 0));
+    let nodes = root.chain(definitions.into_iter().map(|schema| reader.node(schema, 1)));
+    Some(Shape { nodes: nodes.collect::<Option<_>>()? })
+}
+
+/// Whether a keyword is one of the whole schema.
+fn is_of_root(keyword: &str) -> bool {
+    keyword == "$schema" || DEFINITIONS.iter().any(|(definitions, _)| *definitions == keyword)
+}
+
+struct Reader {
+    /// The places of schemas, by the references to them.
+    places: BTreeMap<String, usize>,
+}
+
+impl Reader {
+    fn node(&self, schema: &Value, depth: usize) -> Option<Node> {
+        match schema {
+            Value::Bool(true) => Some(Vec::new()),
+            Value::Bool(false) => Some(vec![Rule::Never]),
+            Value::Object(members) if depth < DEEPEST => self.rules(members, depth),
+            _ => None,
+        }
+    }
+
+    fn rules(&self, members: &Map<String, Value>, depth: usize) -> Option<Node> {
+        let mut rules = Vec::new();
+        for (keyword, value) in members {
+            let is_read = depth == 0 && is_of_root(keyword) || is_part(keyword, members);
+            if !is_read && !is_comment(keyword, value)? {
+                rules.push(self.rule(keyword, value, members, depth + 1)?);
+            }
+        }
+        Some(rules)
+    }
+
+    /// The rule that a keyword stands for, with what belongs to it.
+    fn rule(
+        &self,
+        keyword: &str,
+        value: &Value,
+        members: &Map<String, Value>,
+        depth: usize,
+    ) -> Option<Rule> {
+        Some(match keyword {
+            "type" => Rule::Types(types(value)?),
+            "enum" => Rule::Among(value.as_array()?.clone()),
+            "const" => Rule::Among(vec![value.clone()]),
+            "minimum" => number(value, Ordering::is_ge)?,
+            "maximum" => number(value, Ordering::is_le)?,
+            "exclusiveMinimum" => number(value, Ordering::is_gt)?,
+            "exclusiveMaximum" => number(value, Ordering::is_lt)?,
+            "minLength" => Rule::Letters(size(value)?, usize::MAX),
+            "maxLength" => Rule::Letters(0, size(value)?),
+            "minItems" => Rule::Count(size(value)?, usize::MAX),
+            "maxItems" => Rule::Count(0, size(value)?),
+            "minProperties" => Rule::Size(size(value)?, usize::MAX),
+            "maxProperties" => Rule::Size(0, size(value)?),
+            "required" => Rule::Required(names(value)?),
+            "$ref" => Rule::At(*self.places.get(value.as_str()?)?),
+            "allOf" => Rule::All(self.nodes(value, depth)?),
+            "anyOf" => Rule::Any(self.nodes(value, depth)?),
+            "oneOf" => Rule::One(self.nodes(value, depth)?),
+            "properties" | "additionalProperties" => {
+                self.members(members.get("properties"), members.get("additionalProperties"), depth)?
+            }
+            "prefixItems" | "items" => {
+                self.items(members.get("prefixItems"), members.get("items"), depth)?
+            }
+            _ => return None,
+        })
+    }
+
+    fn members(&self, named: Option<&Value>, rest: Option<&Value>, depth: usize) -> Option<Rule> {
+        let mut nodes = BTreeMap::new();
+        if let Some(named) = named {
+            for (name, schema) in named.as_object()? {
+                nodes.insert(name.clone(), self.node(schema, depth)?);
+            }
+        }
+        Some(Rule::Members { named: nodes, rest: self.optional(rest, depth)? })
+    }
+
+    fn items(&self, first: Option<&Value>, rest: Option<&Value>, depth: usize) -> Option<Rule> {
+        let first = first.map_or(Some(Vec::new()), |first| self.nodes(first, depth))?;
+        Some(Rule::Items { first, rest: self.optional(rest, depth)? })
+    }
+
+    /// What is not there allows everything.
+    fn optional(&self, schema: Option<&Value>, depth: usize) -> Option<Node> {
+        schema.map_or(Some(Vec::new()), |schema| self.node(schema, depth))
+    }
+
+    /// One schema at least.
+    fn nodes(&self, schemas: &Value, depth: usize) -> Option<Vec<Node>> {
+        let schemas = schemas.as_array().filter(|schemas| !schemas.is_empty())?;
+        schemas.iter().map(|schema| self.node(schema, depth)).collect()
+    }
+}
+
+/// Whether a keyword is read together with another that is there.
+fn is_part(keyword: &str, members: &Map<String, Value>) -> bool {
+    match keyword {
+        "additionalProperties" => members.contains_key("properties"),
+        "items" => members.contains_key("prefixItems"),
+        _ => false,
+    }
+}
+
+/// Whether a keyword says something to people only; nothing if it says it wrongly.
+fn is_comment(keyword: &str, value: &Value) -> Option<bool> {
+    let is_right = match keyword {
+        "title" | "description" | "$comment" | "format" => value.is_string(),
+        "deprecated" | "readOnly" | "writeOnly" => value.is_boolean(),
+        "examples" => value.is_array(),
+        "default" => true,
+        _ => return Some(false),
+    };
+    is_right.then_some(true)
+}
+
+fn types(value: &Value) -> Option<Vec<Type>> {
+    let one = |value: &Value| match value.as_str()? {
+        "null" => Some(Type::Null),
+        "boolean" => Some(Type::Boolean),
+        "integer" => Some(Type::Integer),
+        "number" => Some(Type::Number),
+        "string" => Some(Type::String),
+        "array" => Some(Type::Array),
+        "object" => Some(Type::Object),
+        _ => None,
+    };
+    let types: Vec<Type> = match value {
+        Value::Array(types) => types.iter().map(one).collect::<Option<_>>()?,
+        _ => vec![one(value)?],
+    };
+    (!types.is_empty() && are_unique(&types)).then_some(types)
+}
+
+fn number(value: &Value, is_kept: fn(Ordering) -> bool) -> Option<Rule> {
+    let limit: Number = value.as_number()?.clone();
+    Some(Rule::Number { limit, is_kept })
+}
+
+fn size(value: &Value) -> Option<usize> {
+    value.as_u64().and_then(|size| usize::try_from(size).ok())
+}
+
+fn names(value: &Value) -> Option<Vec<String>> {
+    let names = value.as_array()?.iter().map(|name| name.as_str().map(str::to_owned));
+    let names: Vec<String> = names.collect::<Option<_>>()?;
+    are_unique(&names).then_some(names)
+}
+
+fn are_unique<T: PartialEq>(values: &[T]) -> bool {
+    values.iter().enumerate().all(|(place, value)| !values[..place].contains(value))
+}
