@@ -1,11 +1,12 @@
 //! Asking, and what comes back.
 
-use callgate_claude::{Ask, ClaudeError, Denial};
+use callgate_claude::{Ask, ClaudeError, Denial, Event, Transport};
 use callgate_testkit::messages::Turn;
-use callgate_tools::{HostError, Tool};
-use serde_json::json;
+use callgate_testkit::tools;
+use callgate_tools::{Context, HostError, Tool};
+use serde_json::{Value, json};
 
-use crate::fixture::{Stage, TRANSPORTS, Words, command, runs, uses};
+use crate::fixture::{Stage, TRANSPORTS, Words, command, read, read_until, runs, uses};
 
 #[tokio::test]
 async fn the_agent_calls_functions_of_this_process() {
@@ -37,6 +38,73 @@ async fn the_agent_calls_functions_of_this_process() {
         assert!(panicked.contains("at the disco"), "{panicked}");
         stage.fake.assert_played();
     }
+}
+
+/// What is best today is the control channel: no bridge, no socket, no file; and a tool of this
+/// process all the same.
+#[tokio::test]
+async fn by_itself_a_call_takes_the_control_channel() {
+    let Some(stage) = Stage::new([uses("wait", "hello"), Turn::text("Said.")]) else { return };
+    assert_eq!(Transport::default(), Transport::Auto);
+    let model = stage.model(Transport::Auto);
+    let mut stream = model.stream("Say hello").unwrap();
+    read_until(&mut stream, stage.visits.entered(1)).await;
+    assert_eq!(stage.processes("bridge"), Vec::<u32>::new());
+    assert_eq!(std::fs::read_dir(stage.folder.path()).unwrap().count(), 0);
+    stage.visits.release();
+    let (events, error) = read(stream).await;
+    assert!(error.is_none(), "{error:?}");
+    assert!(matches!(events.last(), Some(Event::Finished(answer)) if answer.text == "Said."));
+    assert_eq!(stage.told()[0].text, "hello");
+}
+
+/// No program has to serve as the bridge for it.
+#[tokio::test]
+async fn by_itself_a_call_needs_no_bridge() {
+    let Some(stage) = Stage::new([uses("echo", "hello"), Turn::text("Said.")]) else { return };
+    let mut model = stage.model(Transport::Auto);
+    model.set_tools(stage.host([]).bridge("/nowhere/callgate"), Transport::Auto);
+    assert_eq!(model.request("Say hello").await.unwrap(), "Said.");
+    assert!(stage.told()[0].text.starts_with("hello, says process"));
+}
+
+/// Reports of a tool reach the CLI while it runs, and the CLI has a use for them.
+#[tokio::test]
+async fn progress_is_told_to_the_cli() {
+    let Some(stage) = Stage::new([uses("reports", "it"), Turn::text("Well.")]) else { return };
+    let reports = Tool::new("reports", "Reports.", |_: Words, context: Context| async move {
+        context.report(0.5, Some(1.0), Some("half of it"));
+        "done"
+    });
+    let (said, heard) = (stage.claude.folder().join("said"), stage.claude.folder().join("heard"));
+    let script = format!(
+        "tee {} | {} \"$@\" | tee {}",
+        heard.display(),
+        tools::claude().unwrap().display(),
+        said.display()
+    );
+    let settings = stage.settings().cli(stage.program("overheard", &script));
+    let mut model = stage.model_with(settings, Transport::Sdk);
+    model.set_tools(stage.host([reports]), Transport::Sdk);
+    assert_eq!(model.request("Go").await.unwrap(), "Well.");
+    let heard = std::fs::read_to_string(heard).unwrap();
+    let lines: Vec<Value> = heard.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let is_progress =
+        |line: &&Value| line["request"]["message"]["method"] == "notifications/progress";
+    let told: Vec<&Value> = lines.iter().filter(is_progress).collect();
+    let [told] = told[..] else { panic!("{told:?}") };
+    let params = &told["request"]["message"]["params"];
+    assert_eq!(params["message"], "half of it");
+    let said = std::fs::read_to_string(said).unwrap();
+    let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let asked = lines.iter().map(|line| &line["request"]["message"]["params"]);
+    let mut tokens = asked.filter(|params| params["name"] == "reports");
+    assert_eq!(params["progressToken"], tokens.next().unwrap()["_meta"]["progressToken"]);
+    let answers = lines.iter().map(|line| &line["response"]);
+    let mut answers = answers.filter(|answer| answer["request_id"] == told["request_id"]);
+    assert_eq!(answers.next().unwrap()["subtype"], "success");
+    let place = |what: &str| heard.find(what).unwrap();
+    assert!(place("half of it") < place(r#""text":"done""#), "it comes before the answer");
 }
 
 #[tokio::test]

@@ -120,7 +120,8 @@ fn while_the_agent_runs_a_command() {
     }
 }
 
-/// The file that tells of the servers is there until the CLI has read it.
+/// The file that tells of a bridge is there until the CLI has read it; tools behind the control
+/// channel need none.
 #[test]
 fn before_the_cli_has_begun() {
     for transport in TRANSPORTS {
@@ -131,7 +132,9 @@ fn before_the_cli_has_begun() {
         wait_until(|| !stage.processes("sleep 1000").is_empty());
         let names = fs::read_dir(stage.folder.path()).unwrap().flatten();
         let names: Vec<_> = names.map(|entry| entry.file_name().into_string().unwrap()).collect();
-        assert!(names.iter().any(|name| name.starts_with("callgate_mcp_")), "{names:?}");
+        let has_file = names.iter().any(|name| name.starts_with("callgate_mcp_"));
+        assert_eq!(has_file, transport == Transport::Stdio, "{names:?}");
+        assert_eq!(names.is_empty(), transport == Transport::Sdk, "{names:?}");
         kill_and_start_anew(&stage, driver, processes, transport);
     }
 }

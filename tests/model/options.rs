@@ -1,14 +1,19 @@
 //! Settings, as the CLI, its model and its children see them.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
-use callgate_claude::{Model, Settings};
+use callgate_claude::{Decision, Model, Settings, blocking};
 use callgate_testkit::messages::Turn;
+use callgate_testkit::process::run;
+use callgate_testkit::tools;
 use callgate_tools::{Host, Tool};
 use serde_json::{Value, json};
 
 use crate::fixture::{
-    Stage, TRANSPORTS, Words, command_line, processes, read, read_until, runs, uses, variable,
+    DEADLINE, Stage, TRANSPORTS, Words, command_line, processes, read, read_until, runs, uses,
+    variable,
 };
 
 /// Settings of the CLI in which each session begins with `command`.
@@ -63,6 +68,63 @@ async fn a_system_prompt_can_be_appended() {
     let appended = system_prompt(&stage);
     assert!(appended.contains("You are a lighthouse."), "{appended}");
     assert!(appended.len() > replaced.len() + 1000, "the CLI's own is there too: {appended}");
+}
+
+/// Set in the process that is started as if by the CLI: where to find what it needs.
+const INSIDE: &str = "CALLGATE_TEST_INSIDE";
+
+/// Not a test of its own: the process inside another CLI that the next test starts.
+#[test]
+fn process_inside_another_cli() {
+    let Ok(work) = std::env::var(INSIDE) else { return };
+    assert_eq!(std::env::var("CLAUDECODE").as_deref(), Ok("1"));
+    let settings = Settings::new().cli(tools::claude().unwrap()).folder(work);
+    let answer = blocking::request(&Model::with(settings), "Go");
+    assert_eq!(answer.unwrap(), "From inside.");
+}
+
+/// A program that the agent has started may itself run an agent: it inherits what marks the
+/// inside of the CLI, and hands it on to nobody.
+#[test]
+fn a_cli_can_be_run_from_inside_another() {
+    let Some(stage) = Stage::new([Turn::text("From inside.")]) else { return };
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "options::process_inside_another_cli", "--nocapture"]);
+    command.env_clear().envs(stage.claude.environment().iter().map(|(n, v)| (n, v)));
+    command.env(INSIDE, stage.claude.work()).env("CLAUDECODE", "1");
+    command.env("CLAUDE_CODE_ENTRYPOINT", "cli").env("CALLGATE_TEST_FOLDER", stage.folder.path());
+    let done = run(command, DEADLINE).success();
+    assert!(done.stdout.contains("1 passed"), "{}", done.stdout);
+    stage.fake.assert_played();
+}
+
+/// Hooks of the user's settings run as ever, and can tell that somebody else is asked.
+#[tokio::test]
+async fn hooks_of_the_user_see_that_the_call_is_gated() {
+    for transport in TRANSPORTS {
+        let turns = [runs("touch it"), uses("echo", "hello"), Turn::text("Done.")];
+        let Some(stage) = Stage::new(turns) else { return };
+        let seen = stage.claude.folder().join("seen");
+        let look = format!("echo \"$CALLGATE_GATED $(cat)\" >> {}", seen.display());
+        let hook = json!([{"hooks": [{"type": "command", "command": look}]}]);
+        let hooks = json!({"hooks": {"PreToolUse": hook, "PermissionRequest": hook}});
+        let home = stage.claude.environment().iter().find(|(n, _)| n == "CLAUDE_CONFIG_DIR");
+        let path = Path::new(&home.unwrap().1).join("settings.json");
+        fs::write(path, hooks.to_string()).unwrap();
+        let settings = stage.settings().permission(|_| async { Decision::allow() });
+        let model = stage.model_with(settings, transport);
+        assert_eq!(model.request("Go").await.unwrap(), "Done.");
+        assert!(stage.claude.work().join("it").exists(), "it was allowed");
+        let seen = fs::read_to_string(seen).unwrap();
+        let events = seen.lines().map(|line| {
+            let event: Value = serde_json::from_str(line.strip_prefix("1 ").unwrap()).unwrap();
+            format!("{} {}", event["hook_event_name"], event["tool_name"]).replace('"', "")
+        });
+        let mut events: Vec<String> = events.collect();
+        events.sort();
+        let gated = ["PermissionRequest Bash", "PreToolUse Bash", "PreToolUse mcp__callgate__echo"];
+        assert_eq!(events, gated);
+    }
 }
 
 /// The CLI has the environment of this process, but for what is changed.

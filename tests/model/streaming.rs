@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use callgate_claude::{Event, Partial};
+use callgate_claude::{Event, Partial, Stream};
 use callgate_testkit::messages::Turn;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::fixture::{Stage, TRANSPORTS, read, runs, uses};
+use crate::fixture::{ENDLESS, Stage, TRANSPORTS, read, read_until, runs, uses};
 
 /// An event in few words; what is not of interest here is `None`.
 fn name(event: &Event) -> Option<String> {
@@ -180,13 +180,67 @@ async fn a_subagent_is_told_apart() {
     }
 }
 
-/// An agent in the background may go on after the answer, which ends the call all the same.
+/// Reads until the model has said this.
+async fn read_until_said(stream: &mut Stream, words: &str) {
+    loop {
+        match stream.next().await.expect("it goes on").expect("no error") {
+            Event::Text(text) if text == words => return,
+            Event::Finished(answer) => panic!("{answer:?}"),
+            _ => {}
+        }
+    }
+}
+
+/// An agent in the background goes on after the turn in which it was started. It has its tools
+/// until its end, and the answer is the one that is given then.
 #[tokio::test]
-async fn nothing_is_told_after_the_answer() {
-    let Some(stage) = Stage::new([starts_agent(true), Turn::text("Started.")]) else { return };
-    stage.fake.conversation("[other]", [uses("echo", "below"), Turn::text("Said.")]);
-    let (events, error) = read(stage.model(TRANSPORTS[0]).stream("Go").unwrap()).await;
-    assert!(error.is_none(), "{error:?}");
-    let ends = events.iter().filter(|event| matches!(event, Event::Finished(_))).count();
-    assert!(ends == 1 && matches!(events.last(), Some(Event::Finished(_))), "{events:?}");
+async fn agents_in_the_background_are_waited_for() {
+    for transport in TRANSPORTS {
+        let turns = ["Started.", "That was all."].map(Turn::text);
+        let turns = std::iter::once(starts_agent(true)).chain(turns);
+        let Some(stage) = Stage::new(turns) else { return };
+        stage.fake.conversation("[other]", [uses("wait", "below"), Turn::text("Said.")]);
+        let mut stream = stage.model(transport).stream("Go").unwrap();
+        read_until_said(&mut stream, "Started.").await;
+        read_until(&mut stream, stage.visits.entered(1)).await;
+        stage.visits.release();
+        let (events, error) = read(stream).await;
+        assert!(error.is_none(), "{error:?}");
+        let ends = events.iter().filter(|event| matches!(event, Event::Finished(_))).count();
+        let Some(Event::Finished(answer)) = events.last() else { panic!("{events:?}") };
+        assert_eq!((ends, answer.text.as_str(), answer.turns), (1, "That was all.", 3));
+        stage.fake.assert_played();
+    }
+}
+
+/// One who does not want to wait for them has the answer that was given before. An interrupt that
+/// comes before the end of the turn ends that, and the call with it.
+#[tokio::test]
+async fn agents_in_the_background_can_be_interrupted() {
+    for transport in TRANSPORTS {
+        let Some(stage) = Stage::new([starts_agent(true), Turn::text("Started.")]) else { return };
+        stage.fake.conversation("[other]", [uses("wait", "in vain")]);
+        let mut stream = stage.model(transport).stream("Go").unwrap();
+        read_until_said(&mut stream, "Started.").await;
+        read_until(&mut stream, stage.visits.entered(1)).await;
+        // The turn's end follows its last words, most often within this time.
+        read_until(&mut stream, tokio::time::sleep(Duration::from_millis(500))).await;
+        stream.interrupt();
+        let (events, error) = read(stream).await;
+        assert!(error.is_none(), "{error:?}");
+        let Some(Event::Finished(answer)) = events.last() else { panic!("{events:?}") };
+        assert!(answer.text == "Started." || answer.is_error, "{answer:?}");
+        stage.visits.cancelled(1).await;
+    }
+}
+
+/// A command in the background may go on for ever, but not after the call.
+#[tokio::test]
+async fn commands_in_the_background_are_not_waited_for() {
+    let input = json!({"command": ENDLESS, "description": "Goes on.", "run_in_background": true});
+    let turns = [Turn::tool_use("Bash", input), Turn::text("It runs.")];
+    let Some(stage) = Stage::new(turns) else { return };
+    let model = stage.model_with(stage.settings().allow("Bash"), TRANSPORTS[1]);
+    assert_eq!(model.request("Go").await.unwrap(), "It runs.");
+    assert_eq!(stage.processes(ENDLESS), Vec::<u32>::new());
 }

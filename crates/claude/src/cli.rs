@@ -1,6 +1,6 @@
 //! Finding the CLI, and its command line.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -63,7 +63,7 @@ pub(crate) fn command(
     program: &Path,
     settings: &Settings,
     ask: &Ask,
-    servers: Option<&Path>,
+    servers: Option<&OsStr>,
     own: Option<String>,
 ) -> Command {
     let mut command = Command::new(program);
@@ -102,6 +102,8 @@ fn set_environment(command: &mut Command, settings: &Settings) {
     }
     // A CLI that finds itself inside another refuses to start.
     command.env_remove("CLAUDECODE");
+    // An answer may not be the last while agents in the background go on: this tells.
+    command.env("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1");
     for (name, value) in &settings.environment {
         match value {
             Some(value) => command.env(name, value),

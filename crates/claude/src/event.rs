@@ -35,7 +35,8 @@ pub enum Event {
         /// What it did.
         event: Box<Event>,
     },
-    /// The call is over.
+    /// The call is over: the agent has answered, and so have those that it started in the
+    /// background.
     Finished(Answer),
     /// Something this version does not know, as the CLI wrote it.
     Other {
@@ -149,6 +150,47 @@ pub struct Denial {
     pub tool_use_id: String,
     /// What it would have been given.
     pub input: Value,
+}
+
+impl Answer {
+    /// The answer of a call in which there was an earlier one.
+    pub(crate) fn after(mut self, earlier: Self) -> Self {
+        self.turns += earlier.turns;
+        self.denials.splice(0..0, earlier.denials);
+        self.structured = self.structured.or(earlier.structured);
+        self.usage = match (earlier.usage, self.usage) {
+            (Some(earlier), Some(later)) => Some(sum(earlier, later)),
+            (earlier, later) => later.or(earlier),
+        };
+        self
+    }
+}
+
+/// Two counts in one: numbers are added, and of all else the later is kept.
+fn sum(earlier: Value, later: Value) -> Value {
+    match (earlier, later) {
+        (Value::Object(mut all), Value::Object(later)) => {
+            for (name, value) in later {
+                let earlier = all.remove(&name).unwrap_or_default();
+                all.insert(name, sum(earlier, value));
+            }
+            Value::Object(all)
+        }
+        (Value::Number(earlier), Value::Number(later)) => {
+            match earlier.as_u64().zip(later.as_u64()).and_then(|(a, b)| a.checked_add(b)) {
+                Some(sum) => sum.into(),
+                None => later.into(),
+            }
+        }
+        (_, later) => later,
+    }
+}
+
+/// Whether the CLI has nothing more to do, if that is what it tells.
+pub(crate) fn is_idle(kind: &str, message: &Members<'_>) -> Option<bool> {
+    let is_state =
+        kind == "system" && message.string("subtype").as_deref() == Some("session_state_changed");
+    is_state.then(|| message.string("state").as_deref() == Some("idle"))
 }
 
 /// The events in a message of the CLI; an unknown one is an event too.

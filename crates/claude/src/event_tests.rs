@@ -143,3 +143,36 @@ fn what_is_unknown_is_kept_as_it_came() {
         assert_eq!(message.get(), line);
     }
 }
+
+#[test]
+fn answers_of_one_call_are_one() {
+    let answer = |line: &str| match read(line).remove(0) {
+        Event::Finished(answer) => answer,
+        other => panic!("{other:?}"),
+    };
+    let earlier = answer(
+        r#"{"type":"result","subtype":"success","result":"Wait.","num_turns":2,"total_cost_usd":1.5,"usage":{"in":3,"tier":"a","deep":{"x":1},"gone":4},"structured_output":{"a":1},"permission_denials":[{"tool_name":"A","tool_use_id":"1","tool_input":{}}]}"#,
+    );
+    let later = answer(
+        r#"{"type":"result","subtype":"success","result":"All.","num_turns":1,"total_cost_usd":2.5,"usage":{"in":4,"tier":"b","deep":{"x":2,"y":1}},"permission_denials":[{"tool_name":"B","tool_use_id":"2","tool_input":{}}]}"#,
+    );
+    let both = later.after(earlier);
+    assert_eq!((both.text.as_str(), both.turns, both.cost_usd), ("All.", 3, Some(2.5)));
+    assert_eq!(both.structured, Some(serde_json::json!({"a": 1})));
+    let usage = serde_json::json!({"in": 7, "tier": "b", "deep": {"x": 3, "y": 1}, "gone": 4});
+    assert_eq!(both.usage, Some(usage));
+    let denied: Vec<&str> = both.denials.iter().map(|denial| denial.tool_name.as_str()).collect();
+    assert_eq!(denied, ["A", "B"]);
+}
+
+#[test]
+fn the_cli_says_when_it_is_idle() {
+    let idle = |line: &str| match Incoming::decode(line.as_bytes()) {
+        Ok(Incoming::Message { kind, message }) => is_idle(&kind, &message),
+        other => panic!("{line} is {other:?}"),
+    };
+    let told = r#"{"type":"system","subtype":"session_state_changed","state":"#;
+    assert_eq!(idle(&format!(r#"{told}"idle"}}"#)), Some(true));
+    assert_eq!(idle(&format!(r#"{told}"running"}}"#)), Some(false));
+    assert_eq!(idle(r#"{"type":"system","subtype":"init"}"#), None);
+}

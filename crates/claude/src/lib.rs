@@ -25,6 +25,8 @@ pub mod blocking;
 mod cli;
 mod error;
 mod event;
+mod farewell;
+mod jobs;
 mod links;
 mod model;
 mod permission;

@@ -1,6 +1,7 @@
 //! How a call's CLI reaches your tools, and what is checked of it.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use callgate_link::file::{self, Held};
@@ -12,7 +13,8 @@ use crate::event::Started;
 use crate::{Ask, ClaudeError, Settings, Transport};
 
 /// The file that tells the CLI of its MCP servers begins so. It is a file because a command line
-/// can be read by everybody, and servers are given secrets.
+/// can be read by everybody, and servers are given secrets; our own tools behind the control
+/// channel need none, so alone they are named on the command line.
 const CONFIG_PREFIX: &str = "callgate_mcp_";
 const CONFIG_SUFFIX: &str = ".json";
 
@@ -22,7 +24,14 @@ pub(crate) struct Links {
     host: Option<Host>,
     session: Option<Session>,
     pub(crate) inline: Option<Arc<Inline>>,
-    config: Option<Held>,
+    config: Option<Config>,
+}
+
+/// How the CLI is told of its MCP servers.
+#[derive(Debug)]
+enum Config {
+    Words(String),
+    File(Held),
 }
 
 impl Links {
@@ -41,13 +50,14 @@ impl Links {
             servers.insert(host.name().to_owned(), links.serve(&host, *transport)?);
             links.host = Some(host);
         }
-        links.config = write_config(settings, &servers)?;
+        let is_secret = !settings.servers.is_empty() || links.session.is_some();
+        links.config = write_config(settings, &servers, is_secret)?;
         Ok(links)
     }
 
     /// Serves the host's tools; gives the server in the CLI's words.
     fn serve(&mut self, host: &Host, transport: Transport) -> Result<Value, ClaudeError> {
-        if transport == Transport::Sdk {
+        if transport != Transport::Stdio {
             self.inline = Some(Arc::new(host.inline()?));
             return Ok(json!({"type": "sdk", "name": host.name()}));
         }
@@ -57,8 +67,17 @@ impl Links {
         Ok(json!({"type": "stdio", "command": bridge.program, "args": bridge.arguments}))
     }
 
-    pub(crate) fn config(&self) -> Option<&Path> {
-        self.config.as_ref().map(Held::path)
+    /// The servers in the CLI's words, or the file that has them.
+    pub(crate) fn config(&self) -> Option<&OsStr> {
+        self.config.as_ref().map(|config| match config {
+            Config::Words(words) => words.as_ref(),
+            Config::File(file) => file.path().as_os_str(),
+        })
+    }
+
+    /// The name that our tools have as a server.
+    pub(crate) fn server(&self) -> &str {
+        self.host.as_ref().map_or("", Host::name)
     }
 
     /// The rule that allows all tools of the host.
@@ -108,16 +127,20 @@ impl Links {
 fn write_config(
     settings: &Settings,
     servers: &Map<String, Value>,
-) -> Result<Option<Held>, ClaudeError> {
+    is_secret: bool,
+) -> Result<Option<Config>, ClaudeError> {
     if servers.is_empty() {
         return Ok(None);
+    }
+    let config = json!({"mcpServers": servers}).to_string();
+    if !is_secret {
+        return Ok(Some(Config::Words(config)));
     }
     let folder = settings.temporary();
     file::sweep(&folder, CONFIG_PREFIX, CONFIG_SUFFIX);
     let path: PathBuf =
         folder.join(format!("{CONFIG_PREFIX}{}{CONFIG_SUFFIX}", Uuid::new_v4().simple()));
-    let config = json!({"mcpServers": servers}).to_string();
     Held::create(path.clone(), config.as_bytes())
-        .map(Some)
+        .map(|file| Some(Config::File(file)))
         .map_err(|source| ClaudeError::File { path, source })
 }

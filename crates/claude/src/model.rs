@@ -9,12 +9,12 @@ use crate::{Answer, Ask, ClaudeError, Settings};
 /// How the agent reaches your tools. They give the same results either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Transport {
-    /// Whatever is best: today [`Stdio`](Self::Stdio).
+    /// Whatever is best: today [`Sdk`](Self::Sdk), which every CLI that will do knows.
     #[default]
     Auto,
-    /// Through a bridge that the CLI starts, and a socket.
+    /// Through a bridge that the CLI starts, and a socket: as any other MCP client would.
     Stdio,
-    /// Through the CLI's control channel, without a bridge.
+    /// Through the CLI's control channel: no bridge, no socket and no file.
     Sdk,
 }
 

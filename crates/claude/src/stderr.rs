@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::task::JoinHandle;
 
 /// How much of the end is kept, in bytes.
 const KEPT: usize = 8 * 1024;
@@ -12,33 +13,53 @@ const SHORTEST_SECRET: usize = 8;
 /// Names of variables that hold secrets have one of these in them.
 const SECRET_NAMES: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
 
-/// What the CLI writes on its standard error.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Stderr(Arc<Mutex<Vec<u8>>>);
+/// What the CLI writes on its standard error, read until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Stderr {
+    kept: Arc<Mutex<Vec<u8>>>,
+    reading: JoinHandle<()>,
+}
 
 impl Stderr {
     /// Reads to the end, keeping the last of it.
-    pub(crate) async fn collect(self, mut pipe: impl AsyncRead + Unpin) {
-        let mut chunk = [0; 4096];
-        while let Ok(count) = pipe.read(&mut chunk).await {
-            if count == 0 {
-                return;
-            }
-            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.extend_from_slice(&chunk[..count]);
-            let surplus = kept.len().saturating_sub(KEPT);
-            kept.drain(..surplus);
-        }
+    pub(crate) fn collect(pipe: impl AsyncRead + Unpin + Send + 'static) -> Self {
+        let kept = Arc::default();
+        let reading = tokio::spawn(collect(pipe, Arc::clone(&kept)));
+        Self { kept, reading }
+    }
+
+    /// Waits until there is no more to come.
+    pub(crate) async fn read_to_its_end(&mut self) {
+        (&mut self.reading).await.ok();
     }
 
     /// The last words, with the secrets masked.
     pub(crate) fn text(&self, secrets: &[String]) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept).trim().to_owned();
         match text.as_str() {
             "" => "nothing".to_owned(),
             text => mask(text, secrets),
         }
+    }
+}
+
+impl Drop for Stderr {
+    fn drop(&mut self) {
+        self.reading.abort();
+    }
+}
+
+async fn collect(mut pipe: impl AsyncRead + Unpin, kept: Arc<Mutex<Vec<u8>>>) {
+    let mut chunk = [0; 4096];
+    while let Ok(count) = pipe.read(&mut chunk).await {
+        if count == 0 {
+            return;
+        }
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(&chunk[..count]);
+        let surplus = kept.len().saturating_sub(KEPT);
+        kept.drain(..surplus);
     }
 }
 
@@ -105,11 +126,13 @@ mod tests {
 
     #[tokio::test]
     async fn only_the_end_is_kept() {
-        let stderr = Stderr::default();
         let long = format!("{}the end\n", "x".repeat(100_000));
-        stderr.clone().collect(long.as_bytes()).await;
+        let mut stderr = Stderr::collect(std::io::Cursor::new(long));
+        stderr.read_to_its_end().await;
         let text = stderr.text(&[]);
         assert!(text.ends_with("the end") && text.len() < KEPT, "{}", text.len());
-        assert_eq!(Stderr::default().text(&[]), "nothing");
+        let mut silent = Stderr::collect(std::io::Cursor::new(""));
+        silent.read_to_its_end().await;
+        assert_eq!(silent.text(&[]), "nothing");
     }
 }

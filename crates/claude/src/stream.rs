@@ -3,27 +3,27 @@
 //! Everything of a call is in one value, and whatever it has started ends with it: drop the
 //! stream, and the CLI, its children, the tools' socket and the calls under way are gone.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_link::child::Leashed;
-use callgate_tools::{Host, Inline};
+use callgate_tools::Host;
 use callgate_wire::control::{self, Incoming};
 use callgate_wire::frame::{Line, Lines};
 use callgate_wire::raw::{Json, Members};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::runtime::Handle;
-use tokio::task::{AbortHandle, Id, JoinSet};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::cli;
 use crate::event::{self, Event};
+use crate::jobs::{Done, Jobs, Next, PROGRESS};
 use crate::links::Links;
-use crate::permission::{Decider, Decision, PermissionAsked};
+use crate::permission::{Decider, PermissionAsked};
 use crate::stderr::{self, Stderr};
-use crate::{Ask, ClaudeError, Settings, Transport};
+use crate::{Answer, Ask, ClaudeError, Settings, Transport};
+use crate::{cli, farewell};
 
 /// The longest line of the CLI; tool results with pictures are long.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
@@ -31,7 +31,8 @@ const INITIALIZE: &str = "callgate-initialize";
 const INTERRUPT: &str = "callgate-interrupt";
 /// How long the CLI may take to end by itself.
 const FAREWELL: Duration = Duration::from_secs(5);
-const A_MOMENT: Duration = Duration::from_millis(2);
+/// How long its last words may take once it has ended: a child of it may hold the pipe open.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// What happens during a call, as it happens.
 #[derive(Debug)]
@@ -44,9 +45,7 @@ pub struct Stream {
     outbox: Vec<u8>,
     /// What has happened and not been told.
     inbox: VecDeque<Event>,
-    jobs: JoinSet<Done>,
-    /// Control requests of the CLI that are being worked on.
-    under_way: HashMap<String, AbortHandle>,
+    jobs: Jobs,
     links: Links,
     decider: Option<Decider>,
     stderr: Stderr,
@@ -55,6 +54,11 @@ pub struct Stream {
     stall: Duration,
     heard: Instant,
     stage: Stage,
+    /// What was answered while agents in the background go on: they may have more to say.
+    answer: Option<Answer>,
+    /// Whether the CLI tells when it has nothing more to do.
+    tells_idle: bool,
+    is_interrupted: bool,
 }
 
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -65,19 +69,11 @@ enum Stage {
     Ended,
 }
 
-/// A control request that has been dealt with.
-#[derive(Debug)]
-struct Done {
-    id: String,
-    line: Option<String>,
-    event: Option<Event>,
-}
-
 /// What the stream was woken by.
 enum Woken {
     Written(std::io::Result<usize>),
     Read(std::io::Result<usize>),
-    Job(Box<Result<Done, Id>>),
+    Job(Next),
     Late,
 }
 
@@ -100,13 +96,7 @@ impl Stream {
         let stdin = ChildStdin::from_std(child.stdin.take().ok_or_else(broken)?)?;
         let stdout = ChildStdout::from_std(child.stdout.take().ok_or_else(broken)?)?;
         let pipe = tokio::process::ChildStderr::from_std(child.stderr.take().ok_or_else(broken)?)?;
-        let stderr = Stderr::default();
-        let mut jobs = JoinSet::new();
-        let collected = stderr.clone().collect(pipe);
-        jobs.spawn(async {
-            collected.await;
-            Done { id: String::new(), line: None, event: None }
-        });
+        let stderr = Stderr::collect(pipe);
         let outbox =
             control::request(INITIALIZE, "initialize") + &control::user_message(&ask.prompt);
         Ok(Self {
@@ -116,8 +106,7 @@ impl Stream {
             lines: Lines::new(LONGEST_LINE),
             outbox: outbox.into_bytes(),
             inbox: VecDeque::new(),
-            jobs,
-            under_way: HashMap::new(),
+            jobs: Jobs::new(),
             links,
             decider: settings.decider.clone(),
             stderr,
@@ -126,6 +115,9 @@ impl Stream {
             stall: settings.stall_limit,
             heard: Instant::now(),
             stage: Stage::Running,
+            answer: None,
+            tells_idle: false,
+            is_interrupted: false,
         })
     }
 
@@ -151,8 +143,13 @@ impl Stream {
         }
     }
 
-    /// Asks the agent to stop what it is doing; it ends its turn with an error of its own.
+    /// Asks the agent to stop what it is doing; it ends its turn with an error of its own. Where it
+    /// has answered, and only agents in the background go on, the call ends with that answer.
     pub fn interrupt(&mut self) {
+        self.is_interrupted = true;
+        if self.answer.is_some() {
+            return self.finish();
+        }
         self.outbox.extend(control::request(INTERRUPT, "interrupt").into_bytes());
     }
 
@@ -167,10 +164,11 @@ impl Stream {
                 self.lines.filled(count);
                 self.read_lines()?;
             }
+            Woken::Read(_) if self.answer.is_some() => self.finish(),
             Woken::Read(_) => return Err(self.died().await),
-            Woken::Job(job) => match *job {
-                Ok(done) => self.finish_job(done),
-                Err(task) => self.fail_job(task),
+            Woken::Job(next) => match next {
+                Next::Done(done) => self.finish_job(*done),
+                Next::Progress(line) => self.outbox.extend(line.into_bytes()),
             },
             Woken::Late => return self.check_time(),
         }
@@ -181,6 +179,7 @@ impl Stream {
         let stall = self.heard + self.stall;
         let late = self.limit.map_or(stall, |(_, end)| end.min(stall));
         let has_words = !self.outbox.is_empty() && self.stdin.is_some();
+        let is_idle = self.outbox.is_empty();
         let stdin = &mut self.stdin;
         let outbox = &self.outbox;
         let write = async {
@@ -192,9 +191,7 @@ impl Stream {
         tokio::select! {
             written = write, if has_words => Woken::Written(written),
             read = self.stdout.read(self.lines.space()) => Woken::Read(read),
-            Some(done) = self.jobs.join_next_with_id() => {
-                Woken::Job(Box::new(done.map(|(_, done)| done).map_err(|error| error.id())))
-            }
+            next = self.jobs.next(self.links.server(), is_idle) => Woken::Job(next),
             () = sleep_until(late) => Woken::Late,
         }
     }
@@ -226,7 +223,7 @@ impl Stream {
             }
             Ok(Incoming::Answer { id, outcome }) => Self::take_answer(&id, outcome),
             Ok(Incoming::Cancel { id }) => {
-                self.under_way.remove(&*id).inspect(AbortHandle::abort);
+                self.jobs.cancel(&id);
                 Ok(())
             }
             Ok(Incoming::Message { kind, message }) => self.take_message(&kind, &message),
@@ -239,6 +236,8 @@ impl Stream {
                 cli::check_version(response.members().string("claude_code_version").as_deref())
             }
             Ok(_) => Ok(()),
+            // A CLI that has no use for progress goes on without.
+            Err(_) if id.starts_with(PROGRESS) => Ok(()),
             Err(reason) => {
                 let what = id.trim_start_matches("callgate-").to_owned();
                 Err(ClaudeError::Refused { what, reason })
@@ -247,54 +246,65 @@ impl Stream {
     }
 
     fn take_message(&mut self, kind: &str, message: &Members<'_>) -> Result<(), ClaudeError> {
-        for event in event::events(kind, message) {
-            match &event {
-                Event::Started(started) => self.links.check(started)?,
-                Event::Finished(_) => self.stage = Stage::Answered,
-                _ => {}
+        if let Some(is_idle) = event::is_idle(kind, message) {
+            self.tells_idle = true;
+            if is_idle && self.answer.is_some() {
+                self.finish();
             }
-            self.inbox.push_back(event);
+            return Ok(());
+        }
+        for event in event::events(kind, message) {
+            match event {
+                Event::Finished(answer) => self.take_turn(answer),
+                Event::Started(started) => {
+                    self.links.check(&started)?;
+                    self.inbox.push_back(Event::Started(started));
+                }
+                event => self.inbox.push_back(event),
+            }
         }
         Ok(())
     }
 
+    /// A turn has ended. Another may follow when agents in the background have ended.
+    fn take_turn(&mut self, answer: Answer) {
+        self.answer = Some(match self.answer.take() {
+            Some(earlier) => answer.after(earlier),
+            None => answer,
+        });
+        if !self.tells_idle || self.is_interrupted {
+            self.finish();
+        }
+    }
+
+    /// All is answered.
+    fn finish(&mut self) {
+        self.inbox.extend(self.answer.take().map(Event::Finished));
+        self.stage = Stage::Answered;
+    }
+
     /// Works on a control request of the CLI, beside everything else.
     fn begin_job(&mut self, id: &str, subtype: &str, request: &Members<'_>) {
-        let key = id.to_owned();
-        let id = id.to_owned();
-        let handle = match (subtype, &self.links.inline) {
+        match (subtype, &self.links.inline) {
             ("can_use_tool", _) => {
-                let decider = self.decider.clone();
-                self.jobs.spawn(decide(id, decider, PermissionAsked::read(request)))
+                self.jobs.ask(id, self.decider.clone(), PermissionAsked::read(request));
             }
             ("mcp_message", Some(inline)) => {
-                let inline = Arc::clone(inline);
                 let message = request.get("message").unwrap_or(Json::EMPTY).get().to_owned();
-                self.jobs.spawn(async move { serve(id, &inline, &message).await })
+                self.jobs.serve(id, Arc::clone(inline), message);
             }
             _ => {
-                let refusal = control::failure(&id, &format!("{subtype} is not served here"));
-                return self.outbox.extend(refusal.into_bytes());
+                let refusal = control::failure(id, &format!("{subtype} is not served here"));
+                self.outbox.extend(refusal.into_bytes());
             }
-        };
-        self.under_way.insert(key, handle);
+        }
     }
 
     fn finish_job(&mut self, done: Done) {
         self.heard = Instant::now();
-        self.under_way.remove(&done.id);
+        self.outbox.extend(self.jobs.rest_of_progress(self.links.server()).into_bytes());
         self.outbox.extend(done.line.unwrap_or_default().into_bytes());
         self.inbox.extend(done.event);
-    }
-
-    /// A job that has panicked is answered all the same, so that the CLI does not wait for it; one
-    /// that was cancelled has nothing to say.
-    fn fail_job(&mut self, task: Id) {
-        let failed = self.under_way.iter().find(|(_, job)| job.id() == task);
-        let Some(id) = failed.map(|(id, _)| id.clone()) else { return };
-        self.under_way.remove(&id);
-        let refusal = control::failure(&id, "whoever should have answered this has panicked");
-        self.outbox.extend(refusal.into_bytes());
     }
 
     fn check_time(&mut self) -> Result<(), ClaudeError> {
@@ -303,7 +313,7 @@ impl Stream {
         {
             return Err(ClaudeError::TimeLimit { limit });
         }
-        if self.links.is_busy() || !self.under_way.is_empty() {
+        if self.links.is_busy() || !self.jobs.is_empty() {
             self.heard = Instant::now();
             return Ok(());
         }
@@ -318,9 +328,8 @@ impl Stream {
     /// The CLI's output has ended before its answer: how did it end itself?
     async fn died(&mut self) -> ClaudeError {
         self.stdin = None;
-        self.wait_for_end().await;
-        // What it has written on standard error is read by a task that may still be at it.
-        timeout(A_MOMENT * 50, self.jobs.join_next()).await.ok();
+        timeout(FAREWELL, farewell::ended(&self.child)).await.ok();
+        timeout(LAST_WORDS, self.stderr.read_to_its_end()).await.ok();
         if matches!(self.child.has_ended(), Ok(false)) {
             return std::io::Error::other("it has closed its output, but goes on").into();
         }
@@ -338,44 +347,6 @@ impl Stream {
         let drain =
             async { while self.stdout.read(&mut rest).await.is_ok_and(|count| count > 0) {} };
         timeout(FAREWELL, drain).await.ok();
-        self.wait_for_end().await;
+        timeout(FAREWELL, farewell::ended(&self.child)).await.ok();
     }
-
-    async fn wait_for_end(&self) {
-        let ended = async {
-            while matches!(self.child.has_ended(), Ok(false)) {
-                sleep(A_MOMENT).await;
-            }
-        };
-        timeout(FAREWELL, ended).await.ok();
-    }
-}
-
-/// Asks whoever decides; nobody at all never means yes.
-async fn decide(id: String, decider: Option<Decider>, asked: PermissionAsked) -> Done {
-    let (tool_name, input) = (asked.tool_name.clone(), asked.input.clone());
-    let decision = match decider {
-        Some(decider) => decider.decide(asked).await,
-        None => Decision::deny(
-            "nobody is there to allow this; the program that runs the agent can, by \
-             Settings::permission or Settings::allow",
-        ),
-    };
-    let is_allowed = matches!(decision, Decision::Allow { .. });
-    let line = control::success(&id, &decision.response(&input).to_string());
-    Done { id, line: Some(line), event: Some(Event::Permission { tool_name, is_allowed }) }
-}
-
-/// Answers an MCP message that came over the control channel.
-async fn serve(id: String, inline: &Inline, message: &str) -> Done {
-    let is_request = Members::read(message).is_ok_and(|message| message.get("id").is_some());
-    let reply = inline.answer(message).await;
-    let response = match reply.as_deref().map(str::trim_end) {
-        Some(reply) => Some(reply.to_owned()),
-        // A notification is acknowledged; a call that was cancelled gets no answer.
-        None => (!is_request).then(|| r#"{"jsonrpc":"2.0","result":{}}"#.to_owned()),
-    };
-    let line = response
-        .map(|response| control::success(&id, &format!(r#"{{"mcp_response":{response}}}"#)));
-    Done { id, line, event: None }
 }

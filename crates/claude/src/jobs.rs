@@ -1,0 +1,189 @@
+//! What the CLI asks of us, dealt with beside everything else: permissions and MCP messages.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use callgate_tools::Inline;
+use callgate_wire::control;
+use callgate_wire::raw::Members;
+use serde_json::json;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::task::{AbortHandle, Id, JoinSet};
+
+use crate::event::Event;
+use crate::permission::{Decider, Decision, PermissionAsked};
+
+/// The ids of our requests that tell of a tool's progress begin so.
+pub(crate) const PROGRESS: &str = "callgate-progress-";
+/// How many reports of progress may wait for a CLI that does not read.
+const NEWS: usize = 16;
+
+/// A control request that has been dealt with.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) id: String,
+    /// The answer; one that is not wanted any more has none.
+    pub(crate) line: Option<String>,
+    pub(crate) event: Option<Event>,
+}
+
+/// What there is to tell the CLI.
+#[derive(Debug)]
+pub(crate) enum Next {
+    Done(Box<Done>),
+    /// A line about the progress of a tool.
+    Progress(String),
+}
+
+/// Control requests of the CLI that are being dealt with.
+#[derive(Debug)]
+pub(crate) struct Jobs {
+    /// Questions to whoever decides, each a task: foreign code may panic and take its time.
+    asked: JoinSet<Done>,
+    handles: HashMap<String, AbortHandle>,
+    calls: Calls,
+    tell: Sender<String>,
+    news: Receiver<String>,
+    told: u64,
+}
+
+/// MCP messages that are being answered. Tools run in tasks of their own; what is left is so
+/// little that it needs none.
+#[derive(Default)]
+struct Calls(Vec<(String, Call)>);
+
+type Call = Pin<Box<dyn Future<Output = Done> + Send>>;
+
+impl Jobs {
+    pub(crate) fn new() -> Self {
+        let (tell, news) = mpsc::channel(NEWS);
+        let (asked, handles, calls) = (JoinSet::new(), HashMap::new(), Calls::default());
+        Self { asked, handles, calls, tell, news, told: 0 }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.handles.is_empty() && self.calls.0.is_empty()
+    }
+
+    /// Asks whether a tool may be used.
+    pub(crate) fn ask(&mut self, id: &str, decider: Option<Decider>, asked: PermissionAsked) {
+        let handle = self.asked.spawn(decide(id.to_owned(), decider, asked));
+        self.handles.insert(id.to_owned(), handle);
+    }
+
+    /// Answers an MCP message.
+    pub(crate) fn serve(&mut self, id: &str, inline: Arc<Inline>, message: String) {
+        let call = serve(id.to_owned(), inline, message, self.tell.clone());
+        self.calls.0.push((id.to_owned(), Box::pin(call)));
+    }
+
+    /// The answer is not wanted any more.
+    pub(crate) fn cancel(&mut self, id: &str) {
+        self.calls.0.retain(|(call, _)| call != id);
+        self.handles.remove(id).inspect(AbortHandle::abort);
+    }
+
+    /// Waits for something to tell, for ever if nothing is under way. The progress of the tools of
+    /// `server` is told when `may_report`, before the answer that follows it in any case.
+    pub(crate) async fn next(&mut self, server: &str, may_report: bool) -> Next {
+        loop {
+            tokio::select! {
+                biased;
+                Some(message) = self.news.recv(), if may_report => {
+                    return Next::Progress(self.progress_line(server, &message));
+                }
+                done = poll_fn(|context| self.calls.poll(context)) => return Next::Done(Box::new(done)),
+                Some(done) = self.asked.join_next_with_id() => {
+                    let done = match done {
+                        Ok((_, done)) => Some(done),
+                        Err(error) => self.failed(error.id()),
+                    };
+                    if let Some(done) = done {
+                        self.handles.remove(&done.id);
+                        return Next::Done(Box::new(done));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A task that has panicked is answered for all the same, so that the CLI does not wait for
+    /// it; one that was cancelled has nothing to say.
+    fn failed(&self, task: Id) -> Option<Done> {
+        let (id, _) = self.handles.iter().find(|(_, handle)| handle.id() == task)?;
+        let line = control::failure(id, "whoever should have answered this has panicked");
+        Some(Done { id: id.clone(), line: Some(line), event: None })
+    }
+
+    /// What the CLI is told before an answer: all progress that was reported before.
+    pub(crate) fn rest_of_progress(&mut self, server: &str) -> String {
+        let mut lines = String::new();
+        while let Ok(message) = self.news.try_recv() {
+            lines += &self.progress_line(server, &message);
+        }
+        lines
+    }
+
+    fn progress_line(&mut self, server: &str, message: &str) -> String {
+        self.told += 1;
+        let (id, server) = (json!(format!("{PROGRESS}{}", self.told)), json!(server));
+        let message = message.trim_end();
+        format!(
+            "{{\"type\":\"control_request\",\"request_id\":{id},\"request\":{{\"subtype\":\
+             \"mcp_message\",\"server_name\":{server},\"message\":{message}}}}}\n"
+        )
+    }
+}
+
+impl Calls {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Done> {
+        for place in 0..self.0.len() {
+            if let Poll::Ready(done) = self.0[place].1.as_mut().poll(context) {
+                drop(self.0.remove(place));
+                return Poll::Ready(done);
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl fmt::Debug for Calls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(id, _)| id)).finish()
+    }
+}
+
+/// Asks whoever decides; nobody at all never means yes.
+async fn decide(id: String, decider: Option<Decider>, asked: PermissionAsked) -> Done {
+    let (tool_name, input) = (asked.tool_name.clone(), asked.input.clone());
+    let decision = match decider {
+        Some(decider) => decider.decide(asked).await,
+        None => Decision::deny(
+            "nobody is there to allow this; the program that runs the agent can, by \
+             Settings::permission or Settings::allow",
+        ),
+    };
+    let is_allowed = matches!(decision, Decision::Allow { .. });
+    let line = control::success(&id, &decision.response(&input).to_string());
+    Done { id, line: Some(line), event: Some(Event::Permission { tool_name, is_allowed }) }
+}
+
+/// Answers an MCP message that came over the control channel.
+async fn serve(id: String, inline: Arc<Inline>, message: String, tell: Sender<String>) -> Done {
+    let is_request = Members::read(&message).is_ok_and(|message| message.get("id").is_some());
+    // Progress is news, not an answer: it is never waited for.
+    let tell = move |report| drop(tell.try_send(report));
+    let reply = inline.answer(&message, tell).await;
+    let response = match reply.as_deref().map(str::trim_end) {
+        Some(reply) => Some(reply.to_owned()),
+        // A notification is acknowledged; a call that was cancelled gets no answer.
+        None => (!is_request).then(|| r#"{"jsonrpc":"2.0","result":{}}"#.to_owned()),
+    };
+    let line = response
+        .map(|response| control::success(&id, &format!(r#"{{"mcp_response":{response}}}"#)));
+    Done { id, line, event: None }
+}
