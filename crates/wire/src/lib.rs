@@ -1,12 +1,13 @@
 //! What callgate's processes say to each other.
 //!
-//! The three protocols as types (`tools`, `session`, `approval`), the MCP envelopes the bridge
+//! The protocols as types (`tools`, `session`, `approval`, `desk`), the MCP envelopes the bridge
 //! speaks to agent CLIs (`mcp`), and the decoders that cut a byte stream into messages
 //! ([`frame`]). Nothing here does I/O, reads a clock or starts a task, and every decoder knows
 //! its limit before it allocates.
 
 pub mod approval;
 pub mod control;
+pub mod desk;
 mod fields;
 pub mod frame;
 pub mod hook;
@@ -15,3 +16,4 @@ pub mod raw;
 pub mod scan;
 pub mod session;
 pub mod tools;
+mod unreadable;

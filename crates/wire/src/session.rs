@@ -8,14 +8,13 @@ mod request;
 mod response;
 #[cfg(test)]
 mod tests;
-mod unreadable;
 
 use crate::fields::required;
 use crate::raw::Members;
 
+pub use crate::unreadable::{Reason, Unreadable};
 pub use request::{Attachment, Command, Request, UserMessage};
 pub use response::{Event, Ready, Reply, Response, Status, ToolResult, ToolUse};
-pub use unreadable::{Reason, Unreadable};
 
 /// The protocol version that [`Ready`] announces.
 pub const VERSION: &str = "1.0.0";

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use callgate_wire::raw::{Json, Members, quoted};
-use callgate_wire::{approval, mcp, session, tools};
+use callgate_wire::{approval, desk, mcp, session, tools};
 use expect_test::expect;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -35,7 +35,7 @@ fn examples_round_trip() {
 #[test]
 fn every_protocol_has_a_document() {
     let documents = documents().expect("docs/protocol is there");
-    for name in ["session.md", "approval.md", "tools.md"] {
+    for name in ["session.md", "approval.md", "desk.md", "tools.md"] {
         assert!(documents.iter().any(|path| path.ends_with(name)), "docs/protocol/{name} is gone");
     }
 }
@@ -175,6 +175,8 @@ fn check_message(tag: &str, message: &str) -> Result<(), String> {
         "session-response" => session_response(message),
         "approval-request" => approval_request(message),
         "approval-response" => approval_response(message),
+        "desk-request" => desk_request(message),
+        "desk-message" => desk_message(message),
         "tools-request" => tools_request(message),
         "tools-response" => tools_response(message),
         "tools-schema" => tools_schema(message),
@@ -208,6 +210,16 @@ fn approval_request(message: &str) -> Result<Vec<u8>, String> {
 fn approval_response(message: &str) -> Result<Vec<u8>, String> {
     let response = approval::Response::decode(message.as_bytes());
     response.map(|response| response.to_line()).map_err(|error| error.to_string())
+}
+
+fn desk_request(message: &str) -> Result<Vec<u8>, String> {
+    let request = desk::Request::decode(message.as_bytes());
+    request.map(|request| request.to_line()).map_err(|error| error.to_string())
+}
+
+fn desk_message(message: &str) -> Result<Vec<u8>, String> {
+    let message = desk::Message::decode(message.as_bytes());
+    message.map(|message| message.to_line()).map_err(|error| error.to_string())
 }
 
 fn tools_request(message: &str) -> Result<Vec<u8>, String> {

@@ -3,9 +3,9 @@
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::unreadable::QUOTED_KIND_CHARS;
 use super::*;
 use crate::fields::shown;
+use crate::unreadable::QUOTED_KIND_CHARS;
 
 /// Reads each line and shows what was read and how it is written, or why it was refused.
 fn check(read: fn(&[u8]) -> String, lines: &[&str], expected: &Expect) {

@@ -1,11 +1,11 @@
-//! Why a line is no message of the session protocol.
+//! Why a line is no message of a protocol whose messages have an id and a kind.
 
 use std::fmt;
 
 use crate::fields::Malformed;
 
 /// Unknown kinds are quoted in errors, and no error needs more of one than this.
-pub(super) const QUOTED_KIND_CHARS: usize = 64;
+pub(crate) const QUOTED_KIND_CHARS: usize = 64;
 
 /// A line that holds no message of this protocol.
 ///
@@ -42,7 +42,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    pub(super) fn unknown(kind: &str) -> Self {
+    pub(crate) fn unknown(kind: &str) -> Self {
         Self::UnknownKind(kind.chars().take(QUOTED_KIND_CHARS).collect())
     }
 }

@@ -1,0 +1,41 @@
+//! The desk protocol: how a viewer (a page, a shell, a terminal) watches the ledger grow and
+//! answers questions.
+//!
+//! One JSON object a line, both ways, for as long as the viewer stays. It sends [`Request`]s; the
+//! desk sends [`Message`]s; the normative text is `docs/protocol/desk.md`. Entries of the ledger
+//! and a changed input are only relayed, so they stay the bytes they were.
+
+mod message;
+mod request;
+mod secret;
+mod status;
+#[cfg(test)]
+mod tests;
+
+use crate::fields::required;
+use crate::raw::Members;
+
+pub use crate::unreadable::{Reason, Unreadable};
+pub use message::{Answer, Entry, Message};
+pub use request::{Command, Deed, Press, Request};
+pub use secret::Secret;
+pub use status::{Link, Phones, Reach, Status, Viewers};
+
+/// The longest line, without its newline, that a viewer may send.
+pub const MAX_LINE: usize = 1024 * 1024;
+
+/// The longest line, without its newline, that the desk sends: the longest entry fits.
+pub const MAX_MESSAGE: usize = 17 * 1024 * 1024;
+
+/// The longest id of a request, in bytes.
+pub const LONGEST_ID: usize = 128;
+
+/// The longest name that a viewer may give itself, in bytes.
+pub const LONGEST_NAME: usize = 256;
+
+/// The longest code or token that is looked at, in bytes.
+pub const LONGEST_SECRET: usize = 128;
+
+fn text(members: &Members, field: &'static str) -> Option<String> {
+    required(members, field, "a string").ok()
+}

@@ -1,0 +1,197 @@
+//! What a viewer asks of the desk.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::{LONGEST_ID, LONGEST_NAME, LONGEST_SECRET, Reason, Secret, Unreadable, text};
+use crate::approval::{Action, NotUuid, RequestId};
+use crate::fields::{Malformed, members_of, one_line, optional, optional_object, required};
+use crate::raw::Members;
+
+/// What a viewer asks of the desk.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Chosen by the viewer; the answer repeats it.
+    pub id: String,
+    /// What is to be done.
+    pub command: Command,
+}
+
+/// The kinds of [`Request`].
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// Send the ledger's entries from this number on, and each new one when it is written;
+    /// without a number, the new ones.
+    Watch {
+        /// The first number.
+        from: Option<u64>,
+    },
+    /// Answer a question.
+    Press(Press),
+    /// Prove that this viewer was paired.
+    Unlock {
+        /// What it was given then.
+        token: Secret,
+    },
+    /// Become a paired viewer.
+    Pair {
+        /// A code from [`Command::Code`].
+        code: Secret,
+        /// The viewer's name for itself.
+        name: String,
+    },
+    /// Make a code with which one chat or one viewer can be linked.
+    Code,
+    /// Who was linked with a code?
+    Links,
+    /// Take a link back.
+    Unpair {
+        /// Which, as [`Link::link`](super::Link::link) has it.
+        link: String,
+    },
+    /// How is the desk?
+    Status,
+}
+
+/// What a person does about a question.
+#[derive(Debug, Clone)]
+pub struct Press {
+    /// The question.
+    pub request_id: RequestId,
+    /// What they do.
+    pub deed: Deed,
+}
+
+/// The kinds of [`Press`].
+#[derive(Debug, Clone)]
+pub enum Deed {
+    /// A button.
+    Action(Action),
+    /// Words of their own.
+    Words(String),
+    /// The input as they have changed it, as it came: hidden parts stand as they were shown.
+    Input(Box<RawValue>),
+}
+
+impl Request {
+    /// Reads a request from a line's bytes, with or without the newline.
+    pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
+        let members = members_of(line).map_err(Reason::from)?;
+        let id = text(&members, "id").ok_or(Reason::NoId)?;
+        if id.len() > LONGEST_ID {
+            return Err(Reason::from(Malformed::wrong("id", "at most 128 bytes long")).into());
+        }
+        match Command::read(&members) {
+            Ok(command) => Ok(Self { id, command }),
+            Err(reason) => Err(Unreadable { id: Some(id), reason }),
+        }
+    }
+
+    /// The request as one line, its newline included.
+    #[must_use]
+    pub fn to_line(&self) -> Vec<u8> {
+        one_line(self)
+    }
+}
+
+impl Serialize for Request {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("kind", self.command.kind())?;
+        match &self.command {
+            Command::Watch { from: Some(from) } => map.serialize_entry("from", from)?,
+            Command::Press(press) => {
+                map.serialize_entry("request_id", &press.request_id)?;
+                match &press.deed {
+                    Deed::Action(action) => map.serialize_entry("action", &action.to_string())?,
+                    Deed::Words(words) => map.serialize_entry("words", words)?,
+                    Deed::Input(input) => map.serialize_entry("input", input)?,
+                }
+            }
+            Command::Unlock { token } => map.serialize_entry("token", token)?,
+            Command::Pair { code, name } => {
+                map.serialize_entry("code", code)?;
+                map.serialize_entry("name", name)?;
+            }
+            Command::Unpair { link } => map.serialize_entry("link", link)?,
+            Command::Watch { from: None } | Command::Code | Command::Links | Command::Status => {}
+        }
+        map.end()
+    }
+}
+
+impl Command {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Watch { .. } => "watch",
+            Self::Press(_) => "press",
+            Self::Unlock { .. } => "unlock",
+            Self::Pair { .. } => "pair",
+            Self::Code => "code",
+            Self::Links => "links",
+            Self::Unpair { .. } => "unpair",
+            Self::Status => "status",
+        }
+    }
+
+    fn read(members: &Members) -> Result<Self, Reason> {
+        let kind = text(members, "kind").ok_or(Reason::NoKind)?;
+        Ok(match kind.as_str() {
+            "watch" => Self::Watch { from: optional(members, "from", "a whole number")? },
+            "press" => Self::Press(Press::read(members)?),
+            "unlock" => Self::Unlock { token: secret(members, "token")? },
+            "pair" => Self::Pair { code: secret(members, "code")?, name: name(members)? },
+            "code" => Self::Code,
+            "links" => Self::Links,
+            "unpair" => Self::Unpair { link: bounded(members, "link", LONGEST_SECRET, LINK)? },
+            "status" => Self::Status,
+            _ => return Err(Reason::unknown(&kind)),
+        })
+    }
+}
+
+impl Press {
+    fn read(members: &Members) -> Result<Self, Malformed> {
+        const ID: &str = "a UUID of version 4";
+        const ONE: &str = "given alone, or words or input instead";
+        let request_id: String = required(members, "request_id", ID)?;
+        let request_id =
+            RequestId::parse(&request_id).map_err(|NotUuid| Malformed::wrong("request_id", ID))?;
+        let action: Option<String> = optional(members, "action", "one of the buttons")?;
+        let words = optional(members, "words", "a string")?;
+        let input = optional_object(members, "input")?;
+        let deed = match (action, words, input) {
+            (Some(name), None, None) => Deed::Action(self::action(&name)?),
+            (None, Some(words), None) => Deed::Words(words),
+            (None, None, Some(input)) => Deed::Input(input),
+            _ => return Err(Malformed::wrong("action", ONE)),
+        };
+        Ok(Self { request_id, deed })
+    }
+}
+
+const LINK: &str = "a link, such as chat/123456789";
+
+fn action(name: &str) -> Result<Action, Malformed> {
+    Action::parse(name).ok_or(Malformed::wrong("action", "one of the buttons"))
+}
+
+fn secret(members: &Members, field: &'static str) -> Result<Secret, Malformed> {
+    bounded(members, field, LONGEST_SECRET, "a string of at most 128 bytes").map(Secret::new)
+}
+
+fn name(members: &Members) -> Result<String, Malformed> {
+    bounded(members, "name", LONGEST_NAME, "a string of at most 256 bytes")
+}
+
+fn bounded(
+    members: &Members,
+    field: &'static str,
+    limit: usize,
+    expected: &'static str,
+) -> Result<String, Malformed> {
+    let text: String = required(members, field, expected)?;
+    if text.len() <= limit { Ok(text) } else { Err(Malformed::wrong(field, expected)) }
+}

@@ -1,0 +1,247 @@
+//! What the desk protocol reads, refuses and writes.
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use super::*;
+use crate::fields::shown;
+
+const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
+
+/// Reads each line and shows what was read and how it is written, or why it was refused. `ID`
+/// stands for a request id.
+fn check(read: fn(&[u8]) -> String, lines: &[&str], expected: &Expect) {
+    let shown: Vec<String> = lines
+        .iter()
+        .map(|line| read(line.replace("ID", ID).as_bytes()).replace(ID, "ID"))
+        .collect();
+    expected.assert_eq(&(shown.join("\n") + "\n"));
+}
+
+fn request(line: &[u8]) -> String {
+    match Request::decode(line) {
+        Ok(request) => shown(&request, &request.to_line()),
+        Err(unreadable) => format!("{:?}: {unreadable}", unreadable.id.as_deref()),
+    }
+}
+
+fn message(line: &[u8]) -> String {
+    match Message::decode(line) {
+        Ok(message) => shown(&message, &message.to_line()),
+        Err(unreadable) => format!("{:?}: {unreadable}", unreadable.id.as_deref()),
+    }
+}
+
+#[test]
+fn requests() {
+    check(
+        request,
+        &[
+            r#"{"id":"1","kind":"watch","from":7}"#,
+            r#"{"kind":"watch","id":"","from":null,"new":1}"#,
+            r#"{"id":"2","kind":"press","request_id":"ID","action":"always1"}"#,
+            r#"{"id":"2","kind":"press","request_id":"ID","words":"no, \n thanks","action":null}"#,
+            "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"input\":{ \"b\":1.0,\n\"a\":2}}\r\n",
+            r#"{"id":"3","kind":"unlock","token":"hush"}"#,
+            r#"{"id":"4","kind":"pair","code":"7KQM2XWA","name":"Ada's page"}"#,
+            r#"{"id":"5","kind":"code"}"#,
+            r#"{"id":"6","kind":"links"}"#,
+            r#"{"id":"7","kind":"unpair","link":"chat/-100"}"#,
+            r#"{"id":"8","kind":"status"}"#,
+        ],
+        &expect![[r#"
+            Request { id: "1", command: Watch { from: Some(7) } }
+              = "{\"id\":\"1\",\"kind\":\"watch\",\"from\":7}\n"
+            Request { id: "", command: Watch { from: None } }
+              = "{\"id\":\"\",\"kind\":\"watch\"}\n"
+            Request { id: "2", command: Press(Press { request_id: RequestId("ID"), deed: Action(Always(1)) }) }
+              = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"action\":\"always1\"}\n"
+            Request { id: "2", command: Press(Press { request_id: RequestId("ID"), deed: Words("no, \n thanks") }) }
+              = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"words\":\"no, \\n thanks\"}\n"
+            Request { id: "2", command: Press(Press { request_id: RequestId("ID"), deed: Input(RawValue({ "b":1.0,␊"a":2})) }) }
+              = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"input\":{ \"b\":1.0, \"a\":2}}\n"
+            Request { id: "3", command: Unlock { token: Secret(…) } }
+              = "{\"id\":\"3\",\"kind\":\"unlock\",\"token\":\"hush\"}\n"
+            Request { id: "4", command: Pair { code: Secret(…), name: "Ada's page" } }
+              = "{\"id\":\"4\",\"kind\":\"pair\",\"code\":\"7KQM2XWA\",\"name\":\"Ada's page\"}\n"
+            Request { id: "5", command: Code }
+              = "{\"id\":\"5\",\"kind\":\"code\"}\n"
+            Request { id: "6", command: Links }
+              = "{\"id\":\"6\",\"kind\":\"links\"}\n"
+            Request { id: "7", command: Unpair { link: "chat/-100" } }
+              = "{\"id\":\"7\",\"kind\":\"unpair\",\"link\":\"chat/-100\"}\n"
+            Request { id: "8", command: Status }
+              = "{\"id\":\"8\",\"kind\":\"status\"}\n"
+        "#]],
+    );
+}
+
+#[test]
+fn unreadable_requests() {
+    let long_id = format!(r#"{{"id":"{}","kind":"status"}}"#, "x".repeat(LONGEST_ID + 1));
+    let long_token =
+        format!(r#"{{"id":"1","kind":"unlock","token":"{}"}}"#, "x".repeat(LONGEST_SECRET + 1));
+    let long_name = format!(
+        r#"{{"id":"1","kind":"pair","code":"A","name":"{}"}}"#,
+        "x".repeat(LONGEST_NAME + 1)
+    );
+    check(
+        request,
+        &[
+            "",
+            "no JSON",
+            r#"["1","status"]"#,
+            r#"{"id":"1","kind":"status"} {}"#,
+            r#"{"kind":"status"}"#,
+            r#"{"id":7,"kind":"status"}"#,
+            &long_id,
+            r#"{"id":"1"}"#,
+            r#"{"id":"1","kind":"fly"}"#,
+            r#"{"id":"1","kind":"watch","from":-1}"#,
+            r#"{"id":"1","kind":"watch","from":"7"}"#,
+            r#"{"id":"1","kind":"press","action":"allow"}"#,
+            r#"{"id":"1","kind":"press","request_id":"7","action":"allow"}"#,
+            r#"{"id":"1","kind":"press","request_id":"ID"}"#,
+            r#"{"id":"1","kind":"press","request_id":"ID","action":"fly"}"#,
+            r#"{"id":"1","kind":"press","request_id":"ID","action":"allow","words":"no"}"#,
+            r#"{"id":"1","kind":"press","request_id":"ID","words":"no","input":{}}"#,
+            r#"{"id":"1","kind":"press","request_id":"ID","words":7}"#,
+            r#"{"id":"1","kind":"press","request_id":"ID","input":[]}"#,
+            r#"{"id":"1","kind":"unlock"}"#,
+            &long_token,
+            r#"{"id":"1","kind":"pair","code":"7KQM2XWA"}"#,
+            r#"{"id":"1","kind":"pair","name":"Ada"}"#,
+            &long_name,
+            r#"{"id":"1","kind":"unpair"}"#,
+        ],
+        &expect![[r#"
+            None: the line is not one JSON object (read 0 bytes of it)
+            None: the line is not one JSON object (read 0 bytes of it)
+            None: the line is not one JSON object (read 0 bytes of it)
+            None: the line is not one JSON object (read 27 bytes of it)
+            None: the message has no id that is a string
+            None: the message has no id that is a string
+            None: `id` must be at most 128 bytes long
+            Some("1"): the message does not say of which kind it is
+            Some("1"): unknown kind of message "fly"
+            Some("1"): `from` must be a whole number
+            Some("1"): `from` must be a whole number
+            Some("1"): `request_id` must be a UUID of version 4
+            Some("1"): `request_id` must be a UUID of version 4
+            Some("1"): `action` must be given alone, or words or input instead
+            Some("1"): `action` must be one of the buttons
+            Some("1"): `action` must be given alone, or words or input instead
+            Some("1"): `action` must be given alone, or words or input instead
+            Some("1"): `words` must be a string
+            Some("1"): `input` must be an object
+            Some("1"): `token` must be a string of at most 128 bytes
+            Some("1"): `token` must be a string of at most 128 bytes
+            Some("1"): `name` must be a string of at most 256 bytes
+            Some("1"): `code` must be a string of at most 128 bytes
+            Some("1"): `name` must be a string of at most 256 bytes
+            Some("1"): `link` must be a link, such as chat/123456789
+        "#]],
+    );
+}
+
+#[test]
+fn messages() {
+    check(
+        message,
+        &[
+            r#"{"kind":"entry","entry":{"seq":7,"at_ms":1500,"kind":"asked","question":"ID","hash":"00ff","body":{ "b":1.0,"a":{} },"time":"new"}}"#,
+            r#"{"kind":"entry","entry":{"seq":8,"at_ms":-1,"kind":"started","hash":"","body":{}}}"#,
+            r#"{"id":"1","kind":"watching","head":7}"#,
+            r#"{"id":"2","kind":"told","done":true,"text":"Allowed by Ada"}"#,
+            r#"{"id":"3","kind":"code","code":"7KQM2XWA","seconds":600}"#,
+            r#"{"id":"4","kind":"paired","token":"hush"}"#,
+            r#"{"id":"5","kind":"links","links":[{"link":"chat/7","name":"Ada"}]}"#,
+            r#"{"id":"6","kind":"status","status":{"version":"0.1.0","pid":4,"uptime_seconds":5,"open":0,"head":9,"socket":"/s","database":"/d","reach":{"terminal":true,"viewers":{"connected":1,"paired":0}}}}"#,
+            r#"{"id":null,"kind":"error","text":"no"}"#,
+            r#"{"id":"7","kind":"error","text":"no"}"#,
+        ],
+        &expect![[r#"
+            Entry(Entry { seq: 7, at_ms: 1500, kind: "asked", question: Some("ID"), hash: "00ff", body: RawValue({ "b":1.0,"a":{} }) })
+              = "{\"kind\":\"entry\",\"entry\":{\"seq\":7,\"at_ms\":1500,\"kind\":\"asked\",\"question\":\"ID\",\"hash\":\"00ff\",\"body\":{ \"b\":1.0,\"a\":{} }}}\n"
+            Entry(Entry { seq: 8, at_ms: -1, kind: "started", question: None, hash: "", body: RawValue({}) })
+              = "{\"kind\":\"entry\",\"entry\":{\"seq\":8,\"at_ms\":-1,\"kind\":\"started\",\"question\":null,\"hash\":\"\",\"body\":{}}}\n"
+            Answer { id: "1", answer: Watching { head: 7 } }
+              = "{\"id\":\"1\",\"kind\":\"watching\",\"head\":7}\n"
+            Answer { id: "2", answer: Told { done: true, text: "Allowed by Ada" } }
+              = "{\"id\":\"2\",\"kind\":\"told\",\"done\":true,\"text\":\"Allowed by Ada\"}\n"
+            Answer { id: "3", answer: Code { code: Secret(…), seconds: 600 } }
+              = "{\"id\":\"3\",\"kind\":\"code\",\"code\":\"7KQM2XWA\",\"seconds\":600}\n"
+            Answer { id: "4", answer: Paired { token: Secret(…) } }
+              = "{\"id\":\"4\",\"kind\":\"paired\",\"token\":\"hush\"}\n"
+            Answer { id: "5", answer: Links([Link { link: "chat/7", name: "Ada" }]) }
+              = "{\"id\":\"5\",\"kind\":\"links\",\"links\":[{\"link\":\"chat/7\",\"name\":\"Ada\"}]}\n"
+            Answer { id: "6", answer: Status(Status { version: "0.1.0", pid: 4, uptime_seconds: 5, open: 0, head: 9, socket: "/s", database: "/d", reach: Reach { terminal: true, telegram: None, viewers: Viewers { connected: 1, paired: 0 } } }) }
+              = "{\"id\":\"6\",\"kind\":\"status\",\"status\":{\"version\":\"0.1.0\",\"pid\":4,\"uptime_seconds\":5,\"open\":0,\"head\":9,\"socket\":\"/s\",\"database\":\"/d\",\"reach\":{\"terminal\":true,\"telegram\":null,\"viewers\":{\"connected\":1,\"paired\":0}}}}\n"
+            Error { id: None, text: "no" }
+              = "{\"id\":null,\"kind\":\"error\",\"text\":\"no\"}\n"
+            Error { id: Some("7"), text: "no" }
+              = "{\"id\":\"7\",\"kind\":\"error\",\"text\":\"no\"}\n"
+        "#]],
+    );
+}
+
+#[test]
+fn unreadable_messages() {
+    check(
+        message,
+        &[
+            "{",
+            r#"{"id":"1"}"#,
+            r#"{"id":"1","kind":"fly"}"#,
+            r#"{"kind":"told","done":true,"text":""}"#,
+            r#"{"kind":"entry","entry":{"seq":7}}"#,
+            r#"{"kind":"entry","entry":[7,0,"asked",null,"",{}]}"#,
+            r#"{"id":"1","kind":"told","done":1,"text":""}"#,
+            r#"{"id":"1","kind":"error"}"#,
+            r#"{"id":"1","kind":"links"}"#,
+            r#"{"id":"1","kind":"links","links":[["chat/7","Ada"]]}"#,
+            r#"{"id":"1","kind":"status","status":{}}"#,
+        ],
+        &expect![[r#"
+            None: the line is not one JSON object (read 1 bytes of it)
+            Some("1"): the message does not say of which kind it is
+            Some("1"): unknown kind of message "fly"
+            None: the message has no id that is a string
+            None: `entry` must be an object with seq, at_ms, kind, hash and body
+            None: `entry` must be an object with seq, at_ms, kind, hash and body
+            Some("1"): `done` must be true or false
+            Some("1"): `text` must be a string
+            Some("1"): `links` must be an array of objects with link and name
+            Some("1"): `links` must be an array of objects with link and name
+            Some("1"): `status` must be an object with version, pid and how things stand
+        "#]],
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_request_is_one_line_and_comes_back(words: String, name: String, link: String) {
+        let press = Press {
+            request_id: crate::approval::RequestId::parse(ID).expect("a UUID"),
+            deed: Deed::Words(words),
+        };
+        let name = name.chars().take(LONGEST_NAME / 4).collect();
+        let link = link.chars().take(LONGEST_SECRET / 4).collect();
+        for command in [
+            Command::Press(press),
+            Command::Pair { code: Secret::new("A"), name },
+            Command::Unpair { link },
+        ] {
+            let request = Request { id: "1".to_owned(), command };
+            let line = request.to_line();
+            prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
+            let back = Request::decode(&line).expect("our own line");
+            prop_assert_eq!(format!("{back:?}"), format!("{request:?}"));
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+        let _ = (Request::decode(&bytes), Message::decode(&bytes));
+    }
+}
