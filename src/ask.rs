@@ -48,7 +48,7 @@ pub(crate) struct Args {
 
 /// What the desk is told of the question, in place of a tool's input.
 #[derive(Serialize)]
-struct Question<'a> {
+struct Asked<'a> {
     question: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<String>,
@@ -94,7 +94,7 @@ impl Args {
             Some("-") => Some(details_from(io::stdin())?),
             details => details.map(Into::into),
         };
-        let question = Question { question: &self.question, details, choices: &self.choices };
+        let question = Asked { question: &self.question, details, choices: &self.choices };
         let takes = if self.choices.is_empty() { Vec::new() } else { vec![Takes::Edit] };
         Ok(Request {
             request_id: asker::fresh_id(),

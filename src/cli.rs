@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{config, install, uninstall};
+use crate::{ask, config, install, uninstall};
 
 /// One small program for everything that passes between a coding agent, your code, your screen
 /// and you.
@@ -27,6 +27,7 @@ struct Cli {
 /// One variant and one file for each command.
 #[derive(Debug, Subcommand)]
 enum Command {
+    Ask(ask::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
 }
@@ -66,6 +67,7 @@ impl Cli {
         let file = self.config.as_deref();
         let done = match self.command {
             None => Cli::command().print_help().map(|()| ExitCode::SUCCESS).map_err(Failure::from),
+            Some(Command::Ask(args)) => args.run(file),
             Some(Command::Install(args)) => args.run(file),
             Some(Command::Uninstall(args)) => args.run(),
         };

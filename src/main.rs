@@ -3,8 +3,10 @@
 //! The commands that agents start come first, before anything is parsed or set up: how long they
 //! take to start is time that somebody waits.
 
+mod ask;
 mod cli;
 mod config;
+mod hook;
 mod install;
 mod log;
 mod program;
@@ -17,6 +19,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(command) if command == "bridge" => callgate_tools::bridge::main(arguments),
+        Some(command) if command == "hook" => hook::main(arguments),
         _ => cli::run(),
     }
 }

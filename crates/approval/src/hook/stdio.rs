@@ -1,0 +1,70 @@
+//! The agent's end of the hook: one JSON object comes, at most one line goes.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use callgate_wire::raw::Json;
+use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, read, write};
+
+/// The longest input that is read. A question has to fit into a line of the protocol; what a tool
+/// has brought, which is told too when it has run, may be larger.
+pub(super) const LONGEST_INPUT: usize = 32 * 1024 * 1024;
+/// An agent that says nothing for so long has nothing to say.
+const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+const CHUNK: usize = 64 * 1024;
+
+/// Reads the agent's input: to its end, or until it is one whole JSON value, since not every agent
+/// closes the pipe. The error comes with what was read before it.
+pub(super) fn read_input(stdin: BorrowedFd<'_>) -> Result<Vec<u8>, (String, Vec<u8>)> {
+    let mut input = Vec::with_capacity(CHUNK);
+    loop {
+        let reason = match fill(stdin, &mut input) {
+            Ok(0) => return Ok(input),
+            Ok(_) if is_whole(&input) => return Ok(input),
+            Ok(_) if input.len() > LONGEST_INPUT => {
+                format!("the agent's input has more than {LONGEST_INPUT} bytes")
+            }
+            Ok(_) => continue,
+            Err(error) => format!("cannot read the agent's input: {error}"),
+        };
+        return Err((reason, input));
+    }
+}
+
+/// Reads once; 0 is the end.
+fn fill(stdin: BorrowedFd<'_>, input: &mut Vec<u8>) -> io::Result<usize> {
+    loop {
+        match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE)) {
+            Ok(0) => return Err(io::Error::new(io::ErrorKind::TimedOut, "nothing came")),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        input.reserve(CHUNK);
+        match read(stdin, spare_capacity(input)) {
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            done => return Ok(done?),
+        }
+    }
+}
+
+fn is_whole(input: &[u8]) -> bool {
+    let ends = input.trim_ascii_end().ends_with(b"}");
+    ends && std::str::from_utf8(input).is_ok_and(|text| Json::read(text).is_ok())
+}
+
+/// Writes all of it, also to a pipe in non-blocking mode, as some agents hand one over.
+pub(super) fn write_all(output: BorrowedFd<'_>, mut rest: &[u8]) -> io::Result<()> {
+    while !rest.is_empty() {
+        match write(output, rest) {
+            Ok(count) => rest = &rest[count..],
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                poll(&mut [PollFd::new(&output, PollFlags::OUT)], Some(&PATIENCE))?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! What a person decides reaches the agent in its own form, byte for byte.
+
+use serde_json::json;
+
+use crate::fixture::{Stage, answered, bash, event};
+
+fn check(input: &str, fields: &str, printed: &str) {
+    answered(&[], input, fields).printed(&format!("{printed}\n"));
+}
+
+fn permission(decision: &str) -> String {
+    format!(
+        r#"{{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{decision}}}}}"#
+    )
+}
+
+#[test]
+fn the_question_is_the_agents_own() {
+    let stage = Stage::new();
+    let desk = stage.desk();
+    let hook = stage.hook(bash());
+    let mut asked = desk.accept();
+    let mut request = asked.request();
+    let id = request["request_id"].take();
+    assert_eq!(id.as_str().unwrap().len(), 36);
+    let expected = json!({
+        "request_id": null, "tool_name": "Bash",
+        "tool_input": {"command": "curl -H s3cret", "description": "d"},
+        "cwd": "/work", "session_id": "session",
+        "permission_suggestions": [{"type": "addRules", "rules": [{"toolName": "Bash"}]}],
+        "agent": "claude-code",
+        "context": {
+            "event": "PermissionRequest", "prompt_id": "prompt", "timeout_seconds": 300,
+            "takes": ["always", "edit", "interrupt"],
+        },
+    });
+    assert_eq!(request, expected);
+    asked.answer(r#""decision":"allow""#);
+    assert_eq!(hook.end().code, Some(0));
+    let other = stage.hook(bash());
+    let mut asked = desk.accept();
+    assert_ne!(asked.id(), id.as_str().unwrap());
+    asked.answer(r#""decision":"deny""#);
+    assert_eq!(other.end().code, Some(0));
+}
+
+#[test]
+fn allow_deny_and_all_that_goes_with_them() {
+    let bash = bash();
+    let allow =
+        r#""decision":"allow","message":null,"always_allow_suggestion":null,"new_field":{"a":1}"#;
+    check(&bash, allow, &permission(r#"{"behavior":"allow"}"#));
+    check(
+        &bash,
+        r#""decision":"allow","always_allow_suggestion":{"type":"a", "n":1.50}"#,
+        &permission(r#"{"behavior":"allow","updatedPermissions":[{"type":"a", "n":1.50}]}"#),
+    );
+    check(
+        &bash,
+        r#""decision":"allow","always_allow_suggestion":{"type":"a"},"updated_permissions":[{"type":"a"},{"z":1,"a":"\u00e9"}]"#,
+        &permission(
+            r#"{"behavior":"allow","updatedPermissions":[{"type":"a"},{"z":1,"a":"\u00e9"}]}"#,
+        ),
+    );
+    check(
+        &bash,
+        r#""decision":"allow","updated_input":{"command":"make  test"}"#,
+        &permission(r#"{"behavior":"allow","updatedInput":{"command":"make  test"}}"#),
+    );
+    check(
+        &bash,
+        r#""decision":"deny","message":"Only `make test`,\nplease.""#,
+        &permission(r#"{"behavior":"deny","message":"Only `make test`,\nplease."}"#),
+    );
+    check(
+        &bash,
+        r#""decision":"deny","message":"Stop.","interrupt":true"#,
+        &permission(r#"{"behavior":"deny","message":"Stop.","interrupt":true}"#),
+    );
+}
+
+#[test]
+fn nobody_decided() {
+    answered(&[], &bash(), r#""decision":"timeout""#).fell_back("nobody decided");
+    // Also for an answer that the agent could not take.
+    let edited = r#""decision":"allow","updated_input":{}"#;
+    answered(&["--agent", "codex"], &bash(), edited).fell_back("nobody decided");
+}
+
+#[test]
+fn codex_is_answered_with_nothing_that_it_refuses() {
+    let all = r#""decision":"allow","always_allow_suggestion":{"type":"a"},"updated_permissions":[{"type":"a"}]"#;
+    let stop = r#""decision":"deny","message":"No.","interrupt":true"#;
+    let mut recognised = event("PermissionRequest");
+    recognised["turn_id"] = json!("turn");
+    recognised["transcript_path"] = json!(null);
+    for (flags, input) in [
+        (&["--agent", "codex"][..], bash()),
+        (&[][..], recognised.to_string()),
+        (&["--agent", "codex"][..], recognised.to_string()),
+    ] {
+        let allowed = permission(r#"{"behavior":"allow"}"#) + "\n";
+        answered(flags, &input, all).printed(&allowed);
+        let denied = permission(r#"{"behavior":"deny","message":"No."}"#) + "\n";
+        answered(flags, &input, stop).printed(&denied);
+    }
+    let stage = Stage::new();
+    let desk = stage.desk();
+    let hook = stage.start(stage.command(&["hook", "--agent", "codex"]), bash());
+    let mut asked = desk.accept();
+    let request = asked.request();
+    assert_eq!((&request["agent"], &request["context"]["takes"]), (&json!("codex"), &json!([])));
+    asked.answer(r#""decision":"timeout""#);
+    hook.end().fell_back("nobody decided");
+}
+
+#[test]
+fn other_events_that_ask_have_their_own_form() {
+    let pre = event("PreToolUse").to_string();
+    check(
+        &pre,
+        r#""decision":"allow","updated_input":{"command":"ls"}"#,
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"ls"}}}"#,
+    );
+    check(
+        &pre,
+        r#""decision":"deny","message":"No.""#,
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"No."}}"#,
+    );
+    answered(&[], &pre, r#""decision":"timeout""#).fell_back("nobody decided");
+    let form = json!({
+        "hook_event_name": "Elicitation", "mcp_server_name": "toy", "message": "your name?",
+        "mode": "form", "requested_schema": {"type": "object", "required": ["name"]},
+    });
+    let form = form.to_string();
+    check(
+        &form,
+        r#""decision":"allow","updated_input":{"name":"Ada"}"#,
+        r#"{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"name":"Ada"}}}"#,
+    );
+    check(
+        &form,
+        r#""decision":"deny","message":"No.""#,
+        r#"{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}"#,
+    );
+    check(
+        &form,
+        r#""decision":"deny","interrupt":true"#,
+        r#"{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"cancel"}}"#,
+    );
+    answered(&[], &form, r#""decision":"timeout""#).fell_back("nobody decided");
+}

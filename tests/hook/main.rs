@@ -1,0 +1,20 @@
+//! The hook and `ask` as real processes, before a desk that does exactly what the test says, and
+//! the hook as the real Claude Code CLI starts it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a failed step is a failed test, and a skipped one says why"
+)]
+
+mod ask;
+mod claude;
+mod decisions;
+mod failing;
+mod fixture;
+mod input;
+mod leaving;
+mod returning;
+mod telling;
+mod words;

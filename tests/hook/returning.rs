@@ -1,0 +1,88 @@
+//! A desk that dies while a hook waits is dialled again, for a while, with the same question.
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::fixture::{Stage, bash};
+
+#[test]
+fn a_desk_that_comes_back_is_asked_the_same() {
+    let stage = Stage::new();
+    let desk = stage.desk();
+    let hook = stage.hook(bash());
+    let first = desk.accept();
+    let line = first.line.clone();
+    drop((desk, first));
+    fs::remove_file(&stage.socket).unwrap();
+    thread::sleep(Duration::from_millis(300));
+    let desk = stage.desk();
+    let second = desk.accept();
+    assert_eq!(second.line, line);
+    // Once more, with the socket left behind.
+    drop((desk, second));
+    thread::sleep(Duration::from_millis(150));
+    fs::remove_file(&stage.socket).unwrap();
+    let desk = stage.desk();
+    let mut third = desk.accept();
+    assert_eq!(third.line, line);
+    third.answer(r#""decision":"deny","message":"No.""#);
+    third.assert_closed();
+    let ended = hook.end();
+    assert!(ended.code == Some(0) && ended.stdout.contains(r#""message":"No.""#), "{ended:?}");
+}
+
+#[test]
+fn a_desk_that_stays_away_is_given_up() {
+    let stage = Stage::new().patience(300, 1);
+    let desk = stage.desk();
+    let hook = stage.hook(bash());
+    drop((desk.accept(), desk));
+    let start = Instant::now();
+    hook.end().fell_back("was not back within 1 s");
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn without_grace_it_is_given_up_at_once() {
+    let stage = Stage::new().patience(300, 0);
+    let desk = stage.desk();
+    let hook = stage.hook(bash());
+    drop((desk.accept(), desk));
+    hook.end().fell_back("was not back within 0 s");
+}
+
+#[test]
+fn all_the_waiting_has_one_limit() {
+    let stage = Stage::new().patience(1, 60);
+    let desk = stage.desk();
+    let hook = stage.hook(bash());
+    drop((desk.accept(), desk));
+    let start = Instant::now();
+    hook.end().fell_back("was not back");
+    assert!(start.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_desk_with_a_long_queue_is_there() {
+    let stage = Stage::new();
+    let listener = rustix::net::socket(
+        rustix::net::AddressFamily::UNIX,
+        rustix::net::SocketType::STREAM,
+        None,
+    )
+    .unwrap();
+    let address = rustix::net::SocketAddrUnix::new(&stage.socket).unwrap();
+    rustix::net::bind(&listener, &address).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let hooks: Vec<_> = (0..5).map(|_| stage.hook(bash())).collect();
+    // Time for all of them to find the queue full.
+    thread::sleep(Duration::from_millis(200));
+    let desk = crate::fixture::Desk::of(listener);
+    for _ in &hooks {
+        desk.accept().answer(r#""decision":"allow""#);
+    }
+    for hook in hooks {
+        assert_eq!(hook.end().code, Some(0));
+    }
+}
