@@ -83,6 +83,12 @@ impl Lines {
         self.buffer.pending().len()
     }
 
+    /// Whether the line that is arriving is already over the limit.
+    #[must_use]
+    pub fn is_dropping(&self) -> bool {
+        self.dropping.is_some()
+    }
+
     /// The next whole line, if one has arrived.
     pub fn next_frame(&mut self) -> Option<Line<'_>> {
         loop {

@@ -1,0 +1,99 @@
+//! A question as people see it: masked, safe to show, and free of any one channel's shapes.
+
+mod body;
+mod offers;
+pub(crate) mod picks;
+#[cfg(test)]
+mod tests;
+
+use crate::plain;
+use callgate_wire::approval::{Request, RequestId, Takes};
+
+pub use body::{Body, Change};
+pub use offers::Offer;
+pub use picks::{Choice, Picker};
+
+/// A question as people see it. Every text in it is masked and safe to show.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Card {
+    /// The question's id.
+    pub id: RequestId,
+    /// Which agent asks, in words for people.
+    pub agent: String,
+    /// The folder the agent works in.
+    pub project: String,
+    /// The agent's session.
+    pub session: String,
+    /// The tool, by the agent's name for it.
+    pub tool: String,
+    /// What the tool would do.
+    pub body: Body,
+    /// The whole input as JSON, masked: what a person may edit.
+    pub input: String,
+    /// What the agent said before it asked.
+    pub last_words: Option<String>,
+    /// Why it is asked, when a rule says so.
+    pub because: Option<String>,
+    /// What may be allowed from now on.
+    pub offers: Vec<Offer>,
+    /// What the agent wants its user to choose from.
+    pub pickers: Vec<Picker>,
+    /// Whether a deny may also end the agent's turn.
+    pub can_stop: bool,
+    /// Whether the input may be changed.
+    pub can_edit: bool,
+    /// When it was asked, in milliseconds since 1970.
+    pub asked_ms: i64,
+    /// Until when an answer counts, in milliseconds since 1970.
+    pub until_ms: i64,
+}
+
+impl Card {
+    /// The card of a request. `input` is its masked input, and the last words and suggestions are
+    /// masked here.
+    #[must_use]
+    pub fn new(request: &Request, input: &str, asked_ms: i64, until_ms: i64) -> Self {
+        let shown = |text: &str| plain::shown(text);
+        let last_words = request.context.as_ref().and_then(|context| context.last_words.as_deref());
+        let agent = request.agent.as_deref().unwrap_or("agent");
+        let can_edit = request.takes(Takes::Edit);
+        let offers = if request.takes(Takes::Always) {
+            offers::of(&request.permission_suggestions)
+        } else {
+            Vec::new()
+        };
+        Self {
+            id: request.request_id.clone(),
+            agent: shown(agent_name(agent)),
+            project: shown(&request.cwd),
+            session: shown(&request.session_id),
+            tool: shown(&request.tool_name),
+            body: Body::of(&request.tool_name, input),
+            input: plain::visible(input),
+            last_words: last_words.map(shown).filter(|words| !words.trim().is_empty()),
+            because: None,
+            offers,
+            pickers: if can_edit { picks::of(&request.tool_name, input) } else { Vec::new() },
+            can_stop: request.takes(Takes::Interrupt),
+            can_edit,
+            asked_ms,
+            until_ms,
+        }
+    }
+
+    /// What the question is about, on one line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let line = self.body.line().unwrap_or_else(|| self.tool.clone());
+        plain::line(line.trim())
+    }
+}
+
+fn agent_name(agent: &str) -> &str {
+    match agent {
+        "claude-code" => "Claude Code",
+        "codex" => "Codex",
+        "script" => "A script",
+        other => other,
+    }
+}

@@ -1,0 +1,170 @@
+//! What a tool would do, told apart by what people need to see.
+
+use crate::plain;
+use serde_json::{Map, Value};
+
+/// What a tool would do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// Run a shell command.
+    Command {
+        /// The command line.
+        command: String,
+        /// What the agent says it is for.
+        description: Option<String>,
+    },
+    /// Write a whole file.
+    Write {
+        /// The file.
+        path: String,
+        /// All that it would hold.
+        content: String,
+    },
+    /// Change a file.
+    Edit {
+        /// The file.
+        path: String,
+        /// The changes, in order.
+        changes: Vec<Change>,
+    },
+    /// Begin to carry out a plan.
+    Plan(String),
+    /// The agent's questions to its user; the card's pickers hold the answers to choose from.
+    Questions(Vec<String>),
+    /// A question of a script or of a tool server, with what it tells beside it.
+    Question {
+        /// The question.
+        question: String,
+        /// What it tells beside it.
+        details: Option<String>,
+    },
+    /// Call a tool of an MCP server.
+    Mcp {
+        /// The server.
+        server: String,
+        /// Its tool.
+        tool: String,
+        /// The input, as JSON.
+        input: String,
+    },
+    /// Anything else, as JSON.
+    Other(String),
+}
+
+/// One change to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What stands there now.
+    pub old: String,
+    /// What would stand there.
+    pub new: String,
+    /// Whether it is changed wherever it stands.
+    pub everywhere: bool,
+}
+
+impl Body {
+    /// The body for a tool's masked input. An input that has not the tool's usual shape is shown
+    /// as it is.
+    pub(super) fn of(tool: &str, input: &str) -> Self {
+        let fields: Map<String, Value> = serde_json::from_str(input).unwrap_or_default();
+        let known = match tool {
+            "Bash" | "shell" | "local_shell" | "exec_command" => command(&fields),
+            "Write" | "write_file" => write(&fields),
+            "Edit" | "MultiEdit" | "edit_file" => edit(&fields),
+            "ExitPlanMode" => shown(&fields, "plan").map(Self::Plan),
+            "AskUserQuestion" => questions(&fields),
+            "Ask" => question(&fields, "question", "details"),
+            "Elicitation" => question(&fields, "message", "mcp_server_name"),
+            _ => mcp(tool, input),
+        };
+        known.unwrap_or_else(|| Self::Other(pretty(input)))
+    }
+
+    /// What it is about, on one line; nothing when that takes the tool's name.
+    pub(super) fn line(&self) -> Option<String> {
+        match self {
+            Self::Command { command, .. } => Some(command.clone()),
+            Self::Write { path, .. } => Some(format!("write {path}")),
+            Self::Edit { path, .. } => Some(format!("edit {path}")),
+            Self::Plan(plan) => {
+                plan.lines().find(|line| !line.trim().is_empty()).map(str::to_owned)
+            }
+            Self::Questions(all) => all.first().cloned(),
+            Self::Question { question, .. } => Some(question.clone()),
+            Self::Mcp { server, tool, .. } => Some(format!("{server}: {tool}")),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+fn shown(fields: &Map<String, Value>, name: &str) -> Option<String> {
+    fields.get(name)?.as_str().map(plain::visible)
+}
+
+fn command(fields: &Map<String, Value>) -> Option<Body> {
+    let command = match fields.get("command").or_else(|| fields.get("cmd"))? {
+        Value::String(command) => plain::visible(command),
+        // Codex gives the words one by one.
+        Value::Array(words) => plain::visible(&words_of(words)?),
+        _ => return None,
+    };
+    Some(Body::Command { command, description: shown(fields, "description") })
+}
+
+/// The words as one would type them; those with anything but plain characters in quotes.
+fn words_of(words: &[Value]) -> Option<String> {
+    let quoted = |word: &Value| {
+        let word = word.as_str()?;
+        let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
+        Some(if !word.is_empty() && word.chars().all(is_plain) {
+            word.to_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        })
+    };
+    Some(words.iter().map(quoted).collect::<Option<Vec<_>>>()?.join(" "))
+}
+
+fn path_of(fields: &Map<String, Value>) -> Option<String> {
+    shown(fields, "file_path").or_else(|| shown(fields, "path"))
+}
+
+fn write(fields: &Map<String, Value>) -> Option<Body> {
+    Some(Body::Write { path: path_of(fields)?, content: shown(fields, "content")? })
+}
+
+fn edit(fields: &Map<String, Value>) -> Option<Body> {
+    let changes = match fields.get("edits") {
+        Some(edits) => edits.as_array()?.iter().map(|edit| change(edit.as_object()?)).collect(),
+        None => change(fields).map(|change| vec![change]),
+    };
+    Some(Body::Edit { path: path_of(fields)?, changes: changes? })
+}
+
+fn change(fields: &Map<String, Value>) -> Option<Change> {
+    let everywhere = fields.get("replace_all").and_then(Value::as_bool).unwrap_or_default();
+    let (old, new) = (shown(fields, "old_string")?, shown(fields, "new_string")?);
+    Some(Change { old, new, everywhere })
+}
+
+fn questions(fields: &Map<String, Value>) -> Option<Body> {
+    let all = fields.get("questions")?.as_array()?.iter();
+    let texts: Option<Vec<_>> = all.map(|one| shown(one.as_object()?, "question")).collect();
+    texts.map(Body::Questions)
+}
+
+fn question(fields: &Map<String, Value>, question: &str, details: &str) -> Option<Body> {
+    Some(Body::Question { question: shown(fields, question)?, details: shown(fields, details) })
+}
+
+fn mcp(tool: &str, input: &str) -> Option<Body> {
+    let (server, tool) = tool.strip_prefix("mcp__")?.split_once("__")?;
+    let (server, tool) = (plain::visible(server), plain::visible(tool));
+    Some(Body::Mcp { server, tool, input: pretty(input) })
+}
+
+fn pretty(input: &str) -> String {
+    let value: Option<Value> = serde_json::from_str(input).ok();
+    let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
+    plain::visible(&pretty.unwrap_or_else(|| input.to_owned()))
+}

@@ -1,0 +1,98 @@
+//! What an agent offers to allow from now on, grouped into choices and put into words.
+//!
+//! Suggestions that name the same destination were made to be applied together: an agent that
+//! gets only the first of them asks again. One without a destination stands by itself.
+
+use crate::plain;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// A choice of what to allow from now on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// What it would allow.
+    pub meaning: String,
+    /// How long, and where.
+    pub lasts: String,
+    /// Which of the request's suggestions belong to it, by their place.
+    pub members: Vec<usize>,
+}
+
+/// More choices than anybody would read; the rest is not offered.
+const MOST_OFFERS: usize = 8;
+
+/// The choices that these suggestions make up.
+pub(super) fn of(suggestions: &[Box<RawValue>]) -> Vec<Offer> {
+    let values: Vec<Value> =
+        suggestions.iter().map(|raw| serde_json::from_str(raw.get()).unwrap_or_default()).collect();
+    let mut groups: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
+    for (at, value) in values.iter().enumerate().filter(|(_, value)| value.is_object()) {
+        let destination = value["destination"].as_str();
+        match groups.iter_mut().find(|(there, _)| there.is_some() && *there == destination) {
+            Some((_, members)) => members.push(at),
+            None => groups.push((destination, vec![at])),
+        }
+    }
+    groups.truncate(MOST_OFFERS);
+    groups.into_iter().map(|(destination, members)| offer(&values, destination, members)).collect()
+}
+
+fn offer(values: &[Value], destination: Option<&str>, members: Vec<usize>) -> Offer {
+    let meanings: Vec<String> = members.iter().map(|at| meaning(&values[*at])).collect();
+    let meaning = plain::shown(&meanings.join("; "));
+    Offer { meaning, lasts: plain::visible(&lasts(destination)), members }
+}
+
+fn meaning(suggestion: &Value) -> String {
+    let names = |field: &str| {
+        let all = suggestion[field].as_array().into_iter().flatten();
+        all.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+    };
+    match suggestion["type"].as_str().unwrap_or_default() {
+        kind @ ("addRules" | "replaceRules" | "removeRules") => rules(kind, suggestion),
+        "addDirectories" => format!("work in {}", names("directories")),
+        "removeDirectories" => format!("no longer work in {}", names("directories")),
+        "setMode" => match suggestion["mode"].as_str().unwrap_or("?") {
+            "acceptEdits" => "accept all edits".to_owned(),
+            "bypassPermissions" => "ask about nothing at all".to_owned(),
+            mode => format!("mode {mode}"),
+        },
+        "toolAlwaysAllow" => {
+            format!("every use of {}", suggestion["tool"].as_str().unwrap_or("this tool"))
+        }
+        // What cannot be put into words is shown as it is.
+        _ => suggestion.to_string(),
+    }
+}
+
+fn rules(kind: &str, suggestion: &Value) -> String {
+    let all = suggestion["rules"].as_array().into_iter().flatten();
+    let words = all.map(|rule| {
+        let tool = rule["toolName"].as_str().unwrap_or("?");
+        rule["ruleContent"].as_str().map_or_else(
+            || format!("every use of {tool}"),
+            |content| {
+                if tool == "Bash" { content.to_owned() } else { format!("{tool}({content})") }
+            },
+        )
+    });
+    let words = words.collect::<Vec<_>>().join(", ");
+    match (kind, suggestion["behavior"].as_str().unwrap_or("allow")) {
+        ("addRules", "allow") => words,
+        ("addRules", other) => format!("{other}: {words}"),
+        ("removeRules", _) => format!("drop the rules for {words}"),
+        (_, other) => format!("replace the rules by {other}: {words}"),
+    }
+}
+
+fn lasts(destination: Option<&str>) -> String {
+    match destination {
+        Some("session") => "for this session".to_owned(),
+        Some("localSettings") => "for good, in this project for you".to_owned(),
+        Some("projectSettings") => "for good, in this project for everybody".to_owned(),
+        Some("userSettings") => "for good, in all your projects".to_owned(),
+        Some("cliArg") => "while this agent runs".to_owned(),
+        Some(other) => format!("kept in {other}"),
+        None => "for as long as the agent keeps it".to_owned(),
+    }
+}

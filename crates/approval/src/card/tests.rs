@@ -1,0 +1,202 @@
+//! What people see of each kind of question, and what goes back to the agent.
+
+use callgate_wire::approval::Request;
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn card(tool: &str, input: &Value, suggestions: &Value) -> Card {
+    let line = json!({
+        "request_id": "550e8400-e29b-41d4-a716-446655440000",
+        "tool_name": tool,
+        "tool_input": input,
+        "cwd": "/work/engine",
+        "session_id": "s1",
+        "agent": "claude-code",
+        "permission_suggestions": suggestions,
+        "context": { "takes": ["always", "edit", "interrupt"], "last_words": "Now\u{202e} I build." },
+    });
+    let request = Request::decode(line.to_string().as_bytes()).unwrap();
+    Card::new(&request, request.tool_input.get(), 1, 2)
+}
+
+fn body(tool: &str, input: &Value, expected: &Expect) {
+    let card = card(tool, input, &json!([]));
+    expected.assert_eq(&format!("{}\n{:?}", card.summary(), card.body));
+}
+
+#[test]
+fn bodies_by_tool() {
+    body(
+        "Bash",
+        &json!({ "command": "make\u{200b} build\n", "description": "Build" }),
+        &expect![[r#"
+            make⟨U+200B⟩ build⏎
+            Command { command: "make⟨U+200B⟩ build\n", description: Some("Build") }"#]],
+    );
+    body(
+        "shell",
+        &json!({ "command": ["bash", "-lc", "echo 'hi'"] }),
+        &expect![[r#"
+        bash -lc 'echo '\''hi'\'''
+        Command { command: "bash -lc 'echo '\\''hi'\\'''", description: None }"#]],
+    );
+    body(
+        "Write",
+        &json!({ "file_path": "/a/b", "content": "one\ntwo" }),
+        &expect![[r#"
+        write /a/b
+        Write { path: "/a/b", content: "one\ntwo" }"#]],
+    );
+    body(
+        "Edit",
+        &json!({ "file_path": "/a/b", "old_string": "x", "new_string": "y", "replace_all": true }),
+        &expect![[r#"
+            edit /a/b
+            Edit { path: "/a/b", changes: [Change { old: "x", new: "y", everywhere: true }] }"#]],
+    );
+    body(
+        "MultiEdit",
+        &json!({ "file_path": "/a", "edits": [{ "old_string": "x", "new_string": "y" }] }),
+        &expect![[r#"
+            edit /a
+            Edit { path: "/a", changes: [Change { old: "x", new: "y", everywhere: false }] }"#]],
+    );
+    body(
+        "ExitPlanMode",
+        &json!({ "plan": "\n# Plan\n1. build" }),
+        &expect![[r##"
+        # Plan
+        Plan("\n# Plan\n1. build")"##]],
+    );
+    body(
+        "Ask",
+        &json!({ "question": "Deploy?", "details": "v2" }),
+        &expect![[r#"
+        Deploy?
+        Question { question: "Deploy?", details: Some("v2") }"#]],
+    );
+    body(
+        "mcp__github__merge",
+        &json!({ "number": 7 }),
+        &expect![[r#"
+        github: merge
+        Mcp { server: "github", tool: "merge", input: "{\n  \"number\": 7\n}" }"#]],
+    );
+    body(
+        "WebFetch",
+        &json!({ "url": "http://127.0.0.1/" }),
+        &expect![[r#"
+        WebFetch
+        Other("{\n  \"url\": \"http://127.0.0.1/\"\n}")"#]],
+    );
+}
+
+#[test]
+fn an_input_of_an_unusual_shape_is_shown_as_it_is() {
+    for (tool, input) in [
+        ("Bash", json!({ "command": 7 })),
+        ("Write", json!({ "file_path": "/a" })),
+        ("Edit", json!({ "file_path": "/a", "edits": [{ "old_string": "x" }] })),
+        ("ExitPlanMode", json!({})),
+    ] {
+        let card = card(tool, &input, &json!([]));
+        assert!(matches!(&card.body, Body::Other(shown) if shown.starts_with('{')), "{card:?}");
+        assert_eq!(card.summary(), tool);
+    }
+}
+
+fn offers(suggestions: &Value, expected: &Expect) {
+    let card = card("Bash", &json!({ "command": "x" }), suggestions);
+    let shown =
+        card.offers.iter().map(|o| format!("{} | {} | {:?}\n", o.meaning, o.lasts, o.members));
+    expected.assert_eq(&shown.collect::<String>());
+}
+
+#[test]
+fn offers_are_grouped_by_where_they_are_kept_and_put_into_words() {
+    offers(
+        &json!([{ "type": "addRules", "rules": [{ "toolName": "Bash", "ruleContent": "make build *" }], "behavior": "allow", "destination": "localSettings" }]),
+        &expect![[r#"
+            make build * | for good, in this project for you | [0]
+        "#]],
+    );
+    offers(
+        &json!([
+            { "type": "addDirectories", "directories": ["/work"], "destination": "session" },
+            { "type": "setMode", "mode": "acceptEdits", "destination": "session" },
+            { "type": "addRules", "rules": [{ "toolName": "mcp__a__b" }, { "toolName": "Read", "ruleContent": "//etc/**" }], "behavior": "allow", "destination": "userSettings" },
+        ]),
+        &expect![[r#"
+            work in /work; accept all edits | for this session | [0, 1]
+            every use of mcp__a__b, Read(//etc/**) | for good, in all your projects | [2]
+        "#]],
+    );
+    offers(
+        &json!([{ "type": "toolAlwaysAllow", "tool": "Bash" }, { "type": "toolAlwaysAllow", "tool": "Read" }, 7, { "type": "new" }]),
+        &expect![[r#"
+            every use of Bash | for as long as the agent keeps it | [0]
+            every use of Read | for as long as the agent keeps it | [1]
+            {"type":"new"} | for as long as the agent keeps it | [3]
+        "#]],
+    );
+    offers(
+        &json!([{ "type": "setMode", "mode": "bypassPermissions", "destination": "session" }]),
+        &expect![[r#"
+            ask about nothing at all | for this session | [0]
+        "#]],
+    );
+}
+
+#[test]
+fn what_the_agent_says_is_masked_and_made_visible() {
+    let card = card("Bash", &json!({ "command": "x" }), &json!([]));
+    assert_eq!(card.last_words.as_deref(), Some("Now⟨U+202E⟩ I build."));
+    assert_eq!(card.agent, "Claude Code");
+}
+
+#[test]
+fn picks_go_back_in_the_shape_the_tool_expects() {
+    let input = json!({ "questions": [
+        { "question": "Colour?", "header": "C", "options": [{ "label": "Red", "description": "warm" }, { "label": "Blue" }] },
+        { "question": "Sizes?", "header": "S", "multiSelect": true, "options": [{ "label": "S" }, { "label": "M" }, { "label": "L" }] },
+    ]});
+    let card = card("AskUserQuestion", &input, &json!([]));
+    assert_eq!(card.pickers.len(), 2);
+    assert!(card.pickers[1].many && !card.pickers[0].many);
+    let picked = |picks: &[Vec<u8>]| picks::answered("AskUserQuestion", &input.to_string(), picks);
+    let answer: Value = serde_json::from_str(&picked(&[vec![1], vec![0, 2]]).unwrap()).unwrap();
+    assert_eq!(answer["answers"], json!({ "Colour?": "Blue", "Sizes?": "S, L" }));
+    assert_eq!(answer["questions"], input["questions"]);
+    assert_eq!(picked(&[vec![1]]), None);
+    assert_eq!(picked(&[vec![9], vec![0]]), None);
+}
+
+#[test]
+fn choices_of_scripts_and_of_tool_servers() {
+    let ask = json!({ "question": "Where?", "choices": ["test", "live"] });
+    assert_eq!(card("Ask", &ask, &json!([])).pickers[0].choices[1].label, "live");
+    let chosen = picks::answered("Ask", &ask.to_string(), &[vec![1]]);
+    assert_eq!(chosen.as_deref(), Some(r#"{"choice":"live"}"#));
+    assert!(card("Ask", &json!({ "question": "Sure?" }), &json!([])).pickers.is_empty());
+
+    let asked = |schema: Value| json!({ "message": "Which?", "requested_schema": { "type": "object", "properties": schema } });
+    let one = asked(json!({ "tier": { "type": "string", "enum": ["a", "b"] } }));
+    assert_eq!(card("Elicitation", &one, &json!([])).pickers.len(), 1);
+    let chosen = picks::answered("Elicitation", &one.to_string(), &[vec![0]]);
+    assert_eq!(chosen.as_deref(), Some(r#"{"tier":"a"}"#));
+    assert_eq!(picks::worded("Elicitation", &one.to_string(), "c"), None);
+    let words = asked(json!({ "name": { "type": "string" } }));
+    let told = picks::worded("Elicitation", &words.to_string(), "Ada");
+    assert_eq!(told.as_deref(), Some(r#"{"name":"Ada"}"#));
+    let two = asked(json!({ "a": { "type": "string" }, "b": { "type": "string" } }));
+    assert_eq!(picks::worded("Elicitation", &two.to_string(), "Ada"), None);
+}
+
+#[test]
+fn more_answers_than_can_be_shown_are_not_offered_at_all() {
+    let many: Vec<String> = (0..40).map(|n| n.to_string()).collect();
+    let input = json!({ "question": "Which?", "choices": many });
+    assert!(card("Ask", &input, &json!([])).pickers.is_empty());
+}

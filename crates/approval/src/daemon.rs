@@ -1,0 +1,284 @@
+//! The daemon around the desk: sockets for askers and viewers, the ledger, and the channels.
+//!
+//! Four parts work beside each other. The *reception* takes in what askers send. The *clerk*, on a
+//! thread of its own, gives it to the desk, has the desk's records committed and only then passes
+//! the desk's outputs on. The *hands* carry them out; they never wait for the clerk, so neither
+//! can hold the other up. The channels show questions and bring in what people do.
+
+mod askers;
+mod clerk;
+mod hands;
+mod reception;
+mod viewers;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use callgate_link::file::Lock;
+use callgate_link::socket::{self, SocketError};
+use callgate_store::{Draft, Store, StoreError};
+use rustix::process::{Resource, getrlimit, setrlimit};
+use serde_json::json;
+use tokio::net::UnixListener;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::channel::{News, Order};
+use crate::desk::{Authority, Desk, Input, Now, Settings};
+use crate::telegram::{self, Report};
+use askers::Askers;
+use clerk::{Clerk, Letter};
+use hands::Hands;
+use reception::Reception;
+use viewers::Viewers;
+
+pub use clerk::Ruler;
+
+/// How many letters may wait for the clerk, and how many outputs for the hands.
+const QUEUE: usize = 1024;
+/// How many questions that are over are known again after a restart.
+const RECENT: usize = 1_000;
+/// Questions older than this cannot be open any more.
+const OLDEST_MS: i64 = 2 * 3_600_000;
+
+/// What a daemon is made of.
+pub struct Options {
+    /// Where askers find it.
+    pub socket: PathBuf,
+    /// Where viewers find it.
+    pub desk_socket: PathBuf,
+    /// The ledger.
+    pub store: Store,
+    /// What holds for every question; the key comes from the store.
+    pub settings: Settings,
+    /// Who may answer, by the settings; whoever was paired is added.
+    pub authority: Authority,
+    /// What the rules say about a question.
+    pub ruler: Ruler,
+    /// The phones, if there are any.
+    pub telegram: Option<telegram::Settings>,
+    /// The terminal that shows questions, if there is one.
+    pub terminal: Option<mpsc::Sender<Order>>,
+    /// Is told what is wrong, in words for a person.
+    pub warn: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+/// Why a daemon could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// Another daemon serves this socket.
+    #[error("another callgate is already serving {0}: use that one, or stop it first")]
+    Running(PathBuf),
+    /// A socket could not be served.
+    #[error(transparent)]
+    Socket(#[from] SocketError),
+    /// The ledger could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The operating system refused something.
+    #[error("{action} {path}: {source}")]
+    Io {
+        /// What was tried, as in "cannot lock".
+        action: &'static str,
+        /// With which path.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+/// A daemon that serves. It ends when it is dropped; askers that still wait try to find the next
+/// one for a while.
+#[derive(Debug)]
+pub struct Daemon {
+    desk: ToDesk,
+    tasks: tokio::task::JoinSet<()>,
+    askers: Arc<Askers>,
+    sockets: Vec<PathBuf>,
+    _lock: Lock,
+}
+
+/// The way to the desk for whoever brings news.
+#[derive(Debug, Clone)]
+pub struct ToDesk(mpsc::Sender<Letter>);
+
+impl ToDesk {
+    /// Brings news, and waits until it is recorded; tells whether it was.
+    pub async fn news(&self, news: News) -> bool {
+        let (recorded, is_recorded) = oneshot::channel();
+        let letter = Letter::with_receipt(Input::News(news), recorded);
+        self.0.send(letter).await.is_ok() && is_recorded.await.is_ok()
+    }
+
+    /// Like [`news`](Self::news), for a thread without a runtime, and without waiting for the
+    /// record.
+    pub fn blocking_news(&self, news: News) {
+        // A desk that has ended needs no news.
+        self.0.blocking_send(Letter::new(Input::News(news))).ok();
+    }
+}
+
+impl Daemon {
+    /// Starts serving. Needs a running tokio runtime.
+    pub fn start(options: Options) -> Result<Self, StartError> {
+        let Options { socket, desk_socket, mut store, mut settings, authority, .. } = options;
+        raise_descriptor_limit();
+        let lock = lock(&socket)?;
+        settings.key = store.secret("digest")?;
+        let started = Instant::now();
+        let desk = restored(&store, settings, authority)?;
+        let head = watch::Sender::new(begin(&mut store)?);
+        let (letters_in, letters) = mpsc::channel(QUEUE);
+        let (outputs_in, outputs) = mpsc::channel(QUEUE);
+        let askers =
+            Askers::new(letters_in.clone()).map_err(|e| io_error("cannot watch", &socket, e))?;
+        let viewers = Viewers::new(store.path(), head.subscribe(), letters_in.clone());
+        let mut tasks = tokio::task::JoinSet::new();
+
+        let (reception, sockets) = (listen(&socket)?, vec![socket.clone(), desk_socket.clone()]);
+        let to_desk = letters_in.clone();
+        let reception = Reception {
+            listener: reception,
+            path: socket.clone(),
+            askers: Arc::clone(&askers),
+            to_desk,
+        };
+        tasks.spawn(Arc::clone(&viewers).run(listen(&desk_socket)?, desk_socket));
+        let phones = options
+            .telegram
+            .map(|phones| start_phones(&mut tasks, phones, &letters_in, &options.warn));
+        let hands =
+            Hands { askers: Arc::clone(&askers), phones, terminal: options.terminal, viewers };
+        tasks.spawn(hands.run(outputs));
+        let warn = Arc::clone(&options.warn);
+        let clerk = Clerk {
+            desk,
+            store,
+            ruler: options.ruler,
+            letters,
+            outputs: outputs_in,
+            head,
+            warn: Box::new(move |why| warn(why)),
+            started,
+        };
+        on_thread("desk", move || clerk.run())
+            .map_err(|e| io_error("cannot start the desk of", &socket, e))?;
+        let (reporter, warn) = (Arc::clone(&askers), options.warn);
+        on_thread("hangups", move || {
+            if let Err(error) = reporter.report() {
+                warn(&format!("cannot see who hangs up: {error}"));
+            }
+        })
+        .map_err(|e| io_error("cannot start watching for", &socket, e))?;
+        // Nobody is taken in before everything stands.
+        tasks.spawn(reception.run());
+        Ok(Self { desk: ToDesk(letters_in), tasks, askers, sockets, _lock: lock })
+    }
+
+    /// The way to the desk.
+    #[must_use]
+    pub fn desk(&self) -> ToDesk {
+        self.desk.clone()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.tasks.abort_all();
+        self.askers.stop();
+        for socket in &self.sockets {
+            // While the lock is held nobody else has made a new one there.
+            std::fs::remove_file(socket).ok();
+        }
+    }
+}
+
+fn on_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
+}
+
+fn io_error(action: &'static str, path: &Path, source: io::Error) -> StartError {
+    StartError::Io { action, path: path.to_owned(), source }
+}
+
+/// Thousands of questions need thousands of descriptors.
+fn raise_descriptor_limit() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // Where it cannot be raised there is room for fewer questions at once, and nothing else.
+    setrlimit(Resource::Nofile, limit).ok();
+}
+
+fn lock(socket: &Path) -> Result<Lock, StartError> {
+    let path = reception::lock_path(socket);
+    let lock = Lock::take(&path).map_err(|error| io_error("cannot lock", &path, error))?;
+    lock.ok_or_else(|| StartError::Running(socket.to_owned()))
+}
+
+fn listen(path: &Path) -> Result<UnixListener, StartError> {
+    let listener = socket::serve(path)?;
+    let listen = || {
+        listener.set_nonblocking(true)?;
+        UnixListener::from_std(listener)
+    };
+    listen().map_err(|error| io_error("cannot listen at", path, error))
+}
+
+/// A desk that knows what the ledger knows.
+fn restored(store: &Store, settings: Settings, authority: Authority) -> Result<Desk, StoreError> {
+    let now = Now { mono: Duration::ZERO, wall_ms: wall_ms() };
+    let open = store.open_questions(now.wall_ms - OLDEST_MS)?;
+    let over = store.recently_closed(RECENT)?;
+    let mut desk = Desk::new(settings, authority);
+    desk.restore(now, &open, &over, &store.kept_under("")?);
+    Ok(desk)
+}
+
+/// Notes the start in the ledger.
+fn begin(store: &mut Store) -> Result<u64, StoreError> {
+    let body = json!({ "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id() });
+    let (kind, body) = ("started".to_owned(), body.to_string());
+    store.append(&[Draft { at_ms: wall_ms(), kind, question: None, body }])?;
+    store.last_seq()
+}
+
+fn wall_ms() -> i64 {
+    let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(wall.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Starts the channel to the phones, and what carries its news to the desk.
+fn start_phones(
+    tasks: &mut tokio::task::JoinSet<()>,
+    settings: telegram::Settings,
+    to_desk: &mpsc::Sender<Letter>,
+    warn: &Arc<dyn Fn(&str) + Send + Sync>,
+) -> mpsc::Sender<Order> {
+    let (orders_in, orders) = mpsc::channel(QUEUE);
+    let (reports_in, mut reports) = mpsc::channel(QUEUE);
+    let (to_desk, warn) = (to_desk.clone(), Arc::clone(warn));
+    tasks.spawn(telegram::run(settings, orders, reports_in));
+    tasks.spawn(async move {
+        while let Some(report) = reports.recv().await {
+            match report {
+                Report::Heard { news, taken } => {
+                    if let News::Broken { why } = &news {
+                        warn(why);
+                    }
+                    let input = Input::News(news);
+                    let letter = match taken {
+                        Some(taken) => Letter::with_receipt(input, taken),
+                        None => Letter::new(input),
+                    };
+                    to_desk.send(letter).await.ok();
+                }
+                Report::Works { bot } => warn(&format!("Telegram works, as @{bot}")),
+                Report::Troubled { why } => warn(&why),
+            }
+        }
+    });
+    orders_in
+}

@@ -1,0 +1,141 @@
+//! The desk's thread: takes what comes, has it recorded, and only then has it done.
+//!
+//! Whatever has arrived meanwhile is taken together and recorded in one transaction, so that a
+//! thousand questions at once cost a few commits, not a thousand.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use callgate_store::{Draft, Store, StoreError};
+use callgate_wire::approval::Request;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::desk::{Desk, Input, Now, Output, Ruling, Step};
+
+/// How many inputs are recorded together at most.
+const BATCH: usize = 256;
+/// How often the wall clock is compared when nothing else happens.
+const LONGEST_SLEEP: Duration = Duration::from_secs(3600);
+
+/// Something for the desk, and whom to tell that it was recorded.
+#[derive(Debug)]
+pub(super) struct Letter {
+    input: Input,
+    recorded: Option<oneshot::Sender<()>>,
+}
+
+impl Letter {
+    pub(super) fn new(input: Input) -> Self {
+        Self { input, recorded: None }
+    }
+
+    /// A letter whose sender waits until it is recorded.
+    pub(super) fn with_receipt(input: Input, recorded: oneshot::Sender<()>) -> Self {
+        Self { input, recorded: Some(recorded) }
+    }
+}
+
+/// Says what the rules make of a question.
+pub type Ruler = Box<dyn FnMut(&Request) -> Ruling + Send>;
+
+/// The desk with everything it works with.
+pub(super) struct Clerk {
+    pub(super) desk: Desk,
+    pub(super) store: Store,
+    pub(super) ruler: Ruler,
+    pub(super) letters: mpsc::Receiver<Letter>,
+    pub(super) outputs: mpsc::Sender<Output>,
+    /// The number of the last entry in the ledger.
+    pub(super) head: watch::Sender<u64>,
+    /// What cannot be written is told here.
+    pub(super) warn: Box<dyn Fn(&str) + Send>,
+    pub(super) started: Instant,
+}
+
+impl Clerk {
+    /// Works until nobody sends letters any more.
+    pub(super) fn run(mut self) {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build()
+        else {
+            return (self.warn)("cannot start the desk's clock");
+        };
+        while let Some(letters) = runtime.block_on(self.next()) {
+            self.work(letters);
+        }
+    }
+
+    /// The letters that have come, none when time alone has something to do, nothing at the end.
+    async fn next(&mut self) -> Option<Vec<Letter>> {
+        let mut letters = Vec::new();
+        let until = self.desk.next_alarm().map_or(LONGEST_SLEEP, |alarm| {
+            alarm.saturating_sub(self.started.elapsed()).min(LONGEST_SLEEP)
+        });
+        let received =
+            tokio::time::timeout(until, self.letters.recv_many(&mut letters, BATCH)).await;
+        match received {
+            Ok(0) => None,
+            Ok(_) | Err(_) => Some(letters),
+        }
+    }
+
+    fn work(&mut self, letters: Vec<Letter>) {
+        let now = self.now();
+        let mut whole = Step::default();
+        let mut receipts = Vec::new();
+        for Letter { input, recorded } in letters {
+            let input = self.ruled(input);
+            append(&mut whole, self.desk.handle(now, input));
+            receipts.extend(recorded);
+        }
+        append(&mut whole, self.desk.handle(now, Input::Tick));
+        if let Err(error) = self.record(&whole.records, &whole.keeps) {
+            (self.warn)(&format!("{error}; open questions fall back to their agents"));
+            whole = self.desk.handle(now, Input::LedgerFailed);
+            // Whoever waits for a receipt does not get one: nothing was recorded.
+            receipts.clear();
+        }
+        for output in whole.outputs {
+            // When the hands are gone the process is about to end.
+            self.outputs.blocking_send(output).ok();
+        }
+        for receipt in receipts {
+            receipt.send(()).ok();
+        }
+    }
+
+    /// Asks the rules about a question, and the ledger whether its id was used before.
+    fn ruled(&mut self, input: Input) -> Input {
+        let Input::Asked { asker, request, .. } = input else { return input };
+        let ruling = (self.ruler)(&request);
+        let id = &request.request_id;
+        let is_replay =
+            !self.desk.knows(id) && self.store.has_question(id.as_str()).unwrap_or(true);
+        Input::Asked { asker, request, ruling, is_replay }
+    }
+
+    fn record(
+        &mut self,
+        records: &[Draft],
+        keeps: &[(String, Option<String>)],
+    ) -> Result<(), StoreError> {
+        if records.is_empty() && keeps.is_empty() {
+            return Ok(());
+        }
+        let entries = self.store.append_with(records, keeps)?;
+        if let Some(last) = entries.last() {
+            self.head.send_replace(last.seq);
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> Now {
+        let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let wall_ms = i64::try_from(wall.as_millis()).unwrap_or(i64::MAX);
+        Now { mono: self.started.elapsed(), wall_ms }
+    }
+}
+
+fn append(whole: &mut Step, mut step: Step) {
+    whole.records.append(&mut step.records);
+    whole.keeps.append(&mut step.keeps);
+    whole.outputs.append(&mut step.outputs);
+}

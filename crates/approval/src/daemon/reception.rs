@@ -1,0 +1,105 @@
+//! Takes in what askers send: one line each, within a limit and a deadline.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use callgate_link::socket::check_peer;
+use callgate_wire::approval::{Kind, MAX_LINE, Request};
+use callgate_wire::frame::{Line, Lines};
+use tokio::io::AsyncReadExt;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{Semaphore, mpsc};
+
+use super::askers::Askers;
+use super::clerk::Letter;
+use crate::desk::{AskerId, Input, Ruling};
+
+/// How long an asker may take to send its line.
+const READ_WITHIN: Duration = Duration::from_secs(10);
+/// How many lines are read at once; more askers wait to be accepted.
+const MOST_READING: usize = 512;
+/// How long to wait when no connection can be accepted, as when there are no descriptors left.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Takes in askers until the task is dropped.
+pub(super) struct Reception {
+    pub(super) listener: UnixListener,
+    pub(super) path: PathBuf,
+    pub(super) askers: Arc<Askers>,
+    pub(super) to_desk: mpsc::Sender<Letter>,
+}
+
+impl Reception {
+    pub(super) async fn run(self) {
+        let room = Arc::new(Semaphore::new(MOST_READING));
+        let next = Arc::new(AtomicU64::new(1));
+        loop {
+            // The semaphore is never closed, so there is always a permit in the end.
+            let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
+            let Ok((stream, _)) = self.listener.accept().await else {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            };
+            if check_peer(&stream, &self.path).is_err() {
+                continue;
+            }
+            let (askers, to_desk) = (Arc::clone(&self.askers), self.to_desk.clone());
+            let id = AskerId(next.fetch_add(1, Ordering::Relaxed));
+            tokio::spawn(async move {
+                receive(stream, id, &askers, &to_desk).await;
+                drop(permit);
+            });
+        }
+    }
+}
+
+/// Reads one request. Whatever is no request closes the connection and nothing else.
+async fn receive(
+    mut stream: UnixStream,
+    id: AskerId,
+    askers: &Askers,
+    to_desk: &mpsc::Sender<Letter>,
+) {
+    let Ok(Some(request)) = tokio::time::timeout(READ_WITHIN, read(&mut stream)).await else {
+        return;
+    };
+    if request.kind != Kind::Ask {
+        to_desk.send(Letter::new(Input::Told(request))).await.ok();
+        return;
+    }
+    let Ok(stream) = stream.into_std() else { return };
+    // The connection is known before the question is, so that no answer finds it missing; and it
+    // is watched after the question is, so that no hang-up comes before it.
+    askers.add(id, stream);
+    let ruling = Ruling::Ask { because: None };
+    let input = Input::Asked { asker: id, request, ruling, is_replay: false };
+    to_desk.send(Letter::new(input)).await.ok();
+    askers.watch(id).await;
+}
+
+/// One request; nothing when the line is malformed, too long, or has no end.
+async fn read(stream: &mut UnixStream) -> Option<Request> {
+    let mut lines = Lines::new(MAX_LINE);
+    loop {
+        match lines.next_frame() {
+            Some(Line::Whole(line)) => return Request::decode(line).ok(),
+            Some(Line::TooLong(_)) => return None,
+            None => {}
+        }
+        // A line that is over the limit is not read to its end.
+        if lines.is_dropping() {
+            return None;
+        }
+        let count = stream.read(lines.space()).await.ok().filter(|count| *count > 0)?;
+        lines.filled(count);
+    }
+}
+
+/// Where the lock that keeps a second daemon from a socket is.
+pub(super) fn lock_path(socket: &Path) -> PathBuf {
+    let mut name = socket.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
+}

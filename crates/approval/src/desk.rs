@@ -1,0 +1,281 @@
+//! The desk: the only judge of what an agent may do.
+//!
+//! A pure state machine. [`Desk::handle`] takes the time and one [`Input`] and gives a [`Step`]:
+//! what has to be written to the ledger, and what may be done once it is written, in that order.
+//! So nothing is shown that was not registered, nothing is answered that was not recorded, and
+//! whatever a process that is killed had promised is found again in the ledger ([`Desk::restore`]).
+//!
+//! - A question is answered at most once, by whoever is first, and only to the asker that brought
+//!   it. After a restart only an asker that comes back with the same question (the same keyed
+//!   digest) is given what was decided meanwhile.
+//! - "Allowed" is shown only after the answer has reached a live asker.
+//! - No answer never means allow.
+
+mod answer;
+mod asked;
+mod authority;
+mod commands;
+mod digest;
+mod past;
+mod pressed;
+mod question;
+mod record;
+mod restore;
+mod settled;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use callgate_store::Draft;
+use callgate_wire::approval::{Request, RequestId, Response};
+
+use crate::channel::{Doing, News, Order};
+
+pub use authority::Authority;
+pub use commands::{CODE_LIFETIME, WRONG_CODES};
+pub use question::Ruling;
+
+use commands::Codes;
+use past::Past;
+use question::Open;
+
+/// The most questions that may be open at once; one more is answered `timeout`.
+pub const MOST_OPEN: usize = 16_384;
+/// The most bytes that the requests of open questions may hold together.
+pub const MOST_BYTES: usize = 256 * 1024 * 1024;
+/// The longest reply that is passed on to an agent, in characters.
+pub const LONGEST_WORDS: usize = 8_192;
+
+/// A moment, by a clock that never jumps and by the one on the wall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// Since some fixed moment of this process.
+    pub mono: Duration,
+    /// Milliseconds since 1970.
+    pub wall_ms: i64,
+}
+
+/// What holds for every question.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How long a question waits for its answer.
+    pub timeout: Duration,
+    /// How long an asker has to come back after the desk was restarted.
+    pub grace: Duration,
+    /// How long the terminal and the viewers have the first chance before phones are asked.
+    pub phone_after: Duration,
+    /// Whether people are told when an agent has finished.
+    pub notify_on_stop: bool,
+    /// Whether the desk has a terminal of its own.
+    pub terminal: bool,
+    /// Whether messages can be sent to phones.
+    pub phones: bool,
+    /// The key of the digests.
+    pub key: [u8; 32],
+}
+
+/// Names the connection that brought a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AskerId(pub u64);
+
+/// What happens to the desk.
+#[derive(Debug)]
+pub enum Input {
+    /// An asker brought a question.
+    Asked {
+        /// Who waits for the answer.
+        asker: AskerId,
+        /// The question.
+        request: Request,
+        /// What the rules say about it.
+        ruling: Ruling,
+        /// Whether the ledger has a question of this id that is over.
+        is_replay: bool,
+    },
+    /// A request that gets no answer: something has happened to an agent.
+    Told(Request),
+    /// An asker hung up before it had an answer.
+    Gone(AskerId),
+    /// An asker has read its answer.
+    Delivered(AskerId),
+    /// An asker hung up without having read its answer.
+    Lost(AskerId),
+    /// Something happened in a channel.
+    News(News),
+    /// So many viewers that may press are connected.
+    Viewers(usize),
+    /// Make a code with which a chat or a viewer can be paired; it comes from outside because a
+    /// pure machine has no chance.
+    NewCode(String),
+    /// A viewer gives a code and wants to be paired; the hash is of the token it will be given.
+    PairViewer {
+        /// The code.
+        code: String,
+        /// The viewer's name for itself.
+        name: String,
+        /// The hash of its token, in hex.
+        token_hash: String,
+        /// By what to tell it.
+        doing: Doing,
+    },
+    /// Time has passed.
+    Tick,
+    /// What was to be recorded could not be written: nothing of it may take effect.
+    LedgerFailed,
+}
+
+/// What the desk wants done: first all records, then, once they are committed, the outputs.
+#[derive(Debug, Default)]
+pub struct Step {
+    /// To be written to the ledger, in order, all or none.
+    pub records: Vec<Draft>,
+    /// To be kept beside the ledger, or forgotten; written with the records.
+    pub keeps: Vec<(String, Option<String>)>,
+    /// To be done after that.
+    pub outputs: Vec<Output>,
+}
+
+/// What the desk has done by others.
+#[derive(Debug)]
+pub enum Output {
+    /// Send the asker its answer.
+    Answer(AskerId, Response),
+    /// For the phones.
+    Phones(Order),
+    /// For the desk's own terminal.
+    Terminal(Order),
+    /// For a viewer, about something that it did.
+    Viewer {
+        /// Which viewer.
+        viewer: u64,
+        /// Its id of what it did.
+        id: String,
+        /// Whether that changed anything.
+        done: bool,
+        /// What came of it.
+        text: String,
+    },
+}
+
+/// The desk.
+#[derive(Debug)]
+pub struct Desk {
+    settings: Settings,
+    authority: Authority,
+    open: HashMap<RequestId, Open>,
+    /// The next moment at which each open question needs attention.
+    alarms: BTreeSet<(Duration, RequestId)>,
+    askers: HashMap<AskerId, RequestId>,
+    bytes: usize,
+    past: Past,
+    viewers: usize,
+    codes: Codes,
+    /// Chats that want no questions, and until when by the wall.
+    muted: HashMap<i64, i64>,
+    /// How many more presses of strangers go into the ledger before some time has passed.
+    strangers: authority::Patience,
+}
+
+impl Desk {
+    /// A desk with nothing on it.
+    #[must_use]
+    pub fn new(settings: Settings, authority: Authority) -> Self {
+        Self {
+            settings,
+            authority,
+            open: HashMap::new(),
+            alarms: BTreeSet::new(),
+            askers: HashMap::new(),
+            bytes: 0,
+            past: Past::default(),
+            viewers: 0,
+            codes: Codes::default(),
+            muted: HashMap::new(),
+            strangers: authority::Patience::default(),
+        }
+    }
+
+    /// Takes one input. What it gives must be recorded as a whole before any of it is done.
+    pub fn handle(&mut self, now: Now, input: Input) -> Step {
+        let mut step = Step::default();
+        match input {
+            Input::Asked { asker, request, ruling, is_replay } => {
+                self.asked(now, &mut step, asker, request, ruling, is_replay);
+            }
+            Input::Told(request) => self.told(now, &mut step, &request),
+            Input::Gone(asker) => self.gone(now, &mut step, asker),
+            Input::Delivered(asker) => self.delivered(now, &mut step, asker),
+            Input::Lost(asker) => self.lost(now, &mut step, asker),
+            Input::News(news) => self.news(now, &mut step, news),
+            Input::Viewers(count) => self.viewers(now, &mut step, count),
+            Input::NewCode(code) => self.codes.add(now, &code),
+            Input::PairViewer { code, name, token_hash, doing } => {
+                self.pair_viewer(now, &mut step, &code, &name, &token_hash, &doing);
+            }
+            Input::Tick => {}
+            Input::LedgerFailed => self.ledger_failed(&mut step),
+        }
+        self.ring(now, &mut step);
+        step
+    }
+
+    /// When time alone will change something.
+    #[must_use]
+    pub fn next_alarm(&self) -> Option<Duration> {
+        self.alarms.first().map(|(at, _)| *at)
+    }
+
+    /// How many questions are open.
+    #[must_use]
+    pub fn open_count(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether the desk itself remembers a question of this id, open or over.
+    #[must_use]
+    pub fn knows(&self, id: &RequestId) -> bool {
+        self.open.contains_key(id) || self.past.get(id).is_some()
+    }
+
+    fn news(&mut self, now: Now, step: &mut Step, news: News) {
+        match news {
+            News::Shown(copy) => self.shown(step, copy),
+            News::Unsendable { question, chat, why } => {
+                self.unsendable(now, step, &question, chat, &why);
+            }
+            News::Pressed { who, question, press, doing } => {
+                self.pressed(now, step, &who, &question, press, &doing);
+            }
+            News::Forged { who, doing } => self.forged(now, step, &who, &doing),
+            News::Command { who, name, rest, doing } => {
+                self.command(now, step, &who, &name, &rest, &doing);
+            }
+            News::Broken { why } => self.phones_broken(now, step, &why),
+        }
+    }
+
+    /// Deals with every question whose moment has come.
+    fn ring(&mut self, now: Now, step: &mut Step) {
+        while let Some((at, id)) = self.alarms.first().cloned() {
+            if at > now.mono {
+                return;
+            }
+            self.alarms.remove(&(at, id.clone()));
+            self.woken(now, step, &id);
+        }
+    }
+
+    /// Sets the question's alarm anew after something about it has changed.
+    fn set_alarm(&mut self, id: &RequestId) {
+        let Some(open) = self.open.get_mut(id) else { return };
+        let next = open.next_moment();
+        if let Some(old) = std::mem::replace(&mut open.alarm, next) {
+            self.alarms.remove(&(old, id.clone()));
+        }
+        if let Some(next) = next {
+            self.alarms.insert((next, id.clone()));
+        }
+    }
+}

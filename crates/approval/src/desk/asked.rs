@@ -1,0 +1,293 @@
+//! A question comes in, waits, and may be given up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_rules::mask;
+use callgate_wire::approval::{Decision, Request, RequestId, Response};
+use serde_json::json;
+
+use super::digest::Digest;
+use super::question::{Decided, Open, Ruling, With};
+use super::{AskerId, Desk, MOST_BYTES, MOST_OPEN, Now, Output, Step, record};
+use crate::card::Card;
+use crate::channel::{Copy, Order};
+
+impl Desk {
+    pub(super) fn asked(
+        &mut self,
+        now: Now,
+        step: &mut Step,
+        asker: AskerId,
+        request: Request,
+        ruling: Ruling,
+        is_replay: bool,
+    ) {
+        let id = request.request_id.clone();
+        let digest = Digest::of(&self.settings.key, &request);
+        if let Some(open) = self.open.get(&id) {
+            if open.asker.is_none() && open.digest == digest {
+                self.returned(now, step, asker, request);
+            } else {
+                refuse(now, step, asker, &id, "another question has this id");
+            }
+        } else if is_replay || self.past.get(&id).is_some() {
+            refuse(now, step, asker, &id, "a question with this id is over");
+        } else if self.open.len() >= MOST_OPEN || self.bytes + size_of(&request) > MOST_BYTES {
+            refuse(now, step, asker, &id, "too many questions are open");
+        } else {
+            self.register(now, step, asker, request, digest, ruling);
+        }
+    }
+
+    fn register(
+        &mut self,
+        now: Now,
+        step: &mut Step,
+        asker: AskerId,
+        request: Request,
+        digest: Digest,
+        ruling: Ruling,
+    ) {
+        let id = request.request_id.clone();
+        let patience = self.patience(&request);
+        let input = mask::json(request.tool_input.get());
+        let until_ms =
+            now.wall_ms.saturating_add(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX));
+        let mut card = Card::new(&request, input.shown(), now.wall_ms, until_ms);
+        if let Ruling::Ask { because } = &ruling {
+            card.because.clone_from(because);
+        }
+        let masked = record::masked(&request, input.shown());
+        step.record(
+            now,
+            "asked",
+            &id,
+            &record::asked(&masked, &card, &digest.to_string(), &ruling),
+        );
+        let context = request.context.clone().unwrap_or_default();
+        let size = size_of(&request);
+        let open = Open {
+            picks: vec![Vec::new(); card.pickers.len()],
+            card: Arc::new(card),
+            request: Some(request),
+            size,
+            digest,
+            asker: Some(asker),
+            deadline: now.mono + patience,
+            phone_at: None,
+            away_until: None,
+            alarm: None,
+            copies: Vec::new(),
+            sending: Vec::new(),
+            decided: None,
+            prompt_id: context.prompt_id,
+            agent_id: context.agent_id,
+        };
+        self.bytes += size;
+        self.open.insert(id.clone(), open);
+        self.askers.insert(asker, id.clone());
+        self.ruled(now, step, &id, ruling);
+        self.set_alarm(&id);
+    }
+
+    /// How long the question waits: as the settings say, or less if its asker waits less.
+    fn patience(&self, request: &Request) -> Duration {
+        let theirs = request.context.as_ref().and_then(|context| context.timeout_seconds);
+        theirs.map_or(self.settings.timeout, |theirs| {
+            self.settings.timeout.min(Duration::from_secs(theirs))
+        })
+    }
+
+    fn ruled(&mut self, now: Now, step: &mut Step, id: &RequestId, ruling: Ruling) {
+        let (decision, message, by) = match ruling {
+            Ruling::Ask { .. } => return self.show(now, step, id),
+            Ruling::Allow { because } => (Decision::Allow, None, because),
+            Ruling::Deny { because } => (Decision::Deny, Some(because.clone()), because),
+        };
+        let with = With { message, ..With::default() };
+        self.decide(now, step, id, Decided { decision, by, with, doing: None });
+    }
+
+    /// Shows a question to whoever can be reached, or gives it up when nobody can.
+    pub(super) fn show(&mut self, now: Now, step: &mut Step, id: &RequestId) {
+        let phones = self.has_phones(now);
+        let Some(open) = self.open.get_mut(id) else { return };
+        if self.settings.terminal {
+            let order = Order::Show { card: Arc::clone(&open.card), chats: Vec::new() };
+            step.outputs.push(Output::Terminal(order));
+        }
+        if phones {
+            open.phone_at = Some(now.mono + self.settings.phone_after);
+            if self.settings.phone_after.is_zero() {
+                self.show_on_phones(now, step, id);
+            }
+        }
+        self.give_up_if_unreachable(now, step, id);
+    }
+
+    /// Whether there is a chat that wants questions now.
+    fn has_phones(&self, now: Now) -> bool {
+        self.settings.phones && self.listening_chats(now).next().is_some()
+    }
+
+    pub(super) fn listening_chats(&self, now: Now) -> impl Iterator<Item = i64> {
+        let is_muted = move |chat: &i64| self.muted.get(chat).is_some_and(|at| *at > now.wall_ms);
+        self.authority.chats.iter().copied().filter(move |chat| !is_muted(chat))
+    }
+
+    pub(super) fn show_on_phones(&mut self, now: Now, step: &mut Step, id: &RequestId) {
+        let chats: Vec<i64> = self.listening_chats(now).collect();
+        let Some(open) = self.open.get_mut(id) else { return };
+        open.phone_at = None;
+        let has = |chat: &i64| open.copies.iter().any(|copy| copy.chat == *chat);
+        let chats: Vec<i64> = chats.into_iter().filter(|chat| !has(chat)).collect();
+        if !chats.is_empty() {
+            open.sending.extend(&chats);
+            let card = Arc::clone(&open.card);
+            step.outputs.push(Output::Phones(Order::Show { card, chats }));
+        }
+    }
+
+    /// A copy of the question is in a chat.
+    pub(super) fn shown(&mut self, step: &mut Step, copy: Copy) {
+        if let Some(open) = self.open.get_mut(&copy.question) {
+            open.sending.retain(|chat| *chat != copy.chat);
+            if !open.copies.contains(&copy) {
+                step.keep(copy_key(&copy), String::new());
+                open.copies.push(copy);
+            }
+        } else if let Some(over) = self.past.get(&copy.question) {
+            let text = over.text.clone();
+            step.outputs.push(Output::Phones(Order::Retire { copy, text }));
+        }
+    }
+
+    pub(super) fn unsendable(
+        &mut self,
+        now: Now,
+        step: &mut Step,
+        id: &RequestId,
+        chat: i64,
+        why: &str,
+    ) {
+        let Some(open) = self.open.get_mut(id) else { return };
+        open.sending.retain(|other| *other != chat);
+        step.record(now, "unsent", id, &json!({ "chat": chat, "why": record::shown(why) }));
+        self.give_up_if_unreachable(now, step, id);
+    }
+
+    /// The phones cannot be reached at all: whatever is on its way to them will not arrive.
+    pub(super) fn phones_broken(&mut self, now: Now, step: &mut Step, why: &str) {
+        self.settings.phones = false;
+        step.note(now, "unsent", None, &json!({ "why": record::shown(why) }));
+        for id in self.open.keys().cloned().collect::<Vec<_>>() {
+            if let Some(open) = self.open.get_mut(&id) {
+                open.sending.clear();
+                open.phone_at = None;
+            }
+            self.give_up_if_unreachable(now, step, &id);
+            self.set_alarm(&id);
+        }
+    }
+
+    pub(super) fn viewers(&mut self, now: Now, step: &mut Step, count: usize) {
+        self.viewers = count;
+        if count == 0 {
+            for id in self.open.keys().cloned().collect::<Vec<_>>() {
+                self.give_up_if_unreachable(now, step, &id);
+            }
+        }
+    }
+
+    fn give_up_if_unreachable(&mut self, now: Now, step: &mut Step, id: &RequestId) {
+        let Some(open) = self.open.get(id) else { return };
+        let can_be_seen = self.settings.terminal || self.viewers > 0 || open.is_on_phones();
+        if !can_be_seen && open.decided.is_none() && open.asker.is_some() {
+            self.time_out(now, step, id, "nobody can be reached");
+        }
+    }
+
+    fn time_out(&mut self, now: Now, step: &mut Step, id: &RequestId, why: &str) {
+        let with = With { message: Some(why.to_owned()), ..With::default() };
+        let by = "nobody".to_owned();
+        let decided = Decided { decision: Decision::Timeout, by, with, doing: None };
+        self.decide(now, step, id, decided);
+    }
+
+    /// The moment that the question's alarm was set for has come.
+    pub(super) fn woken(&mut self, now: Now, step: &mut Step, id: &RequestId) {
+        let Some(open) = self.open.get_mut(id) else { return };
+        open.alarm = None;
+        if open.away_until.is_some_and(|at| at <= now.mono) {
+            return self.close(now, step, id, "gone");
+        }
+        if open.deadline <= now.mono {
+            return self.time_out(now, step, id, "nobody answered in time");
+        }
+        if open.phone_at.is_some_and(|at| at <= now.mono) {
+            self.show_on_phones(now, step, id);
+            self.give_up_if_unreachable(now, step, id);
+        }
+        self.set_alarm(id);
+    }
+
+    pub(super) fn gone(&mut self, now: Now, step: &mut Step, asker: AskerId) {
+        if let Some(id) = self.askers.get(&asker).cloned() {
+            self.close(now, step, &id, "gone");
+        }
+    }
+
+    /// An asker is back after a restart with the question that it had asked before.
+    fn returned(&mut self, now: Now, step: &mut Step, asker: AskerId, request: Request) {
+        let id = request.request_id.clone();
+        let Some(open) = self.open.get_mut(&id) else { return };
+        step.record(now, "returned", &id, &json!({}));
+        open.size = size_of(&request);
+        self.bytes += open.size;
+        // The ledger may have held the beginning only.
+        let input = mask::json(request.tool_input.get());
+        let mut card = Card::new(&request, input.shown(), open.card.asked_ms, open.card.until_ms);
+        card.because.clone_from(&open.card.because);
+        open.card = Arc::new(card);
+        open.request = Some(request);
+        open.asker = Some(asker);
+        open.away_until = None;
+        self.askers.insert(asker, id.clone());
+        if open.decided.is_some() {
+            self.answer(now, step, &id);
+        } else {
+            self.show_again(now, step, &id);
+        }
+        self.set_alarm(&id);
+    }
+
+    /// What was lost with the process that showed it: the terminal, and phones it had not reached.
+    fn show_again(&mut self, now: Now, step: &mut Step, id: &RequestId) {
+        let Some(open) = self.open.get_mut(id) else { return };
+        if open.copies.is_empty() {
+            return self.show(now, step, id);
+        }
+        if self.settings.terminal {
+            let order = Order::Show { card: Arc::clone(&open.card), chats: Vec::new() };
+            step.outputs.push(Output::Terminal(order));
+        }
+    }
+}
+
+/// The key under which a copy is kept beside the ledger.
+pub(super) fn copy_key(copy: &Copy) -> String {
+    format!("copy/{}/{}/{}", copy.question, copy.chat, copy.message)
+}
+
+/// Turns away a question that cannot be asked, without harm to any other.
+fn refuse(now: Now, step: &mut Step, asker: AskerId, id: &RequestId, why: &str) {
+    step.record(now, "refused", id, &json!({ "why": why }));
+    let response = Response::new(id.clone(), Decision::Timeout);
+    step.outputs.push(Output::Answer(asker, response));
+}
+
+fn size_of(request: &Request) -> usize {
+    let suggestions = request.permission_suggestions.iter().map(|raw| raw.get().len());
+    request.tool_input.get().len() + request.cwd.len() + suggestions.sum::<usize>()
+}

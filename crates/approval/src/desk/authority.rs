@@ -1,0 +1,61 @@
+//! Who may answer, and how many strangers are written down.
+
+use std::collections::BTreeSet;
+
+use super::Now;
+use crate::channel::{Place, Who};
+
+/// Who may answer: settings, and whoever was paired.
+#[derive(Debug, Clone, Default)]
+pub struct Authority {
+    /// The chats in which questions are shown, and in which they may be answered.
+    pub chats: BTreeSet<i64>,
+    /// Who may answer in a group; nobody when it is empty.
+    pub users: BTreeSet<i64>,
+    /// The hashes of the tokens of paired viewers.
+    pub viewers: BTreeSet<String>,
+}
+
+impl Authority {
+    /// Whether they may answer questions and give commands.
+    #[must_use]
+    pub fn allows(&self, who: &Who) -> bool {
+        match who.place {
+            Place::Terminal => true,
+            Place::Viewer { paired, .. } => paired,
+            Place::Telegram { chat, private: true, .. } => self.chats.contains(&chat),
+            Place::Telegram { chat, user, private: false } => {
+                self.chats.contains(&chat) && self.users.contains(&user)
+            }
+        }
+    }
+}
+
+/// How many acts of strangers go into the ledger: anybody may find a bot and press its buttons,
+/// and the ledger must not grow at their will.
+#[derive(Debug)]
+pub(super) struct Patience {
+    left: u32,
+    since_ms: i64,
+}
+
+const MOST_STRANGERS: u32 = 100;
+const PER_MS: i64 = 3_600_000;
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { left: MOST_STRANGERS, since_ms: i64::MIN }
+    }
+}
+
+impl Patience {
+    /// Whether one more is written down.
+    pub(super) fn take(&mut self, now: Now) -> bool {
+        if now.wall_ms.saturating_sub(self.since_ms) >= PER_MS {
+            (self.left, self.since_ms) = (MOST_STRANGERS, now.wall_ms);
+        }
+        let is_left = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        is_left
+    }
+}

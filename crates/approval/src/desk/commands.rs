@@ -1,0 +1,227 @@
+//! Commands from a chat, and pairing by a code.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::answer::tell;
+use super::{Desk, Now, Output, Step, record};
+use crate::channel::{Doing, Order, Place, Who};
+
+/// How long a pairing code can be used.
+pub const CODE_LIFETIME: Duration = Duration::from_mins(10);
+/// After so many wrong codes every code is void.
+pub const WRONG_CODES: u32 = 5;
+/// How many questions `/pending` shows at most.
+const MOST_PENDING: usize = 10;
+const DEFAULT_MUTE_MS: i64 = 3_600_000;
+const LONGEST_MUTE_MS: i64 = 7 * 24 * 3_600_000;
+
+const HELP: &str = "I show what your coding agents want to do; you allow or deny it with the \
+    buttons.\n/pending: questions that are open\n/status: how things stand\n/mute 30m: no \
+    questions here for a while\n/unmute: questions again";
+
+/// The codes that are good for pairing now.
+#[derive(Debug, Default)]
+pub(super) struct Codes {
+    codes: Vec<(String, Duration)>,
+    wrong: u32,
+}
+
+impl Codes {
+    pub(super) fn add(&mut self, now: Now, code: &str) {
+        self.codes.retain(|(_, until)| *until > now.mono);
+        // One at a time: a new code makes the last one void.
+        self.codes.clear();
+        self.codes.push((plain(code), now.mono + CODE_LIFETIME));
+        self.wrong = 0;
+    }
+
+    /// Whether the code is good; it is used up by this, and so are all after too many wrong ones.
+    fn take(&mut self, now: Now, code: &str) -> bool {
+        let code = plain(code);
+        let found = self.codes.iter().position(|(good, until)| *good == code && *until > now.mono);
+        if let Some(at) = found {
+            self.codes.remove(at);
+            return true;
+        }
+        self.wrong += 1;
+        if self.wrong >= WRONG_CODES {
+            self.codes.clear();
+        }
+        false
+    }
+}
+
+/// A code without what people add when they copy it.
+fn plain(code: &str) -> String {
+    code.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect()
+}
+
+impl Desk {
+    pub(super) fn command(
+        &mut self,
+        now: Now,
+        step: &mut Step,
+        who: &Who,
+        name: &str,
+        rest: &str,
+        doing: &Doing,
+    ) {
+        let Place::Telegram { chat, .. } = who.place else { return };
+        if name == "pair" || (name == "start" && !rest.trim().is_empty()) {
+            return self.pair_chat(now, step, who, rest, doing);
+        }
+        if !self.authority.allows(who) {
+            return self.stranger_wrote(now, step, who, name, chat, doing);
+        }
+        match name {
+            "status" => {
+                let text = self.status(now, chat);
+                tell(step, Some(doing), true, &text);
+            }
+            "pending" => self.pending(step, chat, doing),
+            "mute" => self.mute(now, step, chat, rest, doing),
+            "unmute" => {
+                self.muted.remove(&chat);
+                step.forget(mute_key(chat));
+                tell(step, Some(doing), true, "Questions are shown here again.");
+            }
+            _ => tell(step, Some(doing), true, HELP),
+        }
+    }
+
+    fn stranger_wrote(
+        &mut self,
+        now: Now,
+        step: &mut Step,
+        who: &Who,
+        name: &str,
+        chat: i64,
+        doing: &Doing,
+    ) {
+        if self.strangers.take(now) {
+            step.note(
+                now,
+                "pressed",
+                None,
+                &record::pressed(who, &record::shown(name), "stranger"),
+            );
+        }
+        let text = format!(
+            "This chat is not linked. Its id is {chat}: add it to allowed_chats, or run \
+             `callgate pair` and send /pair with the code."
+        );
+        tell(step, Some(doing), false, &text);
+    }
+
+    fn status(&self, now: Now, chat: i64) -> String {
+        let mut text = match self.open.len() {
+            0 => "No question is open.".to_owned(),
+            1 => "1 question is open.".to_owned(),
+            more => format!("{more} questions are open."),
+        };
+        if let Some(until) = self.muted.get(&chat).filter(|until| **until > now.wall_ms) {
+            let minutes = (until - now.wall_ms) / 60_000 + 1;
+            // Writing to a string cannot fail.
+            let _ = write!(text, " This chat is muted for {minutes} more minutes.");
+        }
+        text
+    }
+
+    fn pending(&mut self, step: &mut Step, chat: i64, doing: &Doing) {
+        let mut waiting: Vec<_> =
+            self.open.values_mut().filter(|open| open.decided.is_none()).collect();
+        if waiting.is_empty() {
+            return tell(step, Some(doing), true, "No question is open.");
+        }
+        waiting.sort_by_key(|open| open.deadline);
+        let count = waiting.len();
+        for open in waiting.into_iter().take(MOST_PENDING) {
+            open.sending.push(chat);
+            let (card, chats) = (Arc::clone(&open.card), vec![chat]);
+            step.outputs.push(Output::Phones(Order::Show { card, chats }));
+        }
+        let text = match count {
+            1 => "1 question is open.".to_owned(),
+            more if more <= MOST_PENDING => format!("{more} questions are open."),
+            more => format!("{more} questions are open; these are the {MOST_PENDING} oldest."),
+        };
+        tell(step, Some(doing), true, &text);
+    }
+
+    fn mute(&mut self, now: Now, step: &mut Step, chat: i64, rest: &str, doing: &Doing) {
+        let Some(length) = length_of(rest.trim()) else {
+            let text = "For how long? For example /mute 30m, /mute 2h or /mute 1d.";
+            return tell(step, Some(doing), false, text);
+        };
+        let until = now.wall_ms + length;
+        self.muted.insert(chat, until);
+        step.keep(mute_key(chat), until.to_string());
+        let minutes = length / 60_000;
+        let text = format!(
+            "No questions here for {minutes} minutes. Agents ask elsewhere meanwhile; /unmute ends it."
+        );
+        tell(step, Some(doing), true, &text);
+    }
+
+    fn pair_chat(&mut self, now: Now, step: &mut Step, who: &Who, code: &str, doing: &Doing) {
+        let Place::Telegram { chat, user, private } = who.place else { return };
+        if !self.codes.take(now, code) {
+            if self.strangers.take(now) {
+                step.note(now, "pressed", None, &record::pressed(who, "pair", "wrong code"));
+            }
+            let text = "This code is not good (any more). Run `callgate pair` for a new one.";
+            return tell(step, Some(doing), false, text);
+        }
+        self.authority.chats.insert(chat);
+        step.keep(format!("paired/chat/{chat}"), record::shown(&who.name));
+        if !private {
+            self.authority.users.insert(user);
+            step.keep(format!("paired/user/{user}"), record::shown(&who.name));
+        }
+        step.note(now, "paired", None, &record::pressed(who, "pair", "paired"));
+        let text = "Linked. Questions of your agents are shown here from now on.";
+        tell(step, Some(doing), true, text);
+    }
+
+    pub(super) fn pair_viewer(
+        &mut self,
+        now: Now,
+        step: &mut Step,
+        code: &str,
+        name: &str,
+        token_hash: &str,
+        doing: &Doing,
+    ) {
+        if !self.codes.take(now, code) {
+            return tell(step, Some(doing), false, "This code is not good (any more).");
+        }
+        self.authority.viewers.insert(token_hash.to_owned());
+        step.keep(format!("paired/viewer/{token_hash}"), record::shown(name));
+        step.note(now, "paired", None, &json!({ "channel": "viewer", "by": record::shown(name) }));
+        tell(step, Some(doing), true, "Linked.");
+    }
+}
+
+fn mute_key(chat: i64) -> String {
+    format!("muted/{chat}")
+}
+
+/// A length of time such as `30m`, in milliseconds; an hour when nothing is said.
+fn length_of(text: &str) -> Option<i64> {
+    if text.is_empty() {
+        return Some(DEFAULT_MUTE_MS);
+    }
+    let unit_at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: i64 = text[..unit_at].parse().ok()?;
+    let unit = match text[unit_at..].trim() {
+        "" | "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 24 * 3_600_000,
+        _ => return None,
+    };
+    number.checked_mul(unit).filter(|length| (1..=LONGEST_MUTE_MS).contains(length))
+}

@@ -1,0 +1,109 @@
+//! An open question, and what was decided about it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_wire::approval::{Decision, Request};
+
+use super::AskerId;
+use super::digest::Digest;
+use crate::card::Card;
+use crate::channel::{Copy, Doing};
+
+/// What the rules say about a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ruling {
+    /// A person decides.
+    Ask {
+        /// Why, when a rule says so.
+        because: Option<String>,
+    },
+    /// It may run.
+    Allow {
+        /// By which rule, and why.
+        because: String,
+    },
+    /// It may not run.
+    Deny {
+        /// By which rule, and why.
+        because: String,
+    },
+}
+
+/// A question that is not over.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) card: Arc<Card>,
+    /// The question as it came; after a restart nothing until its asker is back, since what is
+    /// kept on disk is masked.
+    pub(super) request: Option<Request>,
+    pub(super) size: usize,
+    pub(super) digest: Digest,
+    /// Who waits for the answer; nobody while the asker has not come back after a restart.
+    pub(super) asker: Option<AskerId>,
+    /// When it is given up.
+    pub(super) deadline: Duration,
+    /// When the phones are asked, if they have not been yet.
+    pub(super) phone_at: Option<Duration>,
+    /// When an asker that has not come back counts as gone.
+    pub(super) away_until: Option<Duration>,
+    pub(super) alarm: Option<Duration>,
+    pub(super) copies: Vec<Copy>,
+    /// Chats to which it is on its way.
+    pub(super) sending: Vec<i64>,
+    /// What was chosen so far of the agent's own answers.
+    pub(super) picks: Vec<Vec<u8>>,
+    pub(super) decided: Option<Decided>,
+    pub(super) prompt_id: Option<String>,
+    pub(super) agent_id: Option<String>,
+}
+
+/// What was decided about a question whose asker has not yet read it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Decided {
+    pub(super) decision: Decision,
+    /// By whom, in words: "Ada", "rule `builds`", "nobody".
+    pub(super) by: String,
+    /// What the decision carries, in terms of what people saw.
+    pub(super) with: With,
+    /// Who is to be told, once it is known whether it arrived.
+    pub(super) doing: Option<Doing>,
+}
+
+/// What a decision carries beside itself, in terms of what people saw: the answer is made from it
+/// and the request as it came.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct With {
+    /// Words for the agent.
+    pub(super) message: Option<String>,
+    /// Which offer is taken from now on.
+    pub(super) offer: Option<usize>,
+    /// Which answers were picked.
+    pub(super) picks: Option<Vec<Vec<u8>>>,
+    /// The words that answer a question for words.
+    pub(super) words: Option<String>,
+    /// The input as it was edited, its secrets still hidden.
+    pub(super) edited: Option<String>,
+    /// Whether the agent's turn ends.
+    pub(super) interrupt: bool,
+}
+
+impl Open {
+    /// When it next needs attention.
+    pub(super) fn next_moment(&self) -> Option<Duration> {
+        match (&self.decided, self.asker) {
+            // The asker is about to tell whether it has read the answer.
+            (Some(_), Some(_)) => None,
+            (_, None) => self.away_until,
+            (None, Some(_)) => {
+                let phone = self.phone_at.unwrap_or(self.deadline);
+                Some(self.deadline.min(phone))
+            }
+        }
+    }
+
+    /// Whether a copy of it has reached somebody's phone, or may yet.
+    pub(super) fn is_on_phones(&self) -> bool {
+        !self.copies.is_empty() || !self.sending.is_empty() || self.phone_at.is_some()
+    }
+}

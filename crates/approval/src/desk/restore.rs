@@ -1,0 +1,147 @@
+//! What a desk knows again after a restart, from the ledger and what is kept beside it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_store::Entry;
+use callgate_wire::approval::{Decision, Request, RequestId};
+use serde_json::Value;
+
+use super::digest::Digest;
+use super::past::Over;
+use super::question::{Decided, Open, With};
+use super::{Desk, Now};
+use crate::card::Card;
+use crate::channel::Copy;
+
+/// An asker that dials in the last moment of its grace is still awaited.
+const LAST_MOMENT: Duration = Duration::from_secs(2);
+
+impl Desk {
+    /// Takes up the questions that were open, the last ones that are over (the latest first), and
+    /// what was kept.
+    /// Each list of entries is of one question, in order.
+    pub fn restore(
+        &mut self,
+        now: Now,
+        open: &[Vec<Entry>],
+        over: &[Vec<Entry>],
+        kept: &[(String, String)],
+    ) {
+        for entries in over.iter().rev() {
+            self.restore_over(entries);
+        }
+        for entries in open {
+            self.restore_open(now, entries);
+        }
+        for (key, value) in kept {
+            self.restore_kept(key, value);
+        }
+    }
+
+    fn restore_over(&mut self, entries: &[Entry]) {
+        let Some(closed) = entries.iter().rev().find(|entry| entry.kind == "closed") else {
+            return;
+        };
+        let Some(id) = closed.question.as_deref().and_then(|id| RequestId::parse(id).ok()) else {
+            return;
+        };
+        let text = body(closed)["text"].as_str().unwrap_or("It is over").to_owned();
+        self.past.add(id, Over { text, awaits: None });
+    }
+
+    /// A question that was open: its asker may come back for some time.
+    fn restore_open(&mut self, now: Now, entries: &[Entry]) {
+        let Some(open) = entries.iter().find(|entry| entry.kind == "asked").and_then(|asked| {
+            let decided = entries.iter().rev().find(|entry| entry.kind == "decided");
+            self.open_from(now, asked, decided)
+        }) else {
+            return;
+        };
+        let id = open.card.id.clone();
+        self.open.insert(id.clone(), open);
+        self.set_alarm(&id);
+    }
+
+    fn open_from(&self, now: Now, asked: &Entry, decided: Option<&Entry>) -> Option<Open> {
+        let fields = body(asked);
+        let masked = Request::decode(fields["request"].to_string().as_bytes()).ok()?;
+        let until_ms = fields["until_ms"].as_i64()?;
+        let left = u64::try_from(until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
+        // A clock that was set back must not make a question wait for ever.
+        let left = Duration::from_millis(left).min(self.settings.timeout);
+        let mut card = Card::new(&masked, masked.tool_input.get(), asked.at_ms, until_ms);
+        card.because = fields["because"].as_str().map(str::to_owned);
+        let context = masked.context.unwrap_or_default();
+        Some(Open {
+            picks: vec![Vec::new(); card.pickers.len()],
+            card: Arc::new(card),
+            request: None,
+            size: 0,
+            digest: Digest::parse(fields["digest"].as_str()?)?,
+            asker: None,
+            deadline: now.mono + left,
+            phone_at: None,
+            away_until: Some(now.mono + self.settings.grace + LAST_MOMENT),
+            alarm: None,
+            copies: Vec::new(),
+            sending: Vec::new(),
+            decided: decided.and_then(decided_from),
+            prompt_id: context.prompt_id,
+            agent_id: context.agent_id,
+        })
+    }
+
+    fn restore_kept(&mut self, key: &str, value: &str) {
+        let mut parts = key.split('/');
+        match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some("copy"), Some(id), Some(chat), Some(message)) => {
+                let copy =
+                    RequestId::parse(id).ok().zip(chat.parse().ok()).zip(message.parse().ok());
+                let Some(((question, chat), message)) = copy else { return };
+                if let Some(open) = self.open.get_mut(&question) {
+                    open.copies.push(Copy { question, chat, message });
+                }
+            }
+            (Some("muted"), Some(chat), None, None) => {
+                if let (Ok(chat), Ok(until)) = (chat.parse(), value.parse()) {
+                    self.muted.insert(chat, until);
+                }
+            }
+            (Some("paired"), Some("chat"), Some(chat), None) => {
+                self.authority.chats.extend(chat.parse::<i64>());
+            }
+            (Some("paired"), Some("user"), Some(user), None) => {
+                self.authority.users.extend(user.parse::<i64>());
+            }
+            (Some("paired"), Some("viewer"), Some(hash), None) => {
+                self.authority.viewers.insert(hash.to_owned());
+            }
+            _ => {}
+        }
+    }
+}
+
+fn body(entry: &Entry) -> Value {
+    serde_json::from_str(&entry.body).unwrap_or_default()
+}
+
+fn decided_from(entry: &Entry) -> Option<Decided> {
+    let fields = body(entry);
+    let decision = match fields["decision"].as_str()? {
+        "allow" => Decision::Allow,
+        "deny" => Decision::Deny,
+        _ => Decision::Timeout,
+    };
+    let text = |name: &str| fields[name].as_str().map(str::to_owned);
+    let offer = fields["offer"].as_u64().and_then(|offer| usize::try_from(offer).ok());
+    let with = With {
+        message: text("message"),
+        offer,
+        picks: serde_json::from_value(fields["picks"].clone()).ok().flatten(),
+        words: text("words"),
+        edited: text("edited"),
+        interrupt: fields["interrupt"].as_bool().unwrap_or_default(),
+    };
+    Some(Decided { decision, by: text("by").unwrap_or_default(), with, doing: None })
+}

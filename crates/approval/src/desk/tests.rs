@@ -1,0 +1,121 @@
+//! The desk under test: single cases, and a model of the world around it in which everything may
+//! happen in any order.
+
+mod cases;
+mod model;
+mod naive;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use callgate_store::Entry;
+use callgate_wire::approval::{Request, RequestId};
+use serde_json::{Value, json};
+
+use super::{Authority, Desk, Now, Settings, Step};
+use crate::channel::{Place, Who};
+
+/// The chat and the user that may answer.
+pub(super) const ADA: i64 = 7;
+
+pub(super) fn settings() -> Settings {
+    Settings {
+        timeout: Duration::from_secs(300),
+        grace: Duration::from_secs(15),
+        phone_after: Duration::ZERO,
+        notify_on_stop: false,
+        terminal: false,
+        phones: true,
+        key: [9; 32],
+    }
+}
+
+pub(super) fn authority() -> Authority {
+    Authority { chats: [ADA, -100].into(), users: [ADA].into(), ..Authority::default() }
+}
+
+pub(super) fn ada() -> Who {
+    Who { place: Place::Telegram { chat: ADA, user: ADA, private: true }, name: "Ada".to_owned() }
+}
+
+pub(super) fn stranger() -> Who {
+    Who { place: Place::Telegram { chat: 8, user: 8, private: true }, name: "Mallory".to_owned() }
+}
+
+pub(super) fn id(number: u64) -> RequestId {
+    RequestId::parse(&format!("00000000-0000-4000-8000-{number:012x}")).unwrap()
+}
+
+pub(super) fn request(number: u64, command: &str) -> Request {
+    request_of(number, "Bash", &json!({ "command": command }), &json!({}))
+}
+
+pub(super) fn request_of(number: u64, tool: &str, input: &Value, more: &Value) -> Request {
+    let mut line = json!({
+        "request_id": id(number).as_str(),
+        "tool_name": tool,
+        "tool_input": input,
+        "cwd": "/work/engine",
+        "session_id": "s1",
+        "agent": "claude-code",
+        "context": { "takes": ["always", "edit", "interrupt"], "prompt_id": "p1" },
+    });
+    for (name, value) in more.as_object().unwrap() {
+        line[name] = value.clone();
+    }
+    Request::decode(line.to_string().as_bytes()).unwrap()
+}
+
+/// What was committed: it outlives every desk.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Ledger {
+    pub(super) entries: Vec<Entry>,
+    kept: BTreeMap<String, String>,
+}
+
+impl Ledger {
+    pub(super) fn commit(&mut self, step: &Step) {
+        for draft in &step.records {
+            let seq = self.entries.len() as u64 + 1;
+            let (kind, question, body) =
+                (draft.kind.clone(), draft.question.clone(), draft.body.clone());
+            self.entries.push(Entry {
+                seq,
+                at_ms: draft.at_ms,
+                kind,
+                question,
+                body,
+                hash: [0; 32],
+            });
+        }
+        for (key, value) in &step.keeps {
+            match value {
+                Some(value) => self.kept.insert(key.clone(), value.clone()),
+                None => self.kept.remove(key),
+            };
+        }
+    }
+
+    pub(super) fn of(&self, id: &RequestId) -> Vec<Entry> {
+        let is_of = |entry: &&Entry| entry.question.as_deref() == Some(id.as_str());
+        self.entries.iter().filter(is_of).cloned().collect()
+    }
+
+    pub(super) fn is_over(&self, id: &RequestId) -> bool {
+        self.of(id).iter().any(|entry| entry.kind == "closed")
+    }
+
+    pub(super) fn desk(&self, now: Now) -> Desk {
+        let mut ids: Vec<&str> =
+            self.entries.iter().filter_map(|entry| entry.question.as_deref()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let all = ids.into_iter().map(|text| RequestId::parse(text).unwrap());
+        let (over, open): (Vec<_>, Vec<_>) = all.partition(|id| self.is_over(id));
+        let entries = |ids: Vec<RequestId>| ids.iter().map(|id| self.of(id)).collect::<Vec<_>>();
+        let kept: Vec<_> = self.kept.clone().into_iter().collect();
+        let mut desk = Desk::new(settings(), authority());
+        desk.restore(now, &entries(open), &entries(over), &kept);
+        desk
+    }
+}

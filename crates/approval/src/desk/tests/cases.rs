@@ -1,0 +1,635 @@
+//! Single cases: what each input leads to.
+
+use std::time::Duration;
+
+use callgate_wire::approval::{Action, Decision, Request, Response};
+use serde_json::{Value, json};
+
+use super::super::{
+    AskerId, Desk, Input, MOST_OPEN, Now, Output, Ruling, Settings, Step, WRONG_CODES,
+};
+use super::{ADA, Ledger, ada, authority, id, request, request_of, settings, stranger};
+use crate::channel::{Copy, Doing, Mark, News, Order, Place, Press, State, Who};
+
+/// A desk with its ledger and a clock.
+struct Table {
+    desk: Desk,
+    ledger: Ledger,
+    now: Now,
+}
+
+impl Table {
+    fn new() -> Self {
+        Self::with(settings())
+    }
+
+    fn with(settings: Settings) -> Self {
+        let now = Now { mono: Duration::ZERO, wall_ms: 1_000_000 };
+        Self { desk: Desk::new(settings, authority()), ledger: Ledger::default(), now }
+    }
+
+    fn give(&mut self, input: Input) -> Vec<Output> {
+        let step: Step = self.desk.handle(self.now, input);
+        self.ledger.commit(&step);
+        step.outputs
+    }
+
+    fn ask(&mut self, asker: u64, request: Request) -> Vec<Output> {
+        let ruling = Ruling::Ask { because: None };
+        self.give(Input::Asked { asker: AskerId(asker), request, ruling, is_replay: false })
+    }
+
+    fn press(&mut self, who: Who, number: u64, press: Press) -> Vec<Output> {
+        let doing = Doing::Callback("c".to_owned());
+        self.give(Input::News(News::Pressed { who, question: id(number), press, doing }))
+    }
+
+    fn button(&mut self, number: u64, action: Action) -> Vec<Output> {
+        self.press(ada(), number, Press::Button(action))
+    }
+
+    fn wait(&mut self, seconds: u64) -> Vec<Output> {
+        self.now.mono += Duration::from_secs(seconds);
+        self.now.wall_ms += i64::try_from(seconds).unwrap() * 1000;
+        self.give(Input::Tick)
+    }
+
+    fn restart(&mut self) {
+        self.desk = self.ledger.desk(self.now);
+    }
+
+    fn kinds(&self) -> Vec<&str> {
+        self.ledger.entries.iter().map(|entry| entry.kind.as_str()).collect()
+    }
+
+    fn last(&self, kind: &str) -> Value {
+        let entry = self.ledger.entries.iter().rev().find(|entry| entry.kind == kind).unwrap();
+        serde_json::from_str(&entry.body).unwrap()
+    }
+}
+
+fn answers(outputs: &[Output]) -> Vec<(u64, &Response)> {
+    let answer = |output| match output {
+        &Output::Answer(asker, ref response) => Some((asker.0, response)),
+        _ => None,
+    };
+    outputs.iter().filter_map(answer).collect()
+}
+
+fn answer(outputs: &[Output]) -> &Response {
+    let all = answers(outputs);
+    assert_eq!(all.len(), 1, "{outputs:?}");
+    all[0].1
+}
+
+fn told(outputs: &[Output]) -> Vec<&str> {
+    let text = |output| match output {
+        &Output::Phones(Order::Tell { ref text, .. }) => Some(text.as_str()),
+        _ => None,
+    };
+    outputs.iter().filter_map(text).collect()
+}
+
+fn marks(outputs: &[Output]) -> Vec<(State, &str)> {
+    let mark = |output| match output {
+        &Output::Phones(Order::Mark { mark: Mark { state, ref text }, .. }) => {
+            Some((state, text.as_str()))
+        }
+        _ => None,
+    };
+    outputs.iter().filter_map(mark).collect()
+}
+
+fn is_shown(outputs: &[Output]) -> bool {
+    outputs.iter().any(|output| matches!(output, Output::Phones(Order::Show { .. })))
+}
+
+fn shown(number: u64) -> Input {
+    Input::News(News::Shown(Copy { question: id(number), chat: ADA, message: 40 }))
+}
+
+#[test]
+fn allowed_is_told_and_shown_only_once_the_asker_has_read_it() {
+    let mut table = Table::new();
+    assert!(is_shown(&table.ask(1, request(1, "make"))));
+    table.give(shown(1));
+    let outputs = table.button(1, Action::Allow);
+    assert_eq!(answer(&outputs).decision, Decision::Allow);
+    assert!(told(&outputs).is_empty() && marks(&outputs).is_empty());
+    let outputs = table.give(Input::Delivered(AskerId(1)));
+    assert_eq!(told(&outputs), ["Allowed by Ada"]);
+    assert_eq!(marks(&outputs), [(State::Allowed, "Allowed by Ada")]);
+    assert_eq!(table.kinds(), ["asked", "pressed", "decided", "delivered", "closed"]);
+    assert_eq!(table.desk.open_count(), 0);
+}
+
+#[test]
+fn an_answer_that_was_not_read_is_not_shown_as_allowed() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    table.give(shown(1));
+    table.button(1, Action::Allow);
+    let outputs = table.give(Input::Lost(AskerId(1)));
+    assert_eq!(marks(&outputs), [(State::Gone, "Allowed by Ada, but the agent had gone")]);
+    assert_eq!(told(&outputs), ["Allowed by Ada, but the agent had gone"]);
+}
+
+#[test]
+fn the_first_answer_wins_and_later_ones_are_told_so() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    table.button(1, Action::Deny);
+    let outputs = table.button(1, Action::Allow);
+    assert!(answers(&outputs).is_empty());
+    assert_eq!(told(&outputs), ["Already decided by Ada."]);
+    table.give(Input::Delivered(AskerId(1)));
+    let outputs = table.button(1, Action::Allow);
+    assert_eq!(told(&outputs), ["Too late. Denied by Ada."]);
+    assert_eq!(table.last("pressed")["outcome"], "late");
+    assert_eq!(told(&table.button(99, Action::Allow)), ["This question is no longer open."]);
+}
+
+#[test]
+fn strangers_change_nothing_and_are_told_so() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    let in_group = |user| Who {
+        place: Place::Telegram { chat: -100, user, private: false },
+        name: "Eve".to_owned(),
+    };
+    let elsewhere = Who { place: Place::Viewer { viewer: 1, paired: false }, name: "x".to_owned() };
+    for who in [stranger(), in_group(8), elsewhere] {
+        let outputs = table.press(who, 1, Press::Button(Action::Allow));
+        assert!(answers(&outputs).is_empty());
+        assert_eq!(
+            told(&outputs),
+            ["You may not answer here. To link this chat, run `callgate pair`."]
+        );
+        assert_eq!(table.last("pressed")["outcome"], "stranger");
+    }
+    assert!(table.kinds().iter().all(|kind| *kind != "decided"));
+    let outputs = table.press(in_group(ADA), 1, Press::Button(Action::Allow));
+    assert_eq!(answer(&outputs).decision, Decision::Allow);
+}
+
+#[test]
+fn a_group_without_allowed_users_answers_nothing() {
+    let mut table = Table::new();
+    let mut nobody = authority();
+    nobody.users.clear();
+    table.desk = Desk::new(settings(), nobody);
+    table.ask(1, request(1, "make"));
+    let who = Who {
+        place: Place::Telegram { chat: -100, user: ADA, private: false },
+        name: "Ada".to_owned(),
+    };
+    assert!(answers(&table.press(who, 1, Press::Button(Action::Allow))).is_empty());
+}
+
+#[test]
+fn the_ledger_does_not_grow_at_the_will_of_strangers() {
+    let mut table = Table::new();
+    for _ in 0..1_000 {
+        table.press(stranger(), 1, Press::Button(Action::Allow));
+    }
+    assert_eq!(table.ledger.entries.len(), 100);
+    table.wait(3_600);
+    table.press(stranger(), 1, Press::Button(Action::Allow));
+    assert_eq!(table.ledger.entries.len(), 101);
+}
+
+#[test]
+fn words_deny_and_go_to_the_agent() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    let outputs = table.press(ada(), 1, Press::Words(" use `make test` ".to_owned()));
+    let response = answer(&outputs);
+    assert_eq!(response.decision, Decision::Deny);
+    assert_eq!(response.message.as_deref(), Some("use `make test`"));
+    table.ask(2, request(2, "make"));
+    let outputs = table.press(ada(), 2, Press::Words("  ".to_owned()));
+    assert!(answers(&outputs).is_empty() && told(&outputs).len() == 1);
+}
+
+#[test]
+fn stop_denies_and_ends_the_turn_where_the_agent_can() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    let outputs = table.button(1, Action::Stop);
+    assert!(answer(&outputs).interrupt && answer(&outputs).decision == Decision::Deny);
+    table.ask(2, request_of(2, "Bash", &json!({}), &json!({ "context": { "takes": [] } })));
+    let outputs = table.button(2, Action::Stop);
+    assert!(answers(&outputs).is_empty());
+    assert_eq!(told(&outputs), ["That is not offered here."]);
+}
+
+fn touch(number: u64) -> Request {
+    let suggestions = json!([
+        { "type": "addDirectories", "directories": ["/w"], "destination": "session" },
+        { "type": "setMode", "mode": "acceptEdits", "destination": "session" },
+        { "type": "addRules", "rules": [], "destination": "userSettings" },
+    ]);
+    let more = json!({ "permission_suggestions": suggestions });
+    request_of(number, "Bash", &json!({ "command": "touch x" }), &more)
+}
+
+#[test]
+fn always_gives_back_all_objects_of_the_choice_as_they_came() {
+    let mut table = Table::new();
+    table.ask(1, touch(1));
+    let outputs = table.button(1, Action::Always(0));
+    let raw: Vec<&str> = answer(&outputs).updated_permissions.iter().map(|raw| raw.get()).collect();
+    let came = touch(1).permission_suggestions;
+    assert_eq!(raw, [came[0].get(), came[1].get()]);
+    assert_eq!(answer(&outputs).always_allow_suggestion.as_ref().unwrap().get(), came[0].get());
+    table.ask(2, touch(2));
+    let outputs = table.button(2, Action::Always(1));
+    assert_eq!(answer(&outputs).always_allow_suggestion.as_ref().unwrap().get(), came[2].get());
+    assert!(answer(&outputs).updated_permissions.is_empty());
+    table.ask(3, touch(3));
+    assert_eq!(told(&table.button(3, Action::Always(2))), ["That is not offered here."]);
+}
+
+#[test]
+fn an_edited_input_runs_with_its_secrets_put_back() {
+    let mut table = Table::new();
+    let secret = format!("ghp_{}", "a1B2c3D4e5".repeat(4).split_at(36).0);
+    table.ask(1, request(1, &format!("deploy --token {secret}")));
+    let written = format!("{:?}", table.ledger.entries);
+    assert!(!written.contains(&secret));
+    let input = table.last("asked")["request"]["tool_input"].to_string();
+    let edited = input.replace("deploy", "deploy --dry-run");
+    assert_ne!(edited, input);
+    let gone = edited.replace("[hidden 1", "[gone 1");
+    let outputs = table.press(ada(), 1, Press::Edited(gone));
+    assert!(answers(&outputs).is_empty());
+    let outputs = table.press(ada(), 1, Press::Edited(edited));
+    let changed: Value =
+        serde_json::from_str(answer(&outputs).updated_input.as_ref().unwrap().get()).unwrap();
+    assert_eq!(changed["command"], format!("deploy --dry-run --token {secret}"));
+    assert!(!format!("{:?}", table.ledger.entries).contains(&secret));
+}
+
+#[test]
+fn an_asker_that_takes_no_edit_is_never_given_one() {
+    let mut table = Table::new();
+    table.ask(1, request_of(1, "Bash", &json!({ "command": "a" }), &json!({ "context": null })));
+    let outputs = table.press(ada(), 1, Press::Edited(r#"{"command":"b"}"#.to_owned()));
+    assert!(answers(&outputs).is_empty());
+}
+
+#[test]
+fn picks_of_several_questions_need_done() {
+    let mut table = Table::new();
+    let question =
+        |text: &str| json!({ "question": text, "options": [{ "label": "A" }, { "label": "B" }] });
+    let input = json!({ "questions": [question("one?"), question("two?")] });
+    table.ask(1, request_of(1, "AskUserQuestion", &input, &json!({})));
+    assert!(answers(&table.button(1, Action::Allow)).is_empty());
+    assert!(answers(&table.button(1, Action::Pick { question: 0, option: 1 })).is_empty());
+    assert_eq!(told(&table.button(1, Action::Done)), ["Not every question has an answer yet."]);
+    assert!(answers(&table.button(1, Action::Pick { question: 1, option: 9 })).is_empty());
+    table.button(1, Action::Pick { question: 1, option: 0 });
+    let outputs = table.button(1, Action::Done);
+    let changed: Value =
+        serde_json::from_str(answer(&outputs).updated_input.as_ref().unwrap().get()).unwrap();
+    assert_eq!(changed["answers"], json!({ "one?": "B", "two?": "A" }));
+}
+
+#[test]
+fn one_question_is_answered_by_one_pick() {
+    let mut table = Table::new();
+    let input = json!({ "question": "Where?", "choices": ["test", "live"] });
+    table.ask(1, request_of(1, "Ask", &input, &json!({})));
+    let outputs = table.button(1, Action::Pick { question: 0, option: 1 });
+    assert_eq!(answer(&outputs).updated_input.as_ref().unwrap().get(), r#"{"choice":"live"}"#);
+}
+
+#[test]
+fn rules_decide_without_asking_anybody() {
+    let mut table = Table::new();
+    let ruling = Ruling::Allow { because: "rule `builds`".to_owned() };
+    let asked =
+        Input::Asked { asker: AskerId(1), request: request(1, "make"), ruling, is_replay: false };
+    let outputs = table.give(asked);
+    assert_eq!(answer(&outputs).decision, Decision::Allow);
+    assert!(!is_shown(&outputs));
+    assert_eq!(table.last("decided")["by"], "rule `builds`");
+    let ruling = Ruling::Deny { because: "rule `no`".to_owned() };
+    let asked =
+        Input::Asked { asker: AskerId(2), request: request(2, "make"), ruling, is_replay: false };
+    assert_eq!(answer(&table.give(asked)).message.as_deref(), Some("rule `no`"));
+}
+
+#[test]
+fn nobody_in_time_is_a_timeout() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    table.give(shown(1));
+    assert_eq!(table.desk.next_alarm(), Some(Duration::from_secs(300)));
+    assert!(answers(&table.wait(299)).is_empty());
+    assert_eq!(answer(&table.wait(1)).decision, Decision::Timeout);
+    let outputs = table.give(Input::Delivered(AskerId(1)));
+    assert_eq!(marks(&outputs), [(State::Expired, "Not decided: nobody answered in time")]);
+}
+
+#[test]
+fn an_asker_that_waits_less_is_answered_sooner() {
+    let mut table = Table::new();
+    let more = json!({ "context": { "timeout_seconds": 5 } });
+    table.ask(1, request_of(1, "Ask", &json!({}), &more));
+    assert_eq!(answer(&table.wait(5)).decision, Decision::Timeout);
+}
+
+#[test]
+fn when_nobody_can_be_reached_it_is_a_timeout_at_once() {
+    let mut table = Table::with(Settings { phones: false, ..settings() });
+    assert_eq!(answer(&table.ask(1, request(1, "make"))).decision, Decision::Timeout);
+    table.give(Input::Viewers(1));
+    assert!(answers(&table.ask(2, request(2, "make"))).is_empty());
+    assert_eq!(answers(&table.give(Input::Viewers(0))).len(), 1);
+    let mut table = Table::with(Settings { phones: false, terminal: true, ..settings() });
+    assert!(answers(&table.ask(1, request(1, "make"))).is_empty());
+}
+
+#[test]
+fn when_no_message_can_be_sent_it_is_a_timeout_at_once() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    let unsendable =
+        |chat| Input::News(News::Unsendable { question: id(1), chat, why: "blocked".to_owned() });
+    assert!(answers(&table.give(unsendable(ADA))).is_empty());
+    assert_eq!(answer(&table.give(unsendable(-100))).decision, Decision::Timeout);
+    assert_eq!(table.last("decided")["message"], "nobody can be reached");
+}
+
+#[test]
+fn a_broken_channel_gives_up_what_only_it_could_show() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    let outputs = table.give(Input::News(News::Broken { why: "wrong token".to_owned() }));
+    assert_eq!(answer(&outputs).decision, Decision::Timeout);
+    assert_eq!(answer(&table.ask(2, request(2, "make"))).decision, Decision::Timeout);
+}
+
+#[test]
+fn phones_come_after_the_first_chance_of_the_others() {
+    let after = Settings { phone_after: Duration::from_secs(30), terminal: true, ..settings() };
+    let mut table = Table::with(after);
+    assert!(!is_shown(&table.ask(1, request(1, "make"))));
+    assert!(is_shown(&table.wait(30)));
+    assert!(!is_shown(&table.wait(30)));
+}
+
+#[test]
+fn an_asker_that_goes_away_closes_its_question_everywhere() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    table.give(shown(1));
+    let outputs = table.give(Input::Gone(AskerId(1)));
+    assert_eq!(marks(&outputs), [(State::Gone, "The agent went away")]);
+    assert_eq!(told(&table.button(1, Action::Allow)), ["Too late. The agent went away."]);
+}
+
+#[test]
+fn a_second_question_of_the_same_id_harms_nothing() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    let outputs = table.ask(2, request(1, "rm -rf /"));
+    assert_eq!(answers(&outputs)[0].0, 2);
+    assert_eq!(answer(&outputs).decision, Decision::Timeout);
+    let outputs = table.button(1, Action::Allow);
+    assert_eq!(answers(&outputs)[0].0, 1);
+    table.give(Input::Delivered(AskerId(1)));
+    let outputs = table.ask(3, request(1, "make"));
+    assert_eq!(answer(&outputs).decision, Decision::Timeout, "an answer is given once");
+}
+
+#[test]
+fn an_id_that_only_the_ledger_knows_is_not_answered_again() {
+    let mut table = Table::new();
+    let ruling = Ruling::Allow { because: "rule".to_owned() };
+    let request = request(1, "make");
+    let outputs = table.give(Input::Asked { asker: AskerId(1), request, ruling, is_replay: true });
+    assert_eq!(answer(&outputs).decision, Decision::Timeout);
+}
+
+#[test]
+fn too_many_questions_are_turned_away() {
+    let mut table = Table::new();
+    for number in 0..MOST_OPEN as u64 {
+        let ruling = Ruling::Ask { because: None };
+        let request = request(number, "make");
+        let asked = Input::Asked { asker: AskerId(number), request, ruling, is_replay: false };
+        table.desk.handle(table.now, asked);
+    }
+    let outputs = table.ask(1_000_000, request(1_000_000, "make"));
+    assert_eq!(answer(&outputs).decision, Decision::Timeout);
+    assert_eq!(table.desk.open_count(), MOST_OPEN);
+}
+
+#[test]
+fn a_press_between_restart_and_return_reaches_the_asker() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    table.give(shown(1));
+    table.restart();
+    let outputs = table.button(1, Action::Allow);
+    assert_eq!(told(&outputs), ["Allowed by Ada. The agent gets it when it is back."]);
+    assert_eq!(marks(&outputs)[0].0, State::Waiting);
+    let outputs = table.ask(2, request(1, "make"));
+    assert_eq!(answer(&outputs).decision, Decision::Allow);
+    let outputs = table.give(Input::Delivered(AskerId(2)));
+    assert_eq!(marks(&outputs), [(State::Allowed, "Allowed by Ada")]);
+}
+
+#[test]
+fn what_was_decided_for_one_question_is_never_given_to_another() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    table.restart();
+    table.button(1, Action::Allow);
+    let outputs = table.ask(2, request(1, "rm -rf /"));
+    assert_eq!(answer(&outputs).decision, Decision::Timeout);
+    assert_eq!(answer(&table.ask(3, request(1, "make"))).decision, Decision::Allow);
+}
+
+#[test]
+fn always_and_words_survive_a_restart() {
+    let mut table = Table::new();
+    table.ask(1, touch(1));
+    table.ask(2, request(2, "make"));
+    table.restart();
+    table.button(1, Action::Always(0));
+    table.press(ada(), 2, Press::Words("no".to_owned()));
+    table.restart();
+    assert_eq!(answer(&table.ask(3, touch(1))).updated_permissions.len(), 2);
+    assert_eq!(answer(&table.ask(4, request(2, "make"))).message.as_deref(), Some("no"));
+}
+
+#[test]
+fn an_asker_that_does_not_come_back_is_gone() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    table.give(shown(1));
+    table.restart();
+    table.button(1, Action::Allow);
+    assert!(marks(&table.wait(16)).is_empty());
+    let outputs = table.wait(1);
+    assert_eq!(marks(&outputs), [(State::Gone, "Allowed by Ada, but the agent had gone")]);
+    assert_eq!(table.desk.open_count(), 0);
+}
+
+#[test]
+fn a_question_without_a_copy_is_shown_again_after_a_restart() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    table.ask(2, request(2, "make"));
+    table.give(shown(2));
+    table.restart();
+    assert!(is_shown(&table.ask(3, request(1, "make"))));
+    assert!(!is_shown(&table.ask(4, request(2, "make"))));
+}
+
+fn settle(event: &str, more: &Value) -> Input {
+    let mut line =
+        json!({ "kind": "settle", "context": { "event": event, "prompt_id": "p1", "ok": true } });
+    for (name, value) in more.as_object().unwrap() {
+        line[name] = value.clone();
+    }
+    Input::Told(request_of(900, "Bash", &json!({ "command": "make" }), &line))
+}
+
+#[test]
+fn a_tool_that_has_run_settles_its_question_and_no_other() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    table.ask(2, request(2, "make test"));
+    table.give(shown(1));
+    let outputs = table.give(settle("PostToolUse", &json!({})));
+    assert_eq!(marks(&outputs), [(State::Settled, "Answered at the agent's own terminal")]);
+    assert_eq!(answer(&outputs).decision, Decision::Timeout);
+    assert_eq!((table.desk.open_count(), table.last("ran")["tool"].as_str()), (1, Some("Bash")));
+}
+
+#[test]
+fn the_report_of_an_allowed_run_settles_no_other_question() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    table.button(1, Action::Allow);
+    table.give(Input::Delivered(AskerId(1)));
+    table.ask(2, request(2, "make"));
+    table.give(settle("PostToolUse", &json!({})));
+    assert_eq!(table.desk.open_count(), 1, "the second one is still asked");
+    table.give(settle("PostToolUse", &json!({})));
+    assert_eq!(table.desk.open_count(), 0);
+}
+
+#[test]
+fn stop_settles_its_own_prompt_and_leaves_subagents_alone() {
+    let mut table = Table::new();
+    let of = |number, context: Value| {
+        request_of(number, "Bash", &json!({ "command": "x" }), &json!({ "context": context }))
+    };
+    table.ask(1, of(1, json!({ "prompt_id": "p1" })));
+    table.ask(2, of(2, json!({ "prompt_id": "p2" })));
+    table.ask(3, of(3, json!({ "prompt_id": "p1", "agent_id": "a" })));
+    table.give(settle("Stop", &json!({})));
+    assert_eq!(table.desk.open_count(), 2);
+    table.give(settle("SessionEnd", &json!({ "session_id": "another" })));
+    assert_eq!(table.desk.open_count(), 2);
+    table.give(settle("SessionEnd", &json!({})));
+    assert_eq!(table.desk.open_count(), 0);
+}
+
+fn command(table: &mut Table, who: Who, name: &str, rest: &str) -> Vec<Output> {
+    let (name, rest) = (name.to_owned(), rest.to_owned());
+    let doing = Doing::Message { chat: ADA, message: 9 };
+    table.give(Input::News(News::Command { who, name, rest, doing }))
+}
+
+#[test]
+fn commands_tell_list_and_mute() {
+    let mut table = Table::new();
+    assert_eq!(told(&command(&mut table, ada(), "status", "")), ["No question is open."]);
+    table.ask(1, request(1, "make"));
+    assert!(is_shown(&command(&mut table, ada(), "pending", "")));
+    assert!(told(&command(&mut table, stranger(), "pending", ""))[0].contains("Its id is 8"));
+    assert!(told(&command(&mut table, ada(), "mute", "soon"))[0].starts_with("For how long?"));
+    command(&mut table, ada(), "mute", "30m");
+    let outputs = table.ask(2, request(2, "make"));
+    let to: Vec<i64> = outputs
+        .iter()
+        .filter_map(|output| match output {
+            Output::Phones(Order::Show { chats, .. }) => Some(chats.clone()),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    assert_eq!(to, [-100]);
+    table.restart();
+    assert!(told(&command(&mut table, ada(), "status", ""))[0].contains("muted"));
+    command(&mut table, ada(), "unmute", "");
+    assert_eq!(told(&command(&mut table, ada(), "status", "")), ["2 questions are open."]);
+}
+
+#[test]
+fn a_code_links_a_chat_once() {
+    let mut table = Table::new();
+    table.give(Input::NewCode("K7QX-2M9P".to_owned()));
+    assert!(told(&command(&mut table, stranger(), "pair", "wrong"))[0].contains("not good"));
+    let outputs = command(&mut table, stranger(), "pair", " k7qx2m9p ");
+    assert!(told(&outputs)[0].starts_with("Linked."));
+    table.restart();
+    table.ask(1, request(1, "make"));
+    let outputs = table.press(stranger(), 1, Press::Button(Action::Allow));
+    assert_eq!(answer(&outputs).decision, Decision::Allow);
+    let other =
+        Who { place: Place::Telegram { chat: 9, user: 9, private: true }, name: "Eve".to_owned() };
+    assert!(told(&command(&mut table, other, "pair", "K7QX-2M9P"))[0].contains("not good"));
+}
+
+#[test]
+fn a_code_cannot_be_guessed_and_does_not_live_long() {
+    let mut table = Table::new();
+    table.give(Input::NewCode("K7QX2M9P".to_owned()));
+    for _ in 0..WRONG_CODES {
+        command(&mut table, stranger(), "pair", "GUESS");
+    }
+    assert!(told(&command(&mut table, stranger(), "pair", "K7QX2M9P"))[0].contains("not good"));
+    table.give(Input::NewCode("K7QX2M9P".to_owned()));
+    table.wait(600);
+    assert!(told(&command(&mut table, stranger(), "pair", "K7QX2M9P"))[0].contains("not good"));
+}
+
+#[test]
+fn what_cannot_be_recorded_is_not_decided() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    let step = table.desk.handle(
+        table.now,
+        Input::News(News::Pressed {
+            who: ada(),
+            question: id(1),
+            press: Press::Button(Action::Allow),
+            doing: Doing::Callback("c".to_owned()),
+        }),
+    );
+    drop(step);
+    let outputs = table.give(Input::LedgerFailed);
+    assert_eq!(answer(&outputs).decision, Decision::Timeout);
+    assert_eq!(told(&outputs), ["The ledger cannot be written, so this was not decided"]);
+    assert_eq!(table.desk.open_count(), 0);
+    assert!(answers(&table.ask(2, request(2, "make"))).is_empty());
+}
+
+#[test]
+fn a_copy_of_a_question_that_is_over_is_retired() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    table.give(Input::Gone(AskerId(1)));
+    let outputs = table.give(shown(1));
+    assert!(
+        matches!(&outputs[0], Output::Phones(Order::Retire { text, .. }) if text == "The agent went away")
+    );
+}

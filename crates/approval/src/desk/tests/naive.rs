@@ -1,0 +1,129 @@
+//! Desks that make the mistakes of others, to show that the model sees them.
+
+use std::collections::HashMap;
+
+use callgate_wire::approval::RequestId;
+
+use super::super::{AskerId, Desk, Input, Now, Output, Step};
+use super::{Ledger, authority, settings};
+use crate::channel::{News, Order};
+
+/// What the model can put in the desk's place.
+pub(super) trait Judge {
+    fn start(now: Now, ledger: &Ledger) -> Self;
+    fn handle(&mut self, now: Now, input: Input) -> Step;
+    fn open_count(&self) -> usize;
+}
+
+impl Judge for Desk {
+    fn start(now: Now, ledger: &Ledger) -> Self {
+        ledger.desk(now)
+    }
+
+    fn handle(&mut self, now: Now, input: Input) -> Step {
+        self.handle(now, input)
+    }
+
+    fn open_count(&self) -> usize {
+        self.open_count()
+    }
+}
+
+/// Shows a question first and registers it when the message has been sent.
+pub(super) struct ShowsFirst {
+    desk: Desk,
+    unsent: HashMap<RequestId, Input>,
+}
+
+impl Judge for ShowsFirst {
+    fn start(now: Now, ledger: &Ledger) -> Self {
+        Self { desk: ledger.desk(now), unsent: HashMap::new() }
+    }
+
+    fn handle(&mut self, now: Now, input: Input) -> Step {
+        match &input {
+            Input::Asked { request, .. } if !self.desk.knows(&request.request_id) => {
+                let id = request.request_id.clone();
+                // What would be shown, without anything being registered or recorded.
+                let mut shown = Desk::new(settings(), authority());
+                let Input::Asked { request, ruling, .. } = &input else { unreachable!() };
+                let asked = Input::Asked {
+                    asker: AskerId(0),
+                    request: request.clone(),
+                    ruling: ruling.clone(),
+                    is_replay: false,
+                };
+                let mut step = shown.handle(now, asked);
+                step.records.clear();
+                step.outputs.retain(|output| matches!(output, Output::Phones(_)));
+                self.unsent.insert(id, input);
+                step
+            }
+            Input::News(News::Shown(copy)) => match self.unsent.remove(&copy.question) {
+                Some(asked) => {
+                    let mut step = self.desk.handle(now, asked);
+                    step.outputs
+                        .retain(|output| !matches!(output, Output::Phones(Order::Show { .. })));
+                    step
+                }
+                None => self.desk.handle(now, input),
+            },
+            _ => self.desk.handle(now, input),
+        }
+    }
+
+    fn open_count(&self) -> usize {
+        self.desk.open_count()
+    }
+}
+
+/// Forgets everything when it is killed.
+pub(super) struct Forgets(Desk);
+
+impl Judge for Forgets {
+    fn start(_: Now, _: &Ledger) -> Self {
+        Self(Desk::new(settings(), authority()))
+    }
+
+    fn handle(&mut self, now: Now, input: Input) -> Step {
+        self.0.handle(now, input)
+    }
+
+    fn open_count(&self) -> usize {
+        self.0.open_count()
+    }
+}
+
+/// Shows "allowed" as soon as somebody has pressed, whether the asker lives or not.
+pub(super) struct Boasts(Desk);
+
+impl Judge for Boasts {
+    fn start(now: Now, ledger: &Ledger) -> Self {
+        Self(ledger.desk(now))
+    }
+
+    fn handle(&mut self, now: Now, input: Input) -> Step {
+        let mut step = self.0.handle(now, input);
+        let answered: Vec<AskerId> = step
+            .outputs
+            .iter()
+            .filter_map(|output| match output {
+                Output::Answer(asker, _) => Some(*asker),
+                _ => None,
+            })
+            .collect();
+        for asker in answered {
+            let mut more = self.0.handle(now, Input::Delivered(asker));
+            step.records.append(&mut more.records);
+            step.keeps.append(&mut more.keeps);
+            // The boast comes before the answer.
+            more.outputs.append(&mut step.outputs);
+            step.outputs = more.outputs;
+        }
+        step
+    }
+
+    fn open_count(&self) -> usize {
+        self.0.open_count()
+    }
+}

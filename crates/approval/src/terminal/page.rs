@@ -1,0 +1,167 @@
+//! How questions look on a terminal.
+
+use std::fmt::Write as _;
+
+use callgate_rules::text::{self, diff};
+
+use crate::card::{Body, Card};
+use crate::channel::{Mark, State};
+
+/// How many lines of a question are shown before it has to be asked for in full.
+const MOST_LINES: usize = 16;
+
+/// How things are written.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) colours: bool,
+}
+
+/// Which of the agent's questions the number keys answer now: the first without an answer.
+pub(super) fn at(picks: &[Vec<u8>]) -> usize {
+    picks.iter().position(Vec::is_empty).unwrap_or(picks.len().saturating_sub(1))
+}
+
+impl Page {
+    fn bold(&self, text: &str) -> String {
+        if self.colours { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// A question with its keys.
+    pub(super) fn question(&self, card: &Card, picks: &[Vec<u8>], more: usize) -> String {
+        let mut page = format!("\n{}\n", self.bold(&title(card)));
+        if let Some(words) = &card.last_words {
+            line(&mut page, &format!("“{}”", text::one_line(words)));
+        }
+        if let Some(because) = &card.because {
+            line(&mut page, because);
+        }
+        let body = body(card);
+        let lines: Vec<&str> = body.lines().collect();
+        for shown in lines.iter().take(MOST_LINES) {
+            line(&mut page, &format!("  {shown}"));
+        }
+        if lines.len() > MOST_LINES {
+            line(&mut page, &format!("  … {} more lines: f shows them", lines.len() - MOST_LINES));
+        }
+        page += &choices(card, picks);
+        page += &self.keys(card);
+        if more > 0 {
+            line(&mut page, &format!("({more} more waiting; n shows the next)"));
+        }
+        page
+    }
+
+    /// The keys that answer a question.
+    pub(super) fn keys(&self, card: &Card) -> String {
+        let key = |key: &str, means: &str| format!("{} {means}   ", self.bold(key));
+        let mut keys = String::new();
+        if card.pickers.is_empty() {
+            keys += &key("a", "allow");
+            for (number, offer) in (1..10).zip(&card.offers) {
+                let means = format!("always: {} ({})", offer.meaning, offer.lasts);
+                keys += &key(&number.to_string(), &text::one_line(&means));
+            }
+        } else {
+            keys += &key("1-9", "choose");
+            if card.pickers.len() > 1 || card.pickers[0].many {
+                keys += &key("o", "done");
+            }
+        }
+        keys += &key("d", "deny");
+        if card.can_stop {
+            keys += &key("s", "deny and stop");
+        }
+        keys += &key("r", "reply");
+        keys.trim_end().to_owned() + "\n"
+    }
+
+    /// The whole question.
+    pub(super) fn full(&self, card: &Card) -> String {
+        format!("\n{}\n{}\n{}", self.bold(&title(card)), body(card), self.keys(card))
+    }
+
+    /// What has become of a question.
+    pub(super) fn mark(&self, card: &Card, mark: &Mark) -> String {
+        let (sign, colour) = match mark.state {
+            State::Allowed => ("✓", "32"),
+            State::Denied => ("✗", "31"),
+            State::Waiting | State::Settled | State::Expired | State::Gone => ("·", "33"),
+        };
+        let sign =
+            if self.colours { format!("\u{1b}[{colour}m{sign}\u{1b}[0m") } else { sign.to_owned() };
+        format!("{sign} {}: {}\n", text::one_line(&mark.text), card.summary())
+    }
+}
+
+fn line(page: &mut String, text: &str) {
+    page.push_str(text);
+    page.push('\n');
+}
+
+fn title(card: &Card) -> String {
+    let does = match &card.body {
+        Body::Command { .. } => "wants to run",
+        Body::Write { .. } => "wants to write",
+        Body::Edit { .. } => "wants to edit",
+        Body::Plan(_) => "has a plan",
+        Body::Questions(_) | Body::Question { .. } => "asks",
+        Body::Mcp { .. } | Body::Other(_) => "wants to use",
+    };
+    let what = match &card.body {
+        Body::Mcp { server, tool, .. } => format!(" {tool} of {server}"),
+        Body::Other(_) => format!(" {}", card.tool),
+        Body::Write { path, .. } | Body::Edit { path, .. } => format!(" {path}"),
+        _ => String::new(),
+    };
+    text::one_line(&format!("{} {does}{what} in {}", card.agent, card.project)).into_owned()
+}
+
+fn body(card: &Card) -> String {
+    match &card.body {
+        Body::Command { command, description: Some(description) } => {
+            format!("{command}\n# {}", text::one_line(description))
+        }
+        Body::Command { command, .. } => command.clone(),
+        Body::Write { content, .. } => content.clone(),
+        Body::Edit { changes, .. } => {
+            changes.iter().map(|change| shown_diff(&change.old, &change.new)).collect()
+        }
+        Body::Plan(plan) => plan.clone(),
+        // Several are shown with their answers.
+        Body::Questions(_) if card.pickers.len() > 1 => String::new(),
+        Body::Questions(all) => all.join("\n"),
+        Body::Question { question, details } => match details {
+            Some(details) => format!("{question}\n{details}"),
+            None => question.clone(),
+        },
+        Body::Mcp { input, .. } | Body::Other(input) => input.clone(),
+    }
+}
+
+fn shown_diff(old: &str, new: &str) -> String {
+    diff(old, new).iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The answers to choose from, those of the question that the number keys answer now with their
+/// numbers.
+fn choices(card: &Card, picks: &[Vec<u8>]) -> String {
+    let mut page = String::new();
+    let now = at(picks);
+    for (question, picker) in card.pickers.iter().enumerate() {
+        if card.pickers.len() > 1 {
+            line(&mut page, &format!("  {}", text::one_line(&picker.question)));
+        }
+        for (number, choice) in (0_u8..).zip(&picker.choices) {
+            let is_picked = picks.get(question).is_some_and(|picks| picks.contains(&number));
+            let sign = if is_picked { "✓" } else { " " };
+            let key = if question == now { format!("{}", number + 1) } else { " ".to_owned() };
+            // Writing to a string cannot fail.
+            let _ = write!(page, "  {sign} {key} {}", text::one_line(&choice.label));
+            if let Some(description) = &choice.description {
+                let _ = write!(page, ": {}", text::one_line(description));
+            }
+            page.push('\n');
+        }
+    }
+    page
+}
