@@ -51,6 +51,13 @@ pub fn inspector() -> Option<Command> {
     Some(command)
 }
 
+/// The Node module of `telegram-test-api`, an emulator of the Bot API, with the Node to run it.
+#[must_use]
+pub fn telegram_test_api() -> Option<(PathBuf, PathBuf)> {
+    let module = under("telegram/node_modules/telegram-test-api/lib/index.js");
+    Some((node22()?, present("telegram-test-api", module)?))
+}
+
 /// A Python interpreter that has the `mcp` package of that major version: 1 knows `initialize`
 /// only, 2 the stateless revision too.
 #[must_use]

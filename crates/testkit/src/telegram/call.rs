@@ -30,7 +30,8 @@ pub struct Refusal {
     pub code: u16,
     /// What is wrong.
     pub description: String,
-    /// Whether a [`Fault`](super::Fault) asked for it.
+    /// Whether it is no mistake in what was sent: a [`Fault`](super::Fault) asked for it, or
+    /// another poll began.
     pub planned: bool,
 }
 

@@ -88,7 +88,8 @@ impl State {
                 return Err(io::ErrorKind::ConnectionReset.into());
             }
             if inner.updates.poll != mine {
-                return Ok(Err(Refusal::new(409, CONFLICT)));
+                // Whoever polled before may be dead by now, which is no mistake of anybody's.
+                return Ok(Err(Refusal { planned: true, ..Refusal::new(409, CONFLICT) }));
             }
             let batch = inner.updates.take(asked.limit);
             let left = end.saturating_duration_since(Instant::now());

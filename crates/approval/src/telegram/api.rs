@@ -1,0 +1,232 @@
+//! The Bot API over HTTP: one call, its answer, and what kind of failure it was. Nothing that
+//! leaves here holds the token, which stands in every address.
+
+use std::fmt;
+use std::time::Duration;
+
+use reqwest::{Client, Proxy, StatusCode, Url, header, redirect};
+use serde_json::{Value, json};
+
+use super::Settings;
+
+/// How long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(10);
+/// The longest answer; a hundred updates with the longest texts stay below it.
+const MAX_ANSWER: usize = 16 * 1024 * 1024;
+/// Connections are checked this often while nothing passes.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// The way to one bot.
+pub(super) struct Api {
+    client: Client,
+    /// The address up to the method's name: it holds the token.
+    base: String,
+    token: String,
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Api(…)")
+    }
+}
+
+/// Why a call failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// It may work later, when told so after this time.
+    Passing {
+        /// What is wrong.
+        why: String,
+        /// How long the server wants to be left alone.
+        wait: Option<Duration>,
+    },
+    /// The server will not do it.
+    Refused {
+        /// The status.
+        code: u16,
+        /// What is wrong, in the server's words.
+        why: String,
+    },
+    /// The bot is not known there.
+    Token {
+        /// What is wrong and what to do.
+        why: String,
+    },
+}
+
+impl Fault {
+    fn passing(why: impl Into<String>) -> Self {
+        Self::Passing { why: why.into(), wait: None }
+    }
+
+    /// What is wrong.
+    pub(super) fn why(&self) -> &str {
+        match self {
+            Self::Passing { why, .. } | Self::Refused { why, .. } | Self::Token { why } => why,
+        }
+    }
+}
+
+impl Api {
+    /// Fails for an address that is none.
+    pub(super) fn new(settings: &Settings) -> Result<Self, String> {
+        let address = settings.api_url.trim_end_matches('/');
+        let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        if url.is_none_or(|url| url.query().is_some() || url.fragment().is_some()) {
+            return Err(format!(
+                "`api_url` is no address of a Bot API server: {address}; it looks like {}",
+                super::API_URL
+            ));
+        }
+        // An error means that there is a provider already, which serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut client = Client::builder()
+            .user_agent(concat!("callgate/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT)
+            .tcp_keepalive(KEEPALIVE)
+            // A redirect would carry the token somewhere else.
+            .redirect(redirect::Policy::none())
+            .no_proxy();
+        if let Some(proxy) = &settings.proxy {
+            let proxy =
+                Proxy::all(proxy).map_err(|_| "`proxy` is no address of a proxy".to_owned());
+            client = client.proxy(proxy?);
+        }
+        let token = settings.token.0.clone();
+        let client = client.build().map_err(|error| {
+            format!("no connection to Telegram can be made: {}", plain(error, &token))
+        })?;
+        Ok(Self { client, base: format!("{address}/bot{token}/"), token })
+    }
+
+    /// Calls a method and gives its result. `limit` is for all of it.
+    pub(super) async fn call(
+        &self,
+        method: &str,
+        params: &Value,
+        limit: Duration,
+    ) -> Result<Value, Fault> {
+        self.post(method, "application/json", params.to_string().into_bytes(), limit).await
+    }
+
+    /// Sends a text as a file with a caption in HTML.
+    pub(super) async fn send_document(
+        &self,
+        chat: i64,
+        caption: &str,
+        (name, content): (&str, &str),
+        limit: Duration,
+    ) -> Result<Value, Fault> {
+        // The boundary cannot stand in the content: it is random.
+        let boundary = uuid::Uuid::new_v4().simple().to_string();
+        let mut body = Vec::new();
+        let mut part = |head: &str, content: &str| {
+            let head = format!("--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n");
+            for piece in [head.as_str(), content, "\r\n"] {
+                body.extend_from_slice(piece.as_bytes());
+            }
+        };
+        part("name=\"chat_id\"", &chat.to_string());
+        part("name=\"caption\"", caption);
+        part("name=\"parse_mode\"", "HTML");
+        let kind = "Content-Type: text/plain; charset=utf-8";
+        part(&format!("name=\"document\"; filename=\"{name}\"\r\n{kind}"), content);
+        body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+        let kind = format!("multipart/form-data; boundary={boundary}");
+        self.post("sendDocument", &kind, body, limit).await
+    }
+
+    async fn post(
+        &self,
+        method: &str,
+        kind: &str,
+        body: Vec<u8>,
+        limit: Duration,
+    ) -> Result<Value, Fault> {
+        let request = self.client.post(format!("{}{method}", self.base));
+        let request = request.header(header::CONTENT_TYPE, kind).body(body).timeout(limit);
+        let (status, body) = self.answer(request).await.map_err(|error| {
+            Fault::passing(format!("Telegram cannot be reached: {}", plain(error, &self.token)))
+        })?;
+        let body = body.ok_or_else(|| Fault::passing("Telegram's answer is too long"))?;
+        judge(status, &body)
+    }
+
+    /// The status and the body; no body when it is too long.
+    async fn answer(
+        &self,
+        request: reqwest::RequestBuilder,
+    ) -> reqwest::Result<(StatusCode, Option<Vec<u8>>)> {
+        let mut response = request.send().await?;
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await? {
+            if body.len() + chunk.len() > MAX_ANSWER {
+                return Ok((response.status(), None));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok((response.status(), Some(body)))
+    }
+}
+
+/// An error in words, without the address in which the token stands.
+fn plain(error: reqwest::Error, token: &str) -> String {
+    let timed_out = error.is_timeout();
+    let error = error.without_url();
+    let mut deepest: &dyn std::error::Error = &error;
+    while let Some(source) = deepest.source() {
+        deepest = source;
+    }
+    let text = if timed_out { "no answer in time".to_owned() } else { deepest.to_string() };
+    text.replace(token, "…")
+}
+
+/// The result of a call, or what kind of failure it was. Where the API itself did not answer,
+/// something between us did, and that may pass.
+fn judge(status: StatusCode, body: &[u8]) -> Result<Value, Fault> {
+    let answer: Value = serde_json::from_slice(body).unwrap_or_default();
+    if status.is_success() && answer["ok"] == json!(true) {
+        return Ok(answer["result"].clone());
+    }
+    let code = status.as_u16();
+    let words = answer["description"].as_str().map(|words| shortened(words).to_owned());
+    let parameters = &answer["parameters"];
+    match (code, words) {
+        (429, _) => {
+            let seconds = parameters["retry_after"].as_u64().unwrap_or(1);
+            let wait = Some(Duration::from_secs(seconds));
+            Err(Fault::Passing { why: format!("Telegram wants {seconds} s of quiet"), wait })
+        }
+        (401, _) => Err(Fault::Token { why: no_such_bot("401 Unauthorized") }),
+        (404, None) => Err(Fault::Token { why: no_such_bot("404 Not Found") }),
+        (404, Some(words)) if !words.contains("method") => {
+            Err(Fault::Token { why: no_such_bot("404 Not Found") })
+        }
+        (400..=499, Some(why)) => match parameters["migrate_to_chat_id"].as_i64() {
+            Some(new) => Err(Fault::Refused {
+                code,
+                why: format!("the group has a new id, {new}: put it into `allowed_chats`"),
+            }),
+            None => Err(Fault::Refused { code, why }),
+        },
+        (_, words) => {
+            let words = words.map(|words| format!(": {words}")).unwrap_or_default();
+            Err(Fault::passing(format!("Telegram answered {code}{words}")))
+        }
+    }
+}
+
+fn no_such_bot(status: &str) -> String {
+    format!(
+        "Telegram does not know this bot ({status}): the token is wrong or was revoked. Get the \
+         right one from @BotFather, put it into the settings and start again"
+    )
+}
+
+/// A server's words, which may be anything.
+fn shortened(words: &str) -> &str {
+    &words[..words.floor_char_boundary(300)]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! What kind of failure an answer is, and that no words of ours hold the token.
+
+use super::*;
+use crate::telegram::Token;
+
+const TOKEN: &str = "123:SECRET";
+
+#[track_caller]
+fn check(status: u16, body: &str, expected: &str) {
+    let judged = judge(StatusCode::from_u16(status).unwrap(), body.as_bytes());
+    let told = match judged {
+        Ok(result) => format!("ok {result}"),
+        Err(Fault::Passing { why, wait }) => {
+            format!("passing {:?}: {why}", wait.unwrap_or_default())
+        }
+        Err(Fault::Refused { code, why }) => format!("refused {code}: {why}"),
+        Err(Fault::Token { why }) => format!("token: {}", &why[..40]),
+    };
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn answers_are_told_apart() {
+    check(200, r#"{"ok":true,"result":{"a":1}}"#, r#"ok {"a":1}"#);
+    check(200, r#"{"ok":true,"result":null}"#, "ok null");
+    check(200, r#"{"ok":true}"#, "ok null");
+    check(200, "<html>", "passing 0ns: Telegram answered 200");
+    check(
+        429,
+        r#"{"ok":false,"description":"x","parameters":{"retry_after":7}}"#,
+        "passing 7s: Telegram wants 7 s of quiet",
+    );
+    check(429, "", "passing 1s: Telegram wants 1 s of quiet");
+    check(502, "<html>", "passing 0ns: Telegram answered 502");
+    check(
+        500,
+        r#"{"ok":false,"description":"Internal"}"#,
+        "passing 0ns: Telegram answered 500: Internal",
+    );
+    check(302, "", "passing 0ns: Telegram answered 302");
+    check(403, "<html>blocked by a proxy</html>", "passing 0ns: Telegram answered 403");
+    check(403, r#"{"ok":false,"description":"Forbidden: x"}"#, "refused 403: Forbidden: x");
+    check(400, r#"{"ok":false,"description":"Bad Request: x"}"#, "refused 400: Bad Request: x");
+    check(
+        400,
+        r#"{"ok":false,"description":"x","parameters":{"migrate_to_chat_id":-1001}}"#,
+        "refused 400: the group has a new id, -1001: put it into `allowed_chats`",
+    );
+    check(
+        401,
+        r#"{"ok":false,"description":"Unauthorized"}"#,
+        "token: Telegram does not know this bot (401 Una",
+    );
+    check(
+        404,
+        r#"{"ok":false,"description":"Not Found"}"#,
+        "token: Telegram does not know this bot (404 Not",
+    );
+    check(404, "", "token: Telegram does not know this bot (404 Not");
+    check(
+        404,
+        r#"{"ok":false,"description":"Not Found: method not found"}"#,
+        "refused 404: Not Found: method not found",
+    );
+}
+
+fn settings(url: &str) -> Settings {
+    Settings { api_url: url.into(), ..Settings::new(Token::new(TOKEN).unwrap()) }
+}
+
+#[test]
+fn addresses_are_checked() {
+    for wrong in ["", "api.telegram.org", "ftp://x", "http://x/?a", "http://x/#a"] {
+        let why = Api::new(&settings(wrong)).unwrap_err();
+        assert!(why.contains("api_url") && why.contains("https://api.telegram.org"), "{why}");
+    }
+    let proxied = Settings { proxy: Some("::".into()), ..settings("http://x") };
+    assert!(Api::new(&proxied).unwrap_err().contains("proxy"));
+    assert!(Api::new(&settings("https://api.telegram.org/")).is_ok());
+}
+
+#[test]
+fn tokens_are_checked_and_never_shown() {
+    assert!(Token::new(" 123:Ab_-\n").is_ok());
+    for wrong in ["", " ", "a/b", "a b", "a?b", "tökén", &"x".repeat(300)] {
+        assert!(Token::new(wrong).is_err(), "{wrong:?}");
+    }
+    let all = settings("http://x");
+    let api = Api::new(&all).unwrap();
+    assert!(!format!("{all:?} {api:?}").contains("SECRET"));
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn no_failure_shows_the_token() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = closed.local_addr().unwrap();
+    drop(closed);
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let quiet = format!("http://{}", silent.local_addr().unwrap());
+    let limit = Duration::from_millis(100);
+    for url in [
+        format!("http://{address}"),
+        quiet.clone(),
+        format!("https://{address}"),
+        "http://no.such.host.invalid".into(),
+    ] {
+        let api = Api::new(&settings(&url)).unwrap();
+        let fault = api.call("getMe", &json!({}), limit).await.unwrap_err();
+        assert!(!format!("{fault:?}").contains("SECRET"), "{fault:?}");
+        let Fault::Passing { why, .. } = &fault else { panic!("{fault:?}") };
+        assert!(why.starts_with("Telegram cannot be reached: "), "{why}");
+        if url == quiet {
+            assert!(why.ends_with("no answer in time"), "{why}");
+        }
+    }
+}

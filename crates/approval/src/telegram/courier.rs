@@ -1,0 +1,222 @@
+//! The half that sends: takes every order at once and carries each out beside the others, so that
+//! no slow call delays another question. For one question the order is kept: a copy is marked
+//! after it is sent.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use callgate_wire::approval::RequestId;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+
+use super::look::Look;
+use super::question::Question;
+use super::{Line, Report, say, show};
+use crate::card::Card;
+use crate::channel::{Copy, News, Order};
+
+/// Questions beyond this number are not shown.
+const MOST_QUESTIONS: usize = 20_000;
+/// Answers, notes and the like beyond this number, all on their way at once, are left out.
+const MOST_NOTES: usize = 2_048;
+
+/// The sending half.
+#[derive(Debug)]
+pub(super) struct Courier {
+    line: Arc<Line>,
+    orders: mpsc::Receiver<Order>,
+    questions: HashMap<RequestId, Question>,
+    work: JoinSet<Done>,
+    notes: usize,
+}
+
+/// What a piece of work has come to.
+#[derive(Debug)]
+enum Done {
+    /// A copy was sent, with this number and version, or will never be.
+    Sent { question: RequestId, chat: i64, copy: Option<(i64, u64)> },
+    /// A copy has a look of this version, or cannot be changed any more.
+    Edited { question: RequestId, chat: i64, message: i64, version: Option<u64> },
+    /// Anything else.
+    Note,
+}
+
+impl Courier {
+    pub(super) fn new(line: Arc<Line>, orders: mpsc::Receiver<Order>) -> Self {
+        let (questions, work) = (HashMap::new(), JoinSet::new());
+        Self { line, orders, questions, work, notes: 0 }
+    }
+
+    /// Carries out orders until there will be none, and then a little longer.
+    pub(super) async fn run(mut self) {
+        loop {
+            tokio::select! {
+                order = self.orders.recv() => match order {
+                    Some(order) => self.begin(order),
+                    None => break,
+                },
+                Some(done) = self.work.join_next() => self.ended(done.ok()),
+            }
+        }
+        let end = Instant::now() + self.line.reach;
+        while let Ok(Some(done)) = timeout_at(end, self.work.join_next()).await {
+            self.ended(done.ok());
+        }
+    }
+
+    fn begin(&mut self, order: Order) {
+        match order {
+            Order::Show { card, chats } => self.show(&card, &chats),
+            Order::Mark { card, copies, mark } => {
+                self.change(&card.id, copies, || Look::marked(&card, &mark));
+            }
+            Order::Picked { card, copies, picks } => {
+                self.change(&card.id, copies, || Look::open(&card, &picks));
+            }
+            Order::Retire { copy, text } => {
+                self.note(async move |line| say::retire(&line, &copy, &text).await);
+            }
+            Order::Tell { doing, text, alert } => {
+                self.note(async move |line| say::tell(&line, &doing, &text, alert).await);
+            }
+            Order::AskWords { card, doing, chat } => {
+                self.note(async move |line| say::ask_words(&line, &card, &doing, chat).await);
+            }
+            Order::Full { card, doing, chat } => {
+                self.note(async move |line| say::full(&line, &card, &doing, chat).await);
+            }
+            Order::Say { chats, text } => {
+                let text: Arc<str> = text.into();
+                for chat in chats {
+                    let text = Arc::clone(&text);
+                    self.note(async move |line| say::say(&line, chat, &text).await);
+                }
+            }
+        }
+    }
+
+    fn show(&mut self, card: &Arc<Card>, chats: &[i64]) {
+        let is_full = self.questions.len() >= MOST_QUESTIONS;
+        let question = match self.questions.entry(card.id.clone()) {
+            Entry::Vacant(_) if is_full => {
+                let why = format!("more than {MOST_QUESTIONS} questions are open");
+                return self.unsendable(&card.id, chats, &why);
+            }
+            Entry::Vacant(place) => place.insert(Question::new(Look::open(card, &[]))),
+            Entry::Occupied(place) => place.into_mut(),
+        };
+        let end = Instant::now() + self.line.reach;
+        for &chat in chats {
+            question.sending += 1;
+            let (line, newest, id) = (Arc::clone(&self.line), question.newest(), card.id.clone());
+            self.work.spawn(async move {
+                let copy = show::show(&line, &id, newest, chat, end).await;
+                Done::Sent { question: id, chat, copy }
+            });
+        }
+    }
+
+    fn unsendable(&mut self, question: &RequestId, chats: &[i64], why: &str) {
+        for &chat in chats {
+            let news = News::Unsendable { question: question.clone(), chat, why: why.to_owned() };
+            self.note(async move |line| line.tell(news).await);
+        }
+    }
+
+    /// The copies of a question get another look: those that are known, and those on their way.
+    fn change(&mut self, id: &RequestId, copies: Vec<Copy>, look: impl FnOnce() -> Look) {
+        let is_full = self.questions.len() >= MOST_QUESTIONS;
+        let question = match self.questions.entry(id.clone()) {
+            Entry::Vacant(_) if is_full || copies.is_empty() => return,
+            Entry::Vacant(place) => place.insert(Question::new(Look { last: false, ..empty() })),
+            Entry::Occupied(place) => place.into_mut(),
+        };
+        for copy in copies {
+            question.add(copy.chat, copy.message, 0);
+        }
+        question.change(look());
+        self.update(id);
+    }
+
+    /// Starts what the copies of a question still need, or forgets it.
+    fn update(&mut self, id: &RequestId) {
+        let Some(question) = self.questions.get_mut(id) else { return };
+        for (chat, message) in question.take_old() {
+            let (line, newest, question) = (Arc::clone(&self.line), question.newest(), id.clone());
+            self.work.spawn(async move {
+                let version = show::edit(&line, newest, chat, message).await;
+                Done::Edited { question, chat, message, version }
+            });
+        }
+        if question.is_over() {
+            self.questions.remove(id);
+        }
+    }
+
+    fn note<F>(&mut self, work: impl FnOnce(Arc<Line>) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        if self.notes >= MOST_NOTES {
+            return;
+        }
+        self.notes += 1;
+        let work = work(Arc::clone(&self.line));
+        self.work.spawn(async move {
+            work.await;
+            Done::Note
+        });
+    }
+
+    fn ended(&mut self, done: Option<Done>) {
+        let id = match done {
+            Some(Done::Sent { question: id, chat, copy }) => {
+                let Some(question) = self.questions.get_mut(&id) else { return };
+                question.sending -= 1;
+                if let Some((message, version)) = copy {
+                    question.add(chat, message, version);
+                }
+                id
+            }
+            Some(Done::Edited { question: id, chat, message, version }) => {
+                let Some(question) = self.questions.get_mut(&id) else { return };
+                question.edited(chat, message, version);
+                id
+            }
+            Some(Done::Note) | None => {
+                self.notes = self.notes.saturating_sub(1);
+                return;
+            }
+        };
+        self.update(&id);
+    }
+}
+
+/// What a copy of an earlier run shows: not known.
+fn empty() -> Look {
+    Look { version: 0, html: String::new(), buttons: None, last: false }
+}
+
+/// Without a way to Telegram: says why, and that nothing can be sent.
+pub(super) async fn refuse_all(
+    why: &str,
+    mut orders: mpsc::Receiver<Order>,
+    reports: &mpsc::Sender<Report>,
+) {
+    let broken = News::Broken { why: why.to_owned() };
+    if reports.send(Report::of(broken)).await.is_err() {
+        return;
+    }
+    while let Some(order) = orders.recv().await {
+        let Order::Show { card, chats } = order else { continue };
+        for chat in chats {
+            let (question, why) = (card.id.clone(), why.to_owned());
+            let news = News::Unsendable { question, chat, why };
+            if reports.send(Report::of(news)).await.is_err() {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! How a question looks in a chat. Pure: a card goes in, HTML and buttons come out.
+//!
+//! Everything that a program wrote is content, which may be cut; what is fixed is ours and short,
+//! so the id at the end is always there.
+
+mod body;
+mod full;
+mod keyboard;
+#[cfg(test)]
+mod tests;
+
+use callgate_rules::text::html::{Html, Limits, Style};
+use callgate_rules::text::{self, Measure};
+use callgate_wire::approval::RequestId;
+use serde_json::{Value, json};
+
+use super::presses::Presser;
+use crate::card::{Card, Offer, Picker};
+use crate::channel::{Mark, State};
+
+pub(super) use full::{Full, full};
+
+/// The most that a message shows of the agent's last words.
+const LAST_WORDS: usize = 600;
+/// The most that is shown of a name: of an agent, a tool, a person, a session.
+const NAME: usize = 64;
+/// The most that is shown of a folder; its end tells more than its beginning.
+const FOLDER: usize = 160;
+
+/// What a copy of a question shows.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Look {
+    /// Later looks have higher numbers.
+    pub(super) version: u64,
+    /// The text.
+    pub(super) html: String,
+    /// The buttons, if it has any.
+    pub(super) buttons: Option<Value>,
+    /// Whether none will follow.
+    pub(super) last: bool,
+}
+
+impl Look {
+    /// An open question, with what is picked so far.
+    pub(super) fn open(card: &Card, picks: &[Vec<u8>]) -> Self {
+        let (html, is_cut) = question(card, picks, None);
+        let buttons = Some(keyboard::of(card, picks, is_cut));
+        Self { version: 0, html, buttons, last: false }
+    }
+
+    /// A question of which something has become.
+    pub(super) fn marked(card: &Card, mark: &Mark) -> Self {
+        let (html, _) = question(card, &[], Some(mark));
+        Self { version: 0, html, buttons: None, last: mark.state != State::Waiting }
+    }
+
+    /// The parameters of a message with this look.
+    pub(super) fn params(&self, chat: i64, message: Option<i64>) -> Value {
+        let mut params = html_message(chat, &self.html);
+        if let Some(message) = message {
+            params["message_id"] = message.into();
+        }
+        if let Some(buttons) = &self.buttons {
+            params["reply_markup"] = buttons.clone();
+        }
+        params
+    }
+}
+
+/// The parameters of a message in HTML. Telegram is not to fetch the addresses in it.
+pub(super) fn html_message(chat: i64, html: &str) -> Value {
+    json!({
+        "chat_id": chat,
+        "text": html,
+        "parse_mode": "HTML",
+        "link_preview_options": {"is_disabled": true},
+    })
+}
+
+/// A question's text, and whether it says less than there is.
+fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&Mark>) -> (String, bool) {
+    let html = match mark {
+        Some(mark) => {
+            Html::new().text(icon(mark.state)).content(Style::Bold, &mark.text).text("\n\n")
+        }
+        None => Html::new(),
+    };
+    let html = heading(html, card);
+    let (html, words_cut) = last_words(html, card);
+    let (html, body_cut) = body::add(html, card);
+    let html = choices(html, &card.pickers, picks);
+    let html = match &card.because {
+        Some(because) => html.text("\n").content(Style::Italic, because).text("\n"),
+        None => html,
+    };
+    let html = if mark.is_none() { waits(offers(html, card), card) } else { html };
+    let rendered = footer(html, &card.id).render(Limits::MESSAGE);
+    (rendered.html, words_cut || body_cut || rendered.cut > 0)
+}
+
+fn icon(state: State) -> &'static str {
+    match state {
+        State::Waiting => "⏳ ",
+        State::Allowed => "✅ ",
+        State::Denied => "❌ ",
+        State::Settled => "☑️ ",
+        State::Expired => "⌛ ",
+        State::Gone => "🚫 ",
+    }
+}
+
+/// Who wants what, and where.
+fn heading(html: Html, card: &Card) -> Html {
+    let html = html.fixed(Style::Bold, name(&card.agent)).text(" ");
+    let html = body::wants(html, card).text("\n📁 ").fixed(Style::Code, &folder(&card.project));
+    let session = text::cut(&card.session, 8, Measure::Utf16);
+    match session {
+        "" => html.text("\n"),
+        session => html.text(" · session ").fixed(Style::Code, session).text("\n"),
+    }
+}
+
+fn last_words(html: Html, card: &Card) -> (Html, bool) {
+    let Some(words) = &card.last_words else { return (html, false) };
+    let shown = text::cut(words, LAST_WORDS, Measure::Utf16);
+    let is_cut = shown.len() < words.len();
+    let html = html.content(Style::Quote, shown.trim_end());
+    (if is_cut { html.text("…\n") } else { html.text("\n") }, is_cut)
+}
+
+/// The agent's questions with their answers, and what is chosen.
+fn choices(mut html: Html, pickers: &[Picker], picks: &[Vec<u8>]) -> Html {
+    for (at, picker) in pickers.iter().enumerate() {
+        html = html.text("\n");
+        if pickers.len() > 1 {
+            html = html.fixed(Style::Bold, &format!("{}. ", at + 1));
+        }
+        html = html.content(Style::Bold, &picker.question);
+        html = html.text(if picker.many { " (several)\n" } else { "\n" });
+        for (option, choice) in picker.choices.iter().enumerate() {
+            html = html.text(if keyboard::is_picked(picks, at, option) { "✓ " } else { "• " });
+            html = html.content(Style::Plain, &choice.label);
+            if let Some(description) = &choice.description {
+                html = html.text(" — ").content(Style::Italic, description);
+            }
+            html = html.text("\n");
+        }
+    }
+    html
+}
+
+/// What each "always" would mean, where a button alone does not say all of it.
+fn offers(mut html: Html, card: &Card) -> Html {
+    if !card.pickers.is_empty() || !keyboard::need_words(&card.offers) {
+        return html;
+    }
+    html = html.text("\nAlways:\n");
+    for (at, Offer { meaning, lasts, .. }) in card.offers.iter().enumerate() {
+        if card.offers.len() > 1 {
+            html = html.text(&format!("{}. ", at + 1));
+        }
+        html = html.content(Style::Code, meaning).text(" — ").content(Style::Plain, lasts);
+        html = html.text("\n");
+    }
+    html
+}
+
+/// Until when an answer counts. In UTC: nobody knows the reader's clock.
+fn waits(html: Html, card: &Card) -> Html {
+    let seconds = (card.until_ms - card.asked_ms).max(0) / 1000;
+    let long = match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7199 => format!("{} min", seconds / 60),
+        _ => format!("{} h", seconds / 3600),
+    };
+    let (hour, minute) = (card.until_ms.div_euclid(3_600_000), card.until_ms.div_euclid(60_000));
+    let until = format!("{:02}:{:02}", hour.rem_euclid(24), minute.rem_euclid(60));
+    html.text(&format!("\n⏳ Waits {long}, until {until} UTC\n"))
+}
+
+/// The question's id ends every message about it: replies are told apart by it.
+fn footer(html: Html, id: &RequestId) -> Html {
+    html.fixed(Style::Code, id.as_str())
+}
+
+/// A copy whose question is over and of which no more is known than `text`.
+pub(super) fn retired(id: &RequestId, text: &str) -> String {
+    let html = Html::new().text("☑️ ").content(Style::Bold, text).text("\n\n");
+    footer(html, id).render(Limits::MESSAGE).html
+}
+
+/// The message to which somebody is to reply with their words, as parameters.
+pub(super) fn ask_words(card: &Card, chat: i64, presser: Option<&Presser>) -> Value {
+    let mut html = Html::new().text("✍️ ");
+    let in_group = presser.filter(|presser| !presser.private);
+    if let Some(presser) = in_group {
+        // Only who is mentioned gets the reply field opened.
+        let address = format!("tg://user?id={}", presser.user);
+        html = html.fixed(Style::Link(&address), name(&presser.name)).text(", ");
+    }
+    html = html
+        .text("reply to this message with what to tell the agent. It will not do:\n")
+        .content(Style::Code, text::cut(&card.summary(), 300, Measure::Utf16))
+        .text("\n\n");
+    let mut params = html_message(chat, &footer(html, &card.id).render(Limits::MESSAGE).html);
+    params["reply_markup"] = json!({
+        "force_reply": true,
+        "selective": in_group.is_some(),
+        "input_field_placeholder": "What to tell the agent",
+    });
+    if let Some(message) = presser.and_then(|presser| presser.message) {
+        params["reply_parameters"] =
+            json!({"message_id": message, "allow_sending_without_reply": true});
+    }
+    params
+}
+
+/// A name, shortened; a blank one would leave an empty tag.
+fn name(text: &str) -> &str {
+    match text::cut(text, NAME, Measure::Utf16).trim() {
+        "" => "?",
+        name => name,
+    }
+}
+
+/// A folder, shortened from its beginning.
+fn folder(path: &str) -> String {
+    let units = text::length(path, Measure::Utf16);
+    if units <= FOLDER {
+        return if path.trim().is_empty() { "?".to_owned() } else { path.to_owned() };
+    }
+    let mut left = units;
+    let mut rest = path.chars();
+    while left > FOLDER
+        && let Some(c) = rest.next()
+    {
+        left -= c.len_utf16();
+    }
+    format!("…{}", rest.as_str())
+}

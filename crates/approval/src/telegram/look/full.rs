@@ -1,0 +1,109 @@
+//! A question in full, for who wants to read what was cut.
+
+use std::fmt::Write as _;
+
+use callgate_rules::text;
+use callgate_rules::text::html::{Html, Limits, Style};
+use serde_json::Value;
+
+use super::{footer, html_message};
+use crate::card::{Body, Card};
+
+/// More pages than this would bury the chat: then it is one file.
+const MOST_PAGES: usize = 4;
+/// The room on a page beside its heading and the id.
+const PAGE: usize = 3_900;
+
+/// A question in full.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::telegram) enum Full {
+    /// As messages, to be sent in order.
+    Pages(Vec<Value>),
+    /// As a file.
+    File {
+        /// The file's name.
+        name: String,
+        /// What it holds.
+        content: String,
+        /// The caption, in HTML.
+        caption: String,
+    },
+}
+
+/// A question in full, for a chat.
+pub(in crate::telegram) fn full(card: &Card, chat: i64) -> Full {
+    let content = everything(card);
+    let pages = text::pages(&content, PAGE);
+    if pages.len() > MOST_PAGES {
+        let short = &card.id.as_str()[..8];
+        let caption = footer(Html::new().text("All of it:\n"), &card.id);
+        let caption = caption.render(Limits { utf16: 1024, ..Limits::MESSAGE }).html;
+        return Full::File { name: format!("question-{short}.txt"), content, caption };
+    }
+    let count = pages.len();
+    let page = |(at, page): (usize, &&str)| {
+        let html = Html::new()
+            .text(&format!("Page {} of {count}\n", at + 1))
+            .content(Style::Pre(None), page)
+            .text("\n");
+        html_message(chat, &footer(html, &card.id).render(Limits::MESSAGE).html)
+    };
+    Full::Pages(pages.iter().enumerate().map(page).collect())
+}
+
+/// All that a card says, as plain text.
+fn everything(card: &Card) -> String {
+    let mut out = String::new();
+    let mut add = |title: &str, content: &str| {
+        if !content.trim().is_empty() {
+            let _ = write!(out, "{title}:\n{content}\n\n");
+        }
+    };
+    add("Agent", &card.agent);
+    add("Folder", &card.project);
+    add("Session", &card.session);
+    add("Last words", card.last_words.as_deref().unwrap_or_default());
+    add("Tool", &card.tool);
+    for (title, content) in parts(&card.body) {
+        add(title, &content);
+    }
+    for picker in &card.pickers {
+        let choices = picker.choices.iter().map(|choice| match &choice.description {
+            Some(description) => format!("- {}: {description}", choice.label),
+            None => format!("- {}", choice.label),
+        });
+        add(&picker.question, &choices.collect::<Vec<_>>().join("\n"));
+    }
+    add("Because", card.because.as_deref().unwrap_or_default());
+    for (at, offer) in card.offers.iter().enumerate() {
+        add(&format!("Always {}", at + 1), &format!("{}\n{}", offer.meaning, offer.lasts));
+    }
+    if !matches!(card.body, Body::Other(_) | Body::Mcp { .. }) {
+        add("The whole input", &card.input);
+    }
+    out
+}
+
+fn parts(body: &Body) -> Vec<(&'static str, String)> {
+    match body {
+        Body::Command { command, description } => {
+            vec![("For", description.clone().unwrap_or_default()), ("Command", command.clone())]
+        }
+        Body::Write { path, content } => {
+            vec![("File", path.clone()), ("Content", content.clone())]
+        }
+        Body::Edit { path, changes } => {
+            let changes = changes.iter().flat_map(|change| {
+                let old = if change.everywhere { "Wherever this stands" } else { "Instead of" };
+                [(old, change.old.clone()), ("This", change.new.clone())]
+            });
+            std::iter::once(("File", path.clone())).chain(changes).collect()
+        }
+        Body::Plan(plan) => vec![("Plan", plan.clone())],
+        Body::Questions(questions) => vec![("Questions", questions.join("\n"))],
+        Body::Question { question, details } => {
+            vec![("Question", question.clone()), ("Details", details.clone().unwrap_or_default())]
+        }
+        Body::Mcp { input, .. } | Body::Other(input) => vec![("Input", input.clone())],
+    }
+}

@@ -1,0 +1,106 @@
+//! The buttons under a question.
+
+use callgate_rules::text::{self, Measure};
+use callgate_wire::approval::{Action, Callback, RequestId};
+use serde_json::{Value, json};
+
+use crate::card::{Card, Offer};
+
+/// The longest label that a phone shows without hiding its end.
+const LABEL: usize = 48;
+/// Telegram takes a hundred buttons; a question with more answers has none of them.
+const MOST_PICKS: usize = 90;
+
+/// The buttons of an open question.
+pub(super) fn of(card: &Card, picks: &[Vec<u8>], is_cut: bool) -> Value {
+    let id = &card.id;
+    let mut rows = Vec::new();
+    let deny = button(id, Action::Deny, "❌ Deny");
+    let answers: usize = card.pickers.iter().map(|picker| picker.choices.len()).sum();
+    if card.pickers.is_empty() {
+        rows.push(vec![button(id, Action::Allow, "✅ Allow"), deny]);
+    } else {
+        if answers <= MOST_PICKS {
+            rows.extend(picks_of(card, picks));
+        }
+        rows.push(vec![deny]);
+    }
+    let mut words = vec![button(id, Action::Reply, "✍️ Reply")];
+    if card.can_stop {
+        words.insert(0, button(id, Action::Stop, "⏹ Deny and stop"));
+    }
+    rows.push(words);
+    if card.pickers.is_empty() {
+        rows.extend(always(id, &card.offers));
+    }
+    if is_cut {
+        rows.push(vec![button(id, Action::More, "📄 Show in full")]);
+    }
+    json!({ "inline_keyboard": rows })
+}
+
+/// Whether the buttons cannot say all that the offers mean.
+pub(super) fn need_words(offers: &[Offer]) -> bool {
+    match offers {
+        [] => false,
+        [offer] => text::length(&single(offer), Measure::Utf16) > LABEL,
+        _ => true,
+    }
+}
+
+/// Whether an answer is among those chosen.
+pub(super) fn is_picked(picks: &[Vec<u8>], question: usize, option: usize) -> bool {
+    picks.get(question).is_some_and(|chosen| chosen.iter().any(|at| usize::from(*at) == option))
+}
+
+fn always(id: &RequestId, offers: &[Offer]) -> Vec<Vec<Value>> {
+    let label = |at: usize, offer: &Offer| match offers.len() {
+        1 => single(offer),
+        _ => format!("♾ Always {}: {}", at + 1, text::one_line(&offer.meaning)),
+    };
+    let row = |(at, offer)| {
+        let action = Action::Always(u8::try_from(at).ok()?);
+        Some(vec![button(id, action, &label(at, offer))])
+    };
+    offers.iter().enumerate().filter_map(row).collect()
+}
+
+fn single(offer: &Offer) -> String {
+    format!("♾ Always: {} · {}", text::one_line(&offer.meaning), text::one_line(&offer.lasts))
+}
+
+fn picks_of(card: &Card, picks: &[Vec<u8>]) -> Vec<Vec<Value>> {
+    let mut rows = Vec::new();
+    for (at, picker) in card.pickers.iter().enumerate() {
+        for (number, choice) in picker.choices.iter().enumerate() {
+            let (Ok(question), Ok(option)) = (u8::try_from(at), u8::try_from(number)) else {
+                continue;
+            };
+            let tick = if is_picked(picks, at, number) { "✓ " } else { "" };
+            let which =
+                if card.pickers.len() > 1 { format!("{}: ", at + 1) } else { String::new() };
+            let label = format!("{tick}{which}{}", text::one_line(&choice.label));
+            rows.push(vec![button(&card.id, Action::Pick { question, option }, &label)]);
+        }
+    }
+    if card.pickers.iter().any(|picker| picker.many) {
+        rows.push(vec![button(&card.id, Action::Done, "✅ Done")]);
+    }
+    rows
+}
+
+fn button(id: &RequestId, action: Action, label: &str) -> Value {
+    let data = Callback { request_id: id.clone(), action }.to_data();
+    json!({"text": shortened(label), "callback_data": data})
+}
+
+/// The label, shortened to what a phone shows. Telegram takes no blank one.
+fn shortened(label: &str) -> String {
+    if label.trim().is_empty() {
+        return "?".to_owned();
+    }
+    if text::length(label, Measure::Utf16) <= LABEL {
+        return label.to_owned();
+    }
+    format!("{}…", text::cut(label, LABEL - 1, Measure::Utf16).trim_end())
+}

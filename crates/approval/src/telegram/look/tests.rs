@@ -1,0 +1,450 @@
+//! What each kind of question looks like, and that Telegram takes whatever comes out.
+
+use callgate_testkit::telegram_html;
+use callgate_wire::approval::{Callback, MAX_CALLBACK, RequestId};
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use super::*;
+use crate::card::{Body, Change, Choice};
+
+const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
+
+fn card(body: Body) -> Card {
+    Card {
+        id: RequestId::parse(ID).unwrap(),
+        agent: "Claude Code".into(),
+        project: "/home/ada/engine".into(),
+        session: "34fb81ac-7029-49d7-a308-5c29182e1dc2".into(),
+        tool: "Tool".into(),
+        body,
+        input: "{}".into(),
+        last_words: None,
+        because: None,
+        offers: Vec::new(),
+        pickers: Vec::new(),
+        can_stop: false,
+        can_edit: true,
+        asked_ms: 1_800_000_000_000,
+        until_ms: 1_800_000_300_000,
+    }
+}
+
+fn command(command: &str) -> Body {
+    Body::Command { command: command.into(), description: None }
+}
+
+fn offer(meaning: &str, lasts: &str) -> Offer {
+    Offer { meaning: meaning.into(), lasts: lasts.into(), members: vec![0] }
+}
+
+/// The text and the rows of buttons; the id is checked and left out.
+#[track_caller]
+fn check(card: &Card, expected: &Expect) {
+    let look = Look::open(card, &[]);
+    let html = look.html.strip_suffix(&format!("<code>{ID}</code>")).expect("the id is at the end");
+    telegram_html::check(&look.html).unwrap();
+    let rows = look.buttons.unwrap()["inline_keyboard"].clone();
+    let rows: Vec<String> = rows.as_array().unwrap().iter().map(row).collect();
+    expected.assert_eq(&format!("{html}\n{}\n", rows.join("\n")));
+}
+
+fn row(row: &Value) -> String {
+    let label = |button: &Value| {
+        let data = button["callback_data"].as_str().unwrap();
+        let callback = Callback::parse(data).unwrap();
+        assert_eq!(callback.request_id.as_str(), ID);
+        format!("[{} = {}]", button["text"].as_str().unwrap(), callback.action)
+    };
+    row.as_array().unwrap().iter().map(label).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_command() {
+    let body = Body::Command {
+        command: "make build && echo \"<done>\"".into(),
+        description: Some("Build the project".into()),
+    };
+    let last_words = Some("The sources are in place.".into());
+    let because = Some("asked by rule 3".into());
+    check(
+        &Card { can_stop: true, last_words, because, ..card(body) },
+        &expect![[r#"
+            <b>Claude Code</b> wants to run a command
+            📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+            <blockquote>The sources are in place.</blockquote>
+
+            <i>Build the project</i>
+            <pre><code class="language-bash">make build &amp;&amp; echo &quot;&lt;done&gt;&quot;</code></pre>
+
+            <i>asked by rule 3</i>
+
+            ⏳ Waits 5 min, until 08:05 UTC
+
+            [✅ Allow = allow] [❌ Deny = deny]
+            [⏹ Deny and stop = stop] [✍️ Reply = reply]
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_and_an_edit() {
+    check(
+        &card(Body::Write { path: "src/main.rs".into(), content: "fn main() {\n}\n".into() }),
+        &expect![[r"
+            <b>Claude Code</b> wants to write a file
+            📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+
+            <code>src/main.rs</code> (2 lines)
+            <pre>fn main() {
+            }
+            </pre>
+
+            ⏳ Waits 5 min, until 08:05 UTC
+
+            [✅ Allow = allow] [❌ Deny = deny]
+            [✍️ Reply = reply]
+        "]],
+    );
+    let change =
+        |old: &str, new: &str, everywhere| Change { old: old.into(), new: new.into(), everywhere };
+    let changes = vec![change("a\nb\nc", "a\nB\nc", false), change("x", "y", true)];
+    check(
+        &card(Body::Edit { path: "notes.md".into(), changes }),
+        &expect![[r#"
+            <b>Claude Code</b> wants to edit a file
+            📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+
+            <code>notes.md</code>
+            <pre><code class="language-diff"> a
+            -b
+            +B
+             c</code></pre>
+            Wherever it stands:
+            <pre><code class="language-diff">-x
+            +y</code></pre>
+
+            ⏳ Waits 5 min, until 08:05 UTC
+
+            [✅ Allow = allow] [❌ Deny = deny]
+            [✍️ Reply = reply]
+        "#]],
+    );
+}
+
+#[test]
+fn a_plan_a_tool_of_a_server_and_anything_else() {
+    check(
+        &card(Body::Plan("1. Read\n2. Write".into())),
+        &expect![[r"
+            <b>Claude Code</b> has a plan
+            📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+
+            1. Read
+            2. Write
+
+            ⏳ Waits 5 min, until 08:05 UTC
+
+            [✅ Allow = allow] [❌ Deny = deny]
+            [✍️ Reply = reply]
+        "]],
+    );
+    let (server, tool) = ("github".into(), "close_issue".into());
+    check(
+        &card(Body::Mcp { server, tool, input: "{\n  \"number\": 7\n}".into() }),
+        &expect![[r#"
+            <b>Claude Code</b> wants to call <b>close_issue</b> of <b>github</b>
+            📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+
+            <pre><code class="language-json">{
+              &quot;number&quot;: 7
+            }</code></pre>
+
+            ⏳ Waits 5 min, until 08:05 UTC
+
+            [✅ Allow = allow] [❌ Deny = deny]
+            [✍️ Reply = reply]
+        "#]],
+    );
+    check(
+        &Card { session: String::new(), ..card(Body::Other("{}".into())) },
+        &expect![[r#"
+            <b>Claude Code</b> wants to use <b>Tool</b>
+            📁 <code>/home/ada/engine</code>
+
+            <pre><code class="language-json">{}</code></pre>
+
+            ⏳ Waits 5 min, until 08:05 UTC
+
+            [✅ Allow = allow] [❌ Deny = deny]
+            [✍️ Reply = reply]
+        "#]],
+    );
+}
+
+#[test]
+fn questions_with_answers_have_those_for_buttons() {
+    let choice = |label: &str, description: Option<&str>| Choice {
+        label: label.into(),
+        description: description.map(Into::into),
+    };
+    let colour = Picker {
+        question: "Which colour?".into(),
+        choices: vec![choice("Red", Some("warm")), choice("Blue", None)],
+        many: false,
+    };
+    let sizes = Picker {
+        question: "Which sizes?".into(),
+        choices: vec![choice("S", None), choice("L", None)],
+        many: true,
+    };
+    let body = Body::Questions(vec!["Which colour?".into(), "Which sizes?".into()]);
+    let offers = vec![offer("anything", "for good")];
+    check(
+        &Card { pickers: vec![colour, sizes], offers, ..card(body) },
+        &expect![[r"
+            <b>Claude Code</b> asks
+            📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+
+
+            <b>1. </b><b>Which colour?</b>
+            • Red — <i>warm</i>
+            • Blue
+
+            <b>2. </b><b>Which sizes?</b> (several)
+            • S
+            • L
+
+            ⏳ Waits 5 min, until 08:05 UTC
+
+            [1: Red = pick0.0]
+            [1: Blue = pick0.1]
+            [2: S = pick1.0]
+            [2: L = pick1.1]
+            [✅ Done = done]
+            [❌ Deny = deny]
+            [✍️ Reply = reply]
+        "]],
+    );
+    let details = Some("To the first machine.".into());
+    check(
+        &Card {
+            agent: "A script".into(),
+            ..card(Body::Question { question: "Deploy?".into(), details })
+        },
+        &expect![[r"
+            <b>A script</b> asks
+            📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+
+            <b>Deploy?</b>
+            To the first machine.
+
+            ⏳ Waits 5 min, until 08:05 UTC
+
+            [✅ Allow = allow] [❌ Deny = deny]
+            [✍️ Reply = reply]
+        "]],
+    );
+}
+
+#[test]
+fn more_answers_than_telegram_takes_have_no_buttons() {
+    let choices = (0..32).map(|at| Choice { label: at.to_string(), description: None });
+    let picker = Picker { question: "?".into(), choices: choices.collect(), many: false };
+    let card = Card { pickers: vec![picker; 3], ..card(Body::Questions(vec!["?".into(); 3])) };
+    let rows = keyboard::of(&card, &[], false);
+    assert_eq!(rows["inline_keyboard"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn one_offer_is_read_on_its_button() {
+    let offers = vec![offer("make build *", "for this session")];
+    check(
+        &Card { offers, ..card(command("make build")) },
+        &expect![[r#"
+            <b>Claude Code</b> wants to run a command
+            📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+
+            <pre><code class="language-bash">make build</code></pre>
+
+            ⏳ Waits 5 min, until 08:05 UTC
+
+            [✅ Allow = allow] [❌ Deny = deny]
+            [✍️ Reply = reply]
+            [♾ Always: make build * · for this session = always]
+        "#]],
+    );
+}
+
+#[test]
+fn several_offers_and_long_ones_are_spelled_out_in_the_text() {
+    let long = "work in /home/ada/a/rather/long/path/to/somewhere; accept all edits";
+    let offers = vec![offer("make build *", "for this session"), offer(long, "for good")];
+    check(
+        &Card { offers: offers.clone(), ..card(command("make build")) },
+        &expect![[r#"
+            <b>Claude Code</b> wants to run a command
+            📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+
+            <pre><code class="language-bash">make build</code></pre>
+
+            Always:
+            1. <code>make build *</code> — for this session
+            2. <code>work in /home/ada/a/rather/long/path/to/somewhere; accept all edits</code> — for good
+
+            ⏳ Waits 5 min, until 08:05 UTC
+
+            [✅ Allow = allow] [❌ Deny = deny]
+            [✍️ Reply = reply]
+            [♾ Always 1: make build * = always]
+            [♾ Always 2: work in /home/ada/a/rather/long/pat… = always1]
+        "#]],
+    );
+    let alone = Card { offers: offers[1..].to_vec(), ..card(command("make build")) };
+    let look = Look::open(&alone, &[]);
+    assert!(look.html.contains("accept all edits</code> — for good"), "{}", look.html);
+}
+
+#[test]
+fn what_is_left_out_can_be_asked_for() {
+    let more = |card: &Card| Look::open(card, &[]).buttons.unwrap().to_string().contains(":more");
+    assert!(!more(&card(command("ls"))));
+    assert!(more(&card(command(&"long ".repeat(1_000)))));
+    let words = Some("words ".repeat(200));
+    assert!(more(&Card { last_words: words, ..card(command("ls")) }));
+    let new = "line\n".repeat(600);
+    let changes = vec![Change { old: "x".into(), new, everywhere: false }];
+    assert!(more(&card(Body::Edit { path: "f".into(), changes })));
+}
+
+#[test]
+fn what_became_of_it_stands_first_and_the_buttons_go() {
+    let check = |state, expected: &str, last| {
+        let mark = Mark { state, text: "Done by <Ada>".into() };
+        let offers = vec![offer("a", "b"), offer("c", "d")];
+        let look = Look::marked(&Card { offers, ..card(command("ls")) }, &mark);
+        assert!(look.html.starts_with(expected), "{}", look.html);
+        assert!(look.html.ends_with(&format!("<code>{ID}</code>")));
+        assert!(!look.html.contains("Waits") && !look.html.contains("Always"), "{}", look.html);
+        assert_eq!((look.buttons, look.last), (None, last));
+    };
+    check(State::Waiting, "⏳ <b>Done by &lt;Ada&gt;</b>\n", false);
+    check(State::Allowed, "✅ <b>", true);
+    check(State::Denied, "❌ <b>", true);
+    check(State::Settled, "☑️ <b>", true);
+    check(State::Expired, "⌛ <b>", true);
+    check(State::Gone, "🚫 <b>", true);
+}
+
+#[test]
+fn long_folders_keep_their_end() {
+    let project = format!("/{}/engine", "x".repeat(1_000));
+    let html = Look::open(&Card { project, ..card(command("ls")) }, &[]).html;
+    assert!(html.contains("<code>…xxx") && html.contains("xxx/engine</code>"), "{html}");
+}
+
+fn words() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        "[a-z <>&\"';/\n]{0,40}",
+        "\\PC{0,12}",
+        Just("<b>x</b></code></pre>&amp;&#60;".to_owned()),
+        Just("👩‍👩‍👧‍👦\u{202e}\u{200b}e\u{301}".to_owned()),
+        Just("long line \n".repeat(500)),
+        Just(String::new()),
+        Just(" \n ".to_owned()),
+    ];
+    proptest::collection::vec(piece, 0..4).prop_map(|pieces| pieces.concat())
+}
+
+fn bodies() -> impl Strategy<Value = Body> {
+    prop_oneof![
+        (words(), proptest::option::of(words()))
+            .prop_map(|(command, description)| Body::Command { command, description }),
+        (words(), words()).prop_map(|(path, content)| Body::Write { path, content }),
+        (words(), proptest::collection::vec((words(), words(), any::<bool>()), 0..4)).prop_map(
+            |(path, changes)| {
+                let change = |(old, new, everywhere)| Change { old, new, everywhere };
+                Body::Edit { path, changes: changes.into_iter().map(change).collect() }
+            }
+        ),
+        words().prop_map(Body::Plan),
+        proptest::collection::vec(words(), 0..4).prop_map(Body::Questions),
+        (words(), proptest::option::of(words()))
+            .prop_map(|(question, details)| Body::Question { question, details }),
+        (words(), words(), words()).prop_map(|(server, tool, input)| Body::Mcp {
+            server,
+            tool,
+            input
+        }),
+        words().prop_map(Body::Other),
+    ]
+}
+
+fn cards() -> impl Strategy<Value = Card> {
+    let offers = (words(), words()).prop_map(|(meaning, lasts)| offer(&meaning, &lasts));
+    let choice = (words(), proptest::option::of(words()))
+        .prop_map(|(label, description)| Choice { label, description });
+    let picker = (words(), proptest::collection::vec(choice, 1..5), any::<bool>())
+        .prop_map(|(question, choices, many)| Picker { question, choices, many });
+    let names = (words(), words(), words(), words());
+    let said = (proptest::option::of(words()), proptest::option::of(words()));
+    let offers = proptest::collection::vec(offers, 0..9);
+    let pickers = proptest::collection::vec(picker, 0..4);
+    (bodies(), names, said, offers, pickers, any::<bool>()).prop_map(
+        |(
+            body,
+            (agent, project, session, tool),
+            (last_words, because),
+            offers,
+            pickers,
+            can_stop,
+        )| {
+            let names = Card { agent, project, session, tool, ..card(body) };
+            Card { last_words, because, offers, pickers, can_stop, ..names }
+        },
+    )
+}
+
+/// Fails unless Telegram would take this text, and a reply to it would find the question.
+fn check_html(html: &str) {
+    let parsed = telegram_html::check(html).unwrap_or_else(|why| panic!("{why}\n{html}"));
+    assert!(parsed.utf16_len <= 4096, "{}", parsed.utf16_len);
+    assert!(!parsed.text.trim().is_empty());
+    assert!(html.ends_with(&format!("<code>{ID}</code>")), "{html}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn telegram_takes_every_look(card in cards(), mark in words()) {
+        let look = Look::open(&card, &[vec![0], vec![]]);
+        check_html(&look.html);
+        let keyboard = look.buttons.unwrap();
+        let rows = keyboard["inline_keyboard"].as_array().unwrap();
+        let buttons: Vec<_> = rows.iter().flat_map(|row| row.as_array().unwrap()).collect();
+        assert!(buttons.len() <= 100);
+        for button in buttons {
+            let data = button["callback_data"].as_str().unwrap();
+            assert!(data.len() <= MAX_CALLBACK && Callback::parse(data).is_ok());
+            assert!(!button["text"].as_str().unwrap().trim().is_empty(), "{button}");
+        }
+        let mark = Mark { state: State::Denied, text: mark };
+        check_html(&Look::marked(&card, &mark).html);
+        check_html(&retired(&card.id, &mark.text));
+        let presser = Presser { user: 7, name: mark.text, private: false, message: Some(3) };
+        check_html(ask_words(&card, 7, Some(&presser))["text"].as_str().unwrap());
+        match full(&card, 7) {
+            Full::Pages(pages) => {
+                for page in pages {
+                    check_html(page["text"].as_str().unwrap());
+                    assert!(!page["text"].as_str().unwrap().contains("more character"));
+                }
+            }
+            Full::File { content, caption, .. } => {
+                assert!(!content.is_empty());
+                check_html(&caption);
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The half that listens: long polling, and each update confirmed only after the desk took it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::api::Fault;
+use super::gate::Pauses;
+use super::update::{self, Me, Told};
+use super::{Line, Report};
+use crate::channel::News;
+
+/// How long the server may take beyond the time for which it holds a poll.
+const GRACE: Duration = Duration::from_secs(10);
+/// The longest for which Telegram holds a poll.
+const LONGEST_POLL: u64 = 50;
+/// Updates that came lately; a repeated one is handed on once.
+const REMEMBERED: usize = 1024;
+
+/// What people can type, for the menu of their clients.
+const COMMANDS: &[(&str, &str)] = &[
+    ("pending", "Show the questions that wait for an answer"),
+    ("status", "Say whether all is well"),
+    ("mute", "No questions in this chat for a while"),
+    ("unmute", "Questions in this chat again"),
+    ("pair", "Link this chat with the code that `callgate pair` shows"),
+    ("help", "Say what there is to say"),
+];
+
+const CONFLICT: &str = "another program listens with this bot's token, so each gets only a part of \
+                        what is pressed: stop it, or give it a bot of its own";
+const WEBHOOK: &str = "the bot had a webhook, which keeps presses from arriving here: it was \
+                       deleted";
+
+/// The listening half.
+#[derive(Debug)]
+pub(super) struct Poll {
+    line: Arc<Line>,
+    me: Me,
+    /// The first update that is not confirmed.
+    offset: i64,
+    /// Those at or after `offset` or just before that the desk has taken.
+    taken: VecDeque<i64>,
+    /// What was reported last, so that an outage is told once.
+    trouble: Option<String>,
+    pauses: Pauses,
+}
+
+/// Nobody listens to the reports any more.
+#[derive(Debug)]
+struct Unheard;
+
+impl Poll {
+    pub(super) fn new(line: Arc<Line>) -> Self {
+        let pauses = Pauses::new(line.pause);
+        let taken = VecDeque::new();
+        Self { line, me: Me::default(), offset: 0, taken, trouble: None, pauses }
+    }
+
+    /// Listens until nobody wants to hear it.
+    pub(super) async fn run(mut self) {
+        let Err(Unheard) = self.listen().await;
+    }
+
+    async fn listen(&mut self) -> Result<std::convert::Infallible, Unheard> {
+        self.introduce().await?;
+        loop {
+            let (begun, asked) = (Instant::now(), self.ask().await);
+            match asked {
+                Ok(updates) => {
+                    self.recovered().await?;
+                    let idle = updates.is_empty();
+                    self.take(&updates).await?;
+                    if idle {
+                        // A server that does not hold a poll must not be asked without end.
+                        sleep_until(begun + self.line.pause).await;
+                    }
+                }
+                Err(fault) => self.failed(fault).await?,
+            }
+        }
+    }
+
+    /// Learns who the bot is and tells the clients its commands.
+    async fn introduce(&mut self) -> Result<(), Unheard> {
+        loop {
+            match self.line.api.call("getMe", &json!({}), GRACE).await {
+                Ok(answer) => {
+                    self.me = Me::read(&answer);
+                    break;
+                }
+                Err(fault) => self.failed(fault).await?,
+            }
+        }
+        let commands: Vec<Value> = COMMANDS
+            .iter()
+            .map(|(command, description)| json!({"command": command, "description": description}))
+            .collect();
+        // Only the menu depends on it.
+        let _ = self.line.api.call("setMyCommands", &json!({"commands": commands}), GRACE).await;
+        self.trouble = None;
+        self.pauses = Pauses::new(self.line.pause);
+        self.report(Report::Works { bot: self.me.name.clone() }).await
+    }
+
+    async fn ask(&self) -> Result<Vec<Value>, Fault> {
+        // After trouble the first poll is short, so that its end is known soon.
+        let longest = if self.trouble.is_some() { 0 } else { LONGEST_POLL };
+        let timeout = self.line.poll.as_secs().min(longest);
+        let params = json!({
+            "offset": self.offset,
+            "timeout": timeout,
+            "allowed_updates": ["message", "callback_query"],
+        });
+        let limit = Duration::from_secs(timeout) + GRACE;
+        match self.line.api.call("getUpdates", &params, limit).await? {
+            Value::Array(updates) if updates.iter().all(|one| one["update_id"].is_i64()) => {
+                Ok(updates)
+            }
+            _ => {
+                let why = "Telegram's updates cannot be read".to_owned();
+                Err(Fault::Passing { why, wait: None })
+            }
+        }
+    }
+
+    /// Hands the updates on and waits until the desk has them all.
+    async fn take(&mut self, updates: &[Value]) -> Result<(), Unheard> {
+        let mut handed = Vec::new();
+        for update in updates {
+            let id = update["update_id"].as_i64().unwrap_or_default();
+            if self.taken.contains(&id) || handed.iter().any(|(other, _)| *other == id) {
+                continue;
+            }
+            handed.push((id, self.hand_on(update).await?));
+        }
+        let mut again = None;
+        for (id, taken) in handed {
+            let is_taken = match taken {
+                Some(taken) => taken.await.is_ok(),
+                None => true,
+            };
+            if is_taken {
+                self.remember(id);
+            } else {
+                again = again.or(Some(id));
+            }
+        }
+        let last = updates.iter().filter_map(|update| update["update_id"].as_i64()).max();
+        if let Some(first) = again {
+            // It comes again from there.
+            self.offset = self.offset.max(first);
+            let pause = self.pauses.next();
+            sleep(pause).await;
+        } else if let Some(last) = last {
+            self.offset = self.offset.max(last + 1);
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, id: i64) {
+        if self.taken.len() == REMEMBERED {
+            self.taken.pop_front();
+        }
+        self.taken.push_back(id);
+    }
+
+    /// Hands on what an update tells; what is given back fires when the desk has it.
+    async fn hand_on(&self, update: &Value) -> Result<Option<oneshot::Receiver<()>>, Unheard> {
+        let news = match update::read(update, &self.me) {
+            None => return Ok(None),
+            Some(Told::Message(news)) => news,
+            Some(Told::Press { callback, presser, copy, news }) => {
+                self.line.presses.note(&callback, presser);
+                if let Some(copy) = copy
+                    && self.line.presses.is_new_copy(copy.chat, copy.message)
+                {
+                    self.report(Report::of(News::Shown(copy))).await?;
+                }
+                news
+            }
+        };
+        let (taken, done) = oneshot::channel();
+        self.report(Report::Heard { news, taken: Some(taken) }).await?;
+        Ok(Some(done))
+    }
+
+    /// Reports what went wrong, once, and waits before the next attempt.
+    async fn failed(&mut self, fault: Fault) -> Result<(), Unheard> {
+        let mut pause = self.pauses.next();
+        let (why, report): (_, fn(String) -> Report) = match fault {
+            Fault::Passing { why, wait } => {
+                pause = pause.max(wait.unwrap_or_default());
+                (format!("{why}; trying again"), |why| Report::Troubled { why })
+            }
+            Fault::Refused { code: 409, why } if why.contains("webhook") => {
+                // Its outcome shows in the next poll.
+                let _ = self.line.api.call("deleteWebhook", &json!({}), GRACE).await;
+                (WEBHOOK.to_owned(), |why| Report::Troubled { why })
+            }
+            Fault::Refused { code: 409, .. } => {
+                (CONFLICT.to_owned(), |why| Report::Troubled { why })
+            }
+            Fault::Refused { why, .. } => {
+                (format!("Telegram refuses to give updates: {why}"), |why| Report::Troubled { why })
+            }
+            Fault::Token { why } => (why, |why| Report::of(News::Broken { why })),
+        };
+        if self.trouble.as_ref() != Some(&why) {
+            self.trouble = Some(why.clone());
+            self.report(report(why)).await?;
+        }
+        sleep(pause).await;
+        Ok(())
+    }
+
+    /// A poll has worked.
+    async fn recovered(&mut self) -> Result<(), Unheard> {
+        self.pauses = Pauses::new(self.line.pause);
+        if self.trouble.take().is_some() {
+            self.report(Report::Works { bot: self.me.name.clone() }).await?;
+        }
+        Ok(())
+    }
+
+    async fn report(&self, report: Report) -> Result<(), Unheard> {
+        let sent: Result<(), mpsc::error::SendError<Report>> = self.line.reports.send(report).await;
+        sent.map_err(|_| Unheard)
+    }
+}

@@ -1,0 +1,146 @@
+//! What belongs to no copy: answers to presses, words that are asked for, a question in full,
+//! notes.
+
+use std::time::Duration;
+
+use callgate_rules::text::{self, Measure};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use super::Line;
+use super::api::Fault;
+use super::gate::{Lane, Pauses};
+use super::look::{self, Full};
+use super::show::CALL;
+use crate::card::Card;
+use crate::channel::{Copy, Doing};
+
+/// Telegram keeps a press open for about so long.
+const PRESS: Duration = Duration::from_secs(15);
+/// For how long the rest is tried.
+const SAY: Duration = Duration::from_mins(1);
+/// The longest answer to a press, and the longest message.
+const TOAST: usize = 200;
+const MESSAGE: usize = 4096;
+/// The longest note, which becomes several messages.
+const NOTE: usize = 3 * MESSAGE;
+
+/// Tells somebody what came of what they did.
+pub(super) async fn tell(line: &Line, doing: &Doing, text: &str, alert: bool) {
+    match doing {
+        Doing::Callback(callback) => answer(line, callback, text, alert).await,
+        Doing::Message { chat, message } => {
+            let params = json!({
+                "chat_id": chat,
+                "text": shortened(text, MESSAGE),
+                "link_preview_options": {"is_disabled": true},
+                "reply_parameters": {"message_id": message, "allow_sending_without_reply": true},
+            });
+            persist(line, "sendMessage", &params, SAY).await;
+        }
+        Doing::Key | Doing::Viewer { .. } => {}
+    }
+}
+
+/// Answers a press. Until that is done the button shows that it works, and then that it failed.
+async fn answer(line: &Line, callback: &str, text: &str, alert: bool) {
+    let text = shortened(text, TOAST);
+    let params = json!({"callback_query_id": callback, "text": text, "show_alert": alert});
+    persist(line, "answerCallbackQuery", &params, PRESS).await;
+}
+
+/// Calls without a gate until it works, is refused, or the time is over. Nobody can be told when
+/// it does not work: this was the telling.
+async fn persist(line: &Line, method: &str, params: &serde_json::Value, most: Duration) {
+    let end = Instant::now() + most;
+    let mut pauses = Pauses::new(line.pause);
+    while let Err(Fault::Passing { wait, .. }) = line.api.call(method, params, CALL.min(most)).await
+    {
+        let pause = wait.unwrap_or_else(|| pauses.next());
+        if Instant::now() + pause >= end {
+            return;
+        }
+        sleep(pause).await;
+    }
+}
+
+/// Asks for the words that go with a deny.
+pub(super) async fn ask_words(line: &Line, card: &Card, doing: &Doing, chat: i64) {
+    let presser = presser(line, doing);
+    let params = look::ask_words(card, chat, presser.as_ref());
+    let end = Instant::now() + SAY;
+    tokio::join!(
+        tell(line, doing, "Write your words as a reply to the message below.", false),
+        async {
+            let _ = line.insist(chat, Lane::Show, end, "sendMessage", &params).await;
+        }
+    );
+}
+
+/// Shows a question in full.
+pub(super) async fn full(line: &Line, card: &Card, doing: &Doing, chat: i64) {
+    let end = Instant::now() + SAY;
+    tokio::join!(tell(line, doing, "", false), async {
+        match look::full(card, chat) {
+            Full::Pages(pages) => {
+                for params in pages {
+                    if line.insist(chat, Lane::Show, end, "sendMessage", &params).await.is_err() {
+                        return;
+                    }
+                }
+            }
+            Full::File { name, content, caption } => {
+                let mut pauses = Pauses::new(line.pause);
+                let file = (name.as_str(), content.as_str());
+                while let Err(Fault::Passing { wait, .. }) =
+                    line.api.send_document(chat, &caption, file, CALL).await
+                {
+                    let pause = wait.unwrap_or_else(|| pauses.next());
+                    if Instant::now() + pause >= end {
+                        return;
+                    }
+                    sleep(pause).await;
+                }
+            }
+        }
+    });
+}
+
+fn presser(line: &Line, doing: &Doing) -> Option<super::presses::Presser> {
+    match doing {
+        Doing::Callback(callback) => line.presses.who(callback),
+        _ => None,
+    }
+}
+
+/// Says something that belongs to no question.
+pub(super) async fn say(line: &Line, chat: i64, text: &str) {
+    let end = Instant::now() + SAY;
+    for page in text::pages(&shortened(text, NOTE), MESSAGE) {
+        if page.trim().is_empty() {
+            continue;
+        }
+        let preview = json!({"is_disabled": true});
+        let params = json!({"chat_id": chat, "text": page, "link_preview_options": preview});
+        if line.insist(chat, Lane::Show, end, "sendMessage", &params).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Takes the buttons off a copy of which no more is known than what became of it.
+pub(super) async fn retire(line: &Line, copy: &Copy, text: &str) {
+    let html = look::retired(&copy.question, text);
+    let mut params = look::html_message(copy.chat, &html);
+    params["message_id"] = copy.message.into();
+    let end = Instant::now() + SAY;
+    let _ = line.insist(copy.chat, Lane::Edit, end, "editMessageText", &params).await;
+}
+
+/// What fits; a cut is shown.
+fn shortened(text: &str, most: usize) -> String {
+    if text::length(text, Measure::Utf16) <= most {
+        return text.to_owned();
+    }
+    format!("{}…", text::cut(text, most - 1, Measure::Utf16))
+}

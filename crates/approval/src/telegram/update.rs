@@ -1,0 +1,151 @@
+//! What an update of Telegram tells. Read leniently: what is missing or strange is passed over.
+
+use callgate_rules::text::{self, Measure};
+use callgate_wire::approval::{Callback, RequestId};
+use serde_json::Value;
+
+use super::presses::Presser;
+use crate::channel::{Copy, Doing, News, Place, Press, Who};
+
+/// The most that is kept of a person's name.
+const NAME: usize = 64;
+/// The length of a question's id, in any unit.
+const ID: usize = 36;
+
+/// The bot itself, as it was told to us.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Me {
+    pub(super) id: Option<i64>,
+    pub(super) name: String,
+}
+
+impl Me {
+    pub(super) fn read(answer: &Value) -> Self {
+        let name = answer["username"].as_str().unwrap_or_default().to_owned();
+        Self { id: answer["id"].as_i64(), name }
+    }
+}
+
+/// What an update tells.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Told {
+    /// Somebody pressed a button.
+    Press {
+        /// By what to answer the press.
+        callback: String,
+        /// Who, for what is asked in answer.
+        presser: Presser,
+        /// The copy that the button is on, when it says so itself.
+        copy: Option<Copy>,
+        /// The news of it.
+        news: News,
+    },
+    /// Somebody wrote.
+    Message(News),
+}
+
+/// What an update tells, if it is anything to us.
+pub(super) fn read(update: &Value, me: &Me) -> Option<Told> {
+    if update["callback_query"].is_object() {
+        return pressed(&update["callback_query"]);
+    }
+    written(&update["message"], me).map(Told::Message)
+}
+
+fn pressed(query: &Value) -> Option<Told> {
+    let callback = text_of(&query["id"])?;
+    let message = &query["message"];
+    let who = who(&query["from"], &message["chat"])?;
+    let doing = Doing::Callback(callback.clone());
+    let shown = question_of(message);
+    let parsed = Callback::parse(query["data"].as_str().unwrap_or_default()).ok();
+    // A button of one question on the message of another is made up.
+    let honest = parsed.filter(|parsed| shown.as_ref().is_none_or(|id| *id == parsed.request_id));
+    let Place::Telegram { chat, user, private } = who.place else { return None };
+    let number = message["message_id"].as_i64();
+    let presser = Presser { user, name: who.name.clone(), private, message: number };
+    let (copy, news) = match honest {
+        Some(Callback { request_id: question, action }) => {
+            let copy =
+                shown.zip(number).map(|(question, message)| Copy { question, chat, message });
+            (copy, News::Pressed { who, question, press: Press::Button(action), doing })
+        }
+        None => (None, News::Forged { who, doing }),
+    };
+    Some(Told::Press { callback, presser, copy, news })
+}
+
+fn written(message: &Value, me: &Me) -> Option<News> {
+    if message["from"]["is_bot"] == Value::Bool(true) {
+        return None;
+    }
+    let who = who(&message["from"], &message["chat"])?;
+    let text = message["text"].as_str()?;
+    let Place::Telegram { chat, .. } = who.place else { return None };
+    let doing = Doing::Message { chat, message: message["message_id"].as_i64()? };
+    if let Some(command) = text.strip_prefix('/') {
+        let (name, rest) = command_of(command, me)?;
+        return Some(News::Command { who, name, rest, doing });
+    }
+    let to = &message["reply_to_message"];
+    let ours = me.id.is_some() && to["from"]["id"].as_i64() == me.id;
+    let question = question_of(to).filter(|_| ours)?;
+    Some(News::Pressed { who, question, press: Press::Words(text.to_owned()), doing })
+}
+
+/// A command's name and the rest; nothing when it is for another bot.
+fn command_of(command: &str, me: &Me) -> Option<(String, String)> {
+    let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    let (name, bot) = name.split_once('@').map_or((name, None), |(name, bot)| (name, Some(bot)));
+    let for_us = bot.is_none_or(|bot| bot.eq_ignore_ascii_case(&me.name));
+    (for_us && !name.is_empty()).then(|| (name.to_lowercase(), rest.trim().to_owned()))
+}
+
+/// The question that a message of ours is about: the id with which it ends, marked as code. Text
+/// that is merely the same is no id.
+fn question_of(message: &Value) -> Option<RequestId> {
+    let (text, marks) = match message["text"].as_str() {
+        Some(text) => (text, &message["entities"]),
+        None => (message["caption"].as_str()?, &message["caption_entities"]),
+    };
+    let end = text::length(text, Measure::Utf16);
+    let is_id = |mark: &Value| {
+        let at = |name: &str| mark[name].as_u64().and_then(|at| usize::try_from(at).ok());
+        mark["type"] == "code"
+            && at("length") == Some(ID)
+            && at("offset").and_then(|offset| offset.checked_add(ID)) == Some(end)
+    };
+    marks.as_array()?.iter().find(|mark| is_id(mark))?;
+    RequestId::parse(text.get(text.len().checked_sub(ID)?..)?).ok()
+}
+
+fn who(user: &Value, chat: &Value) -> Option<Who> {
+    let (user_id, chat_id) = (user["id"].as_i64()?, chat["id"].as_i64()?);
+    let private = chat["type"] == "private";
+    let place = Place::Telegram { chat: chat_id, user: user_id, private };
+    Some(Who { place, name: name_of(user) })
+}
+
+/// A person's name, safe to show on one line.
+fn name_of(user: &Value) -> String {
+    let part = |name: &str| user[name].as_str().unwrap_or_default().trim().to_owned();
+    let full = format!("{} {}", part("first_name"), part("last_name"));
+    let name = match (full.trim(), part("username")) {
+        ("", username) if !username.is_empty() => format!("@{username}"),
+        ("", _) => format!("user {}", user["id"]),
+        (full, _) => full.to_owned(),
+    };
+    let shown = text::one_line(&name);
+    text::cut(&shown, NAME, Measure::Utf16).to_owned()
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Updates as they come, and as nobody should send them.
+
+use callgate_wire::approval::Action;
+use serde_json::json;
+
+use super::*;
+
+const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
+
+fn me() -> Me {
+    Me::read(&json!({"id": 42, "username": "Gate_bot"}))
+}
+
+/// A message of ours about the question, ending with its id.
+fn ours(text: &str, marks: &Value) -> Value {
+    json!({"message_id": 5, "from": {"id": 42, "is_bot": true}, "text": text, "entities": marks})
+}
+
+fn id_at(offset: usize) -> Value {
+    json!([{"type": "bold", "offset": 0, "length": 1}, {"type": "code", "offset": offset, "length": 36}])
+}
+
+#[track_caller]
+fn check_question(message: &Value, found: bool) {
+    let expected = found.then(|| RequestId::parse(ID).unwrap());
+    assert_eq!(question_of(message), expected, "{message}");
+}
+
+#[test]
+fn the_id_counts_only_at_the_end_and_as_code() {
+    let text = format!("😀 may I?\n{ID}");
+    // The emoji counts twice, as Telegram counts.
+    check_question(&ours(&text, &id_at(10)), true);
+    check_question(&ours(&text, &id_at(9)), false);
+    check_question(&ours(&text, &json!([])), false);
+    check_question(&ours(&text, &json!([{"type": "bold", "offset": 10, "length": 36}])), false);
+    check_question(&ours(&text, &json!([{"type": "code", "offset": 9, "length": 37}])), false);
+    check_question(&ours(&format!("{text}."), &id_at(10)), false);
+    check_question(&ours(&"x".repeat(46), &id_at(10)), false);
+    check_question(&ours("é", &json!([{"type": "code", "offset": -35, "length": 36}])), false);
+    check_question(&ours("x", &json!([{"type": "code", "offset": u64::MAX, "length": 36}])), false);
+    let caption = json!({"caption": text, "caption_entities": id_at(10)});
+    check_question(&caption, true);
+    check_question(&json!(null), false);
+}
+
+fn wrote(text: &str, to: &Value) -> Value {
+    json!({"update_id": 1, "message": {
+        "message_id": 9, "text": text, "reply_to_message": to,
+        "from": {"id": 7, "first_name": " Ada ", "last_name": "L."},
+        "chat": {"id": -5, "type": "group"},
+    }})
+}
+
+#[test]
+fn words_count_only_in_reply_to_the_bot_itself() {
+    let ours = ours(&format!("x\n{ID}"), &id_at(2));
+    let Some(Told::Message(News::Pressed { who, press, .. })) = read(&wrote("no", &ours), &me())
+    else {
+        panic!("words");
+    };
+    assert_eq!(press, Press::Words("no".into()));
+    assert_eq!(who.name, "Ada L.");
+    assert_eq!(who.place, Place::Telegram { chat: -5, user: 7, private: false });
+    let mut other = ours.clone();
+    other["from"]["id"] = json!(43);
+    assert_eq!(read(&wrote("no", &other), &me()), None);
+    assert_eq!(read(&wrote("no", &ours), &Me::default()), None, "not before we know who we are");
+    assert_eq!(read(&wrote("no", &json!(null)), &me()), None);
+}
+
+#[test]
+fn commands() {
+    let check = |text: &str, expected: Option<(&str, &str)>| {
+        let told = match read(&wrote(text, &json!(null)), &me()) {
+            Some(Told::Message(News::Command { name, rest, .. })) => Some((name, rest)),
+            None => None,
+            other => panic!("{other:?}"),
+        };
+        let expected = expected.map(|(name, rest)| (name.to_owned(), rest.to_owned()));
+        assert_eq!(told, expected, "{text}");
+    };
+    check("/status", Some(("status", "")));
+    check("/Status@gate_BOT  a b ", Some(("status", "a b")));
+    check("/status@other_bot", None);
+    check("/", None);
+    check("/@gate_bot", None);
+    check("status", None);
+}
+
+#[test]
+fn presses() {
+    let press = |data: &str, message: Value| json!({"callback_query": {"id": "77", "from": {"id": 7, "username": "ada"}, "data": data, "message": message}});
+    let mut message = ours(&format!("x\n{ID}"), &id_at(2));
+    message["chat"] = json!({"id": 7, "type": "private"});
+    let honest = read(&press(&format!("{ID}:always2"), message.clone()), &me());
+    let Some(Told::Press { callback, presser, copy, news }) = honest else { panic!("{honest:?}") };
+    assert_eq!((callback.as_str(), presser.message), ("77", Some(5)));
+    let copy = copy.unwrap();
+    assert_eq!((copy.question.as_str(), copy.chat, copy.message), (ID, 7, 5));
+    let News::Pressed { who, press: Press::Button(Action::Always(2)), .. } = news else {
+        panic!("{news:?}");
+    };
+    assert_eq!(who.name, "@ada");
+    let other = ID.replace("550e", "551e");
+    let forged = read(&press(&format!("{other}:allow"), message), &me());
+    assert!(matches!(forged, Some(Told::Press { news: News::Forged { .. }, copy: None, .. })));
+    let bare = json!({"message_id": 5, "chat": {"id": 7, "type": "private"}, "date": 0});
+    let old = read(&press(&format!("{other}:allow"), bare), &me());
+    assert!(matches!(old, Some(Told::Press { news: News::Pressed { .. }, copy: None, .. })));
+}
+
+#[test]
+fn names_are_safe_and_short() {
+    let check = |user: Value, expected: &str| assert_eq!(name_of(&user), expected);
+    check(json!({"id": 7}), "user 7");
+    check(json!({"id": 7, "first_name": "  ", "username": "ada"}), "@ada");
+    check(json!({"id": 7, "first_name": "A".repeat(100)}), &"A".repeat(64));
+    let tricky = name_of(&json!({"id": 7, "first_name": "a\u{202e}b\nc"}));
+    assert!(!tricky.contains(['\u{202e}', '\n']), "{tricky:?}");
+}

@@ -1,0 +1,298 @@
+//! What goes wrong on the way, and that it is neither lost nor told too loudly.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use callgate_approval::channel::{Copy, News, Order, State};
+use callgate_approval::telegram::{Report, Settings};
+use callgate_testkit::telegram::{Fault, Telegram};
+
+use crate::rig::*;
+
+fn debug(report: &Report) -> String {
+    format!("{report:?}\n")
+}
+
+fn hurried(fake: &Telegram, reach: Duration) -> Settings {
+    Settings { reach, ..settings(&fake.url(), fake.token()) }
+}
+
+#[test]
+fn passing_faults_are_tried_again() {
+    let fake = fake();
+    for fault in [
+        Fault::Status(500),
+        Fault::Status(502),
+        Fault::Status(403),
+        Fault::Refuse(500, "Internal Server Error"),
+        Fault::BreakBefore,
+        Fault::Garbage,
+        Fault::TooMany { seconds: 0 },
+        Fault::Delay(Duration::from_millis(20)),
+    ] {
+        fake.faults("sendMessage", 2, fault);
+        fake.faults("editMessageText", 2, fault);
+        fake.faults("answerCallbackQuery", 2, fault);
+        let rig = Rig::start(&fake);
+        let card = bash(1);
+        let copy = rig.show(&card, ADA);
+        let press = fake.press(ADA, ADA, copy.message, "Allow");
+        let (_, doing) = pressed(rig.news());
+        rig.order(tell(doing, "Allowed"));
+        fake.wait_for("the answer", |seen| seen.toast(&press).map(drop));
+        rig.order(mark(&card, [&copy], State::Allowed, "Allowed by Ada"));
+        wait_for_text(&fake, &copy, "Allowed by Ada");
+    }
+    fake.assert_nothing_refused();
+}
+
+#[test]
+fn quiet_is_kept_in_the_chat_that_wants_it_and_in_no_other() {
+    let fake = fake();
+    fake.faults_in(ADA, "sendMessage", 1, Fault::TooMany { seconds: 1 });
+    let rig = Rig::start(&fake);
+    let begun = Instant::now();
+    rig.order(Order::Show { card: bash(1), chats: vec![ADA, TEAM] });
+    let first = rig.news();
+    assert!(matches!(first, News::Shown(Copy { chat: TEAM, .. })), "{first:?}");
+    rig.order(Order::Show { card: bash(2), chats: vec![ADA] });
+    for _ in 0..2 {
+        let later = rig.news();
+        assert!(matches!(later, News::Shown(Copy { chat: ADA, .. })), "{later:?}");
+        assert!(begun.elapsed() >= Duration::from_secs(1), "no earlier than was asked for");
+    }
+    let calls =
+        fake.look(|seen| seen.calls_of("sendMessage").filter(|c| c.chat() == Some(ADA)).count());
+    assert_eq!(calls, 3, "one too early, and then one for each");
+}
+
+#[test]
+fn a_question_that_reaches_nobody_in_time_is_given_up() {
+    let fake = fake();
+    fake.faults("sendMessage", usize::MAX, Fault::Status(502));
+    let rig = Rig::with(hurried(&fake, Duration::from_millis(100)));
+    rig.order(Order::Show { card: bash(1), chats: vec![ADA] });
+    let News::Unsendable { question, chat, why } = rig.news() else { panic!() };
+    assert_eq!((question, chat), (id(1), ADA));
+    assert!(why.contains("502") || why.contains("100ms"), "{why}");
+    fake.heal();
+    // A longer wait than there is time is not begun.
+    fake.fault("sendMessage", Fault::TooMany { seconds: 1_000 });
+    rig.order(Order::Show { card: bash(2), chats: vec![TEAM] });
+    let News::Unsendable { why, .. } = rig.news() else { panic!() };
+    assert!(why.contains("1000 s of quiet"), "{why}");
+}
+
+#[test]
+fn what_arrives_after_all_is_told() {
+    let fake = fake();
+    fake.fault("sendMessage", Fault::Hold);
+    let rig = Rig::with(hurried(&fake, Duration::from_millis(50)));
+    rig.order(Order::Show { card: bash(1), chats: vec![ADA] });
+    assert!(matches!(rig.news(), News::Unsendable { .. }));
+    fake.release();
+    let News::Shown(copy) = rig.news() else { panic!() };
+    assert_eq!(copy.question, id(1));
+}
+
+#[test]
+fn refusals_are_told_at_once() {
+    let fake = fake();
+    fake.block(TEAM);
+    let rig = Rig::start(&fake);
+    for (chat, expected) in [(TEAM, "bot was kicked"), (12345, "chat not found")] {
+        rig.order(Order::Show { card: bash(1), chats: vec![chat] });
+        let News::Unsendable { chat: told, why, .. } = rig.news() else { panic!() };
+        assert_eq!(told, chat);
+        assert!(why.contains(expected), "{why}");
+    }
+    let sends = fake.look(|seen| seen.calls_of("sendMessage").count());
+    assert_eq!(sends, 2, "neither was tried again");
+}
+
+#[test]
+fn a_mark_that_overtakes_its_question_is_applied_right_after() {
+    let fake = fake();
+    fake.fault("sendMessage", Fault::HoldAnswer);
+    let rig = Rig::start(&fake);
+    let card = bash(1);
+    rig.order(Order::Show { card: Arc::clone(&card), chats: vec![ADA] });
+    let message = fake.wait_for("the message", |seen| seen.chat(ADA).next().cloned());
+    rig.order(mark(&card, [], State::Waiting, "Allowed by Bob"));
+    rig.order(mark(&card, [], State::Allowed, "Allowed by Bob, at the terminal"));
+    // Only once a later order is begun has the mark been.
+    rig.say_and_see(&fake, "a note");
+    fake.release();
+    let copy = Copy { question: id(1), chat: ADA, message: message.id };
+    let message = wait_for_text(&fake, &copy, "at the terminal");
+    assert!(message.labels().is_empty());
+    assert_eq!(message.past.len(), 1, "only the newest look was sent");
+    assert_eq!(rig.news(), News::Shown(copy));
+    rig.finish();
+    fake.assert_nothing_refused();
+}
+
+#[test]
+fn a_question_that_is_over_before_it_could_be_sent_disturbs_nobody() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    rig.say_and_see(&fake, "here");
+    fake.faults("sendMessage", usize::MAX, Fault::Status(502));
+    let card = bash(1);
+    rig.order(Order::Show { card: Arc::clone(&card), chats: vec![ADA] });
+    fake.wait_for("an attempt", |seen| seen.calls_of("sendMessage").nth(2).map(drop));
+    rig.order(mark(&card, [], State::Settled, "Answered at the terminal"));
+    rig.order(Order::Retire {
+        copy: Copy { question: id(2), chat: ADA, message: 5 },
+        text: "x".into(),
+    });
+    fake.wait_for("a later order", |seen| seen.calls_of("editMessageText").next().map(drop));
+    fake.heal();
+    let rest = rig.finish();
+    assert!(rest.is_empty(), "{rest:?}");
+    assert_eq!(fake.look(|seen| seen.chat(ADA).count()), 1, "the note only");
+}
+
+#[test]
+fn edits_that_change_nothing_or_find_nothing_end() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    let card = bash(1);
+    let copy = rig.show(&card, ADA);
+    let gone = Copy { message: 9_999, ..copy.clone() };
+    for _ in 0..2 {
+        rig.order(mark(&card, [&copy, &gone], State::Denied, "Denied by Ada"));
+        wait_for_text(&fake, &copy, "Denied by Ada");
+        fake.wait_for("both edits", |seen| {
+            let calls = |copy: &Copy| {
+                seen.calls_of("editMessageText")
+                    .filter(|c| c.params["message_id"] == copy.message)
+                    .count()
+            };
+            (calls(&copy) > 0 && calls(&gone) > 0).then_some(())
+        });
+    }
+    rig.finish();
+    let edits = fake.look(|seen| seen.calls_of("editMessageText").count());
+    assert!(edits <= 4, "none was tried again: {edits}");
+    fake.assert_refused_only(&["not modified", "message to edit not found"]);
+}
+
+#[test]
+fn the_network_may_be_absent_at_the_start_and_go_later() {
+    let fake = fake();
+    fake.go_away();
+    let rig = Rig::start(&fake);
+    let Report::Troubled { why } = rig.report() else { panic!() };
+    assert!(why.contains("cannot be reached") && why.ends_with("trying again"), "{why}");
+    rig.order(Order::Show { card: bash(1), chats: vec![ADA] });
+    fake.come_back();
+    let mut heard = [rig.report(), rig.report()].map(|report| format!("{report:?}"));
+    heard.sort();
+    assert!(heard[0].starts_with("Heard { news: Shown"), "{heard:?}");
+    assert!(heard[1].starts_with("Works"), "{heard:?}");
+    fake.go_away();
+    assert!(matches!(rig.report(), Report::Troubled { .. }));
+    fake.come_back();
+    assert!(matches!(rig.report(), Report::Works { .. }), "an outage is told once");
+    fake.send(ADA, ADA, "/status");
+    assert!(matches!(rig.news(), News::Command { .. }));
+}
+
+#[test]
+fn a_wrong_token_is_told_once_with_what_to_do_and_without_the_token() {
+    let fake = fake();
+    let wrong = fake.token().replace("Fake", "Real");
+    for token in [wrong.as_str(), "nonsense"] {
+        let pause = Duration::from_secs(1_000);
+        let rig = Rig::with(Settings { pause, ..settings(&fake.url(), token) });
+        let told = rig.report();
+        let Report::Heard { news: News::Broken { why }, .. } = &told else { panic!("{told:?}") };
+        assert!(why.contains("@BotFather") && !why.contains(token), "{why}");
+        rig.order(Order::Show { card: bash(1), chats: vec![ADA] });
+        let News::Unsendable { why, .. } = rig.news() else { panic!() };
+        assert!(why.contains("@BotFather") && !why.contains(token), "{why}");
+    }
+    assert_eq!(fake.look(|seen| seen.calls.len()), 4, "one poll and one send for each");
+}
+
+#[test]
+fn an_address_that_is_none_is_told_and_nothing_hangs() {
+    let rig = Rig::with(settings("ftp://example.test", "1:x"));
+    let News::Broken { why } = rig.news() else { panic!() };
+    assert!(why.contains("api_url"), "{why}");
+    rig.order(Order::Show { card: bash(1), chats: vec![ADA] });
+    assert!(matches!(rig.news(), News::Unsendable { .. }));
+    rig.finish();
+}
+
+#[test]
+fn another_listener_is_told() {
+    let fake = fake();
+    fake.fault(
+        "getUpdates",
+        Fault::Refuse(409, "Conflict: terminated by other getUpdates request"),
+    );
+    let rig = Rig::start(&fake);
+    assert!(matches!(rig.report(), Report::Works { .. }));
+    let Report::Troubled { why } = rig.report() else { panic!() };
+    assert!(why.contains("another program listens"), "{why}");
+    assert!(matches!(rig.report(), Report::Works { .. }), "and it goes on");
+}
+
+#[test]
+fn a_webhook_is_deleted() {
+    let fake = fake();
+    fake.set_webhook();
+    let rig = Rig::start(&fake);
+    assert!(matches!(rig.report(), Report::Works { .. }));
+    let Report::Troubled { why } = rig.report() else { panic!() };
+    assert!(why.contains("webhook"), "{why}");
+    assert!(matches!(rig.report(), Report::Works { .. }));
+    fake.send(ADA, ADA, "/status");
+    assert!(matches!(rig.news(), News::Command { .. }));
+}
+
+#[test]
+fn a_missing_menu_harms_nothing() {
+    let fake = fake();
+    fake.faults("setMyCommands", usize::MAX, Fault::Status(500));
+    let rig = Rig::start(&fake);
+    assert!(matches!(rig.report(), Report::Works { .. }));
+}
+
+#[test]
+fn the_token_is_in_no_report() {
+    let fake = fake();
+    let settings = settings(&fake.url(), fake.token());
+    assert!(!format!("{settings:?}").contains(fake.token()));
+    fake.faults("getUpdates", 1, Fault::Garbage);
+    fake.faults("getUpdates", 1, Fault::Status(500));
+    fake.faults("getUpdates", 1, Fault::BreakBefore);
+    let rig = Rig::with(Settings { reach: Duration::from_millis(100), ..settings });
+    let mut told = String::new();
+    for _ in 0..5 {
+        told.push_str(&debug(&rig.report()));
+    }
+    fake.go_away();
+    rig.order(Order::Show { card: bash(1), chats: vec![ADA] });
+    for _ in 0..2 {
+        told.push_str(&debug(&rig.report()));
+    }
+    let secret = fake.token().split(':').nth(1).unwrap();
+    assert!(told.contains("Unsendable") && told.contains("Troubled"), "{told}");
+    assert!(!told.contains(secret), "{told}");
+}
+
+#[test]
+fn orders_are_taken_while_nobody_takes_reports() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    // More than any queue between us holds.
+    for number in 0..90 {
+        rig.order(Order::Show { card: bash(number), chats: vec![ADA] });
+    }
+    fake.wait_for("all questions", |seen| (seen.chat(ADA).count() == 90).then_some(()));
+    rig.finish();
+    fake.assert_nothing_refused();
+}

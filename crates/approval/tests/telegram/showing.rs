@@ -1,0 +1,227 @@
+//! What people see, and what comes of it.
+
+use std::sync::Arc;
+
+use callgate_approval::channel::{Copy, Doing, News, Order, State};
+use callgate_approval::telegram::Report;
+use callgate_testkit::telegram::{BOT_NAME, Fault};
+use callgate_wire::approval::Action;
+use serde_json::json;
+
+use crate::rig::*;
+
+#[test]
+fn a_question_goes_to_every_chat_and_is_marked_on_every_copy() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    assert!(matches!(rig.report(), Report::Works { bot } if bot == BOT_NAME));
+    let question =
+        card(1, "Bash", &json!({"command": "make build <x> & y", "description": "Build"}));
+    rig.order(Order::Show { card: Arc::clone(&question), chats: vec![ADA, TEAM] });
+    let mut copies: Vec<Copy> = (0..2)
+        .map(|_| match rig.news() {
+            News::Shown(copy) => copy,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    copies.sort_by_key(|copy| copy.chat);
+    assert_eq!(copies.iter().map(|copy| copy.chat).collect::<Vec<_>>(), [TEAM, ADA]);
+    for copy in &copies {
+        let message = message_of(&fake, copy);
+        for part in
+            ["Claude Code", "/home/ada/engine", "34fb81ac", "make build <x> & y", "Build", "5 min"]
+        {
+            assert!(message.shape.text.contains(part), "{part:?} in {}", message.shape.text);
+        }
+        assert!(message.shape.text.ends_with(id(1).as_str()));
+        assert_eq!(message.labels(), ["✅ Allow", "❌ Deny", "⏹ Deny and stop", "✍️ Reply"]);
+        assert_eq!(message.button("Allow").unwrap().data, data(1, Action::Allow));
+        assert!(message.button("Stop").is_none() && message.button("stop").is_some());
+    }
+
+    let press = fake.press(ADA, ADA, copies[1].message, "Allow");
+    let (what, doing) = pressed(rig.news());
+    assert_eq!(what, "Ada (7) in private 7: allow for 01");
+    assert_eq!(doing, Doing::Callback(press.clone()));
+    rig.order(tell(doing, "Allowed"));
+    rig.order(mark(&question, &copies, State::Allowed, "Allowed by Ada"));
+    let toast = fake.wait_for("the answer", |seen| seen.toast(&press).cloned());
+    assert_eq!(toast.text, "Allowed");
+    for copy in &copies {
+        let message = wait_for_text(&fake, copy, "Allowed by Ada");
+        assert!(message.shape.text.starts_with("✅ Allowed by Ada"), "{}", message.shape.text);
+        assert!(message.shape.text.contains("make build"), "what it was about stays");
+        assert!(message.shape.text.ends_with(id(1).as_str()));
+        assert!(message.labels().is_empty(), "the buttons are gone");
+        assert_eq!(message.past.len(), 1);
+    }
+    rig.finish();
+    fake.assert_nothing_refused();
+}
+
+#[test]
+fn presses_in_a_group_say_who_and_forged_ones_are_told() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    let copy = rig.show(&bash(1), TEAM);
+    let other = rig.show(&bash(2), TEAM);
+    fake.press(TEAM, 8, copy.message, "Deny");
+    assert_eq!(pressed(rig.news()).0, "Bob (8) in group -100: deny for 01");
+    for made_up in ["", "nonsense", "550e8400-e29b-41d4-a716-446655440001:explode"] {
+        let press = fake.press_data(TEAM, 9, copy.message, made_up);
+        let News::Forged { who: person, doing } = rig.news() else { panic!("{made_up}") };
+        assert_eq!(who(&person), "User 9 (9) in group -100");
+        rig.order(tell(doing, "No"));
+        fake.wait_for("the answer", |seen| seen.toast(&press).map(drop));
+    }
+    // The button of one question on the message of another.
+    fake.press_data(TEAM, 8, other.message, &data(1, Action::Allow));
+    assert!(matches!(rig.news(), News::Forged { .. }));
+    // An old message of which Telegram gives no text is believed.
+    fake.press_data(TEAM, 8, 55, &data(1, Action::Allow));
+    assert_eq!(pressed(rig.news()).0, "Bob (8) in group -100: allow for 01");
+}
+
+#[test]
+fn picks_show_on_the_buttons() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    let options = json!([{"label": "Red", "description": "warm"}, {"label": "Blue"}]);
+    let question = json!({"question": "Which colours?", "options": options, "multiSelect": true});
+    let card = card(1, "AskUserQuestion", &json!({"questions": [question]}));
+    let copy = rig.show(&card, ADA);
+    let message = message_of(&fake, &copy);
+    let labels = ["Red", "Blue", "✅ Done", "❌ Deny", "⏹ Deny and stop", "✍️ Reply"];
+    assert_eq!(message.labels(), labels);
+    assert!(message.shape.text.contains("Red — warm"), "{}", message.shape.text);
+    fake.press(ADA, ADA, copy.message, "Blue");
+    assert_eq!(pressed(rig.news()).0, "Ada (7) in private 7: pick0.1 for 01");
+    let picks = vec![vec![1]];
+    rig.order(Order::Picked { card: Arc::clone(&card), copies: vec![copy.clone()], picks });
+    let message = wait_for_text(&fake, &copy, "✓ Blue");
+    assert_eq!(message.labels()[..2], ["Red", "✓ Blue"]);
+    fake.press(ADA, ADA, copy.message, "Done");
+    assert_eq!(pressed(rig.news()).0, "Ada (7) in private 7: done for 01");
+    rig.order(mark(&card, [&copy], State::Waiting, "Answered by Ada"));
+    wait_for_text(&fake, &copy, "⏳ Answered by Ada");
+    rig.order(mark(&card, [&copy], State::Allowed, "Blue, by Ada"));
+    wait_for_text(&fake, &copy, "✅ Blue, by Ada");
+    rig.finish();
+    fake.assert_nothing_refused();
+}
+
+#[test]
+fn what_was_cut_is_shown_in_full_as_pages_or_as_a_file() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    let line = "echo a line of a long script\n";
+    for (number, lines) in [(1, 250), (2, 2_500)] {
+        let command = format!("{}echo the end", line.repeat(lines));
+        let card = card(number, "Bash", &json!({"command": command}));
+        let copy = rig.show(&card, ADA);
+        let message = message_of(&fake, &copy);
+        assert!(message.shape.text.contains("more characters"), "{}", message.shape.text);
+        let press = fake.press(ADA, ADA, copy.message, "Show in full");
+        let (what, doing) = pressed(rig.news());
+        assert_eq!(what, format!("Ada (7) in private 7: more for 0{number}"));
+        rig.order(Order::Full { card: Arc::clone(&card), doing, chat: ADA });
+        fake.wait_for("the answer", |seen| seen.toast(&press).map(drop));
+        let last = fake.wait_for("the end", |seen| {
+            let last = seen.chat(ADA).next_back()?;
+            let file = last.document.as_ref().map(|file| String::from_utf8_lossy(&file.bytes));
+            let text = file.map_or(last.shape.text.clone(), std::borrow::Cow::into_owned);
+            (last.id > copy.message && text.contains("The whole input")).then(|| last.clone())
+        });
+        assert!(last.shape.text.ends_with(id(number).as_str()), "a reply to it finds the question");
+        let all = match &last.document {
+            Some(file) => String::from_utf8(file.bytes.clone()).unwrap(),
+            None => fake.look(|seen| {
+                let pages = seen.chat(ADA).filter(|page| page.id > copy.message);
+                pages.map(|page| page.shape.text.as_str()).collect::<String>()
+            }),
+        };
+        assert_eq!(last.document.is_some(), number == 2);
+        assert!(all.matches("echo a line of a long script").count() >= lines, "nothing is missing");
+        assert!(all.contains("echo the end"));
+    }
+    rig.finish();
+    fake.assert_nothing_refused();
+}
+
+#[test]
+fn short_questions_have_no_button_for_more() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    let copy = rig.show(&bash(1), ADA);
+    assert!(message_of(&fake, &copy).button("full").is_none());
+}
+
+#[test]
+fn a_copy_of_which_nothing_is_known_is_retired() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    let copy = rig.show(&bash(1), ADA);
+    rig.order(Order::Retire { copy: copy.clone(), text: "Denied by Bob".into() });
+    let message = wait_for_text(&fake, &copy, "Denied by Bob");
+    assert!(message.labels().is_empty());
+    assert!(message.shape.text.ends_with(id(1).as_str()));
+}
+
+#[test]
+fn copies_of_an_earlier_run_are_marked_too() {
+    let fake = fake();
+    let first = Rig::start(&fake);
+    let question = bash(1);
+    let copy = first.show(&question, ADA);
+    first.kill();
+    let second = Rig::start(&fake);
+    second.order(mark(&question, [&copy], State::Expired, "Nobody answered"));
+    wait_for_text(&fake, &copy, "⌛ Nobody answered");
+    second.finish();
+    fake.assert_nothing_refused();
+}
+
+#[test]
+fn an_answer_to_a_press_passes_edits_that_hang() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    let question = bash(1);
+    let copy = rig.show(&question, ADA);
+    fake.faults("editMessageText", usize::MAX, Fault::Hold);
+    rig.order(mark(&question, [&copy], State::Denied, "Denied by Ada"));
+    fake.wait_for("the edit", |seen| seen.calls_of("editMessageText").next().map(drop));
+    let press = fake.press(ADA, ADA, copy.message, "Allow");
+    let (_, doing) = pressed(rig.news());
+    rig.order(tell(doing, "Too late"));
+    fake.wait_for("the answer", |seen| seen.toast(&press).map(drop));
+    assert_eq!(message_of(&fake, &copy).past.len(), 0, "the edit still hangs");
+    fake.heal();
+    fake.release();
+    wait_for_text(&fake, &copy, "Denied by Ada");
+}
+
+#[test]
+fn answers_and_notes_are_cut_to_what_telegram_takes() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    let copy = rig.show(&bash(1), ADA);
+    let press = fake.press(ADA, ADA, copy.message, "Allow");
+    let (_, doing) = pressed(rig.news());
+    rig.order(tell(doing, &"😀".repeat(300)));
+    let toast = fake.wait_for("the answer", |seen| seen.toast(&press).cloned());
+    assert!(toast.text.ends_with('…') && toast.text.encode_utf16().count() <= 200);
+    let note = fake.send(ADA, ADA, "/status");
+    assert!(matches!(rig.news(), News::Command { .. }));
+    rig.order(tell(Doing::Message { chat: ADA, message: note }, &"long ".repeat(2_000)));
+    let answer = fake.wait_for("the answer", |seen| {
+        seen.chat(ADA).find(|message| message.reply_to == Some(note)).cloned()
+    });
+    assert!(answer.shape.text.ends_with('…'));
+    rig.order(Order::Say { chats: vec![ADA, TEAM], text: "words ".repeat(1_000) });
+    fake.wait_for("both pages in both chats", |seen| {
+        let pages = |chat| seen.chat(chat).filter(|m| m.shape.text.starts_with("words")).count();
+        (pages(ADA) == 2 && pages(TEAM) == 2).then_some(())
+    });
+    rig.finish();
+    fake.assert_nothing_refused();
+}
