@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{ask, config, install, uninstall};
+use crate::{ask, config, install, log, uninstall};
 
 /// One small program for everything that passes between a coding agent, your code, your screen
 /// and you.
@@ -29,6 +29,7 @@ struct Cli {
 enum Command {
     Ask(ask::Args),
     Install(install::Args),
+    Log(log::Args),
     Uninstall(uninstall::Args),
 }
 
@@ -69,6 +70,7 @@ impl Cli {
             None => Cli::command().print_help().map(|()| ExitCode::SUCCESS).map_err(Failure::from),
             Some(Command::Ask(args)) => args.run(file),
             Some(Command::Install(args)) => args.run(file),
+            Some(Command::Log(args)) => args.run(file),
             Some(Command::Uninstall(args)) => args.run(),
         };
         done.unwrap_or_else(|failure| failure.tell())

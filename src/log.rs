@@ -1,0 +1,188 @@
+//! `callgate log`: what was asked, decided and run.
+
+mod follow;
+mod line;
+mod page;
+mod prove;
+#[cfg(test)]
+mod tests;
+mod when;
+
+use std::io::{self, BufWriter, Stdout, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use callgate_store::{Filter, Head, Member, Store, StoreError};
+use clap::ValueEnum;
+
+use crate::cli::Failure;
+use crate::config::{Config, Flags};
+use line::Format;
+use page::Pages;
+
+/// How many entries the table has unless told otherwise.
+const TABLE: usize = 50;
+
+/// Show what was asked, decided and run
+///
+/// The table leaves out what only repeats a decision (that it was pressed, delivered and closed);
+/// --all, --kind and --question show that too.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// One JSON object per line, with everything in it
+    #[arg(long)]
+    json: bool,
+    /// Go on showing what is added, until you stop it
+    #[arg(long, short)]
+    follow: bool,
+    /// Check that nothing in the ledger was changed or removed
+    ///
+    /// Ends with 0 when it is whole and with 1 when it is not. This shows damage and careless
+    /// changes. Whoever can write the file can also compute the whole ledger anew: only a head
+    /// that you have noted somewhere else shows that.
+    #[arg(long, conflicts_with_all = ["Which", "follow"])]
+    verify: bool,
+    /// With --verify: a head that you have noted earlier
+    #[arg(long, value_name = "SEQ:HASH", requires = "verify")]
+    head: Option<Head>,
+    /// Remove entries older than this from the beginning of the ledger, such as 90d
+    ///
+    /// Questions that are still open stay. An entry that says what was removed is added, and the
+    /// ledger can be verified from there on.
+    #[arg(long, value_name = "WHEN", value_parser = when::parse)]
+    #[arg(conflicts_with_all = ["Which", "json", "follow", "verify"])]
+    prune_before: Option<i64>,
+    /// The file with the ledger, if it is not the one of the settings
+    #[arg(long, value_name = "FILE")]
+    database: Option<PathBuf>,
+}
+
+/// Which entries are shown.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Which entries")]
+struct Which {
+    /// Show no more than the last N; 0 shows all [default: 50, with --json all]
+    #[arg(long, short = 'n', value_name = "N")]
+    limit: Option<usize>,
+    /// Every entry, also what the table leaves out
+    #[arg(long, short)]
+    all: bool,
+    /// Only what came then or later: 2h, 3d, 2026-11-01, "2026-11-01 14:30"
+    #[arg(long, value_name = "WHEN", value_parser = when::parse)]
+    since: Option<i64>,
+    /// Only what came before then
+    #[arg(long, value_name = "WHEN", value_parser = when::parse, conflicts_with = "follow")]
+    until: Option<i64>,
+    /// Only these kinds, such as asked, pressed, decided, ran
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    kind: Vec<String>,
+    /// Only questions that were decided so
+    #[arg(long, value_name = "DECISION")]
+    decision: Option<Decision>,
+    /// Only this tool
+    #[arg(long, value_name = "TOOL")]
+    tool: Option<String>,
+    /// Only this session, by its id or the beginning of it
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only projects in this folder, by its path or its name
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<String>,
+    /// Only entries with this text in them, in any case
+    #[arg(long, value_name = "TEXT")]
+    grep: Option<String>,
+    /// Only this question, by its id or the beginning of it
+    #[arg(long, value_name = "ID")]
+    question: Option<String>,
+}
+
+/// What can be decided about a question.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Decision {
+    Allow,
+    Deny,
+    Timeout,
+}
+
+impl Args {
+    /// Shows, verifies or prunes the ledger.
+    pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        let path = match &self.database {
+            Some(path) => path.clone(),
+            None => Config::load(file, &Flags::default())?.database.value,
+        };
+        if let Some(before_ms) = self.prune_before {
+            return prove::prune(&path, before_ms);
+        }
+        if self.verify {
+            return prove::verify(&path, self.head, self.json);
+        }
+        let store = match Store::open_read_only(&path) {
+            Err(StoreError::Missing(_)) if self.follow => follow::wait_for(&path)?,
+            store => store.map_err(failed)?,
+        };
+        let filter = self.which.filter(&store)?;
+        let hides_details = !self.json && self.which.hides_details();
+        let mut pages = Pages::new(&store, &filter, hides_details, self.format());
+        pages.last(self.which.limit.unwrap_or(if self.json { 0 } else { TABLE }))?;
+        if self.follow {
+            follow::follow(&store, &mut pages)?;
+        } else if pages.is_empty() {
+            // Nothing on standard output is an answer to a program; a person gets a sentence.
+            writeln!(io::stderr(), "callgate: nothing in the ledger matches").ok();
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn format(&self) -> Format<BufWriter<Stdout>> {
+        let out = BufWriter::new(io::stdout());
+        if self.json { Format::json(out) } else { Format::table(out) }
+    }
+}
+
+impl Which {
+    fn hides_details(&self) -> bool {
+        !self.all && self.question.is_none() && self.kind.is_empty()
+    }
+
+    fn filter(&self, store: &Store) -> Result<Filter, Failure> {
+        let decision = self.decision.and_then(|decision| decision.to_possible_value());
+        let members = [
+            ("decision", decision.map(|decision| Member::Is(decision.get_name().to_owned()))),
+            ("tool", self.tool.clone().map(Member::Is)),
+            ("session", self.session.clone().map(Member::Begins)),
+            ("cwd", self.project.clone().map(Member::Within)),
+        ];
+        let given = |(name, member): (&str, Option<Member>)| Some((name.to_owned(), member?));
+        Ok(Filter {
+            kinds: self.kind.clone(),
+            question: self.question.as_deref().map(|id| whole_id(store, id)).transpose()?,
+            since_ms: self.since,
+            until_ms: self.until,
+            text: self.grep.clone(),
+            members: members.into_iter().filter_map(given).collect(),
+        })
+    }
+}
+
+/// The id of the one question that begins so.
+fn whole_id(store: &Store, beginning: &str) -> Result<String, Failure> {
+    let found = store.questions(beginning, 2).map_err(failed)?;
+    match <[String; 1]>::try_from(found) {
+        Ok([id]) => Ok(id),
+        Err(found) if found.contains(&beginning.to_owned()) => Ok(beginning.to_owned()),
+        Err(found) => {
+            let why = if found.is_empty() { "no question" } else { "more than one question" };
+            let what =
+                format!("{why} has an id that begins with {beginning:?}: look it up in the table");
+            Err(Failure::Failed(what))
+        }
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+fn failed(error: StoreError) -> Failure {
+    Failure::Failed(error.to_string())
+}

@@ -1,0 +1,50 @@
+//! Shows what is added to the ledger, whoever adds it and whether or not a daemon runs.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use callgate_store::{Store, StoreError};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::page::Pages;
+use super::{Failure, failed};
+
+/// How often the file is looked at.
+const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+
+/// Waits until there is a ledger to read.
+pub(super) fn wait_for(path: &Path) -> Result<Store, Failure> {
+    writeln!(io::stderr(), "callgate: there is no ledger at {} yet: waiting", path.display()).ok();
+    loop {
+        match Store::open_read_only(path) {
+            Err(StoreError::Missing(_)) => pause()?,
+            store => return store.map_err(failed),
+        }
+    }
+}
+
+/// Writes what comes, until nobody reads it any more.
+pub(super) fn follow<W: Write>(store: &Store, pages: &mut Pages<'_, W>) -> Result<(), Failure> {
+    let mut seen = None;
+    loop {
+        // The number is read first: what is added in between is found by the next look.
+        let version = store.data_version().map_err(failed)?;
+        if seen != Some(version) {
+            pages.rest()?;
+            seen = Some(version);
+        }
+        pause()?;
+    }
+}
+
+/// Waits a little. When nobody reads our output any more, that is an error at once.
+fn pause() -> Result<(), Failure> {
+    let stdout = io::stdout();
+    let mut output = [PollFd::new(&stdout, PollFlags::empty())];
+    match poll(&mut output, Some(&PAUSE)) {
+        Ok(0) | Err(Errno::INTR) => Ok(()),
+        Ok(_) => Err(Failure::Output(io::ErrorKind::BrokenPipe.into())),
+        Err(error) => Err(Failure::Output(error.into())),
+    }
+}

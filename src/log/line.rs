@@ -1,0 +1,219 @@
+//! One entry on one line: of the table, or as JSON.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+
+use callgate_rules::text::{self, Measure, one_line};
+use callgate_store::{Entry, Hash};
+use callgate_wire::raw::Json;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::when;
+
+/// How much of a question's id the table shows.
+const SHORT_ID: usize = 8;
+/// The widths of the table's columns but the last.
+const TIME: usize = 19;
+const KIND: usize = 9;
+
+/// How entries are written.
+pub(super) struct Format<W> {
+    out: W,
+    style: Style,
+}
+
+enum Style {
+    Json,
+    Table { zone: TimeZone, width: Option<usize>, has_heading: bool },
+}
+
+impl<W: Write> Format<W> {
+    /// As JSON, one object on each line.
+    pub(super) fn json(out: W) -> Self {
+        Self { out, style: Style::Json }
+    }
+
+    /// As a table, as wide as the terminal if standard output is one.
+    pub(super) fn table(out: W) -> Self {
+        let stdout = io::stdout();
+        let size = || rustix::termios::tcgetwinsize(&stdout).ok();
+        let width = Some(()).filter(|()| stdout.is_terminal()).and_then(|()| size());
+        let width = width.map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+        Self::table_of(out, TimeZone::system(), width)
+    }
+
+    pub(super) fn table_of(out: W, zone: TimeZone, width: Option<usize>) -> Self {
+        Self { out, style: Style::Table { zone, width, has_heading: false } }
+    }
+
+    /// Writes one entry. `about` is the body of what was asked, where it belongs to a question.
+    pub(super) fn write(&mut self, entry: &Entry, about: Option<&Value>) -> io::Result<()> {
+        let Style::Table { zone, width, has_heading } = &mut self.style else {
+            return writeln!(self.out, "{}", json(entry)?);
+        };
+        if !*has_heading {
+            *has_heading = true;
+            writeln!(self.out, "{}", row("TIME", "WHAT", "QUESTION", "", *width))?;
+        }
+        let time = when::local(entry.at_ms, zone);
+        let body = body(entry);
+        let id = entry.question.as_deref().unwrap_or("-");
+        let id = id.get(..SHORT_ID).unwrap_or(id);
+        let row = row(&time, kind(entry, &body), id, &details(entry, &body, about), *width);
+        writeln!(self.out, "{row}")
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Whether the table says nothing new by showing it.
+pub(super) fn is_detail(entry: &Entry) -> bool {
+    let is = |name: &str, value: &str| body(entry)[name] == value;
+    match entry.kind.as_str() {
+        "delivered" | "returned" => true,
+        "closed" => is("how", "answered"),
+        "pressed" => is("outcome", "decided") || is("outcome", "picked"),
+        _ => false,
+    }
+}
+
+fn body(entry: &Entry) -> Value {
+    serde_json::from_str(&entry.body).unwrap_or_default()
+}
+
+fn row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) -> String {
+    let line = format!("{time:TIME$}  {kind:KIND$}  {id:SHORT_ID$}  {details}");
+    fit(&one_line(line.trim_end()), width)
+}
+
+/// Cuts a line to so many columns. Scripts whose letters take two are counted with two.
+fn fit(line: &str, width: Option<usize>) -> String {
+    let columns = |c: char| if c < '\u{1100}' { 1 } else { 2 };
+    let Some(width) = width.filter(|width| line.chars().map(columns).sum::<usize>() > *width)
+    else {
+        return line.to_owned();
+    };
+    let mut left = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let fits = columns(*c) <= left;
+        left = left.saturating_sub(columns(*c));
+        fits
+    };
+    let count = line.chars().take_while(fits).count();
+    format!("{}…", text::cut(line, count, Measure::Chars))
+}
+
+/// What happened, in a word: for a decision, which one.
+fn kind<'a>(entry: &'a Entry, body: &'a Value) -> &'a str {
+    match body["decision"].as_str() {
+        Some(decision) if entry.kind == "decided" => decision,
+        _ => &entry.kind,
+    }
+}
+
+fn details(entry: &Entry, body: &Value, about: Option<&Value>) -> String {
+    let text = |name: &str| body[name].as_str().unwrap_or_default();
+    let join = |parts: &[&str], between: &str| -> String {
+        let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
+        parts.join(between)
+    };
+    let with = |before: &str, name: &str| match text(name) {
+        "" => String::new(),
+        text => format!("{before}{text}"),
+    };
+    match entry.kind.as_str() {
+        "asked" => join(&[&subject(body), &with("in ", "cwd")], "  "),
+        "ran" => {
+            let outcome = if body["ok"] == false { "failed" } else { "" };
+            join(&[&subject(body), outcome, &with("in ", "cwd")], "  ")
+        }
+        "decided" => {
+            let subject = about.map(subject).unwrap_or_default();
+            join(&[&with("by ", "by"), &with("", "message"), &subject], "  ")
+        }
+        "pressed" => {
+            let press = join(&[&with("", "by"), &with("on ", "channel"), text("action")], " ");
+            join(&[&press, text("outcome")], ": ")
+        }
+        "closed" => join(&[text("how"), text("text")], ": "),
+        _ => members(body),
+    }
+}
+
+/// What a tool was to do: its name, and the summary or the input.
+fn subject(body: &Value) -> String {
+    let tool = body["tool"].as_str().unwrap_or_default();
+    let summary = match (&body["summary"], &body["input"]) {
+        (Value::String(summary), _) => summary.clone(),
+        (_, Value::String(input)) => input.clone(),
+        (_, Value::Null) => String::new(),
+        (_, input) => input.to_string(),
+    };
+    if tool.is_empty() || summary.is_empty() || tool == summary {
+        return if summary.is_empty() { tool.to_owned() } else { summary };
+    }
+    format!("{tool}: {summary}")
+}
+
+/// The members of a body of which nothing else is known.
+fn members(body: &Value) -> String {
+    let shown = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    let members = body.as_object().into_iter().flatten();
+    let members = members.filter(|(_, value)| !value.is_null());
+    members.map(|(name, value)| format!("{name}={}", shown(value))).collect::<Vec<_>>().join(" ")
+}
+
+/// An entry as JSON has it.
+#[derive(Serialize)]
+struct Object<'a> {
+    seq: u64,
+    time: Option<String>,
+    at_ms: i64,
+    kind: &'a str,
+    question: Option<&'a str>,
+    hash: String,
+    body: Box<RawValue>,
+}
+
+fn json(entry: &Entry) -> serde_json::Result<String> {
+    let Entry { seq, at_ms, kind, question, body, hash } = entry;
+    let mut space = String::new();
+    // A body that somebody has made to something else than JSON is shown as a text.
+    let body = match serde_json::from_str::<&RawValue>(body) {
+        Ok(body) => {
+            RawValue::from_string(Json::from(body).on_one_line(&mut space).get().to_owned())?
+        }
+        Err(_) => to_raw_value(body)?,
+    };
+    let time = when::utc(*at_ms);
+    let hash = Hash(*hash).to_string();
+    let object =
+        Object { seq: *seq, time, at_ms: *at_ms, kind, question: question.as_deref(), hash, body };
+    Ok(escaped(&serde_json::to_string(&object)?))
+}
+
+/// Writes what would be invisible on a terminal, or would deceive, as JSON's escapes. It means
+/// the same.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        let mut utf8 = [0; 4];
+        if (' '..='~').contains(&c) || one_line(c.encode_utf8(&mut utf8)) == *c.to_string() {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string cannot fail.
+            write!(out, "\\u{unit:04x}").unwrap_or_default();
+        }
+    }
+    out
+}

@@ -1,0 +1,100 @@
+//! Reads entries page by page and writes those that are wanted.
+
+use std::io::Write;
+
+use callgate_store::{Entry, Filter, Store};
+use serde_json::Value;
+
+use super::line::{Format, is_detail};
+use super::{Failure, failed};
+
+/// How many entries are in memory at a time.
+const PAGE: usize = 200;
+
+/// What is wanted of a ledger, and how far it has been written.
+pub(super) struct Pages<'a, W> {
+    store: &'a Store,
+    filter: &'a Filter,
+    hides_details: bool,
+    format: Format<W>,
+    after: u64,
+    is_empty: bool,
+}
+
+impl<'a, W: Write> Pages<'a, W> {
+    pub(super) fn new(
+        store: &'a Store,
+        filter: &'a Filter,
+        hides_details: bool,
+        format: Format<W>,
+    ) -> Self {
+        Self { store, filter, hides_details, format, after: 0, is_empty: true }
+    }
+
+    /// Whether nothing has been written.
+    pub(super) fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    /// Writes the last `limit` that are there now; 0 stands for all.
+    pub(super) fn last(&mut self, limit: usize) -> Result<(), Failure> {
+        let end = self.store.last_seq().map_err(failed)?;
+        self.after = self.start_of_last(limit, end)?;
+        self.rest()?;
+        self.after = self.after.max(end);
+        Ok(())
+    }
+
+    /// The number after which the last `limit` come.
+    fn start_of_last(&self, limit: usize, end: u64) -> Result<u64, Failure> {
+        let mut before = end + 1;
+        let mut missing = limit;
+        if limit == 0 {
+            return Ok(0);
+        }
+        loop {
+            let page = self.store.latest(self.filter, before, PAGE).map_err(failed)?;
+            let Some(first) = page.first() else { return Ok(0) };
+            before = first.seq;
+            for entry in page.iter().rev().filter(|entry| self.wants(entry)) {
+                missing -= 1;
+                if missing == 0 {
+                    return Ok(entry.seq - 1);
+                }
+            }
+        }
+    }
+
+    /// Writes all that has come since.
+    pub(super) fn rest(&mut self) -> Result<(), Failure> {
+        loop {
+            let page = self.store.entries(self.filter, self.after, PAGE).map_err(failed)?;
+            for entry in &page {
+                self.after = entry.seq;
+                if self.wants(entry) {
+                    self.is_empty = false;
+                    self.format.write(entry, self.about(entry)?.as_ref())?;
+                }
+            }
+            if page.len() < PAGE {
+                self.format.flush()?;
+                return Ok(());
+            }
+        }
+    }
+
+    fn wants(&self, entry: &Entry) -> bool {
+        !(self.hides_details && is_detail(entry))
+    }
+
+    /// What was asked, for a decision about it.
+    fn about(&self, entry: &Entry) -> Result<Option<Value>, Failure> {
+        if entry.kind != "decided" || entry.question.is_none() {
+            return Ok(None);
+        }
+        let kinds = vec!["asked".to_owned()];
+        let filter = Filter { question: entry.question.clone(), kinds, ..Filter::default() };
+        let asked = self.store.entries(&filter, 0, 1).map_err(failed)?;
+        Ok(asked.first().and_then(|asked| serde_json::from_str(&asked.body).ok()))
+    }
+}

@@ -1,0 +1,108 @@
+//! Verifies the ledger, and prunes it.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use callgate_store::{Anchor, Fault, Head, Noted, Store, Verified};
+use jiff::tz::TimeZone;
+use serde_json::json;
+
+use super::{Failure, failed, when};
+
+/// Says whether the ledger is whole; ends with 1 when it is not.
+pub(super) fn verify(path: &Path, noted: Option<Head>, is_json: bool) -> Result<ExitCode, Failure> {
+    let store = Store::open_read_only(path).map_err(failed)?;
+    let verified = store.verify_with(noted).map_err(failed)?;
+    let said = match (&verified, is_json) {
+        (_, true) => as_json(&verified),
+        (Verified::Whole { entries, from_anchor, head, noted }, _) => {
+            whole(*entries, from_anchor.as_ref(), *head, *noted)
+        }
+        (Verified::Broken { seq, why }, _) => broken(store.path(), *seq, *why),
+    };
+    writeln!(io::stdout(), "{said}")?;
+    Ok(match verified {
+        Verified::Whole { .. } => ExitCode::SUCCESS,
+        Verified::Broken { .. } => ExitCode::FAILURE,
+    })
+}
+
+fn as_json(verified: &Verified) -> String {
+    match verified {
+        Verified::Whole { entries, from_anchor, head, noted } => json!({
+            "whole": true,
+            "entries": entries,
+            "head": head.to_string(),
+            "pruned_through": from_anchor.as_ref().map(|anchor| anchor.through),
+            "noted": match noted {
+                Noted::NotGiven => None,
+                Noted::Found => Some("found"),
+                Noted::Pruned => Some("pruned"),
+            },
+        }),
+        Verified::Broken { seq, why } => {
+            json!({ "whole": false, "seq": seq, "why": why.to_string() })
+        }
+    }
+    .to_string()
+}
+
+fn whole(entries: u64, from: Option<&Anchor>, head: Head, noted: Noted) -> String {
+    let mut lines = vec![format!("The ledger is whole: {}.", counted(entries))];
+    if let Some(anchor) = from {
+        let through = anchor.through;
+        lines.push(format!("Those up to {through} were pruned; it is verified from there on."));
+    }
+    lines.push(match noted {
+        Noted::NotGiven => format!(
+            "Its head is {head}\nNote that somewhere else: with --verify --head it shows later \
+             that nothing up to there was changed, not even by somebody who can write the file."
+        ),
+        Noted::Found => format!("The head that you noted is part of it. Its head now is {head}"),
+        Noted::Pruned => format!(
+            "The entry of the head that you noted was pruned, so nothing can be said about it. Its \
+             head now is {head}"
+        ),
+    });
+    lines.join("\n")
+}
+
+fn broken(path: &Path, seq: u64, why: Fault) -> String {
+    let before = match seq {
+        0 | 1 => "Nothing in it is proven.".to_owned(),
+        seq => {
+            format!("What stands before it fits together; from entry {seq} on nothing is proven.")
+        }
+    };
+    format!(
+        "The ledger is broken at entry {seq}: {why}.\n{before}\nKeep a copy of {}: it may be \
+         evidence. To begin a new ledger, stop `callgate up`, move the file away and start again.",
+        path.display()
+    )
+}
+
+/// Removes what is older.
+pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
+    // A ledger that is not there is not made for this.
+    drop(Store::open_read_only(path).map_err(failed)?);
+    let pruned = Store::open(path).and_then(|mut store| store.prune(before_ms)).map_err(failed)?;
+    let anchor = pruned.anchor.as_ref().and_then(|entry| Anchor::read(&entry.body));
+    let said = match (anchor, pruned.anchor) {
+        (Some(anchor), Some(entry)) => {
+            let zone = TimeZone::system();
+            let (from, to) = (when::local(anchor.from_ms, &zone), when::local(anchor.to_ms, &zone));
+            let head = Head { seq: entry.seq, hash: entry.hash };
+            let removed = counted(pruned.removed);
+            format!("Removed {removed}, from {from} to {to}.\nThe head is now {head}")
+        }
+        _ => "Nothing to remove: what is older is gone already, or belongs to an open question."
+            .to_owned(),
+    };
+    writeln!(io::stdout(), "{said}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn counted(entries: u64) -> String {
+    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
+}

@@ -1,0 +1,179 @@
+//! The table, JSON, and which entries are in them.
+
+use std::process::Stdio;
+
+use callgate_testkit::process::run;
+use expect_test::expect;
+use serde_json::{Value, json};
+
+use crate::ledger::{BUILD, LIMIT, Ledger, WRITE, callgate_log};
+
+#[test]
+fn the_table_shows_what_was_asked_decided_and_run() {
+    let shown = Ledger::told().log(&[]).success();
+    assert_eq!(shown.stderr, "");
+    expect![[r#"
+        TIME                 WHAT       QUESTION
+        2026-11-01 14:00:00  started    -         version=0.1.0
+        2026-11-01 14:01:00  asked      550e8400  Bash: make build  in /home/ada/engine
+        2026-11-01 14:02:00  pressed    550e8400  Eve allow: stranger
+        2026-11-01 14:04:00  deny       550e8400  by Ada  Bash: make build
+        2026-11-01 14:06:00  asked      7f1c2b9e  Write: notes.md  in /home/ada/notes
+        2026-11-01 14:07:00  allow      7f1c2b9e  by rule `notes`  Write: notes.md
+        2026-11-01 14:09:00  ran        7f1c2b9e  Write
+    "#]]
+    .assert_eq(&shown.stdout);
+}
+
+#[test]
+fn json_has_one_whole_entry_on_each_line() {
+    let ledger = Ledger::told();
+    let shown = ledger.log(&["--json", "--question", WRITE]).success().stdout;
+    let lines: Vec<Value> = shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 4);
+    let mut first = lines[0].clone();
+    assert_eq!(first["hash"].as_str().unwrap().len(), 64);
+    first["hash"] = json!(null);
+    let expected = json!({
+        "seq": 7,
+        "time": "2026-11-01T12:06:00.000Z",
+        "at_ms": 1_793_534_760_000_i64,
+        "kind": "asked",
+        "question": WRITE,
+        "hash": null,
+        "body": {
+            "tool": "Write", "summary": "notes.md", "cwd": "/home/ada/notes", "session": "other",
+        },
+    });
+    assert_eq!(first, expected);
+}
+
+#[test]
+fn every_filter_narrows_it() {
+    let ledger = Ledger::told();
+    let check = |arguments: &[&str], expected: &[u64]| {
+        assert_eq!(ledger.seqs(arguments), expected, "{arguments:?}");
+    };
+    check(&[], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    check(&["--limit", "2"], &[9, 10]);
+    check(&["-n", "0"], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    check(&["--limit", "99"], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    check(&["--since", "2026-11-01 14:08"], &[9, 10]);
+    check(&["--since", "2026-11-01T12:08:00Z"], &[9, 10]);
+    check(&["--until", "2026-11-01 14:02"], &[1, 2]);
+    check(&["--since", "2026-11-02"], &[]);
+    check(&["--kind", "asked"], &[2, 7]);
+    check(&["--kind", "asked,ran", "--kind", "closed"], &[2, 6, 7, 9, 10]);
+    check(&["--decision", "deny"], &[2, 3, 4, 5, 6]);
+    check(&["--decision", "allow", "--kind", "asked"], &[7]);
+    check(&["--decision", "timeout"], &[]);
+    check(&["--tool", "bash"], &[2, 3, 4, 5, 6]);
+    check(&["--session", "34fb81ac"], &[2, 3, 4, 5, 6]);
+    check(&["--project", "engine"], &[2, 3, 4, 5, 6]);
+    check(&["--project", "/home/ada"], &[2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    check(&["--grep", "MAKE \"build\""], &[2]);
+    check(&["--question", &BUILD[..4], "--limit", "2"], &[5, 6]);
+    check(&["--question", BUILD, "--grep", "Ada", "--kind", "decided"], &[5]);
+}
+
+#[test]
+fn the_table_is_short_unless_asked_for_more() {
+    let mut ledger = Ledger::new();
+    for count in 0..60 {
+        ledger.tell("ran", None, json!({ "tool": "Bash", "summary": format!("no. {count}") }));
+        ledger.tell("delivered", Some(BUILD), json!({}));
+    }
+    let rows = |arguments: &[&str]| -> Vec<String> {
+        let shown = ledger.log(arguments).success().stdout;
+        shown.lines().skip(1).map(str::to_owned).collect()
+    };
+    let last = rows(&[]);
+    assert_eq!(last.len(), 50);
+    assert!(last[0].ends_with("no. 10") && last[49].ends_with("no. 59"), "{last:?}");
+    assert_eq!(rows(&["--limit", "0"]).len(), 60);
+    assert_eq!(rows(&["--all", "--limit", "0"]).len(), 120);
+    assert_eq!(rows(&["--kind", "delivered", "-n", "7"]).len(), 7);
+    assert_eq!(rows(&["--question", "550e"]).len(), 50);
+    assert_eq!(ledger.seqs(&[]).len(), 120);
+    assert_eq!(ledger.seqs(&["--limit", "3"]), [118, 119, 120]);
+}
+
+#[test]
+fn a_question_is_named_by_the_beginning_of_its_id() {
+    let mut ledger = Ledger::told();
+    ledger.tell("asked", Some("550effff-0000-4000-8000-000000000000"), json!({}));
+    let refused = |id: &str, why: &str| {
+        let shown = ledger.log(&["--question", id]);
+        assert_eq!(shown.status.code(), Some(1));
+        assert!(shown.stderr.contains(why), "{}", shown.stderr);
+    };
+    refused("550e", "more than one question");
+    refused("99", "no question");
+    assert_eq!(ledger.seqs(&["--question", "550e8"]).len(), 5);
+}
+
+#[test]
+fn when_nothing_matches_a_person_is_told() {
+    let shown = Ledger::new().log(&[]).success();
+    assert_eq!(shown.stdout, "");
+    assert_eq!(shown.stderr, "callgate: nothing in the ledger matches\n");
+}
+
+#[test]
+fn without_a_ledger_it_says_where_one_comes_from() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [&[][..], &["--verify"], &["--prune-before", "90d"]] {
+        let mut command = callgate_log(folder.path());
+        command.args(arguments);
+        let shown = run(command, LIMIT);
+        assert_eq!(shown.status.code(), Some(1));
+        assert!(shown.stderr.contains("`callgate up`"), "{}", shown.stderr);
+        let files = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(files, 0, "it makes none");
+    }
+}
+
+#[test]
+fn the_file_is_that_of_the_settings() {
+    let ledger = Ledger::told();
+    let mut command = callgate_log(ledger.folder.path());
+    command.args(["--json", "--kind", "ran"]).env("CALLGATE_DATABASE", ledger.path());
+    assert_eq!(run(command, LIMIT).success().stdout.lines().count(), 1);
+}
+
+#[test]
+fn what_does_not_go_together_is_a_wrong_command_line() {
+    let ledger = Ledger::told();
+    for arguments in [
+        &["--verify", "--follow"][..],
+        &["--verify", "--kind", "asked"],
+        &["--head", "1:00"],
+        &["--verify", "--head", "1:00"],
+        &["--prune-before", "90d", "--verify"],
+        &["--prune-before", "90d", "--tool", "Bash"],
+        &["--prune-before", "soon"],
+        &["--follow", "--until", "2h"],
+        &["--since", "yesteryear"],
+        &["--decision", "maybe"],
+        &["--limit", "-1"],
+    ] {
+        let shown = ledger.log(arguments);
+        assert_eq!(shown.status.code(), Some(64), "{arguments:?}: {}", shown.stderr);
+        assert_eq!(shown.stdout, "");
+    }
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_failure() {
+    let mut ledger = Ledger::told();
+    let long = "x".repeat(100_000);
+    for _ in 0..10 {
+        ledger.tell("ran", None, json!({ "summary": long }));
+    }
+    let mut command = ledger.command(&["--json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}
