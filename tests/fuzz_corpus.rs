@@ -16,8 +16,9 @@ const LARGEST_FILE: usize = 4096;
 type Check = fn(&[u8]);
 
 /// The fuzz targets.
-const TARGETS: [(&str, Check); 8] = [
+const TARGETS: [(&str, Check); 9] = [
     ("approval_line", checks::approval_line),
+    ("hook_input", checks::hook_input),
     ("json_cut", checks::json_cut),
     ("lines", checks::lines),
     ("mcp_answer", checks::mcp_answer),

@@ -8,6 +8,7 @@
 mod answers;
 mod control;
 mod frames;
+mod hooks;
 mod json;
 mod messages;
 
@@ -16,6 +17,7 @@ use callgate_wire::raw::Members;
 pub use answers::mcp_answer;
 pub use control::stream_json;
 pub use frames::{lines, prefixed};
+pub use hooks::hook_input;
 pub use json::json_cut;
 pub use messages::{approval_line, session_line, tools_response};
 

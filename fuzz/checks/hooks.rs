@@ -1,0 +1,85 @@
+//! What agents tell their hooks, and what hooks answer.
+
+use callgate_wire::approval::{Decision, Request, RequestId, Response};
+use callgate_wire::hook::{Agent, Event, Input, MAX_WORDS, answer, words};
+use callgate_wire::raw::{Members, flatten};
+use serde_json::Value;
+
+use super::one_line;
+
+const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
+
+/// Any input is refused in few words or becomes a request that the desk reads, every decision
+/// about it is one JSON object on one line, and any transcript has few words or none.
+pub fn hook_input(data: &[u8]) {
+    for from_start in [true, false] {
+        for tool in [None, Some("Bash")] {
+            let found = words(data, from_start, tool, from_start);
+            let count = found.text.map_or(0, |text| text.chars().count());
+            assert!(count <= MAX_WORDS, "{count} characters");
+        }
+    }
+    let glimpsed = Event::glimpse(data);
+    match Input::read(data) {
+        Err(refusal) => assert!(refusal.to_string().len() < 100, "{refusal}"),
+        Ok(input) => {
+            assert_ne!(input.event().kind().is_some(), input.event() == Event::Other);
+            // An escape in the name, or the same words in another place, may deceive.
+            assert!(glimpsed.is_some() || data.contains(&b'\\'), "no glimpse of {input:?}");
+            for agent in [Agent::Claude, Agent::Codex] {
+                check_input(&input, agent, data);
+            }
+        }
+    }
+}
+
+fn check_input(input: &Input<'_>, agent: Agent, data: &[u8]) {
+    let Ok(id) = RequestId::parse(ID) else { panic!("{ID} is no id") };
+    let request = match input.request(id, agent) {
+        Ok(request) => request,
+        Err(refusal) => return assert!(refusal.to_string().len() < 100, "{refusal}"),
+    };
+    let line = request.to_line();
+    one_line(&line);
+    let Ok(read) = Request::decode(&line) else { panic!("the desk refuses {request:?}") };
+    assert_eq!(read.context, request.context);
+    assert_eq!(read.kind, input.event().kind().unwrap_or_default());
+    check_relayed(&request, data);
+    for decision in [Decision::Allow, Decision::Deny, Decision::Timeout] {
+        check_answers(input, agent, &request, decision);
+    }
+}
+
+/// What is only relayed keeps its bytes.
+fn check_relayed(request: &Request, data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { panic!("read, but no UTF-8") };
+    let Ok(members) = Members::read(text) else { panic!("read, but no object") };
+    let relayed = request.tool_input.get();
+    match members.get("tool_input") {
+        Some(given) if given.is_object() && relayed.len() == given.get().len() => {
+            assert_eq!(given.get(), relayed);
+        }
+        _ => assert!(relayed.starts_with('{'), "{relayed}"),
+    }
+}
+
+fn check_answers(input: &Input<'_>, agent: Agent, request: &Request, decision: Decision) {
+    let mut response = Response::new(request.request_id.clone(), decision);
+    for _ in 0..2 {
+        let printed = answer(input.event(), agent, request, &response);
+        assert!(printed.is_none() || decision != Decision::Timeout, "a decision by nobody");
+        if let Some(mut line) = printed {
+            assert!(one_line(&line).starts_with(r#"{"hookSpecificOutput":{"hookEventName":""#));
+            flatten(&mut line);
+            // Half of a surrogate pair is relayed, but not every reader takes it.
+            if !line.contains(&b'\\') {
+                assert!(serde_json::from_slice::<Value>(&line).is_ok(), "no JSON");
+            }
+        }
+        // The same with everything that an answer can carry.
+        response.message = request.context.as_ref().and_then(|context| context.event.clone());
+        response.updated_input = Some(request.tool_input.clone());
+        response.updated_permissions.clone_from(&request.permission_suggestions);
+        response.interrupt = true;
+    }
+}
