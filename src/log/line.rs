@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use callgate_rules::text::{self, Measure, one_line};
-use callgate_store::{Entry, Hash};
+use callgate_store::{Anchor, Entry, Hash};
 use callgate_wire::raw::Json;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -141,6 +141,10 @@ fn details(entry: &Entry, body: &Value, about: Option<&Value>) -> String {
             join(&[&press, text("outcome")], ": ")
         }
         "closed" => join(&[text("how"), text("text")], ": "),
+        "anchor" => Anchor::read(&entry.body).map_or_else(
+            || members(body),
+            |anchor| format!("{} entries up to {} were pruned", anchor.count, anchor.through),
+        ),
         _ => members(body),
     }
 }

@@ -124,6 +124,9 @@ fn every_kind_has_its_row() {
         json!({ "version": "0.1.0", "pid": 7, "socket": null }),
         expect!["started    -         version=0.1.0 pid=7"],
     );
+    let anchor = json!({ "through": 9, "hash": "ab", "count": 4, "from_ms": 1, "to_ms": 2 });
+    check("anchor", None, anchor, expect!["anchor     -         4 entries up to 9 were pruned"]);
+    check("anchor", None, json!({ "a": "b" }), expect!["anchor     -         a=b"]);
     check("delivered", ID, json!({}), expect!["delivered  550e8400"]);
     check("asked", Some("short"), json!({ "tool": "Bash" }), expect!["asked      short     Bash"]);
     check(
