@@ -110,7 +110,8 @@ fn a_diff_shows_what_changed_and_a_little_around_it() {
     check_diff("x\nb\n", "x\nx\nb\n", " x\n+x\n b");
     check_diff("a", "a\n", "-a\n+a");
     check_diff("a\nk\nb\n", "c\nk\nd\n", "-a\n+c\n k\n-b\n+d");
-    let old: String = (0..20).map(|n| format!("{n}\n")).collect();
+    let numbers: Vec<String> = (0..20).map(|n| format!("{n}\n")).collect();
+    let old = numbers.concat();
     check_diff(
         &old,
         &old.replace("\n9\n", "\nnine\n"),
@@ -231,11 +232,11 @@ proptest! {
             let kept = lines.iter().filter(move |line| line.change != skipped);
             kept.map(|line| match line.change { Change::Gap(_, count) => count, _ => 1 }).sum::<usize>()
         };
-        if old != new {
+        if old == new {
+            prop_assert!(lines.is_empty());
+        } else {
             prop_assert_eq!(side(Change::Added), old.split_inclusive('\n').count());
             prop_assert_eq!(side(Change::Removed), new.split_inclusive('\n').count());
-        } else {
-            prop_assert!(lines.is_empty());
         }
     }
 }

@@ -1,0 +1,157 @@
+//! Hides secrets in what people are shown and in what is written down.
+//!
+//! Each hidden span becomes a numbered placeholder such as `[hidden 1: GitHub token]`; the same
+//! secret has the same number wherever it stands. The originals live only in [`Masked`], which
+//! puts them back with [`Masked::restore`] after a person has edited the text around them.
+//!
+//! Two dangers pull in opposite directions. A secret that is shown leaks; but what is hidden is
+//! also approved unseen, so a command must not be able to pass itself off as a password. Tokens
+//! are therefore known by their own shape, and a value that is only known by its name
+//! (`PASSWORD=…`) is hidden as far as the shell would take it for one word, and not at all when it
+//! runs something (`$(…)`).
+//!
+//! Time and memory are proportional to the text.
+
+mod assign;
+mod command;
+mod headers;
+mod json;
+mod judge;
+mod names;
+mod options;
+mod pem;
+mod placeholder;
+mod quotes;
+mod restore;
+#[doc(hidden)]
+pub mod samples;
+mod shapes;
+mod span;
+mod tokens;
+mod url;
+mod value;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+
+pub use restore::Changed;
+use span::Span;
+
+/// A text with more hidden spans than this is hidden from there on, so that a text made of
+/// nothing but secrets does not grow to many times its size.
+pub const MOST_SPANS: usize = 1000;
+
+/// The label of what is hidden because there were too many secrets before it.
+const REST: &str = "the rest, with too many secrets to show";
+
+/// A text with its secrets hidden, and the way back.
+pub struct Masked {
+    shown: String,
+    spans: usize,
+    secrets: Vec<Secret>,
+    /// Whether the one placeholder stands for a whole JSON value, with the quotes around it.
+    is_whole_json: bool,
+}
+
+/// One hidden original.
+struct Secret {
+    original: Box<str>,
+    label: Cow<'static, str>,
+    /// How often it stands in the text.
+    times: usize,
+}
+
+/// Hides the secrets in any text.
+#[must_use]
+pub fn text(text: &str) -> Masked {
+    let spans = span::all(text);
+    let Some(last) = spans.get(MOST_SPANS) else {
+        return Masked::compose(text, &spans);
+    };
+    let rest = Span::new(last.start, text.len(), REST);
+    let mut spans = spans[..MOST_SPANS].to_vec();
+    spans.push(rest);
+    Masked::compose(text, &spans)
+}
+
+/// Hides the secrets in a JSON value that is given as text: those in its strings, and the strings
+/// whose member's name means a secret. The result is JSON too, and the same byte for byte except
+/// for what is hidden. What is not JSON is masked as [`text`](fn@text).
+#[must_use]
+pub fn json(text: &str) -> Masked {
+    json::mask(text)
+}
+
+impl Masked {
+    /// The text with placeholders.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// The text with placeholders, without the originals.
+    #[must_use]
+    pub fn into_shown(self) -> String {
+        self.shown
+    }
+
+    /// How many spans are hidden; a secret that stands there twice counts twice.
+    #[must_use]
+    pub fn hidden(&self) -> usize {
+        self.spans
+    }
+
+    /// The original of `edited`, which is [`shown`](Self::shown) after a person edited the text
+    /// around the placeholders.
+    pub fn restore(&self, edited: &str) -> Result<String, Changed> {
+        if self.is_whole_json && edited.trim() == self.shown {
+            return Ok(self.secrets[0].original.to_string());
+        }
+        restore::restore(&self.secrets, edited)
+    }
+
+    /// Puts placeholders in the place of `spans`, which are in order and do not overlap.
+    fn compose(text: &str, spans: &[Span]) -> Self {
+        let mut shown = String::with_capacity(text.len());
+        let mut secrets: Vec<Secret> = Vec::new();
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let mut copied = 0;
+        for span in spans {
+            let original = &text[span.start..span.end];
+            let number = *numbers.entry(original).or_insert_with(|| {
+                let label = span.label.clone();
+                secrets.push(Secret { original: original.into(), label, times: 0 });
+                secrets.len()
+            });
+            let secret = &mut secrets[number - 1];
+            secret.times += 1;
+            shown.push_str(&text[copied..span.start]);
+            placeholder::write(number, &secret.label, &mut shown);
+            copied = span.end;
+        }
+        shown.push_str(&text[copied..]);
+        Self { shown, spans: spans.len(), secrets, is_whole_json: false }
+    }
+
+    /// One placeholder, as a JSON string, in the place of a whole JSON value.
+    fn whole_json(text: &str) -> Self {
+        let mut shown = String::from('"');
+        placeholder::write(1, REST, &mut shown);
+        shown.push('"');
+        let secret = Secret { original: text.into(), label: Cow::Borrowed(REST), times: 1 };
+        Self { shown, spans: 1, secrets: vec![secret], is_whole_json: true }
+    }
+}
+
+impl fmt::Debug for Masked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Masked")
+            .field("shown", &self.shown)
+            .field("hidden", &self.spans)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

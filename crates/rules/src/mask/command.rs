@@ -1,0 +1,267 @@
+//! Secrets in commands: `--password X`, `mysql -pX`, `curl -u user:X`, `echo X | … --password-stdin`.
+//!
+//! Words are split at blanks only, and quotes before a word are passed over, so that a command in
+//! a command (`bash -c "mysql -pX"`) is read like any other.
+
+mod words;
+
+use self::words::{Word, Words};
+use super::assign::{Search, label};
+use super::headers;
+use super::judge::{Candidate, Link, is_operator, is_reference, runs_something};
+use super::names::{Level, Role, role};
+use super::options::{self, Takes};
+use super::quotes::Quotes;
+use super::span::Span;
+use super::value::{Value, read};
+
+/// Finds all secrets that are known by the command they are in.
+pub(super) fn find(bytes: &[u8], spans: &mut Vec<Span>) {
+    let search = Search { bytes, quotes: Quotes::new(bytes) };
+    let mut reader = Reader { search, state: State::default() };
+    let mut words = Words::new(bytes);
+    while let Some(word) = words.next() {
+        reader.word(word, spans);
+    }
+}
+
+/// What has been seen of the command so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct State {
+    program: Option<&'static str>,
+    /// A subcommand of which an option depends.
+    subcommand: Option<&'static str>,
+    /// What the next word is.
+    next: Next,
+    /// The first argument of an `echo` before the last `|`, and that of this command.
+    piped: Option<usize>,
+    echoed: Option<usize>,
+    in_netrc: bool,
+}
+
+/// What the next word is, because of those before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Next {
+    #[default]
+    Any,
+    /// The value of an option with a telling name.
+    Secret(Level),
+    /// The value of a program's own option.
+    Own(Takes),
+    /// A secret if it is quoted, as in SQL.
+    Quoted,
+    /// A name whose value follows: `set -x NAME value`.
+    Name,
+    /// What `echo` writes.
+    Echoed,
+    /// `BY` after `IDENTIFIED`.
+    By,
+}
+
+struct Reader<'a> {
+    search: Search<'a>,
+    state: State,
+}
+
+impl Reader<'_> {
+    fn word(&mut self, word: Word, spans: &mut Vec<Span>) {
+        if word.starts_command {
+            self.begin(word);
+        }
+        let text = &self.search.bytes[word.start..word.end];
+        let mut next = std::mem::take(&mut self.state.next);
+        if matches!(next, Next::Secret(_) | Next::Own(_)) && text.starts_with(b"--") {
+            // Another option: the one before has no value.
+            next = Next::Any;
+        }
+        match next {
+            Next::Quoted if matches!(self.search.bytes[word.raw], b'"' | b'\'') => {
+                self.secret(word.raw, Level::Strong, spans);
+            }
+            // OpenSSL says where a password comes from: pass:…, env:…, file:…
+            Next::Secret(level) if text.starts_with(b"pass:") => {
+                self.secret(word.start + "pass:".len(), level, spans);
+            }
+            Next::Secret(level) => self.secret(word.raw, level, spans),
+            Next::Own(takes) => self.own(word.raw, takes, spans),
+            Next::Name if text.starts_with(b"-") => self.state.next = Next::Name,
+            Next::Name => self.name(text),
+            Next::Echoed if text.starts_with(b"-") => self.state.next = Next::Echoed,
+            Next::Echoed => self.state.echoed = Some(word.raw),
+            Next::By if text.eq_ignore_ascii_case(b"by") => self.state.next = Next::Quoted,
+            Next::By | Next::Any | Next::Quoted => {}
+        }
+        if next == Next::Any || next == Next::Echoed {
+            self.look_at(word, spans);
+        }
+    }
+
+    /// A new command begins; after `|` it reads what the one before wrote.
+    fn begin(&mut self, word: Word) {
+        let State { echoed, in_netrc, .. } = self.state;
+        let piped = echoed.filter(|_| word.is_piped);
+        self.state = State { piped, in_netrc, ..State::default() };
+    }
+
+    fn look_at(&mut self, word: Word, spans: &mut Vec<Span>) {
+        let bytes = self.search.bytes;
+        let text = &bytes[word.start..word.end];
+        if text.starts_with(b"-") {
+            return self.option(word, spans);
+        }
+        if let Some(program) = options::rules(text) {
+            self.state.program = Some(program);
+            return;
+        }
+        match text {
+            b"login" => self.state.subcommand = Some("login"),
+            b"echo" | b"printf" => self.state.next = Next::Echoed,
+            b"set" => (self.state.subcommand, self.state.next) = (Some("set"), Next::Name),
+            b"setx" | b"setenv" | b"ENV" | b"ARG" | b"config" => self.state.next = Next::Name,
+            b"chpasswd" => self.piped_after_user(spans),
+            b"machine" if word.starts_command => self.state.in_netrc = true,
+            b"password" if self.state.in_netrc => self.state.next = Next::Secret(Level::Strong),
+            b"ConvertTo-SecureString" | b"PASSWORD" => self.state.next = Next::Quoted,
+            _ if text.eq_ignore_ascii_case(b"identified") => self.state.next = Next::By,
+            _ if text.starts_with(b"pass:") => {
+                self.secret(word.start + "pass:".len(), Level::Strong, spans);
+            }
+            _ => {}
+        }
+    }
+
+    /// The name in `set NAME value`; with a sign in it, it is read elsewhere.
+    fn name(&mut self, text: &[u8]) {
+        match text {
+            b"set" => self.state.next = Next::Name,
+            _ if text.contains(&b'=') => {}
+            _ => {
+                if let Some(Role::Secret(level @ (Level::Strong | Level::Token))) = role(text) {
+                    self.state.next = Next::Secret(level);
+                }
+            }
+        }
+    }
+
+    fn option(&mut self, word: Word, spans: &mut Vec<Span>) {
+        let text = &self.search.bytes[word.start..word.end];
+        match text {
+            b"--password-stdin" | b"--stdin" | b"-S" | b"--passphrase-fd" => self.piped(spans),
+            _ => {}
+        }
+        if let Some(rest) = text.strip_prefix(b"--from-literal=") {
+            if let Some(sign) = memchr::memchr(b'=', rest) {
+                let from = word.start + text.len() - rest.len() + sign + 1;
+                self.secret(from, Level::Strong, spans);
+            }
+            return;
+        }
+        if let Some(program) = self.state.program
+            && let Some((rule, len)) = options::option(program, text)
+            && rule.after.is_none_or(|after| self.state.subcommand == Some(after))
+        {
+            return self.own_option(word, rule.takes, len, spans);
+        }
+        let name = text.strip_prefix(b"--").or_else(|| text.strip_prefix(b"-")).unwrap_or(text);
+        let is_name = name.len() >= 4
+            && name
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
+        if is_name
+            && let Some(Role::Secret(level)) = role(name)
+            && level != Level::Weak
+        {
+            self.state.next = Next::Secret(level);
+        }
+    }
+
+    fn own_option(&mut self, word: Word, takes: Takes, len: usize, spans: &mut Vec<Span>) {
+        let attached = word.end - word.start > len;
+        let sign = usize::from(self.search.bytes.get(word.start + len) == Some(&b'='));
+        match (attached, takes) {
+            (true, _) => self.own(word.start + len + sign, takes, spans),
+            // A quote right after the letter is attached too: -p'…'
+            (false, Takes::Attached | Takes::Word) if word.is_quoted_on => {
+                self.own(word.end, takes, spans);
+            }
+            (false, Takes::Attached) => {}
+            (false, _) => self.state.next = Next::Own(takes),
+        }
+    }
+
+    /// Hides the word at `from`, which is the value of a program's own option.
+    fn own(&mut self, from: usize, takes: Takes, spans: &mut Vec<Span>) {
+        match takes {
+            Takes::Word | Takes::Next | Takes::Attached if self.is_port(from) => {}
+            Takes::Word | Takes::Next | Takes::Attached => self.secret(from, Level::Strong, spans),
+            Takes::AfterUser => self.after_user(from, spans),
+            Takes::Cookies => drop(headers::cookies(&self.search, from, spans)),
+        }
+    }
+
+    /// `3306:3306`, as containers have it.
+    fn is_port(&self, from: usize) -> bool {
+        let rest = self.search.bytes.get(from..).unwrap_or_default();
+        let len =
+            rest.iter().take(16).take_while(|byte| byte.is_ascii_digit() || **byte == b':').count();
+        rest[..len].contains(&b':') && rest.get(len).is_none_or(u8::is_ascii_whitespace)
+    }
+
+    fn secret(&mut self, from: usize, level: Level, spans: &mut Vec<Span>) {
+        self.search.hide(from, level, Link::Option, spans);
+    }
+
+    /// `user:secret` or `user%secret`: only the secret is hidden.
+    fn after_user(&mut self, from: usize, spans: &mut Vec<Span>) {
+        if from >= self.search.bytes.len() {
+            return;
+        }
+        let Some(Value { start, end, .. }) = read(self.search.bytes, from, &mut self.search.quotes)
+        else {
+            return;
+        };
+        let value = &self.search.bytes[start..end];
+        let Some(colon) = memchr::memchr2(b':', b'%', value) else { return };
+        let secret = &value[colon + 1..];
+        let is_shown = secret.is_empty()
+            || is_reference(secret)
+            || runs_something(secret)
+            || secret.contains(&b'\n');
+        if !is_shown {
+            spans.push(Span::new(start + colon + 1, end, label(Level::Strong)));
+        }
+    }
+
+    /// What was echoed into a command that reads a password.
+    fn piped(&mut self, spans: &mut Vec<Span>) {
+        let Some(from) = self.state.piped.take() else { return };
+        let Some(value) = self.echoed(from) else { return };
+        let Value { start, end, is_quoted } = value;
+        let value = &self.search.bytes[start..end];
+        let candidate =
+            Candidate { level: Level::Strong, link: Link::Member, is_quoted, value, after: b"" };
+        if candidate.is_secret() {
+            spans.push(Span::new(start, end, label(Level::Strong)));
+        }
+    }
+
+    fn piped_after_user(&mut self, spans: &mut Vec<Span>) {
+        let Some(from) = self.state.piped.take() else { return };
+        let Some(Value { start, end, .. }) = self.echoed(from) else { return };
+        let value = &self.search.bytes[start..end];
+        let Some(colon) = memchr::memchr(b':', value) else { return };
+        if !is_reference(&value[colon + 1..]) && !runs_something(value) {
+            spans.push(Span::new(start + colon + 1, end, label(Level::Strong)));
+        }
+    }
+
+    /// The word after `echo`. The quotes before it are behind the reader already, so they are
+    /// read anew from there.
+    fn echoed(&self, from: usize) -> Option<Value> {
+        let rest = &self.search.bytes[from..];
+        let value = read(rest, 0, &mut Quotes::new(rest))?;
+        let is_plain =
+            !rest[value.start..value.end].iter().any(|byte| is_operator(*byte) || *byte == b'\n');
+        is_plain.then_some(Value { start: from + value.start, end: from + value.end, ..value })
+    }
+}
