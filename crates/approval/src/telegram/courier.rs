@@ -107,6 +107,10 @@ impl Courier {
             Entry::Vacant(place) => place.insert(Question::new(Look::open(card, &[]))),
             Entry::Occupied(place) => place.into_mut(),
         };
+        if question.is_closed() {
+            // It is asked anew while its end is still being told.
+            question.change(Look::open(card, &[]));
+        }
         let end = Instant::now() + self.line.reach;
         for &chat in chats {
             question.sending += 1;
@@ -116,6 +120,7 @@ impl Courier {
                 Done::Sent { question: id, chat, copy }
             });
         }
+        self.update(&card.id);
     }
 
     fn unsendable(&mut self, question: &RequestId, chats: &[i64], why: &str) {

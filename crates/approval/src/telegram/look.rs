@@ -15,7 +15,7 @@ use callgate_wire::approval::RequestId;
 use serde_json::{Value, json};
 
 use super::presses::Presser;
-use crate::card::{Card, Offer, Picker};
+use crate::card::{Card, Choice, Offer, Picker};
 use crate::channel::{Mark, State};
 
 pub(super) use full::{Full, full};
@@ -128,23 +128,22 @@ fn last_words(html: Html, card: &Card) -> (Html, bool) {
     (if is_cut { html.text("…\n") } else { html.text("\n") }, is_cut)
 }
 
-/// The agent's questions with their answers, and what is chosen.
+/// The agent's questions with their answers, and what is chosen. Few parts, since Telegram marks
+/// no more than a hundred places in a message, and the id has to be one of them.
 fn choices(mut html: Html, pickers: &[Picker], picks: &[Vec<u8>]) -> Html {
     for (at, picker) in pickers.iter().enumerate() {
-        html = html.text("\n");
-        if pickers.len() > 1 {
-            html = html.fixed(Style::Bold, &format!("{}. ", at + 1));
-        }
-        html = html.content(Style::Bold, &picker.question);
+        let number = if pickers.len() > 1 { format!("{}. ", at + 1) } else { String::new() };
+        html = html.text("\n").content(Style::Bold, &format!("{number}{}", picker.question));
         html = html.text(if picker.many { " (several)\n" } else { "\n" });
-        for (option, choice) in picker.choices.iter().enumerate() {
-            html = html.text(if keyboard::is_picked(picks, at, option) { "✓ " } else { "• " });
-            html = html.content(Style::Plain, &choice.label);
-            if let Some(description) = &choice.description {
-                html = html.text(" — ").content(Style::Italic, description);
+        let line = |(option, choice): (usize, &Choice)| {
+            let sign = if keyboard::is_picked(picks, at, option) { "✓" } else { "•" };
+            match &choice.description {
+                Some(description) => format!("{sign} {} — {description}\n", choice.label),
+                None => format!("{sign} {}\n", choice.label),
             }
-            html = html.text("\n");
-        }
+        };
+        let lines: String = picker.choices.iter().enumerate().map(line).collect();
+        html = html.content(Style::Plain, &lines);
     }
     html
 }

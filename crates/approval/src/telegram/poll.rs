@@ -45,9 +45,19 @@ pub(super) struct Poll {
     offset: i64,
     /// Those at or after `offset` or just before that the desk has taken.
     taken: VecDeque<i64>,
-    /// What was reported last, so that an outage is told once.
-    trouble: Option<String>,
+    /// What is wrong, so that it is told once.
+    trouble: Option<Trouble>,
     pauses: Pauses,
+}
+
+/// What is wrong, in kind: the words may differ from attempt to attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    Passing,
+    Webhook,
+    Conflict,
+    Refused,
+    Token,
 }
 
 /// Nobody listens to the reports any more.
@@ -192,27 +202,28 @@ impl Poll {
     /// Reports what went wrong, once, and waits before the next attempt.
     async fn failed(&mut self, fault: Fault) -> Result<(), Unheard> {
         let mut pause = self.pauses.next();
-        let (why, report): (_, fn(String) -> Report) = match fault {
+        let (trouble, why) = match fault {
             Fault::Passing { why, wait } => {
                 pause = pause.max(wait.unwrap_or_default());
-                (format!("{why}; trying again"), |why| Report::Troubled { why })
+                (Trouble::Passing, format!("{why}; trying again"))
             }
             Fault::Refused { code: 409, why } if why.contains("webhook") => {
                 // Its outcome shows in the next poll.
                 let _ = self.line.api.call("deleteWebhook", &json!({}), GRACE).await;
-                (WEBHOOK.to_owned(), |why| Report::Troubled { why })
+                (Trouble::Webhook, WEBHOOK.to_owned())
             }
-            Fault::Refused { code: 409, .. } => {
-                (CONFLICT.to_owned(), |why| Report::Troubled { why })
-            }
+            Fault::Refused { code: 409, .. } => (Trouble::Conflict, CONFLICT.to_owned()),
             Fault::Refused { why, .. } => {
-                (format!("Telegram refuses to give updates: {why}"), |why| Report::Troubled { why })
+                (Trouble::Refused, format!("Telegram refuses to give updates: {why}"))
             }
-            Fault::Token { why } => (why, |why| Report::of(News::Broken { why })),
+            Fault::Token { why } => (Trouble::Token, why),
         };
-        if self.trouble.as_ref() != Some(&why) {
-            self.trouble = Some(why.clone());
-            self.report(report(why)).await?;
+        if self.trouble.replace(trouble) != Some(trouble) {
+            let report = match trouble {
+                Trouble::Token => Report::of(News::Broken { why }),
+                _ => Report::Troubled { why },
+            };
+            self.report(report).await?;
         }
         sleep(pause).await;
         Ok(())

@@ -36,6 +36,11 @@ impl Question {
         self.look.subscribe()
     }
 
+    /// Whether it was over, as far as was known.
+    pub(super) fn is_closed(&self) -> bool {
+        self.look.borrow().last
+    }
+
     /// From now on the copies look like this.
     pub(super) fn change(&mut self, look: Look) {
         let version = self.look.borrow().version + 1;

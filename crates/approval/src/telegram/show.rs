@@ -110,7 +110,7 @@ fn nameless() -> Fault {
 }
 
 fn crowded() -> Fault {
-    let why = "too much is on its way to this chat".to_owned();
+    let why = "Telegram wants quiet in this chat, or too much is on its way there".to_owned();
     Fault::Passing { why, wait: None }
 }
 

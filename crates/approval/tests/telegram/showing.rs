@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callgate_approval::channel::{Copy, Doing, News, Order, State};
 use callgate_approval::telegram::Report;
-use callgate_testkit::telegram::{BOT_NAME, Fault};
+use callgate_testkit::telegram::{BOT_NAME, Fault, Message};
 use callgate_wire::approval::Action;
 use serde_json::json;
 
@@ -110,6 +110,13 @@ fn picks_show_on_the_buttons() {
     fake.assert_nothing_refused();
 }
 
+/// Whether this is where a question in full ends: with the end of its input.
+fn is_last(message: &Message) -> bool {
+    let file = message.document.as_ref().map(|file| String::from_utf8_lossy(&file.bytes));
+    let text = file.unwrap_or(std::borrow::Cow::Borrowed(&message.shape.text));
+    text.contains("echo the end\"}")
+}
+
 #[test]
 fn what_was_cut_is_shown_in_full_as_pages_or_as_a_file() {
     let fake = fake();
@@ -127,10 +134,7 @@ fn what_was_cut_is_shown_in_full_as_pages_or_as_a_file() {
         rig.order(Order::Full { card: Arc::clone(&card), doing, chat: ADA });
         fake.wait_for("the answer", |seen| seen.toast(&press).map(drop));
         let last = fake.wait_for("the end", |seen| {
-            let last = seen.chat(ADA).next_back()?;
-            let file = last.document.as_ref().map(|file| String::from_utf8_lossy(&file.bytes));
-            let text = file.map_or(last.shape.text.clone(), std::borrow::Cow::into_owned);
-            (last.id > copy.message && text.contains("The whole input")).then(|| last.clone())
+            seen.chat(ADA).find(|m| m.id > copy.message && is_last(m)).cloned()
         });
         assert!(last.shape.text.ends_with(id(number).as_str()), "a reply to it finds the question");
         let all = match &last.document {
@@ -179,6 +183,24 @@ fn copies_of_an_earlier_run_are_marked_too() {
     wait_for_text(&fake, &copy, "⌛ Nobody answered");
     second.finish();
     fake.assert_nothing_refused();
+}
+
+#[test]
+fn a_question_that_is_asked_anew_is_open_again() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    let question = bash(1);
+    let copy = rig.show(&question, ADA);
+    fake.fault("editMessageText", Fault::Hold);
+    rig.order(mark(&question, [&copy], State::Expired, "Nobody answered"));
+    fake.wait_for("the edit", |seen| seen.calls_of("editMessageText").next().map(drop));
+    let second = rig.show(&question, TEAM);
+    assert!(message_of(&fake, &second).button("Allow").is_some());
+    fake.release();
+    fake.wait_for("the first copy open again", |seen| {
+        let message = seen.message(copy.chat, copy.message)?;
+        (message.past.len() == 2 && message.button("Allow").is_some()).then_some(())
+    });
 }
 
 #[test]

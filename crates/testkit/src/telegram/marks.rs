@@ -11,6 +11,9 @@ pub(super) fn parse(html: &str) -> Result<(String, Vec<Value>), String> {
     Ok((text, entities(html)))
 }
 
+/// The server marks no more places than this in a message, and passes over the rest.
+const MOST: usize = 100;
+
 /// The entities of valid HTML, with offsets in UTF-16 units.
 fn entities(html: &str) -> Vec<Value> {
     let mut open: Vec<(&str, usize)> = Vec::new();
@@ -32,6 +35,7 @@ fn entities(html: &str) -> Vec<Value> {
         rest = &rest[length..];
     }
     found.sort_by_key(|entity| entity["offset"].as_u64());
+    found.truncate(MOST);
     found
 }
 

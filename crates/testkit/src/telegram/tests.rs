@@ -1,3 +1,5 @@
+//! The fake against a plain client: what it refuses, keeps and breaks.
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread;

@@ -6,6 +6,9 @@ use callgate_rules::text::html::{Html, Style};
 use super::name;
 use crate::card::{Body, Card, Change};
 
+/// So many changes are shown, each as a block of its own.
+const MOST_CHANGES: usize = 16;
+
 /// What the agent wants, to follow its name.
 pub(super) fn wants(html: Html, card: &Card) -> Html {
     match &card.body {
@@ -41,9 +44,7 @@ pub(super) fn add(html: Html, card: &Card) -> (Html, bool) {
         Body::Plan(plan) => html.content(Style::Plain, plan).text("\n"),
         // The questions stand with their answers.
         Body::Questions(_) if !card.pickers.is_empty() => html,
-        Body::Questions(questions) => {
-            questions.iter().fold(html, |html, one| html.content(Style::Bold, one).text("\n"))
-        }
+        Body::Questions(questions) => html.content(Style::Bold, &questions.join("\n")).text("\n"),
         // A picker shows it too.
         Body::Question { details, .. } if !card.pickers.is_empty() => {
             optional(html, Style::Plain, details.as_deref())
@@ -76,7 +77,7 @@ fn lines(content: &str) -> String {
 fn edit(html: Html, path: &str, changes: &[Change]) -> (Html, bool) {
     let mut html = html.content(Style::Code, path).text("\n");
     let mut is_cut = false;
-    for change in changes {
+    for change in changes.iter().take(MOST_CHANGES) {
         if change.everywhere {
             html = html.text("Wherever it stands:\n");
         }
@@ -85,7 +86,10 @@ fn edit(html: Html, path: &str, changes: &[Change]) -> (Html, bool) {
         let shown = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         html = html.content(Style::Pre(Some("diff")), &shown).text("\n");
     }
-    (html, is_cut)
+    match changes.len().saturating_sub(MOST_CHANGES) {
+        0 => (html, is_cut),
+        more => (html.text(&format!("… {more} more changes\n")), true),
+    }
 }
 
 /// Whether lines are left out that the edit would add or remove.

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::card::{Body, Change, Choice};
+use crate::card::{Body, Change};
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 
@@ -207,11 +207,11 @@ fn questions_with_answers_have_those_for_buttons() {
             📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
 
 
-            <b>1. </b><b>Which colour?</b>
-            • Red — <i>warm</i>
+            <b>1. Which colour?</b>
+            • Red — warm
             • Blue
 
-            <b>2. </b><b>Which sizes?</b> (several)
+            <b>2. Which sizes?</b> (several)
             • S
             • L
 
@@ -337,6 +337,16 @@ fn what_became_of_it_stands_first_and_the_buttons_go() {
 }
 
 #[test]
+fn many_changes_are_counted_and_the_id_stays() {
+    let change = Change { old: "x".into(), new: "y".into(), everywhere: true };
+    let card = card(Body::Edit { path: "f".into(), changes: vec![change; 5_000] });
+    let look = Look::open(&card, &[]);
+    check_html(&look.html);
+    assert!(look.html.contains("… 4984 more changes"), "{}", look.html);
+    assert!(look.buttons.unwrap().to_string().contains(":more"));
+}
+
+#[test]
 fn long_folders_keep_their_end() {
     let project = format!("/{}/engine", "x".repeat(1_000));
     let html = Look::open(&Card { project, ..card(command("ls")) }, &[]).html;
@@ -361,7 +371,7 @@ fn bodies() -> impl Strategy<Value = Body> {
         (words(), proptest::option::of(words()))
             .prop_map(|(command, description)| Body::Command { command, description }),
         (words(), words()).prop_map(|(path, content)| Body::Write { path, content }),
-        (words(), proptest::collection::vec((words(), words(), any::<bool>()), 0..4)).prop_map(
+        (words(), proptest::collection::vec((words(), words(), any::<bool>()), 0..40)).prop_map(
             |(path, changes)| {
                 let change = |(old, new, everywhere)| Change { old, new, everywhere };
                 Body::Edit { path, changes: changes.into_iter().map(change).collect() }
@@ -411,6 +421,9 @@ fn check_html(html: &str) {
     assert!(parsed.utf16_len <= 4096, "{}", parsed.utf16_len);
     assert!(!parsed.text.trim().is_empty());
     assert!(html.ends_with(&format!("<code>{ID}</code>")), "{html}");
+    // Of more, Telegram drops the last ones, and the id is the very last.
+    let marked = html.matches("</").count() - html.matches("</code></pre>").count();
+    assert!(marked <= 100, "{marked} places are marked");
 }
 
 proptest! {
