@@ -8,6 +8,7 @@
 mod askers;
 mod clerk;
 mod hands;
+mod pulse;
 mod reception;
 mod viewers;
 
@@ -31,6 +32,7 @@ use crate::telegram::{self, Report};
 use askers::Askers;
 use clerk::{Clerk, Letter};
 use hands::Hands;
+use pulse::Pulse;
 use reception::Reception;
 use viewers::Viewers;
 
@@ -135,7 +137,10 @@ impl Daemon {
         let (outputs_in, outputs) = mpsc::channel(QUEUE);
         let askers =
             Askers::new(letters_in.clone()).map_err(|e| io_error("cannot watch", &socket, e))?;
-        let viewers = Viewers::new(store.path(), head.subscribe(), letters_in.clone());
+        let pulse = Arc::new(Pulse::new(&socket, store.path(), options.terminal.is_some()));
+        pulse.open(desk.open_count());
+        let viewers =
+            Viewers::new(store.path(), head.subscribe(), letters_in.clone(), Arc::clone(&pulse));
         let mut tasks = tokio::task::JoinSet::new();
 
         let (reception, sockets) = (listen(&socket)?, vec![socket.clone(), desk_socket.clone()]);
@@ -149,7 +154,7 @@ impl Daemon {
         tasks.spawn(Arc::clone(&viewers).run(listen(&desk_socket)?, desk_socket));
         let phones = options
             .telegram
-            .map(|phones| start_phones(&mut tasks, phones, &letters_in, &options.warn));
+            .map(|phones| start_phones(&mut tasks, phones, &letters_in, &options.warn, &pulse));
         let hands =
             Hands { askers: Arc::clone(&askers), phones, terminal: options.terminal, viewers };
         tasks.spawn(hands.run(outputs));
@@ -161,6 +166,7 @@ impl Daemon {
             letters,
             outputs: outputs_in,
             head,
+            pulse,
             warn: Box::new(move |why| warn(why)),
             started,
         };
@@ -256,16 +262,19 @@ fn start_phones(
     settings: telegram::Settings,
     to_desk: &mpsc::Sender<Letter>,
     warn: &Arc<dyn Fn(&str) + Send + Sync>,
+    pulse: &Arc<Pulse>,
 ) -> mpsc::Sender<Order> {
     let (orders_in, orders) = mpsc::channel(QUEUE);
     let (reports_in, mut reports) = mpsc::channel(QUEUE);
-    let (to_desk, warn) = (to_desk.clone(), Arc::clone(warn));
+    let (to_desk, warn, pulse) = (to_desk.clone(), Arc::clone(warn), Arc::clone(pulse));
+    pulse.phones_begin();
     tasks.spawn(telegram::run(settings, orders, reports_in));
     tasks.spawn(async move {
         while let Some(report) = reports.recv().await {
             match report {
                 Report::Heard { news, taken } => {
                     if let News::Broken { why } = &news {
+                        pulse.phones_troubled(why);
                         warn(why);
                     }
                     let input = Input::News(news);
@@ -275,8 +284,14 @@ fn start_phones(
                     };
                     to_desk.send(letter).await.ok();
                 }
-                Report::Works { bot } => warn(&format!("Telegram works, as @{bot}")),
-                Report::Troubled { why } => warn(&why),
+                Report::Works { bot } => {
+                    pulse.phones_work(&bot);
+                    warn(&format!("Telegram works, as @{bot}"));
+                }
+                Report::Troubled { why } => {
+                    pulse.phones_troubled(&why);
+                    warn(&why);
+                }
             }
         }
     });

@@ -16,6 +16,7 @@ mod asked;
 mod authority;
 mod commands;
 mod digest;
+mod links;
 mod past;
 mod pressed;
 mod question;
@@ -35,6 +36,7 @@ use crate::channel::{Doing, News, Order};
 
 pub use authority::Authority;
 pub use commands::{CODE_LIFETIME, WRONG_CODES};
+pub(crate) use links::KEPT as KEPT_LINKS;
 pub use question::Ruling;
 
 use commands::Codes;
@@ -120,6 +122,20 @@ pub enum Input {
         /// By what to tell it.
         doing: Doing,
     },
+    /// A viewer shows a token and wants to know whether it may press.
+    Unlock {
+        /// The hash of its token, in hex.
+        token_hash: String,
+        /// By what to tell it.
+        doing: Doing,
+    },
+    /// Somebody who was linked with a code may not answer any more.
+    Unpair {
+        /// Who: `chat/ID`, `user/ID` or `viewer/HASH`.
+        link: String,
+        /// By what to tell whoever wants it so.
+        doing: Doing,
+    },
     /// Time has passed.
     Tick,
     /// What was to be recorded could not be written: nothing of it may take effect.
@@ -157,6 +173,8 @@ pub enum Output {
         /// What came of it.
         text: String,
     },
+    /// The viewers with this token may not press any more; the token's hash.
+    Lock(String),
 }
 
 /// The desk.
@@ -164,6 +182,10 @@ pub enum Output {
 pub struct Desk {
     settings: Settings,
     authority: Authority,
+    /// Who may answer by the settings alone.
+    given: Authority,
+    /// Who was linked with a code: `chat/ID`, `user/ID` or `viewer/HASH`.
+    links: BTreeSet<String>,
     open: HashMap<RequestId, Open>,
     /// The next moment at which each open question needs attention.
     alarms: BTreeSet<(Duration, RequestId)>,
@@ -184,7 +206,9 @@ impl Desk {
     pub fn new(settings: Settings, authority: Authority) -> Self {
         Self {
             settings,
+            given: authority.clone(),
             authority,
+            links: BTreeSet::new(),
             open: HashMap::new(),
             alarms: BTreeSet::new(),
             askers: HashMap::new(),
@@ -210,10 +234,12 @@ impl Desk {
             Input::Lost(asker) => self.lost(now, &mut step, asker),
             Input::News(news) => self.news(now, &mut step, news),
             Input::Viewers(count) => self.viewers(now, &mut step, count),
-            Input::NewCode(code) => self.codes.add(now, &code),
+            Input::NewCode(code) => self.new_code(now, &mut step, &code),
             Input::PairViewer { code, name, token_hash, doing } => {
                 self.pair_viewer(now, &mut step, &code, &name, &token_hash, &doing);
             }
+            Input::Unlock { token_hash, doing } => self.unlock(&mut step, &token_hash, &doing),
+            Input::Unpair { link, doing } => self.unpair(now, &mut step, &link, &doing),
             Input::Tick => {}
             Input::LedgerFailed => self.ledger_failed(&mut step),
         }

@@ -1,4 +1,12 @@
 //! The approval line: the desk, the hook, and the channels by which a person answers.
 
 pub mod asker;
+pub mod card;
+pub mod channel;
+pub mod daemon;
+pub mod desk;
 pub mod hook;
+mod plain;
+pub mod telegram;
+pub mod terminal;
+pub mod viewer;

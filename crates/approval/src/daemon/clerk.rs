@@ -3,12 +3,14 @@
 //! Whatever has arrived meanwhile is taken together and recorded in one transaction, so that a
 //! thousand questions at once cost a few commits, not a thousand.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use callgate_store::{Draft, Store, StoreError};
 use callgate_wire::approval::Request;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::pulse::Pulse;
 use crate::desk::{Desk, Input, Now, Output, Ruling, Step};
 
 /// How many inputs are recorded together at most.
@@ -46,6 +48,8 @@ pub(super) struct Clerk {
     pub(super) outputs: mpsc::Sender<Output>,
     /// The number of the last entry in the ledger.
     pub(super) head: watch::Sender<u64>,
+    /// How many questions are open is shown here.
+    pub(super) pulse: Arc<Pulse>,
     /// What cannot be written is told here.
     pub(super) warn: Box<dyn Fn(&str) + Send>,
     pub(super) started: Instant,
@@ -93,6 +97,7 @@ impl Clerk {
             // Whoever waits for a receipt does not get one: nothing was recorded.
             receipts.clear();
         }
+        self.pulse.open(self.desk.open_count());
         for output in whole.outputs {
             // When the hands are gone the process is about to end.
             self.outputs.blocking_send(output).ok();

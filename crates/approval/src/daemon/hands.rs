@@ -27,6 +27,7 @@ impl Hands {
                 Output::Viewer { viewer, id, done, text } => {
                     self.viewers.tell(viewer, &id, done, &text);
                 }
+                Output::Lock(hash) => self.viewers.lock(&hash),
             }
         }
     }

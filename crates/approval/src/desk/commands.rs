@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::answer::tell;
+use super::links::Link;
 use super::{Desk, Now, Output, Step, record};
 use crate::channel::{Doing, Order, Place, Who};
 
@@ -176,11 +177,10 @@ impl Desk {
             let text = "This code is not good (any more). Run `callgate pair` for a new one.";
             return tell(step, Some(doing), false, text);
         }
-        self.authority.chats.insert(chat);
-        step.keep(format!("paired/chat/{chat}"), record::shown(&who.name));
+        self.announce(now, step, &format!("{} was linked, in a chat.", record::shown(&who.name)));
+        self.link(step, &Link::Chat(chat), &who.name);
         if !private {
-            self.authority.users.insert(user);
-            step.keep(format!("paired/user/{user}"), record::shown(&who.name));
+            self.link(step, &Link::User(user), &who.name);
         }
         step.note(now, "paired", None, &record::pressed(who, "pair", "paired"));
         let text = "Linked. Questions of your agents are shown here from now on.";
@@ -199,8 +199,8 @@ impl Desk {
         if !self.codes.take(now, code) {
             return tell(step, Some(doing), false, "This code is not good (any more).");
         }
-        self.authority.viewers.insert(token_hash.to_owned());
-        step.keep(format!("paired/viewer/{token_hash}"), record::shown(name));
+        self.announce(now, step, &format!("{} was linked, as a viewer.", record::shown(name)));
+        self.link(step, &Link::Viewer(token_hash.to_owned()), name);
         step.note(now, "paired", None, &json!({ "channel": "viewer", "by": record::shown(name) }));
         tell(step, Some(doing), true, "Linked.");
     }

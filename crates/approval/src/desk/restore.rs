@@ -8,6 +8,7 @@ use callgate_wire::approval::{Decision, Request, RequestId};
 use serde_json::Value;
 
 use super::digest::Digest;
+use super::links::Link;
 use super::past::Over;
 use super::question::{Decided, Open, With};
 use super::{Desk, Now};
@@ -72,6 +73,9 @@ impl Desk {
         let left = Duration::from_millis(left).min(self.settings.timeout);
         let mut card = Card::new(&masked, masked.tool_input.get(), asked.at_ms, until_ms);
         card.because = fields["because"].as_str().map(str::to_owned);
+        if fields["ruling"] == "guard" {
+            card.offers.clear();
+        }
         let context = masked.context.unwrap_or_default();
         Some(Open {
             picks: vec![Vec::new(); card.pickers.len()],
@@ -108,14 +112,10 @@ impl Desk {
                     self.muted.insert(chat, until);
                 }
             }
-            (Some("paired"), Some("chat"), Some(chat), None) => {
-                self.authority.chats.extend(chat.parse::<i64>());
-            }
-            (Some("paired"), Some("user"), Some(user), None) => {
-                self.authority.users.extend(user.parse::<i64>());
-            }
-            (Some("paired"), Some("viewer"), Some(hash), None) => {
-                self.authority.viewers.insert(hash.to_owned());
+            (Some("paired"), Some(kind), Some(who), None) => {
+                if let Some(link) = Link::parse(&format!("{kind}/{who}")) {
+                    self.take_up(&link);
+                }
             }
             _ => {}
         }

@@ -1,0 +1,181 @@
+//! Viewers on the desk socket: they watch the ledger grow, and press when they are paired.
+//!
+//! Each connection is one task with two halves: one reads requests and passes them on, the other
+//! writes answers and entries. Entries are read from the ledger one by one as the viewer takes
+//! them, so that a slow one costs no memory and loses nothing.
+
+mod connection;
+mod requests;
+mod seat;
+mod secrets;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use callgate_link::socket::check_peer;
+use callgate_store::{Entry, Filter, Store, StoreError};
+use callgate_wire::desk::{self, Message, Status};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use super::clerk::Letter;
+use super::pulse::Pulse;
+use crate::desk::Input;
+use seat::Seat;
+
+/// How many viewers are served at once.
+const MOST_VIEWERS: usize = 64;
+/// How long to wait when no connection can be accepted, as when there are no descriptors left.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Everybody who watches.
+#[derive(Debug)]
+pub(super) struct Viewers {
+    database: PathBuf,
+    head: watch::Receiver<u64>,
+    to_desk: mpsc::Sender<Letter>,
+    pulse: Arc<Pulse>,
+    seats: Mutex<HashMap<u64, Seat>>,
+    /// Read by all; opened when the first viewer needs it and closed after the last.
+    store: Mutex<Option<Store>>,
+    /// Held while the desk is told how many may press, so that it hears the last count last.
+    counting: tokio::sync::Mutex<()>,
+    next: AtomicU64,
+}
+
+impl Viewers {
+    pub(super) fn new(
+        database: &Path,
+        head: watch::Receiver<u64>,
+        to_desk: mpsc::Sender<Letter>,
+        pulse: Arc<Pulse>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            database: database.to_owned(),
+            head,
+            to_desk,
+            pulse,
+            seats: Mutex::default(),
+            store: Mutex::default(),
+            counting: tokio::sync::Mutex::default(),
+            next: AtomicU64::new(1),
+        })
+    }
+
+    /// Takes in viewers until the task is dropped, and with it those who are there.
+    pub(super) async fn run(self: Arc<Self>, listener: UnixListener, path: PathBuf) {
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) if check_peer(&stream, &path).is_ok() => {
+                        self.take_in(&mut connections, stream);
+                    }
+                    // Another user's process is not even told why.
+                    Ok(_) => {}
+                    Err(_) => tokio::time::sleep(PAUSE).await,
+                },
+                Some(_) = connections.join_next() => {}
+            }
+        }
+    }
+
+    fn take_in(self: &Arc<Self>, connections: &mut JoinSet<()>, stream: UnixStream) {
+        let viewer = self.next.fetch_add(1, Ordering::Relaxed);
+        let (seat, hears, stays) = Seat::new();
+        {
+            let mut seats = self.seats();
+            if seats.len() >= MOST_VIEWERS {
+                let text = format!("{MOST_VIEWERS} viewers are connected already: close one");
+                // Whoever does not read it sees the connection end.
+                stream.try_write(&Message::Error { id: None, text }.to_line()).ok();
+                return;
+            }
+            seats.insert(viewer, seat);
+        }
+        connections.spawn(Arc::clone(self).serve(viewer, stream, hears, stays));
+    }
+
+    /// A viewer has gone.
+    async fn leave(&self, viewer: u64) {
+        let is_last = {
+            let mut seats = self.seats();
+            seats.remove(&viewer);
+            seats.is_empty()
+        };
+        if is_last {
+            *self.store() = None;
+        }
+        self.count().await;
+    }
+
+    /// Tells the desk how many may press, and waits until it knows.
+    async fn count(&self) {
+        let _last = self.counting.lock().await;
+        let count = self.seats().values().filter(|seat| seat.is_unlocked()).count();
+        let (recorded, is_recorded) = tokio::sync::oneshot::channel();
+        let letter = Letter::with_receipt(Input::Viewers(count), recorded);
+        if self.to_desk.send(letter).await.is_ok() {
+            // Where nothing could be recorded the desk knows all the same.
+            is_recorded.await.ok();
+        }
+    }
+
+    /// Tells a viewer what came of something that it did. One that hears nothing is shown out:
+    /// the desk does not wait for it.
+    pub(super) fn tell(&self, viewer: u64, id: &str, done: bool, text: &str) {
+        let mut seats = self.seats();
+        let (Some(seat), Ok(number)) = (seats.get_mut(&viewer), id.parse()) else { return };
+        if !seat.tell(number, done, text) {
+            seats.remove(&viewer);
+        }
+    }
+
+    /// Locks every connection that this token has unlocked.
+    pub(super) fn lock(&self, hash: &str) {
+        self.seats().retain(|_, seat| seat.lock(hash));
+    }
+
+    fn status(&self) -> Status {
+        let seats = self.seats();
+        let paired = seats.values().filter(|seat| seat.is_unlocked()).count() as u64;
+        let viewers = desk::Viewers { connected: seats.len() as u64, paired };
+        drop(seats);
+        self.pulse.status(*self.head.borrow(), viewers)
+    }
+
+    /// The first entry with this number or a higher one.
+    fn entry(&self, from: u64) -> Result<Option<Entry>, StoreError> {
+        let after = from.saturating_sub(1);
+        self.reading(|store| store.entries(&Filter::default(), after, 1)).map(|mut it| it.pop())
+    }
+
+    /// What is kept beside the ledger under keys that begin so.
+    fn kept(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
+        self.reading(|store| store.kept_under(prefix))
+    }
+
+    /// Reads from the ledger. Nobody who writes is ever in the way, so it takes no time.
+    fn reading<T>(&self, read: impl Fn(&Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut store = self.store();
+        if let Some(store) = store.as_ref() {
+            return read(store);
+        }
+        read(store.insert(Store::open_read_only(&self.database)?))
+    }
+
+    fn seats(&self) -> MutexGuard<'_, HashMap<u64, Seat>> {
+        // Nothing in here panics half-way.
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn store(&self) -> MutexGuard<'_, Option<Store>> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

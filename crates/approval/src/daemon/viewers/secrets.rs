@@ -1,0 +1,82 @@
+//! Codes and tokens: made by chance, and known again by a hash.
+
+use callgate_wire::desk::Secret;
+use rustix::rand::{GetRandomFlags, getrandom};
+use sha2::{Digest, Sha256};
+
+/// Letters and digits that nobody takes for another.
+const ALPHABET: &[u8; 30] = b"23456789ABCDEFGHJKMNPQRSTVWXYZ";
+/// How many of them make a code.
+const CODE: usize = 8;
+/// How many bytes of chance are in a token.
+const TOKEN: usize = 32;
+
+/// A fresh code for pairing.
+pub(super) fn code() -> rustix::io::Result<Secret> {
+    let mut code = String::new();
+    while code.len() < CODE {
+        // What is above the last whole multiple would make some letters likelier than others.
+        let fair = random::<CODE>()?.into_iter().filter(|byte| *byte < 240);
+        code.extend(fair.map(|byte| char::from(ALPHABET[usize::from(byte) % ALPHABET.len()])));
+    }
+    code.truncate(CODE);
+    Ok(Secret::new(code))
+}
+
+/// A fresh token for a viewer.
+pub(super) fn token() -> rustix::io::Result<Secret> {
+    Ok(Secret::new(hex(&random::<TOKEN>()?)))
+}
+
+/// By what a token is known again, in hex. It has so much chance in it that nobody finds the
+/// token by trying.
+pub(super) fn hash(token: &Secret) -> String {
+    hex(&Sha256::digest(token.reveal().as_bytes()))
+}
+
+/// Bytes in hex.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
+}
+
+fn random<const N: usize>() -> rustix::io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    let mut filled = 0;
+    while filled < N {
+        filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())?;
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_code_has_eight_characters_that_cannot_be_mistaken() {
+        let codes: BTreeSet<String> =
+            (0..500).map(|_| code().unwrap().reveal().to_owned()).collect();
+        assert_eq!(codes.len(), 500, "none comes twice");
+        for code in &codes {
+            assert_eq!(code.len(), 8);
+            assert!(code.bytes().all(|byte| ALPHABET.contains(&byte)), "{code}");
+        }
+        let all: BTreeSet<char> = codes.iter().flat_map(|code| code.chars()).collect();
+        assert_eq!(all.len(), ALPHABET.len(), "every character is used");
+        for mistaken in "01ILOU".chars() {
+            assert!(!all.contains(&mistaken), "{mistaken}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_random_and_known_by_its_hash() {
+        let (one, other) = (token().unwrap(), token().unwrap());
+        assert_eq!(one.reveal().len(), 2 * TOKEN);
+        assert_ne!(one, other);
+        let expected = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+        assert_eq!(hash(&Secret::new("hello")), expected);
+    }
+}

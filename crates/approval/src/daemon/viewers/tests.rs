@@ -1,0 +1,1 @@
+//! Viewers that do not read.
