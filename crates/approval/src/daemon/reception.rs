@@ -73,7 +73,7 @@ async fn receive(
     // The connection is known before the question is, so that no answer finds it missing; and it
     // is watched after the question is, so that no hang-up comes before it.
     askers.add(id, stream);
-    let ruling = Ruling::Ask { because: None };
+    let ruling = Ruling::Ask { because: None, is_guarded: false };
     let input = Input::Asked { asker: id, request, ruling, is_replay: false };
     to_desk.send(Letter::new(input)).await.ok();
     askers.watch(id).await;

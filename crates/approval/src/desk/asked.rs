@@ -55,8 +55,11 @@ impl Desk {
         let until_ms =
             now.wall_ms.saturating_add(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX));
         let mut card = Card::new(&request, input.shown(), now.wall_ms, until_ms);
-        if let Ruling::Ask { because } = &ruling {
+        if let Ruling::Ask { because, is_guarded } = &ruling {
             card.because.clone_from(because);
+            if *is_guarded {
+                card.offers.clear();
+            }
         }
         let masked = record::masked(&request, input.shown());
         step.record(
@@ -249,6 +252,7 @@ impl Desk {
         let input = mask::json(request.tool_input.get());
         let mut card = Card::new(&request, input.shown(), open.card.asked_ms, open.card.until_ms);
         card.because.clone_from(&open.card.because);
+        card.offers.retain(|_| !open.card.offers.is_empty());
         open.card = Arc::new(card);
         open.request = Some(request);
         open.asker = Some(asker);

@@ -17,6 +17,8 @@ pub enum Ruling {
     Ask {
         /// Why, when a rule says so.
         because: Option<String>,
+        /// Whether it touches callgate itself, so that nothing may be allowed from now on.
+        is_guarded: bool,
     },
     /// It may run.
     Allow {

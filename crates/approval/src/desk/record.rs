@@ -77,7 +77,8 @@ fn raw(json: &str) -> Box<RawValue> {
 /// A question was asked.
 pub(super) fn asked(masked: &Request, card: &Card, digest: &str, ruling: &Ruling) -> Value {
     let (ruling, because) = match ruling {
-        Ruling::Ask { because } => ("ask", because.as_deref()),
+        Ruling::Ask { because, is_guarded: false } => ("ask", because.as_deref()),
+        Ruling::Ask { because, is_guarded: true } => ("guard", because.as_deref()),
         Ruling::Allow { because } => ("allow", Some(because.as_str())),
         Ruling::Deny { because } => ("deny", Some(because.as_str())),
     };

@@ -35,7 +35,7 @@ impl Table {
     }
 
     fn ask(&mut self, asker: u64, request: Request) -> Vec<Output> {
-        let ruling = Ruling::Ask { because: None };
+        let ruling = Ruling::Ask { because: None, is_guarded: false };
         self.give(Input::Asked { asker: AskerId(asker), request, ruling, is_replay: false })
     }
 
@@ -322,6 +322,24 @@ fn rules_decide_without_asking_anybody() {
 }
 
 #[test]
+fn what_touches_callgate_itself_is_never_allowed_from_now_on() {
+    let mut table = Table::new();
+    let guarded = |number| Input::Asked {
+        asker: AskerId(number),
+        request: touch(1),
+        ruling: Ruling::Ask { because: Some("it is ours".to_owned()), is_guarded: true },
+        is_replay: false,
+    };
+    table.give(guarded(1));
+    assert_eq!(told(&table.button(1, Action::Always(0))), ["That is not offered here."]);
+    table.restart();
+    assert_eq!(told(&table.button(1, Action::Always(0))), ["That is not offered here."]);
+    table.give(guarded(2));
+    assert_eq!(told(&table.button(1, Action::Always(0))), ["That is not offered here."]);
+    assert_eq!(answer(&table.button(1, Action::Allow)).decision, Decision::Allow);
+}
+
+#[test]
 fn nobody_in_time_is_a_timeout() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
@@ -418,7 +436,7 @@ fn an_id_that_only_the_ledger_knows_is_not_answered_again() {
 fn too_many_questions_are_turned_away() {
     let mut table = Table::new();
     for number in 0..MOST_OPEN as u64 {
-        let ruling = Ruling::Ask { because: None };
+        let ruling = Ruling::Ask { because: None, is_guarded: false };
         let request = request(number, "make");
         let asked = Input::Asked { asker: AskerId(number), request, ruling, is_replay: false };
         table.desk.handle(table.now, asked);

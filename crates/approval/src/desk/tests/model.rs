@@ -171,7 +171,7 @@ impl<J: Judge> World<J> {
         hook.asker = Some(asker);
         let request = hook.request.clone();
         let is_replay = self.ledger.is_over(&request.request_id);
-        let ruling = Ruling::Ask { because: None };
+        let ruling = Ruling::Ask { because: None, is_guarded: false };
         self.handle(Input::Asked { asker, request, ruling, is_replay }).map(drop)
     }
 

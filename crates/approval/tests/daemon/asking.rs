@@ -1,0 +1,202 @@
+//! Questions, answers, and askers that do not behave.
+
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use callgate_approval::asker;
+use callgate_approval::channel::State;
+use callgate_testkit::process::{DEADLINE as LIMIT, run};
+use callgate_wire::approval::{Action, Decision, MAX_LINE, Response};
+use rustix::process::geteuid;
+
+use crate::house::{House, request};
+
+#[test]
+fn a_press_answers_the_question_and_is_shown_when_the_answer_was_read() {
+    let house = House::new();
+    let request = request("make");
+    let id = request.request_id.clone();
+    let asked = house.ask(request);
+    house.shown(&id);
+    house.press(&id, Action::Allow);
+    assert_eq!(asked.join().unwrap().unwrap().decision, Decision::Allow);
+    assert_eq!(house.mark(&id).state, State::Allowed);
+    assert_eq!(house.kinds(&id), ["asked", "pressed", "decided", "delivered", "closed"]);
+    house.assert_chain();
+}
+
+#[test]
+fn rules_answer_at_once() {
+    let house = House::new();
+    let answer = |command| house.ask(request(command)).join().unwrap().unwrap();
+    assert_eq!(answer("rule-allow").decision, Decision::Allow);
+    let denied = answer("rule-deny");
+    assert_eq!((denied.decision, denied.message.as_deref()), (Decision::Deny, Some("rule `no`")));
+}
+
+#[test]
+fn an_asker_that_hangs_up_closes_its_question() {
+    let house = House::new();
+    let request = request("make");
+    let mut stream = UnixStream::connect(house.socket()).unwrap();
+    stream.write_all(&request.to_line()).unwrap();
+    house.shown(&request.request_id);
+    drop(stream);
+    assert_eq!(house.mark(&request.request_id).state, State::Gone);
+}
+
+#[test]
+fn an_asker_that_hangs_up_at_once_leaves_nothing_open() {
+    let house = House::new();
+    for _ in 0..50 {
+        let request = request("make");
+        let mut stream = UnixStream::connect(house.socket()).unwrap();
+        stream.write_all(&request.to_line()).unwrap();
+        drop(stream);
+        house.wait_for(&request.request_id, "closed");
+    }
+}
+
+#[test]
+fn an_asker_that_only_stops_sending_still_gets_its_answer() {
+    let house = House::new();
+    let request = request("make");
+    let mut stream = UnixStream::connect(house.socket()).unwrap();
+    stream.write_all(&request.to_line()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    house.shown(&request.request_id);
+    house.press(&request.request_id, Action::Deny);
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap_or_default();
+    assert_eq!(Response::decode(&answer).unwrap().decision, Decision::Deny);
+}
+
+#[test]
+fn an_answer_that_nobody_read_is_not_shown_as_allowed() {
+    let house = House::new();
+    let request = request("make");
+    let mut stream = UnixStream::connect(house.socket()).unwrap();
+    stream.write_all(&request.to_line()).unwrap();
+    house.shown(&request.request_id);
+    house.press(&request.request_id, Action::Allow);
+    // The answer lies in the socket when the asker dies.
+    let mut peeked = [0; 1];
+    rustix::net::recv(&stream, &mut peeked, rustix::net::RecvFlags::PEEK).unwrap();
+    drop(stream);
+    assert_eq!(house.mark(&request.request_id).state, State::Gone);
+    assert!(!house.kinds(&request.request_id).contains(&"delivered".to_owned()));
+}
+
+#[test]
+fn what_is_no_request_closes_the_connection_and_the_daemon_lives() {
+    let house = House::new();
+    let too_long = vec![b'x'; MAX_LINE + 2];
+    let cut = request("make").to_line();
+    for bytes in [&b"no JSON\n"[..], b"{}\n", b"\xff\xfe\n", &too_long, b"{\"request_id\":\"7\"}\n"]
+    {
+        assert_eq!(house.raw(bytes), b"");
+    }
+    let mut stream = UnixStream::connect(house.socket()).unwrap();
+    stream.write_all(&cut[..cut.len() - 1]).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(stream.read(&mut [0; 1]).unwrap_or_default(), 0, "a cut line was never asked");
+    assert_eq!(house.ask(request("rule-allow")).join().unwrap().unwrap().decision, Decision::Allow);
+}
+
+#[test]
+fn a_question_as_large_as_a_line_may_be_is_asked() {
+    let house = House::new();
+    let room = MAX_LINE - request("").to_line().len();
+    let request = request(&"x".repeat(room));
+    assert!(request.to_line().len() <= MAX_LINE + 1);
+    let id = request.request_id.clone();
+    let asked = house.ask(request);
+    house.shown(&id);
+    house.press(&id, Action::Deny);
+    assert_eq!(asked.join().unwrap().unwrap().decision, Decision::Deny);
+}
+
+#[test]
+fn a_second_question_of_the_same_id_does_not_harm_the_first() {
+    let house = House::new();
+    let first = request("make");
+    let mut second = request("rm -rf /");
+    second.request_id = first.request_id.clone();
+    let id = first.request_id.clone();
+    let asked = house.ask(first);
+    house.shown(&id);
+    assert_eq!(house.ask(second).join().unwrap().unwrap().decision, Decision::Timeout);
+    house.press(&id, Action::Allow);
+    assert_eq!(asked.join().unwrap().unwrap().decision, Decision::Allow);
+}
+
+#[test]
+fn an_id_that_was_answered_is_not_answered_again() {
+    let house = House::new();
+    let asked = request("rule-allow");
+    assert_eq!(house.ask(asked.clone()).join().unwrap().unwrap().decision, Decision::Allow);
+    assert_eq!(house.ask(asked).join().unwrap().unwrap().decision, Decision::Timeout);
+}
+
+#[test]
+fn a_process_of_another_user_cannot_ask() {
+    if !geteuid().is_root() {
+        assert!(std::env::var_os("CI").is_none(), "CI runs these tests as root");
+        eprintln!("skipped: only root can start a process of another user");
+        return;
+    }
+    let house = House::new();
+    let open = |path: &std::path::Path| {
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o777))
+            .unwrap();
+    };
+    open(house.folder.path());
+    open(&house.socket());
+    let script = "import socket, sys\n\
+                  s = socket.socket(socket.AF_UNIX)\n\
+                  s.settimeout(60)\n\
+                  s.connect(sys.argv[1])\n\
+                  try:\n    s.sendall(sys.stdin.buffer.read())\n    print(s.recv(100))\n\
+                  except OSError: print(b'')\n";
+    let line = String::from_utf8(request("rule-allow").to_line()).unwrap();
+    let script = script.replace("sys.stdin.buffer.read()", &format!("{line:?}.encode()"));
+    let mut command = Command::new("/usr/bin/python3");
+    command.args(["-c", &script]).arg(house.socket()).uid(65534).gid(65534).current_dir("/");
+    command.stdin(Stdio::null());
+    assert_eq!(run(command, LIMIT).success().stdout.trim(), "b''");
+}
+
+#[test]
+fn a_thousand_hooks_at_once_are_all_answered_rightly() {
+    let house = House::new();
+    let asked: Vec<_> = (0..1_000)
+        .map(|number| {
+            let command = if number % 2 == 0 { "rule-allow" } else { "rule-deny" };
+            (number, house.ask(request(&format!("{command} {number}"))))
+        })
+        .collect();
+    for (number, asked) in asked {
+        let decision = asked.join().unwrap().unwrap().decision;
+        let expected = if number % 2 == 0 { Decision::Allow } else { Decision::Deny };
+        assert_eq!(decision, expected, "{number}");
+    }
+    house.assert_chain();
+}
+
+#[test]
+fn reports_get_no_answer_and_settle_questions() {
+    let house = House::new();
+    let asked = request("make");
+    let id = asked.request_id.clone();
+    let waiting = house.ask(asked);
+    house.shown(&id);
+    let mut report = request("make");
+    report.kind = callgate_wire::approval::Kind::Settle;
+    report.context.as_mut().unwrap().event = Some("PostToolUse".to_owned());
+    asker::tell(&house.settings(), &report).unwrap();
+    assert_eq!(house.mark(&id).state, State::Settled);
+    assert_eq!(waiting.join().unwrap().unwrap().decision, Decision::Timeout);
+}

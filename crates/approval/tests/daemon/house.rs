@@ -1,0 +1,218 @@
+//! A daemon in a folder of its own, with a terminal that the test reads and presses.
+
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use callgate_approval::asker::{self, NoAnswer, Unwanted};
+use callgate_approval::channel::{Doing, Mark, News, Order, Place, Press, Who};
+use callgate_approval::daemon::{Daemon, Options, StartError};
+use callgate_approval::desk::{Authority, Ruling, Settings};
+use callgate_store::{Entry, Filter, Store, Verified};
+use callgate_wire::approval::{Action, Request, RequestId, Response};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// Long enough for any machine.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+pub(crate) struct House {
+    pub(crate) folder: TempDir,
+    runtime: Runtime,
+    daemon: Option<Daemon>,
+    orders: Mutex<Receiver<Order>>,
+    seen: Mutex<VecDeque<Order>>,
+    pub(crate) warnings: Arc<Mutex<Vec<String>>>,
+}
+
+impl House {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let mut house = Self {
+            folder,
+            runtime,
+            daemon: None,
+            orders: Mutex::new(channel().1),
+            seen: Mutex::default(),
+            warnings: Arc::default(),
+        };
+        house.start().unwrap();
+        house
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.path().join("ask.sock")
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.folder.path().join("data/callgate.db")
+    }
+
+    /// Rules that allow `rule-allow`, deny `rule-deny`, and leave the rest to people.
+    fn rule(request: &Request) -> Ruling {
+        let input = request.tool_input.get();
+        if input.contains("rule-allow") {
+            Ruling::Allow { because: "rule `yes`".to_owned() }
+        } else if input.contains("rule-deny") {
+            Ruling::Deny { because: "rule `no`".to_owned() }
+        } else {
+            Ruling::Ask { because: None, is_guarded: false }
+        }
+    }
+
+    pub(crate) fn start(&mut self) -> Result<(), StartError> {
+        let (orders_in, mut orders) = tokio::sync::mpsc::channel(64);
+        let (seen_in, seen) = channel();
+        let warnings = Arc::clone(&self.warnings);
+        let options = Options {
+            socket: self.socket(),
+            desk_socket: self.folder.path().join("desk.sock"),
+            store: Store::open(&self.database()).unwrap(),
+            settings: Settings {
+                timeout: DEADLINE,
+                grace: Duration::from_secs(15),
+                phone_after: Duration::ZERO,
+                notify_on_stop: false,
+                terminal: true,
+                phones: false,
+                key: [0; 32],
+            },
+            authority: Authority::default(),
+            ruler: Box::new(Self::rule),
+            telegram: None,
+            terminal: Some(orders_in),
+            warn: Arc::new(move |what| warnings.lock().unwrap().push(what.to_owned())),
+        };
+        let guard = self.runtime.enter();
+        let daemon = Daemon::start(options)?;
+        tokio::spawn(async move {
+            while let Some(order) = orders.recv().await {
+                seen_in.send(order).ok();
+            }
+        });
+        drop(guard);
+        self.orders = Mutex::new(seen);
+        self.daemon = Some(daemon);
+        Ok(())
+    }
+
+    /// Ends the daemon; whoever waits is left to itself.
+    pub(crate) fn stop(&mut self) {
+        let guard = self.runtime.enter();
+        self.daemon = None;
+        drop(guard);
+    }
+
+    /// The first order that the test wants; others are kept for later.
+    pub(crate) fn order<T>(&self, wanted: impl Fn(&Order) -> Option<T>) -> T {
+        let mut seen = self.seen.lock().unwrap();
+        if let Some(at) = seen.iter().position(|order| wanted(order).is_some()) {
+            return wanted(&seen.remove(at).unwrap()).unwrap();
+        }
+        loop {
+            let order = self.orders.lock().unwrap().recv_timeout(DEADLINE).unwrap();
+            if let Some(found) = wanted(&order) {
+                return found;
+            }
+            seen.push_back(order);
+        }
+    }
+
+    /// Waits until a question is shown.
+    pub(crate) fn shown(&self, id: &RequestId) {
+        self.order(|order| {
+            matches!(order, Order::Show { card, .. } if card.id == *id).then_some(())
+        });
+    }
+
+    pub(crate) fn mark(&self, id: &RequestId) -> Mark {
+        self.order(|order| match order {
+            Order::Mark { card, mark, .. } if card.id == *id => Some(mark.clone()),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn press(&self, id: &RequestId, action: Action) {
+        let who = Who { place: Place::Terminal, name: "Ada".to_owned() };
+        let (press, doing) = (Press::Button(action), Doing::Key);
+        let news = News::Pressed { who, question: id.clone(), press, doing };
+        let desk = self.daemon.as_ref().unwrap().desk();
+        assert!(self.runtime.block_on(desk.news(news)), "the press was not recorded");
+    }
+
+    pub(crate) fn settings(&self) -> asker::Settings {
+        let grace = Duration::from_secs(20);
+        asker::Settings { socket: self.socket(), timeout: DEADLINE, grace }
+    }
+
+    /// Asks on a thread, as a hook would.
+    pub(crate) fn ask(&self, request: Request) -> JoinHandle<Result<Response, NoAnswer>> {
+        let settings = self.settings();
+        thread::spawn(move || asker::ask(&settings, &request, &Unwanted::default()))
+    }
+
+    /// Sends bytes as an asker and reads until the daemon closes.
+    pub(crate) fn raw(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut stream = UnixStream::connect(self.socket()).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        // A daemon that has closed already does not want the rest.
+        stream.write_all(bytes).ok();
+        let mut answer = Vec::new();
+        // A connection that is reset is closed too.
+        stream.read_to_end(&mut answer).ok();
+        answer
+    }
+
+    pub(crate) fn entries(&self, id: &RequestId) -> Vec<Entry> {
+        let store = Store::open_read_only(&self.database()).unwrap();
+        let filter = Filter { question: Some(id.as_str().to_owned()), ..Filter::default() };
+        store.entries(&filter, 0, 1_000).unwrap()
+    }
+
+    pub(crate) fn kinds(&self, id: &RequestId) -> Vec<String> {
+        self.entries(id).into_iter().map(|entry| entry.kind).collect()
+    }
+
+    /// Waits until the ledger has this kind of entry about a question.
+    pub(crate) fn wait_for(&self, id: &RequestId, kind: &str) {
+        let end = std::time::Instant::now() + DEADLINE;
+        while !self.kinds(id).iter().any(|found| found == kind) {
+            assert!(std::time::Instant::now() < end, "no {kind} in {:?}", self.kinds(id));
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub(crate) fn assert_chain(&self) {
+        let store = Store::open_read_only(&self.database()).unwrap();
+        assert!(matches!(store.verify().unwrap(), Verified::Whole { .. }));
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+pub(crate) fn request(command: &str) -> Request {
+    let line = json!({
+        "request_id": asker::fresh_id().as_str(),
+        "tool_name": "Bash",
+        "tool_input": { "command": command },
+        "cwd": "/work/engine",
+        "session_id": "s1",
+        "context": { "takes": ["always", "edit", "interrupt"] },
+    });
+    Request::decode(line.to_string().as_bytes()).unwrap()
+}

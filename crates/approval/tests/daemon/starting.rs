@@ -1,0 +1,48 @@
+//! One daemon for each socket, and nothing of anybody else's is touched.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use callgate_approval::daemon::StartError;
+use callgate_link::socket::SocketError;
+
+use crate::house::{House, request};
+
+#[test]
+fn its_sockets_are_its_owners_alone_and_go_with_it() {
+    let mut house = House::new();
+    for name in ["ask.sock", "desk.sock"] {
+        let path = house.folder.path().join(name);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "{name}");
+    }
+    house.stop();
+    assert!(!house.socket().exists());
+}
+
+#[test]
+fn a_second_daemon_refuses_clearly_and_the_first_serves_on() {
+    let mut house = House::new();
+    let error = house.start().unwrap_err();
+    assert!(matches!(error, StartError::Running(_)), "{error}");
+    assert!(error.to_string().contains("is already serving"));
+    assert!(house.ask(request("rule-allow")).join().unwrap().is_ok());
+}
+
+#[test]
+fn a_file_at_its_socket_path_is_left_alone() {
+    let mut house = House::new();
+    house.stop();
+    fs::write(house.socket(), "precious").unwrap();
+    let error = house.start().unwrap_err();
+    assert!(matches!(error, StartError::Socket(SocketError::NotASocket(_))), "{error}");
+    assert_eq!(fs::read_to_string(house.socket()).unwrap(), "precious");
+}
+
+#[test]
+fn a_dead_socket_is_replaced() {
+    let mut house = House::new();
+    house.stop();
+    drop(std::os::unix::net::UnixListener::bind(house.socket()).unwrap());
+    house.start().unwrap();
+    assert!(house.ask(request("rule-allow")).join().unwrap().is_ok());
+}
