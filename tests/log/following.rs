@@ -23,7 +23,7 @@ fn what_is_added_is_shown_as_it_comes() {
     assert_eq!(seq(&log.recv()), 9);
     assert_eq!(seq(&log.recv()), 10);
     for number in 11..15 {
-        ledger.tell("ran", None, json!({ "number": number }));
+        ledger.tell("ran", None, &json!({ "number": number }));
         assert_eq!(seq(&log.recv()), number);
     }
     // Many at once, more than are read at a time, and none twice.
@@ -50,9 +50,9 @@ fn only_what_matches_is_shown() {
     let mut log = follow(ledger.command(&["--tool", "Bash", "-n", "1"]));
     assert!(log.recv_line().starts_with("TIME"));
     assert!(log.recv_line().contains("deny"));
-    ledger.tell("ran", None, json!({ "tool": "Write" }));
-    ledger.tell("delivered", Some(BUILD), json!({}));
-    ledger.tell("ran", Some(BUILD), json!({ "tool": "Bash", "summary": "make test" }));
+    ledger.tell("ran", None, &json!({ "tool": "Write" }));
+    ledger.tell("delivered", Some(BUILD), &json!({}));
+    ledger.tell("ran", Some(BUILD), &json!({ "tool": "Bash", "summary": "make test" }));
     assert!(log.recv_line().ends_with("Bash: make test"));
 }
 

@@ -42,31 +42,35 @@ impl Ledger {
             "tool": "Bash", "summary": "make build", "cwd": "/home/ada/engine",
             "session": session, "input": { "command": "make \"build\"" },
         });
-        ledger.tell("started", None, json!({ "version": "0.1.0" }));
-        ledger.tell("asked", Some(BUILD), asked);
+        ledger.tell("started", None, &json!({ "version": "0.1.0" }));
+        ledger.tell("asked", Some(BUILD), &asked);
         ledger.tell(
             "pressed",
             Some(BUILD),
-            json!({ "by": "Eve", "action": "allow", "outcome": "stranger" }),
+            &json!({ "by": "Eve", "action": "allow", "outcome": "stranger" }),
         );
         ledger.tell(
             "pressed",
             Some(BUILD),
-            json!({ "by": "Ada", "action": "deny", "outcome": "decided" }),
+            &json!({ "by": "Ada", "action": "deny", "outcome": "decided" }),
         );
-        ledger.tell("decided", Some(BUILD), json!({ "decision": "deny", "by": "Ada" }));
-        ledger.tell("closed", Some(BUILD), json!({ "how": "answered" }));
+        ledger.tell("decided", Some(BUILD), &json!({ "decision": "deny", "by": "Ada" }));
+        ledger.tell("closed", Some(BUILD), &json!({ "how": "answered" }));
         let asked = json!({
             "tool": "Write", "summary": "notes.md", "cwd": "/home/ada/notes", "session": "other",
         });
-        ledger.tell("asked", Some(WRITE), asked);
-        ledger.tell("decided", Some(WRITE), json!({ "decision": "allow", "by": "rule `notes`" }));
-        ledger.tell("closed", Some(WRITE), json!({ "how": "answered" }));
-        ledger.tell("ran", Some(WRITE), json!({ "tool": "Write", "ok": true, "session": "other" }));
+        ledger.tell("asked", Some(WRITE), &asked);
+        ledger.tell("decided", Some(WRITE), &json!({ "decision": "allow", "by": "rule `notes`" }));
+        ledger.tell("closed", Some(WRITE), &json!({ "how": "answered" }));
+        ledger.tell(
+            "ran",
+            Some(WRITE),
+            &json!({ "tool": "Write", "ok": true, "session": "other" }),
+        );
         ledger
     }
 
-    pub(crate) fn tell(&mut self, kind: &str, question: Option<&str>, body: Value) {
+    pub(crate) fn tell(&mut self, kind: &str, question: Option<&str>, body: &Value) {
         let at_ms = BEGIN + self.written * 60_000;
         let (kind, question) = (kind.to_owned(), question.map(str::to_owned));
         let draft = Draft { at_ms, kind, question, body: body.to_string() };

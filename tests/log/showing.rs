@@ -80,8 +80,8 @@ fn every_filter_narrows_it() {
 fn the_table_is_short_unless_asked_for_more() {
     let mut ledger = Ledger::new();
     for count in 0..60 {
-        ledger.tell("ran", None, json!({ "tool": "Bash", "summary": format!("no. {count}") }));
-        ledger.tell("delivered", Some(BUILD), json!({}));
+        ledger.tell("ran", None, &json!({ "tool": "Bash", "summary": format!("no. {count}") }));
+        ledger.tell("delivered", Some(BUILD), &json!({}));
     }
     let rows = |arguments: &[&str]| -> Vec<String> {
         let shown = ledger.log(arguments).success().stdout;
@@ -101,7 +101,7 @@ fn the_table_is_short_unless_asked_for_more() {
 #[test]
 fn a_question_is_named_by_the_beginning_of_its_id() {
     let mut ledger = Ledger::told();
-    ledger.tell("asked", Some("550effff-0000-4000-8000-000000000000"), json!({}));
+    ledger.tell("asked", Some("550effff-0000-4000-8000-000000000000"), &json!({}));
     let refused = |id: &str, why: &str| {
         let shown = ledger.log(&["--question", id]);
         assert_eq!(shown.status.code(), Some(1));
@@ -168,7 +168,7 @@ fn a_reader_that_has_gone_is_no_failure() {
     let mut ledger = Ledger::told();
     let long = "x".repeat(100_000);
     for _ in 0..10 {
-        ledger.tell("ran", None, json!({ "summary": long }));
+        ledger.tell("ran", None, &json!({ "summary": long }));
     }
     let mut command = ledger.command(&["--json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
