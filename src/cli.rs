@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{ask, config, install, log, uninstall};
+use crate::{ask, config, install, log, uninstall, up};
 
 /// One small program for everything that passes between a coding agent, your code, your screen
 /// and you.
@@ -31,6 +31,7 @@ enum Command {
     Install(install::Args),
     Log(log::Args),
     Uninstall(uninstall::Args),
+    Up(up::Args),
 }
 
 /// Why a command failed; each kind has its exit code, as sysexits has them.
@@ -72,6 +73,7 @@ impl Cli {
             Some(Command::Install(args)) => args.run(file),
             Some(Command::Log(args)) => args.run(file),
             Some(Command::Uninstall(args)) => args.run(),
+            Some(Command::Up(args)) => args.run(file),
         };
         done.unwrap_or_else(|failure| failure.tell())
     }

@@ -9,9 +9,11 @@ mod config;
 mod hook;
 mod install;
 mod log;
+mod policy;
 mod program;
 mod text;
 mod uninstall;
+mod up;
 
 use std::process::ExitCode;
 

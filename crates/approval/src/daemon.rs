@@ -12,7 +12,9 @@ mod pulse;
 mod reception;
 mod viewers;
 
+use std::fs::DirBuilder;
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -129,6 +131,7 @@ impl Daemon {
         let Options { socket, desk_socket, mut store, mut settings, authority, .. } = options;
         raise_descriptor_limit();
         let lock = lock(&socket)?;
+        make_folder(&desk_socket)?;
         settings.key = store.secret("digest")?;
         let started = Instant::now();
         let desk = restored(&store, settings, authority)?;
@@ -222,6 +225,13 @@ fn lock(socket: &Path) -> Result<Lock, StartError> {
     let path = reception::lock_path(socket);
     let lock = Lock::take(&path).map_err(|error| io_error("cannot lock", &path, error))?;
     lock.ok_or_else(|| StartError::Running(socket.to_owned()))
+}
+
+/// Makes the folder of a private socket, for its owner alone.
+fn make_folder(socket: &Path) -> Result<(), StartError> {
+    let Some(folder) = socket.parent().filter(|folder| !folder.exists()) else { return Ok(()) };
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| io_error("cannot make the folder", folder, error))
 }
 
 fn listen(path: &Path) -> Result<UnixListener, StartError> {

@@ -1,0 +1,178 @@
+//! The rules that hold now: read from their files, and read again when these change.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use callgate_approval::desk::Ruling;
+use callgate_rules::{Act, Decision, Guarded, Kind, Moment, Policy, RuleFile, Trust, mask};
+use callgate_wire::approval::Request;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::config::{Config, Surroundings};
+
+/// Where the rules of a project are, below its folder.
+pub(crate) const PROJECT_RULES: &str = ".callgate/rules.toml";
+/// How many folders above an agent's own may hold rules.
+const MOST_FOLDERS: usize = 32;
+/// No rule file is longer.
+const LONGEST_FILE: u64 = 1024 * 1024;
+/// How many files are remembered; agents work in few projects at a time.
+const MOST_FILES: usize = 256;
+
+/// Says what the rules make of a question.
+pub(crate) struct Ruler {
+    user: PathBuf,
+    guarded: Guarded,
+    home: String,
+    files: HashMap<PathBuf, Known>,
+    warn: fn(&str),
+}
+
+/// A rule file as it was when it was read.
+struct Known {
+    stamp: Option<Stamp>,
+    file: RuleFile,
+}
+
+/// What changes when a file is changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    length: u64,
+    changed: (i64, i64),
+}
+
+impl Ruler {
+    /// The rules of these settings. What is wrong with a file is told once, when it is read.
+    pub(crate) fn new(config: &Config, warn: fn(&str)) -> Self {
+        let mut ruler = Self {
+            user: config.rules.value.clone(),
+            guarded: guarded(config),
+            home: home(),
+            files: HashMap::new(),
+            warn,
+        };
+        // What is wrong with the user's own rules is told at the start, not at the first question.
+        let user = ruler.user.clone();
+        ruler.refresh(&user, Trust::User);
+        ruler
+    }
+
+    /// What the rules make of a question.
+    pub(crate) fn rule(&mut self, request: &Request) -> Ruling {
+        let policy = self.policy(Path::new(&request.cwd));
+        let agent = request.agent.as_deref().unwrap_or_default();
+        let (tool, input) = (&request.tool_name, request.tool_input.get());
+        let act = Act::of(tool, input, &request.cwd, agent, &self.home);
+        let verdict = policy.decide(&act, &moment(SystemTime::now()));
+        let because = mask::text(&verdict.because).shown().to_owned();
+        match verdict.decision {
+            Decision::Deny => Ruling::Deny { because },
+            // No rule can give the answer that a person is asked for.
+            Decision::Allow if !asks_a_person(tool) => Ruling::Allow { because },
+            _ => {
+                let is_said = verdict.rule.is_some() || verdict.is_guarded;
+                Ruling::Ask { because: is_said.then_some(because), is_guarded: verdict.is_guarded }
+            }
+        }
+    }
+
+    /// The policy for an agent that works in `folder`.
+    pub(crate) fn policy(&mut self, folder: &Path) -> Policy {
+        if self.files.len() > MOST_FILES {
+            self.files.clear();
+        }
+        let user = self.user.clone();
+        self.refresh(&user, Trust::User);
+        let mut policy = Policy::new(self.guarded.clone());
+        policy = policy.with(&self.files[&user].file, None);
+        let folders: Vec<PathBuf> =
+            folder.ancestors().take(MOST_FOLDERS).map(Path::to_owned).collect();
+        for folder in folders {
+            let path = folder.join(PROJECT_RULES);
+            self.refresh(&path, Trust::Project);
+            policy = policy.with(&self.files[&path].file, folder.to_str());
+        }
+        policy
+    }
+
+    /// Reads a file again if it has changed.
+    fn refresh(&mut self, path: &Path, trust: Trust) {
+        let stamp = stamp(path).ok();
+        let is_known = self.files.get(path).is_some_and(|known| known.stamp == stamp);
+        if is_known {
+            return;
+        }
+        let file = read_file(path, trust);
+        for problem in &file.problems {
+            (self.warn)(&problem.to_string());
+        }
+        self.files.insert(path.to_owned(), Known { stamp, file });
+    }
+}
+
+/// Reads a rule file. One that is not there has no rules; one that cannot be read allows nothing.
+pub(crate) fn read_file(path: &Path, trust: Trust) -> RuleFile {
+    let name = path.display().to_string();
+    let read = || {
+        if fs::metadata(path)?.len() > LONGEST_FILE {
+            return Err(io::Error::other("it is longer than a rule file can be"));
+        }
+        fs::read_to_string(path)
+    };
+    match read() {
+        Ok(text) => RuleFile::read(&name, &text, trust),
+        Err(error) if is_absent(&error) => RuleFile::read(&name, "", trust),
+        Err(error) => RuleFile::unreadable(&name, &error.to_string(), trust),
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+fn stamp(path: &Path) -> io::Result<Stamp> {
+    let metadata = fs::metadata(path)?;
+    let changed = (metadata.mtime(), metadata.mtime_nsec());
+    Ok(Stamp { inode: metadata.ino(), length: metadata.len(), changed })
+}
+
+/// What no rule can allow an agent to touch.
+pub(crate) fn guarded(config: &Config) -> Guarded {
+    let mut guarded = Guarded::new(&home());
+    let mut add = |kind, path: &Path| {
+        if let Some(path) = path.to_str() {
+            guarded.add(kind, path);
+        }
+    };
+    add(Kind::Socket, &config.socket.value);
+    add(Kind::Socket, &config.desk_socket.value);
+    add(Kind::Own, &config.rules.value);
+    for file in [config.file.as_ref(), Some(&config.database)].into_iter().flatten() {
+        add(Kind::Own, file.value.parent().unwrap_or(&file.value));
+    }
+    guarded
+}
+
+/// The user's folder, as rules know it.
+pub(crate) fn home() -> String {
+    let home = Surroundings::of_process().home().map(|home| home.display().to_string());
+    home.unwrap_or_else(|| "/".to_owned())
+}
+
+/// A moment where the user is.
+pub(crate) fn moment(at: SystemTime) -> Moment {
+    let at = Timestamp::try_from(at).unwrap_or_default();
+    let ahead = TimeZone::system().to_offset(at).seconds() / 60;
+    Moment::at(at.as_millisecond(), ahead)
+}
+
+/// Whether the question of this tool is answered with more than yes or no.
+fn asks_a_person(tool: &str) -> bool {
+    matches!(tool, "AskUserQuestion" | "Elicitation" | "Ask")
+}

@@ -1,0 +1,157 @@
+//! `callgate up`: the desk, at which agents ask and people answer.
+
+mod keys;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use callgate_approval::daemon::{Daemon, Options, StartError};
+use callgate_approval::desk::{Authority, Settings};
+use callgate_approval::telegram;
+use callgate_store::Store;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::cli::Failure;
+use crate::config::{Config, Flags};
+use crate::policy::Ruler;
+use keys::Keyboard;
+
+/// How many orders may wait for the terminal.
+const QUEUE: usize = 1024;
+
+/// Open the desk: agents ask, you answer
+///
+/// Agents with callgate's hook ask here before they do something risky. Questions appear in this
+/// terminal, where a key answers them, and on your phone once Telegram is set up. Everything that
+/// is asked, pressed and decided is kept in a ledger (see `callgate log`). It works without any
+/// settings and serves until it is interrupted.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    flags: Flags,
+    /// Show no questions in this terminal
+    #[arg(long)]
+    no_terminal: bool,
+}
+
+impl Args {
+    pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        let config = Config::load(file, &self.flags)?;
+        let failed = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let has_terminal =
+            !self.no_terminal && io::stdin().is_terminal() && io::stdout().is_terminal();
+        runtime.block_on(serve(&config, has_terminal))?;
+        // The desk's threads end with the process: nothing of theirs is unwritten.
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+async fn serve(config: &Config, has_terminal: bool) -> Result<(), Failure> {
+    let (orders_in, orders) = mpsc::channel(QUEUE);
+    let options = options(config, has_terminal.then_some(orders_in))?;
+    let daemon = Daemon::start(options).map_err(|error| told(&error))?;
+    say(&greeting(config, has_terminal))?;
+    let keyboard = if has_terminal { Keyboard::start(orders, daemon.desk()).ok() } else { None };
+    interrupted().await.map_err(|error| Failure::Failed(format!("cannot be interrupted: {error}")))?;
+    // The terminal is as it was before the last words.
+    drop(keyboard);
+    drop(daemon);
+    Ok(())
+}
+
+fn options(
+    config: &Config,
+    terminal: Option<mpsc::Sender<callgate_approval::channel::Order>>,
+) -> Result<Options, Failure> {
+    let telegram = phones(config)?;
+    let store = Store::open(&config.database.value)
+        .map_err(|error| Failure::Failed(format!("cannot keep the ledger: {error}")))?;
+    let settings = Settings {
+        timeout: config.timeout.value,
+        grace: config.grace.value,
+        phone_after: config.phone_after.value,
+        notify_on_stop: config.notify_on_stop.value,
+        terminal: terminal.is_some(),
+        phones: telegram.is_some(),
+        key: [0; 32],
+    };
+    let authority = Authority {
+        chats: config.telegram.allowed_chats.value.iter().copied().collect(),
+        users: config.telegram.allowed_users.value.iter().copied().collect(),
+        ..Authority::default()
+    };
+    let mut ruler = Ruler::new(config, warn);
+    Ok(Options {
+        socket: config.socket.value.clone(),
+        desk_socket: config.desk_socket.value.clone(),
+        store,
+        settings,
+        authority,
+        ruler: Box::new(move |request| ruler.rule(request)),
+        telegram,
+        terminal,
+        warn: Arc::new(warn),
+    })
+}
+
+fn phones(config: &Config) -> Result<Option<telegram::Settings>, Failure> {
+    let Some(token) = &config.telegram.token else { return Ok(None) };
+    let failed = |error: &dyn std::error::Error| Failure::Failed(format!("{error}"));
+    let token = token.value.read().map_err(|error| failed(&error))?;
+    let token = telegram::Token::new(token.reveal()).map_err(|error| failed(&error))?;
+    let api_url = config.telegram.api_url.value.clone();
+    Ok(Some(telegram::Settings { api_url, ..telegram::Settings::new(token) }))
+}
+
+fn told(error: &StartError) -> Failure {
+    Failure::Failed(format!("cannot open the desk: {error}"))
+}
+
+/// What is served, how questions are answered, and what to do next.
+fn greeting(config: &Config, has_terminal: bool) -> String {
+    let socket = config.socket.value.display();
+    let has_phones = config.telegram.token.is_some();
+    let answered = match (has_terminal, has_phones) {
+        (true, true) => "Questions appear here and on Telegram; a key or a button answers them.",
+        (true, false) => "Questions appear here, and a key answers them.",
+        (false, true) => "Questions appear on Telegram.",
+        (false, false) => {
+            "Nobody can answer yet: run it in a terminal, or set up Telegram (docs/guide/phone.md)."
+        }
+    };
+    let next = if has_phones {
+        "Next: `callgate install` lets Claude Code ask here; `callgate pair` links your phone."
+    } else {
+        "Next: `callgate install` in another terminal lets Claude Code ask here; then give it work."
+    };
+    format!("callgate is up: agents ask at {socket}\n{answered}\n{next}\n")
+}
+
+fn say(text: &str) -> Result<(), Failure> {
+    let mut output = io::stdout();
+    output.write_all(text.as_bytes())?;
+    Ok(output.flush()?)
+}
+
+/// Tells the person at the terminal, or whoever keeps our standard error, what is wrong.
+fn warn(what: &str) {
+    // There is no other place to complain at.
+    writeln!(io::stderr(), "callgate: {what}").ok();
+}
+
+async fn interrupted() -> io::Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hangup.recv() => {}
+    }
+    Ok(())
+}
