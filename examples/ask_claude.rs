@@ -5,19 +5,14 @@
 
 #![allow(clippy::print_stdout, reason = "an example is there to be seen")]
 
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use callgate_claude::{Event, Model, Transport, blocking};
-use callgate_tools::{Host, NoArguments, Tool, run_bridge_if_asked};
+use callgate_tools::{Host, NoArguments, Tool};
 
 static TICKETS: AtomicU32 = AtomicU32::new(41);
 
-fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    // The agent starts this same program as the bridge to its tools.
-    if let Some(ended) = run_bridge_if_asked() {
-        return Ok(ended);
-    }
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let draw = Tool::blocking("draw_ticket", "Draws the next ticket.", |_: NoArguments, _| {
         format!("ticket {}", TICKETS.fetch_add(1, Ordering::Relaxed) + 1)
     });
@@ -40,5 +35,5 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
         }
     }
     println!("tickets drawn here: {}", TICKETS.load(Ordering::Relaxed) - 41);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

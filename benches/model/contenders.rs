@@ -20,10 +20,10 @@ use crate::{recorder, replay, worker};
 
 /// The contenders' places in all that holds one thing for each.
 pub(crate) const AUTO: usize = 0;
-pub(crate) const SDK: usize = 1;
+pub(crate) const STDIO: usize = 1;
 pub(crate) const PYTHON: usize = 2;
-pub(crate) const ALL: [usize; 3] = [AUTO, SDK, PYTHON];
-const NAMES: [&str; 3] = ["callgate", "callgate by the control channel", "the Python SDK"];
+pub(crate) const ALL: [usize; 3] = [AUTO, STDIO, PYTHON];
+const NAMES: [&str; 3] = ["callgate", "callgate by a bridge", "the Python SDK"];
 
 /// One figure for each contender.
 pub(crate) type Trio = [f64; 3];
@@ -102,7 +102,7 @@ impl Workshop {
     /// Finds out how a contender starts the CLI and what the CLI says then.
     pub(crate) fn record(&self, manner: Manner, watchdog: &Watchdog) -> Bare {
         let folder = self.of(manner);
-        let contender = if manner == Manner::Ours { SDK } else { PYTHON };
+        let contender = if manner == Manner::Ours { AUTO } else { PYTHON };
         self.expect_conversation();
         self.start(contender, watchdog).time(&folder.join(recorder::NAME));
         let results = self.service.last().tool_results();
@@ -119,7 +119,7 @@ impl Workshop {
         let mut command = match contender {
             PYTHON => self.python(),
             AUTO => self.callgate(worker::AUTO),
-            _ => self.callgate(worker::SDK),
+            _ => self.callgate(worker::STDIO),
         };
         command.env_clear();
         command.envs(self.claude.environment().iter().map(|(name, value)| (name, value)));

@@ -8,7 +8,7 @@ use crate::common::kernel::{CpuClock, memory};
 use crate::common::part::Part;
 use crate::common::series::median;
 use crate::common::watchdog::Watchdog;
-use crate::contenders::{ALL, AUTO, Manner, PYTHON, SDK, Series, Trio, Worker, Workshop, manner};
+use crate::contenders::{ALL, AUTO, Manner, PYTHON, STDIO, Series, Trio, Worker, Workshop, manner};
 use crate::report::Row;
 
 /// How much is measured.
@@ -124,7 +124,7 @@ impl Bench<'_> {
         self.round(0, part.each, cli); // Warms up.
         while part.goes_on(found.whole.len(), begin) {
             let (whole, alone, mut cpu) = self.round(found.whole.len(), part.each, cli);
-            cpu[AUTO] += bridge.cpu;
+            cpu[STDIO] += bridge.cpu;
             found.whole.push(whole);
             found.alone.push(alone);
             found.overhead.push(ALL.map(|which| whole[which] - alone[which]));
@@ -167,14 +167,14 @@ impl Bench<'_> {
 
     fn bridge(&mut self) -> Bridge {
         let replay = self.workshop.replay(Manner::Ours);
-        let (cpu, memory) = (0..LOOKS).map(|_| self.workers[AUTO].look(&replay)).unzip();
+        let (cpu, memory) = (0..LOOKS).map(|_| self.workers[STDIO].look(&replay)).unzip();
         Bridge { cpu: median(cpu), memory: median(memory) }
     }
 
     /// The peaks of the contenders' processes, and of the bridge where there is one.
     fn memory(&self, bridge: &Bridge) -> Series {
         let mut peaks = ALL.map(|which| memory(self.workers[which].pid(), "VmHWM:"));
-        peaks[AUTO] += bridge.memory;
+        peaks[STDIO] += bridge.memory;
         let mut series = Series::default();
         series.push(peaks);
         series
@@ -204,7 +204,7 @@ fn least(times: impl Iterator<Item = f64>) -> f64 {
 /// Who comes when in a round: the contenders, and after them the CLI alone in both manners. Each
 /// comes first in turn, and every second round goes backwards.
 fn order(round: usize) -> [usize; 5] {
-    let mut order = [AUTO, SDK, 3, PYTHON, 4];
+    let mut order = [AUTO, STDIO, 3, PYTHON, 4];
     order.rotate_left(round % 5);
     if round % 2 == 1 {
         order.reverse();

@@ -1,7 +1,7 @@
 //! The table, and which limits were missed.
 
 use crate::common::table::{self, short};
-use crate::contenders::{AUTO, PYTHON, SDK, Series, Trio};
+use crate::contenders::{AUTO, PYTHON, STDIO, Series, Trio};
 
 /// One measure.
 pub(crate) struct Row {
@@ -16,7 +16,7 @@ pub(crate) struct Row {
 
 impl Row {
     pub(crate) fn new(name: &'static str, unit: &'static str, series: &Series) -> Self {
-        let ratios = Some([AUTO, SDK].map(|ours| series.ratio(PYTHON, ours)));
+        let ratios = Some([AUTO, STDIO].map(|ours| series.ratio(PYTHON, ours)));
         Self { name, unit, figures: series.medians(), ratios, least: None }
     }
 
@@ -28,7 +28,7 @@ impl Row {
 
     /// The ratios are those of the medians: a figure of one round may be about nothing.
     pub(crate) fn by_medians(mut self) -> Self {
-        self.ratios = Some([AUTO, SDK].map(|ours| self.figures[PYTHON] / self.figures[ours]));
+        self.ratios = Some([AUTO, STDIO].map(|ours| self.figures[PYTHON] / self.figures[ours]));
         self
     }
 
@@ -48,18 +48,18 @@ impl Row {
     }
 
     fn cells(&self) -> [String; 8] {
-        let [auto, sdk, python] = self.figures.map(short);
+        let [auto, stdio, python] = self.figures.map(short);
         let ok = match (self.least, self.is_missed()) {
             (None, _) => "",
             (_, false) => "yes",
             (_, true) => "NO",
         };
-        let [by_auto, by_sdk] = match self.ratios {
+        let [by_auto, by_stdio] = match self.ratios {
             Some(ratios) => ratios.map(|ratio| format!("{}×", short(ratio))),
             None => [String::new(), String::new()],
         };
         let name = format!("{}, {}", self.name, self.unit);
-        [name, auto, sdk, python, by_auto, by_sdk, self.words(), ok.to_owned()]
+        [name, auto, stdio, python, by_auto, by_stdio, self.words(), ok.to_owned()]
     }
 }
 
@@ -68,10 +68,10 @@ pub(crate) fn print(rows: &[Row]) -> usize {
     let titles = [
         "measure",
         "callgate",
-        "callgate, Sdk",
+        "callgate, Stdio",
         "Python SDK",
         "Python ÷ callgate",
-        "Python ÷ Sdk",
+        "Python ÷ Stdio",
         "limit",
         "ok",
     ];

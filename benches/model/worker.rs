@@ -29,7 +29,7 @@ use crate::lines::Input;
 pub(crate) const NAME: &str = "worker";
 /// The names of the transports on the command line.
 pub(crate) const AUTO: &str = "auto";
-pub(crate) const SDK: &str = "sdk";
+pub(crate) const STDIO: &str = "stdio";
 /// Begins a line after whose request the bridge's figures are wanted.
 pub(crate) const LOOK: &str = "look ";
 
@@ -56,7 +56,7 @@ struct Eye {
 
 pub(crate) fn run() -> ExitCode {
     let [transport, folder, temporary] = [2, 3, 4].map(|n| env::args().nth(n).expect("see above"));
-    let transport = if transport == SDK { Transport::Sdk } else { Transport::Auto };
+    let transport = if transport == STDIO { Transport::Stdio } else { Transport::Auto };
     let worker = Worker::new(transport, folder.into(), temporary.into());
     let mut lines = Input::new();
     while let Some(line) = lines.next(&mut io::stdin()) {

@@ -1,7 +1,6 @@
 //! A model whose CLI talks to a fake service, with the tools that the tests need.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use tokio::time::timeout;
 /// Both ways to the tools: every scenario goes both.
 pub(crate) const TRANSPORTS: [Transport; 2] = [Transport::Stdio, Transport::Sdk];
 /// How long anything may take. Nothing waits for it to pass: it only ends a test that hangs.
-pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(2);
 /// A command that ends only when it is ended, and that the CLI runs without asking.
 pub(crate) const ENDLESS: &str = "until false; do sleep 1; done";
 
@@ -133,8 +132,11 @@ impl Stage {
     /// A program that does what `script` says.
     pub(crate) fn program(&self, name: &str, script: &str) -> PathBuf {
         let path = self.claude.folder().join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        // Written by another process: a child that another test starts meanwhile would hold a file
+        // open that this one writes, and a program that is being written cannot be started.
+        let mut writer = Command::new("/bin/sh");
+        writer.args(["-c", r#"printf '#!/bin/sh\n%s\n' "$1" > "$2" && chmod 700 "$2""#, "sh"]);
+        assert!(writer.arg(script).arg(&path).status().unwrap().success());
         path
     }
 }

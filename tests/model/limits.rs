@@ -7,8 +7,10 @@ use callgate_testkit::messages::Turn;
 
 use crate::fixture::{Stage, TRANSPORTS, read, read_until, uses};
 
-/// Longer than the CLI is ever silent by itself, also on a busy machine.
+/// What a call that runs into a limit is given.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Longer than the CLI is ever silent by itself, also on a busy machine.
+const LONG_PATIENCE: Duration = Duration::from_secs(20);
 
 /// Both at once: most of it is waiting.
 #[tokio::test]
@@ -43,10 +45,10 @@ async fn a_cli_that_waits_for_us_is_not_silent() {
 async fn wait_for_a_tool(transport: Transport) {
     let turns = [uses("wait", "worth it"), Turn::text("At last.")];
     let Some(stage) = Stage::new(turns) else { return };
-    let model = stage.model_with(stage.settings().stall_limit(PATIENCE), transport);
+    let model = stage.model_with(stage.settings().stall_limit(LONG_PATIENCE), transport);
     let mut stream = model.stream("Wait").unwrap();
     read_until(&mut stream, stage.visits.entered(1)).await;
-    let longer = tokio::time::sleep(PATIENCE + Duration::from_secs(1));
+    let longer = tokio::time::sleep(LONG_PATIENCE + Duration::from_secs(1));
     read_until(&mut stream, longer).await;
     stage.visits.release();
     let (events, error) = read(stream).await;
@@ -77,7 +79,7 @@ async fn after_a_call_that_took_too_long_the_next_is_right() {
 async fn outstay_the_clis_patience(transport: Transport) {
     let turns = [uses("wait", "too late"), uses("echo", "my own"), Turn::text("Well.")];
     let Some(stage) = Stage::new(turns) else { return };
-    let settings = stage.settings().env("MCP_TOOL_TIMEOUT", "3000");
+    let settings = stage.settings().env("MCP_TOOL_TIMEOUT", "5000");
     let model = stage.model_with(settings, transport);
     assert_eq!(model.request("Wait").await.unwrap(), "Well.");
     let told = stage.told();

@@ -5,13 +5,10 @@
 //!
 //! ```no_run
 //! use callgate_claude::{Model, Transport};
-//! use callgate_tools::{Host, NoArguments, Tool, run_bridge_if_asked};
+//! use callgate_tools::{Host, NoArguments, Tool};
 //!
 //! #[tokio::main]
 //! async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     if run_bridge_if_asked().is_some() {
-//!         return Ok(());
-//!     }
 //!     let moon = Tool::blocking("moon", "The phase of the moon.", |_: NoArguments, _| "waxing");
 //!     let mut model = Model::new();
 //!     model.set_tools(Host::new([moon])?, Transport::Auto);

@@ -12,7 +12,9 @@ pub enum Transport {
     /// Whatever is best: today [`Sdk`](Self::Sdk), which every CLI that will do knows.
     #[default]
     Auto,
-    /// Through a bridge that the CLI starts, and a socket: as any other MCP client would.
+    /// Through a bridge that the CLI starts, and a socket, as any other MCP client has them. The
+    /// program serves as the bridge itself if its `main` calls
+    /// [`run_bridge_if_asked`](callgate_tools::run_bridge_if_asked).
     Stdio,
     /// Through the CLI's control channel: no bridge, no socket and no file.
     Sdk,

@@ -301,6 +301,7 @@ fn a_caller_that_goes_away_cancels_its_call() {
     let (dropped, watched) = (ended.clone(), ended);
     let tools = [
         Tool::new("dropped", "d", move |_: NoArguments, _| {
+            dropped.send("entered").unwrap();
             let ended = Ended(dropped.clone());
             async move {
                 std::future::pending::<()>().await;
@@ -308,6 +309,7 @@ fn a_caller_that_goes_away_cancels_its_call() {
             }
         }),
         Tool::blocking("told", "d", move |_: NoArguments, call| {
+            watched.send("entered").unwrap();
             while !call.is_cancelled() {
                 std::thread::yield_now();
             }
@@ -318,6 +320,8 @@ fn a_caller_that_goes_away_cancels_its_call() {
     for expected in ["dropped", "told"] {
         let mut caller = stage.caller();
         caller.send_call(expected, &json!({}));
+        // A call that is given up before it has begun never begins.
+        assert_eq!(how.recv_timeout(Duration::from_secs(30)), Ok("entered"));
         drop(caller);
         assert_eq!(how.recv_timeout(Duration::from_secs(30)), Ok(expected));
     }
