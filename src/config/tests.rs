@@ -161,7 +161,7 @@ fn every_key_can_be_set_in_the_file() {
         token_file = "~/token"
         api_url = "http://127.0.0.1:8081/"
         allowed_chats = [12, -100123]
-        allowed_users = [7]
+        allowed_users = [1, 7]
         "#,
     );
     let config = home.config();
@@ -176,7 +176,7 @@ fn every_key_can_be_set_in_the_file() {
     assert_eq!(config.telegram.token.unwrap().value, TokenSource::File(home.path("token")));
     assert_eq!(config.telegram.api_url.value, "http://127.0.0.1:8081");
     assert_eq!(config.telegram.allowed_chats.value, [12, -100_123]);
-    assert_eq!(config.telegram.allowed_users.value, [7]);
+    assert_eq!(config.telegram.allowed_users.value, [1, 7]);
     assert_eq!(
         config.timeout.origin.to_string(),
         format!("{}:3:27", home.path(".config/callgate/config.toml").display())
@@ -349,6 +349,8 @@ fn the_token_goes_unencrypted_to_this_machine_only() {
         let text = format!("telegram.api_url = {url:?}");
         assert_eq!(Home::with(&text).config().telegram.api_url.value, url.trim_end_matches('/'));
     }
+    let open = Home::with("telegram.api_url = \"http://a.example\"").problems();
+    assert!(open[0].ends_with("the token would go unencrypted to another machine"), "{open:?}");
     let wrong = [
         "http://a.example",
         "http://127.evil@a.example",

@@ -124,7 +124,6 @@ fn update(text: &str, found: &Found, hook: &Wanted) -> String {
     for handler in handlers {
         let mut changes: Vec<(&Range<usize>, String)> = Vec::new();
         match &handler.timeout {
-            Some(at) if text[at.clone()].parse() == Ok(hook.timeout) => {}
             Some(at) => changes.push((at, hook.timeout.to_string())),
             None => {
                 let (whole, timeout) = (&handler.whole, Value::from(hook.timeout));
