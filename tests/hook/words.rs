@@ -96,7 +96,10 @@ fn a_subagent_has_its_own() {
     fs::write(folder.join("agent-a1.jsonl"), lines(&[words_of_sub])).unwrap();
     assert_eq!(words(&stage, &path, Some("a1")), "The small one.");
     assert_eq!(words(&stage, &path, Some("a2")), json!(null));
-    assert_eq!(words(&stage, &path, Some("../../session")), json!(null));
+    // An id is no path.
+    fs::create_dir(folder.join("agent-x")).unwrap();
+    fs::write(folder.join("other.jsonl"), lines(&[said("Elsewhere.")])).unwrap();
+    assert_eq!(words(&stage, &path, Some("x/../other")), json!(null));
     assert_eq!(words(&stage, &path, None), "The main one.");
 }
 
