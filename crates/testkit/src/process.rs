@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -56,6 +56,11 @@ impl Group {
     /// Its standard output, which the command asked for as a pipe.
     pub fn take_stdout(&mut self) -> ChildStdout {
         self.child.stdout.take().expect("a pipe that was not taken yet")
+    }
+
+    /// Its standard error, which the command asked for as a pipe.
+    pub fn take_stderr(&mut self) -> ChildStderr {
+        self.child.stderr.take().expect("a pipe that was not taken yet")
     }
 
     /// Waits for the end of the leader; `None` when it still runs after `limit`.

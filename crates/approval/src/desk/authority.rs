@@ -23,7 +23,10 @@ impl Authority {
         match who.place {
             Place::Terminal => true,
             Place::Viewer { paired, .. } => paired,
-            Place::Telegram { chat, private: true, .. } => self.chats.contains(&chat),
+            // A private chat has the id of the one person who is in it.
+            Place::Telegram { chat, user, private: true } => {
+                chat == user && self.chats.contains(&chat)
+            }
             Place::Telegram { chat, user, private: false } => {
                 self.chats.contains(&chat) && self.users.contains(&user)
             }

@@ -1,0 +1,229 @@
+//! A home with settings, a daemon in it, a phone, and hooks.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callgate_store::{Entry, Filter, Store, Verified};
+use callgate_testkit::process::{DEADLINE, Group};
+use callgate_testkit::telegram::{Message, Telegram, Toast};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The person who may answer, and the private chat with them.
+pub(crate) const ADA: i64 = 7;
+
+pub(crate) struct Stage {
+    pub(crate) folder: TempDir,
+    pub(crate) phone: Telegram,
+    daemon: Option<Group>,
+}
+
+/// A hook or another asker that is waiting.
+pub(crate) struct Hook {
+    pub(crate) group: Group,
+}
+
+/// How a process ended.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Stage {
+    /// A daemon with Telegram, and Ada's chat linked to it.
+    pub(crate) fn new() -> Self {
+        Self::with("")
+    }
+
+    /// The same, with more settings.
+    pub(crate) fn with(settings: &str) -> Self {
+        let mut stage = Self::unstarted(settings);
+        stage.up();
+        stage
+    }
+
+    pub(crate) fn unstarted(settings: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let phone = Telegram::start();
+        phone.add_private(ADA, "Ada");
+        let stage = Self { folder, phone, daemon: None };
+        fs::write(stage.path("token"), stage.phone.token()).unwrap();
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        fs::set_permissions(stage.path("token"), private).unwrap();
+        fs::create_dir_all(stage.path(".config/callgate")).unwrap();
+        let config = format!(
+            "socket = {:?}\n{settings}\n[telegram]\ntoken_file = {:?}\napi_url = {:?}\nallowed_chats = [{ADA}]\n",
+            stage.path("ask.sock"),
+            stage.path("token"),
+            stage.phone.url(),
+        );
+        fs::write(stage.path(".config/callgate/config.toml"), config).unwrap();
+        stage
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// callgate, in this home and with nothing else of ours in its environment.
+    pub(crate) fn callgate(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+        command.args(arguments).env_clear().envs(self.environment());
+        command.current_dir(self.folder.path());
+        command
+    }
+
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let path = std::env::var("PATH").unwrap();
+        vec![pair("PATH", &path), pair("HOME", self.folder.path().to_str().unwrap())]
+    }
+
+    /// Starts the daemon and waits until it serves.
+    pub(crate) fn up(&mut self) {
+        let mut appending = fs::OpenOptions::new();
+        let errors = appending.create(true).append(true).open(self.path("up.log")).unwrap();
+        let mut command = self.callgate(&["up", "--no-terminal"]);
+        command.stdin(Stdio::null()).stdout(errors.try_clone().unwrap()).stderr(errors);
+        self.daemon = Some(Group::spawn(command));
+        self.until("the daemon serves", || {
+            std::os::unix::net::UnixStream::connect(self.path("ask.sock")).is_ok().then_some(())
+        });
+    }
+
+    /// Kills the daemon as the system would when memory is short.
+    pub(crate) fn kill(&mut self) {
+        self.daemon.take().unwrap().kill();
+    }
+
+    /// Asks the daemon to end, and waits for it.
+    pub(crate) fn down(&mut self) {
+        let mut daemon = self.daemon.take().unwrap();
+        daemon.signal(Signal::TERM);
+        assert!(daemon.wait(DEADLINE).unwrap().success());
+    }
+
+    pub(crate) fn daemon_pid(&self) -> u32 {
+        self.daemon.as_ref().unwrap().pid()
+    }
+
+    /// Waits for something to be so.
+    pub(crate) fn until<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+        let end = Instant::now() + DEADLINE;
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            let log = || fs::read_to_string(self.path("up.log")).unwrap_or_default();
+            assert!(Instant::now() < end, "never came: {what}\n{}", log());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Starts a hook with this input.
+    pub(crate) fn hook(&self, input: &Value) -> Hook {
+        self.start(&["hook"], &input.to_string())
+    }
+
+    /// Starts an asker with this on its standard input.
+    pub(crate) fn start(&self, arguments: &[&str], input: &str) -> Hook {
+        let mut command = self.callgate(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut group = Group::spawn(command);
+        group.take_stdin().write_all(input.as_bytes()).unwrap();
+        Hook { group }
+    }
+
+    /// The question on Ada's phone that has this text and is still open.
+    pub(crate) fn question(&self, text: &str) -> Message {
+        self.phone.wait_for(&format!("a question with {text:?}"), |seen| {
+            let is_it = |message: &&Message| {
+                message.shape.text.contains(text) && !message.shape.buttons.is_empty()
+            };
+            seen.chat(ADA).rfind(is_it).cloned()
+        })
+    }
+
+    /// Ada presses a button; gives what she is told.
+    pub(crate) fn press(&self, message: &Message, button: &str) -> Toast {
+        let press = self.phone.press(ADA, ADA, message.id, button);
+        self.told(&press)
+    }
+
+    pub(crate) fn told(&self, press: &str) -> Toast {
+        self.phone.wait_for("an answer to a press", |seen| seen.toast(press).cloned())
+    }
+
+    /// Waits until a message on Ada's phone has this text.
+    pub(crate) fn shows(&self, message: &Message, text: &str) -> Message {
+        self.phone.wait_for(&format!("{text:?} on a message"), |seen| {
+            seen.message(ADA, message.id).filter(|now| now.shape.text.contains(text)).cloned()
+        })
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.path(".local/share/callgate/callgate.db")
+    }
+
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        let store = Store::open_read_only(&self.database()).unwrap();
+        store.entries(&Filter::default(), 0, 1_000_000).unwrap()
+    }
+
+    pub(crate) fn assert_chain(&self) {
+        let store = Store::open_read_only(&self.database()).unwrap();
+        let verified = store.verify().unwrap();
+        assert!(matches!(verified, Verified::Whole { .. }), "{verified:?}");
+    }
+}
+
+impl Hook {
+    /// Waits for its end.
+    pub(crate) fn end(mut self) -> Ended {
+        let stdout = self.group.take_stdout();
+        let status = self.group.wait(DEADLINE).expect("the hook ends");
+        let stdout = std::io::read_to_string(stdout).unwrap();
+        let stderr = std::io::read_to_string(self.group.take_stderr()).unwrap();
+        Ended { code: status.code(), stdout, stderr }
+    }
+
+    /// The decision that it printed; it must have printed one.
+    pub(crate) fn decision(self) -> Value {
+        let ended = self.end();
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+        let printed: Value = serde_json::from_str(&ended.stdout).unwrap();
+        printed["hookSpecificOutput"]["decision"].clone()
+    }
+
+    /// It fell back: it printed nothing, and the agent asks in its own way.
+    pub(crate) fn fell_back(self) {
+        let ended = self.end();
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""), "{ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    }
+}
+
+/// What Claude Code gives its hook before a shell command.
+pub(crate) fn bash(command: &str) -> Value {
+    permission("Bash", &json!({ "command": command, "description": "For the test" }))
+}
+
+pub(crate) fn permission(tool: &str, input: &Value) -> Value {
+    json!({
+        "session_id": "34fb81ac-7029-49d7-a308-5c29182e1dc2",
+        "transcript_path": null,
+        "cwd": "/work/engine",
+        "prompt_id": "p1",
+        "permission_mode": "default",
+        "hook_event_name": "PermissionRequest",
+        "tool_name": tool,
+        "tool_input": input,
+    })
+}

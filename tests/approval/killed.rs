@@ -1,0 +1,61 @@
+//! The daemon is killed, and nothing that was pressed is lost.
+
+use callgate_store::Store;
+use serde_json::json;
+
+use crate::fixture::{ADA, Stage, bash};
+
+#[test]
+fn buttons_on_the_phone_work_after_a_restart() {
+    let mut stage = Stage::new();
+    let hook = stage.hook(&bash("make build"));
+    let question = stage.question("make build");
+    // What was sent a moment before a kill may be sent again; this one is known to have arrived.
+    stage.until("the copy is known", || {
+        let store = Store::open_read_only(&stage.database()).unwrap();
+        store.kept_under("copy/").unwrap().pop()
+    });
+    stage.kill();
+    stage.up();
+    stage.phone.press(ADA, ADA, question.id, "Allow");
+    assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
+    stage.shows(&question, "Allowed by Ada");
+    let sent = stage
+        .phone
+        .look(|seen| seen.chat(ADA).filter(|m| m.shape.text.contains("make build")).count());
+    assert_eq!(sent, 1, "it is not shown twice");
+    stage.assert_chain();
+}
+
+#[test]
+fn a_press_while_the_daemon_is_dead_counts() {
+    let mut stage = Stage::new();
+    let hook = stage.hook(&bash("make build"));
+    let question = stage.question("make build");
+    stage.kill();
+    stage.phone.press(ADA, ADA, question.id, "Deny");
+    stage.up();
+    assert_eq!(hook.decision()["behavior"], "deny");
+    stage.shows(&question, "Denied by Ada");
+}
+
+#[test]
+fn a_daemon_that_stays_dead_sends_the_agent_back() {
+    let mut stage = Stage::with("grace_seconds = 1");
+    let hook = stage.hook(&bash("make build"));
+    stage.question("make build");
+    stage.kill();
+    hook.fell_back();
+}
+
+#[test]
+fn a_daemon_that_ends_properly_leaves_no_socket_and_its_questions_go_on() {
+    let mut stage = Stage::new();
+    let hook = stage.hook(&bash("make build"));
+    let question = stage.question("make build");
+    stage.down();
+    assert!(!stage.path("ask.sock").exists());
+    stage.up();
+    stage.press(&question, "Allow");
+    assert_eq!(hook.decision()["behavior"], "allow");
+}

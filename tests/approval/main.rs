@@ -1,0 +1,14 @@
+//! Approvals as a whole: `callgate up` as a process, hooks as processes, a phone on a strict fake
+//! of Telegram, and the real Claude Code CLI.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a failed step is a failed test, and a skipped one says why"
+)]
+
+mod fixture;
+mod killed;
+mod phone;
+mod secrets;
