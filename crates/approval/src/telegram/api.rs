@@ -94,7 +94,11 @@ impl Api {
         }
         let token = settings.token.0.clone();
         let client = client.build().map_err(|error| {
-            format!("no connection to Telegram can be made: {}", plain(error, &token))
+            let why = plain(error, &token);
+            format!(
+                "no connection to Telegram can be made: {why}; are the machine's root certificates \
+                 installed (the package ca-certificates)?"
+            )
         })?;
         Ok(Self { client, base: format!("{address}/bot{token}/"), token })
     }

@@ -47,23 +47,40 @@ fn passing_faults_are_tried_again() {
 }
 
 #[test]
-fn quiet_is_kept_in_the_chat_that_wants_it_and_in_no_other() {
+fn quiet_is_kept_for_as_long_as_it_is_wanted() {
     let fake = fake();
-    fake.faults_in(ADA, "sendMessage", 1, Fault::TooMany { seconds: 1 });
+    fake.fault("sendMessage", Fault::TooMany { seconds: 1 });
     let rig = Rig::start(&fake);
     let begun = Instant::now();
-    rig.order(Order::Show { card: bash(1), chats: vec![ADA, TEAM] });
-    let first = rig.news();
-    assert!(matches!(first, News::Shown(Copy { chat: TEAM, .. })), "{first:?}");
-    rig.order(Order::Show { card: bash(2), chats: vec![ADA] });
-    for _ in 0..2 {
-        let later = rig.news();
-        assert!(matches!(later, News::Shown(Copy { chat: ADA, .. })), "{later:?}");
-        assert!(begun.elapsed() >= Duration::from_secs(1), "no earlier than was asked for");
+    rig.show(&bash(1), ADA);
+    assert!(begun.elapsed() >= Duration::from_secs(1), "no earlier than was asked for");
+    assert_eq!(fake.look(|seen| seen.calls_of("sendMessage").count()), 2);
+}
+
+#[test]
+fn quiet_in_one_chat_is_none_in_another() {
+    let fake = fake();
+    fake.faults_in(ADA, "sendMessage", usize::MAX, Fault::TooMany { seconds: 1_000 });
+    let rig = Rig::start(&fake);
+    for number in 1..3 {
+        rig.order(Order::Show { card: bash(number), chats: vec![ADA, TEAM] });
+        let mut told = [rig.news(), rig.news()];
+        told.sort_by_key(|news| matches!(news, News::Shown(_)));
+        assert!(matches!(told[0], News::Unsendable { chat: ADA, .. }), "{told:?}");
+        assert!(matches!(told[1], News::Shown(Copy { chat: TEAM, .. })), "{told:?}");
     }
-    let calls =
-        fake.look(|seen| seen.calls_of("sendMessage").filter(|c| c.chat() == Some(ADA)).count());
-    assert_eq!(calls, 3, "one too early, and then one for each");
+}
+
+#[test]
+fn a_server_that_holds_no_poll_is_not_asked_without_end() {
+    let fake = fake();
+    let pause = Duration::from_secs(1_000);
+    let settings = Settings { poll: Duration::ZERO, pause, ..settings(&fake.url(), fake.token()) };
+    let rig = Rig::with(settings);
+    fake.wait_for("a poll", |seen| seen.calls_of("getUpdates").next().map(drop));
+    rig.say_and_see(&fake, "one");
+    rig.say_and_see(&fake, "two");
+    assert_eq!(fake.look(|seen| seen.calls_of("getUpdates").count()), 1);
 }
 
 #[test]
