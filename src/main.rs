@@ -11,6 +11,7 @@ mod install;
 mod log;
 mod policy;
 mod program;
+mod rules;
 mod text;
 mod uninstall;
 mod up;

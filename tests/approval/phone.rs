@@ -145,12 +145,8 @@ fn a_hook_that_dies_closes_its_question() {
     let question = stage.question("make build");
     hook.group.kill();
     stage.shows(&question, "The agent went away");
-    let press = stage.phone.press_data(
-        ADA,
-        ADA,
-        question.id,
-        &question.button("Allow").unwrap().data,
-    );
+    let press =
+        stage.phone.press_data(ADA, ADA, question.id, &question.button("Allow").unwrap().data);
     assert!(stage.told(&press).text.contains("Too late"));
 }
 

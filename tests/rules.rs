@@ -1,0 +1,145 @@
+//! `callgate rules` as a person runs it, and rules as the daemon follows them.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use callgate_store::{Draft, Store};
+use callgate_testkit::process::{DEADLINE, Finished, run};
+use serde_json::json;
+use tempfile::TempDir;
+
+const RULES: &str = r#"
+[[rule]]
+name = "builds"
+decide = "allow"
+command = "make build"
+
+[[rule]]
+name = "no removing"
+decide = "deny"
+command = "rm *"
+
+[[test]]
+command = "make build"
+expect = "allow"
+
+[[test]]
+command = "make build; rm -rf /"
+expect = "deny"
+"#;
+
+fn home(rules: &str) -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir_all(home.path().join(".config/callgate")).unwrap();
+    fs::write(home.path().join(".config/callgate/rules.toml"), rules).unwrap();
+    home
+}
+
+fn rules(home: &Path, arguments: &[&str]) -> Finished {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+    command.arg("rules").args(arguments).env_clear().env("HOME", home).current_dir(home);
+    run(command, DEADLINE)
+}
+
+#[test]
+fn check_says_what_is_wrong_and_where() {
+    let good = home(RULES);
+    let told = rules(good.path(), &["check"]).success();
+    assert!(told.stdout.contains("2 rules, 2 tests"), "{}", told.stdout);
+    let bad = home("[[rule]]\nname = \"x\"\ndecide = \"alow\"\ncommand = \"ls\"\n");
+    let told = rules(bad.path(), &["check"]);
+    assert_eq!(told.status.code(), Some(1));
+    assert!(told.stdout.contains("rules.toml:3:"), "{}", told.stdout);
+    assert!(told.stdout.contains("allow"), "{}", told.stdout);
+    let told = rules(bad.path(), &["check", "nowhere.toml"]);
+    assert_eq!(told.status.code(), Some(1));
+    assert!(told.stderr.contains("there is no nowhere.toml"));
+}
+
+#[test]
+fn explain_says_what_is_decided_and_why() {
+    let home = home(RULES);
+    let explain = |command: &str| rules(home.path(), &["explain", command]).success().stdout;
+    assert!(explain("make build").starts_with("allow: allowed by rule `builds`"));
+    assert!(explain("make build; rm -rf /").starts_with("deny: "));
+    assert!(explain("make build $(id)").starts_with("ask: "));
+    assert!(explain("callgate pair").starts_with("ask: no rule can allow this"));
+    let told =
+        rules(home.path(), &["explain", "--tool", "Write", "--input", "{\"file_path\":\"/a\"}"]);
+    assert!(told.success().stdout.starts_with("ask: "));
+    assert_eq!(rules(home.path(), &["explain"]).status.code(), Some(64));
+    let told = rules(home.path(), &["explain", "--tool", "Write", "--input", "7"]);
+    assert_eq!(told.status.code(), Some(1));
+}
+
+#[test]
+fn a_project_can_only_tighten() {
+    let home = home(RULES);
+    let project = home.path().join("engine");
+    fs::create_dir_all(project.join(".callgate")).unwrap();
+    let stricter = "[[rule]]\nname = \"ask first\"\ndecide = \"ask\"\ncommand = \"make *\"\n\
+                    [[rule]]\nname = \"all\"\ndecide = \"allow\"\ncommand = \"ls\"\n";
+    fs::write(project.join(".callgate/rules.toml"), stricter).unwrap();
+    let explain = |command: &str, folder: &str| {
+        rules(home.path(), &["explain", command, "--project", folder]).success().stdout
+    };
+    assert!(explain("make build", project.to_str().unwrap()).starts_with("ask: "));
+    assert!(explain("make build", home.path().to_str().unwrap()).starts_with("allow: "));
+    assert!(explain("ls", project.to_str().unwrap()).starts_with("ask: "));
+}
+
+#[test]
+fn tests_in_the_rules_are_run() {
+    let home = home(RULES);
+    assert!(rules(home.path(), &["test"]).success().stdout.contains("2 tests, 0 failed"));
+    let wrong = format!("{RULES}\n[[test]]\ncommand = \"ls\"\nexpect = \"allow\"\n");
+    fs::write(home.path().join("new.toml"), wrong).unwrap();
+    let told = rules(home.path(), &["test", "new.toml"]);
+    assert_eq!(told.status.code(), Some(1));
+    assert!(told.stdout.contains("expected allow, got ask"), "{}", told.stdout);
+}
+
+#[test]
+fn backtest_says_what_would_have_been_decided() {
+    let home = home(RULES);
+    let mut store = Store::open(&home.path().join(".local/share/callgate/callgate.db")).unwrap();
+    let mut asked = |number: u8, command: &str, decision: &str| {
+        let question = Some(format!("0000000{number}-0000-4000-8000-000000000000"));
+        let request = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "cwd": "/w", "agent": "claude-code" });
+        let body = json!({ "request": request, "summary": command }).to_string();
+        let decided = json!({ "decision": decision }).to_string();
+        let draft = |kind: &str, body: String| Draft {
+            at_ms: 1_700_000_000_000,
+            kind: kind.to_owned(),
+            question: question.clone(),
+            body,
+        };
+        store.append(&[draft("asked", body), draft("decided", decided)]).unwrap();
+    };
+    asked(1, "make build", "allow");
+    asked(2, "rm x", "allow");
+    asked(3, "ls", "deny");
+    let told = rules(home.path(), &["backtest"]).success();
+    assert!(
+        told.stdout.contains("3 questions: 1 would be allowed, 1 denied, 1 asked"),
+        "{}",
+        told.stdout
+    );
+    assert!(
+        told.stdout.contains("1 allowed then, denied now:\n  00000002 rm x"),
+        "{}",
+        told.stdout
+    );
+    let loose = "[[rule]]\nname = \"lists\"\ndecide = \"allow\"\ncommand = \"ls\"\n";
+    fs::write(home.path().join("loose.toml"), loose).unwrap();
+    let told = rules(home.path(), &["backtest", "loose.toml"]);
+    assert_eq!(told.status.code(), Some(1), "a past denial would be let through");
+    assert!(
+        told.stdout.contains("1 denied then, let through now:\n  00000003 ls"),
+        "{}",
+        told.stdout
+    );
+}
