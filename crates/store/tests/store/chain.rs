@@ -244,6 +244,7 @@ fn pruning_stops_before_a_question_that_is_open() {
 
 #[test]
 fn pruning_does_not_stop_at_a_question_that_was_abandoned_long_ago() {
+    assert_eq!(LONGEST_OPEN_MS, 86_400_000, "a day");
     let mut place = Place::new();
     place.write_at(now_ms() - LONGEST_OPEN_MS - 60_000, "asked", Some("q1"), "{}");
     assert_eq!(place.store.prune(i64::MAX).unwrap().removed, 1);

@@ -25,6 +25,7 @@ fn what_is_appended_is_there_for_everybody_when_it_returns() {
 fn what_is_no_entry_is_refused_and_nothing_of_its_batch_is_written() {
     let mut place = Place::new();
     let good = draft("asked", Some("q"), "{}");
+    assert_eq!(LONGEST_BODY, 16_777_216);
     let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(LONGEST_BODY));
     let bad: [(Draft, &str); 13] = [
         (draft("", None, "{}"), "kind"),
