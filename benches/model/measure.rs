@@ -29,7 +29,7 @@ impl Plan {
             real: Part::new(20, 1, 70),
             replayed: Part::new(30, 8, 25),
             starts: Part::new(5, 1, 15),
-            limit: Duration::from_mins(3),
+            limit: Duration::from_mins(6),
         }
     }
 
@@ -38,7 +38,7 @@ impl Plan {
             real: Part::new(4, 1, 14),
             replayed: Part::new(12, 8, 8),
             starts: Part::new(3, 1, 1),
-            limit: Duration::from_mins(1),
+            limit: Duration::from_mins(3),
         }
     }
 }

@@ -70,17 +70,21 @@ async fn a_system_prompt_can_be_appended() {
     assert!(appended.len() > replaced.len() + 1000, "the CLI's own is there too: {appended}");
 }
 
-/// Set in the process that is started as if by the CLI: where to find what it needs.
+/// Set in the process that is started as if by the CLI: the folder to work in, and a program that
+/// tells what a CLI is given.
 const INSIDE: &str = "CALLGATE_TEST_INSIDE";
+const LOOKS: &str = "CALLGATE_TEST_LOOKS";
 
 /// Not a test of its own: the process inside another CLI that the next test starts.
 #[test]
 fn process_inside_another_cli() {
     let Ok(work) = std::env::var(INSIDE) else { return };
     assert_eq!(std::env::var("CLAUDECODE").as_deref(), Ok("1"));
-    let settings = Settings::new().cli(tools::claude().unwrap()).folder(work);
-    let answer = blocking::request(&Model::with(settings), "Go");
-    assert_eq!(answer.unwrap(), "From inside.");
+    let settings = Settings::new().folder(work);
+    let looks = settings.clone().cli(std::env::var_os(LOOKS).unwrap());
+    blocking::request(&Model::with(looks), "Look").unwrap_err();
+    let model = Model::with(settings.cli(tools::claude().unwrap()));
+    assert_eq!(blocking::request(&model, "Go").unwrap(), "From inside.");
 }
 
 /// A program that the agent has started may itself run an agent: it inherits what marks the
@@ -91,10 +95,15 @@ fn a_cli_can_be_run_from_inside_another() {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "options::process_inside_another_cli", "--nocapture"]);
     command.env_clear().envs(stage.claude.environment().iter().map(|(n, v)| (n, v)));
-    command.env(INSIDE, stage.claude.work()).env("CLAUDECODE", "1");
+    let seen = stage.claude.folder().join("environment");
+    let looks = stage.program("looks", &format!("env > {}; exit 3", seen.display()));
+    command.env(INSIDE, stage.claude.work()).env(LOOKS, looks).env("CLAUDECODE", "1");
     command.env("CLAUDE_CODE_ENTRYPOINT", "cli").env("CALLGATE_TEST_FOLDER", stage.folder.path());
     let done = run(command, DEADLINE).success();
     assert!(done.stdout.contains("1 passed"), "{}", done.stdout);
+    let environment = fs::read_to_string(seen).unwrap();
+    assert_eq!(variable(&environment, "CLAUDECODE"), None);
+    assert_eq!(variable(&environment, "CLAUDE_CODE_ENTRYPOINT"), Some("cli"));
     stage.fake.assert_played();
 }
 
