@@ -110,3 +110,83 @@ impl Desk {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::tests::{ADA, authority, settings};
+    use super::super::{Input, Settings};
+    use super::*;
+    use crate::channel::{News, Place, Who};
+
+    const NOW: Now = Now { mono: Duration::ZERO, wall_ms: 0 };
+
+    fn doing() -> Doing {
+        Doing::Viewer { viewer: 1, id: "1".to_owned() }
+    }
+
+    /// Pairs a chat with a fresh code, as its user does.
+    fn pair(desk: &mut Desk, chat: i64, user: i64) -> Step {
+        desk.handle(NOW, Input::NewCode("ABCD2345".to_owned()));
+        let place = Place::Telegram { chat, user, private: chat == user };
+        let (name, rest) = ("pair".to_owned(), " abcd-2345".to_owned());
+        let who = Who { place, name: "Bob".to_owned() };
+        desk.handle(NOW, Input::News(News::Command { who, name, rest, doing: doing() }))
+    }
+
+    fn unpair(desk: &mut Desk, link: &str) -> (bool, String, Step) {
+        let step = desk.handle(NOW, Input::Unpair { link: link.to_owned(), doing: doing() });
+        let told = step.outputs.iter().find_map(|output| match output {
+            Output::Viewer { done, text, .. } => Some((*done, text.clone())),
+            _ => None,
+        });
+        let (done, text) = told.unwrap();
+        (done, text, step)
+    }
+
+    #[test]
+    fn what_the_settings_allow_stays_allowed() {
+        let mut desk = Desk::new(settings(), authority());
+        let (done, text, _) = unpair(&mut desk, "chat/7");
+        assert!(!done && text == "There is no such link.", "it was never linked with a code");
+        pair(&mut desk, ADA, ADA);
+        let (done, text, step) = unpair(&mut desk, "chat/7");
+        assert!(done && text.ends_with("The settings still let it answer."), "{text}");
+        assert_eq!(step.keeps, [("paired/chat/7".to_owned(), None)]);
+        assert!(desk.authority.chats.contains(&ADA));
+    }
+
+    #[test]
+    fn who_was_linked_in_a_group_is_two_links() {
+        let mut desk = Desk::new(settings(), authority());
+        pair(&mut desk, -200, 8);
+        assert!(desk.authority.chats.contains(&-200) && desk.authority.users.contains(&8));
+        let (done, text, step) = unpair(&mut desk, "chat/-200");
+        assert!(done && text == "The link is gone.");
+        assert_eq!(step.records[0].kind, "unpaired");
+        assert_eq!(step.records[0].body, r#"{"link":"chat/-200"}"#);
+        assert!(!desk.authority.chats.contains(&-200) && desk.authority.users.contains(&8));
+        assert!(unpair(&mut desk, "user/8").0 && !desk.authority.users.contains(&8));
+    }
+
+    #[test]
+    fn a_new_link_is_told_to_those_who_are_linked_and_not_to_itself() {
+        let with_terminal = Settings { terminal: true, ..settings() };
+        let mut desk = Desk::new(with_terminal, authority());
+        let step = pair(&mut desk, 9, 9);
+        let said: Vec<&Vec<i64>> = step
+            .outputs
+            .iter()
+            .filter_map(|output| match output {
+                Output::Phones(Order::Say { chats, text })
+                | Output::Terminal(Order::Say { chats, text }) => {
+                    assert!(text.starts_with("Bob was linked, in a chat."), "{text}");
+                    Some(chats)
+                }
+                _ => None,
+            })
+            .collect();
+        assert_eq!(said, [&vec![-100, ADA], &vec![]]);
+    }
+}

@@ -1,1 +1,91 @@
-//! Viewers that do not read.
+//! Viewers that do not read, and requests that are too many.
+
+use callgate_wire::desk::{Answer, Message, Secret};
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
+
+use super::connection::write;
+use super::seat::{Seat, Then, Unlocked};
+
+fn unlocked(name: &str) -> Unlocked {
+    Unlocked { hash: format!("hash of {name}"), name: name.to_owned() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_viewer_that_takes_nothing_is_given_up() {
+    let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+    // More than a socket holds; the clock goes on only while nothing else can.
+    let error = write(&mut ours, &vec![b'x'; 10_000_000]).await.unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
+    drop(ours);
+    let mut heard = Vec::new();
+    theirs.read_to_end(&mut heard).await.unwrap();
+    assert!(!heard.is_empty() && heard.len() < 10_000_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_viewer_that_takes_a_little_now_and_then_is_not() {
+    let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+    let reading = tokio::spawn(async move {
+        let mut heard = 0;
+        let mut buffer = vec![0; 100_000];
+        while heard < 3_000_000 {
+            // All of it takes ten times as long as nothing at all may take.
+            tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+            heard += theirs.read(&mut buffer).await.unwrap();
+        }
+    });
+    write(&mut ours, &vec![b'x'; 3_000_000]).await.unwrap();
+    reading.await.unwrap();
+}
+
+#[tokio::test]
+async fn only_what_the_desk_accepts_unlocks() {
+    let (mut seat, mut hears, _stays) = Seat::new();
+    let mut heard = |seat: &mut Seat, then, done| {
+        let number = seat.expect("7", then).unwrap();
+        assert!(seat.tell(number, done, "so"));
+        let told = hears.try_recv().unwrap();
+        let Some(Message::Answer { id, answer }) = told.message else { panic!("{told:?}") };
+        assert_eq!((id.as_str(), told.changes_standing), ("7", seat.is_unlocked() && done));
+        answer
+    };
+    let pair = |name| Then::Pair(Secret::new("token"), unlocked(name));
+    for then in [pair("Ada"), Then::Unlock(unlocked("Ada")), Then::Tell] {
+        assert!(matches!(heard(&mut seat, then, false), Answer::Told { done: false, .. }));
+        assert!(!seat.is_unlocked());
+    }
+    assert!(matches!(heard(&mut seat, Then::Tell, true), Answer::Told { done: true, .. }));
+    assert!(!seat.is_unlocked());
+    let paired = heard(&mut seat, pair("Ada"), true);
+    assert!(matches!(paired, Answer::Paired { token } if token.reveal() == "token"));
+    assert_eq!(seat.who(3).name, "Ada");
+    heard(&mut seat, Then::Unlock(unlocked("Bob")), false);
+    assert_eq!(seat.who(3).name, "Ada", "a wrong token takes nothing away");
+    heard(&mut seat, Then::Unlock(unlocked("Bob")), true);
+    assert_eq!(seat.who(3).name, "Bob");
+    assert!(seat.lock("hash of Ada") && seat.is_unlocked());
+    assert!(seat.lock("hash of Bob") && !seat.is_unlocked());
+}
+
+#[tokio::test]
+async fn so_many_requests_may_be_under_way_and_no_more() {
+    let (mut seat, mut hears, _stays) = Seat::new();
+    let numbers: Vec<u64> = (0..256).map(|_| seat.expect("1", Then::Tell).unwrap()).collect();
+    assert_eq!(seat.expect("1", Then::Tell), None);
+    assert!(seat.forget(numbers[0]) && !seat.forget(numbers[0]));
+    assert!(seat.tell(numbers[0], true, "late"), "an answer to what was forgotten is nobody's");
+    assert!(hears.try_recv().is_err());
+    seat.expect("1", Then::Tell).unwrap();
+}
+
+#[tokio::test]
+async fn answers_that_nobody_hears_are_not_kept_for_ever() {
+    let (mut seat, _hears, _stays) = Seat::new();
+    let mut tell = || {
+        let number = seat.expect("1", Then::Tell).unwrap();
+        seat.tell(number, true, "so")
+    };
+    assert!((0..256).all(|_| tell()));
+    assert!(!tell());
+}

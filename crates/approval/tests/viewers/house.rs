@@ -1,0 +1,178 @@
+//! A daemon in a folder of its own, without a terminal, and viewers of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use callgate_approval::asker::{self, NoAnswer, Unwanted};
+use callgate_approval::daemon::{Daemon, Options};
+use callgate_approval::desk::{Authority, Ruling, Settings};
+use callgate_approval::telegram;
+use callgate_approval::viewer::Viewer;
+use callgate_store::{Entry, Filter, Store};
+use callgate_wire::approval::{Action, Request, RequestId, Response};
+use callgate_wire::desk::{self, Answer, Command, Deed, Message, Press, Secret};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// Long enough for any machine.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+pub(crate) struct House {
+    pub(crate) folder: TempDir,
+    runtime: Runtime,
+    daemon: Option<Daemon>,
+}
+
+impl House {
+    pub(crate) fn new() -> Self {
+        Self::with(None)
+    }
+
+    pub(crate) fn with(telegram: Option<telegram::Settings>) -> Self {
+        Self::over(tempfile::tempdir().unwrap(), telegram)
+    }
+
+    /// A daemon over what is already in a folder.
+    pub(crate) fn over(folder: TempDir, telegram: Option<telegram::Settings>) -> Self {
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
+        let mut house = Self { folder, runtime, daemon: None };
+        house.start(telegram);
+        house
+    }
+
+    pub(crate) fn start(&mut self, telegram: Option<telegram::Settings>) {
+        let settings = Settings {
+            timeout: DEADLINE,
+            grace: DEADLINE,
+            phone_after: Duration::ZERO,
+            notify_on_stop: false,
+            terminal: false,
+            phones: telegram.is_some(),
+            key: [0; 32],
+        };
+        let options = Options {
+            socket: self.socket(),
+            desk_socket: self.desk_socket(),
+            store: Store::open(&self.database()).unwrap(),
+            settings,
+            authority: Authority::default(),
+            ruler: Box::new(|_| Ruling::Ask { because: None, is_guarded: false }),
+            telegram,
+            terminal: None,
+            warn: Arc::new(|_| {}),
+        };
+        let _entered = self.runtime.enter();
+        self.daemon = Some(Daemon::start(options).unwrap());
+    }
+
+    pub(crate) fn stop(&mut self) {
+        let _entered = self.runtime.enter();
+        self.daemon = None;
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.path().join("ask.sock")
+    }
+
+    pub(crate) fn desk_socket(&self) -> PathBuf {
+        self.folder.path().join("desk.sock")
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        database(self.folder.path())
+    }
+
+    pub(crate) fn viewer(&self) -> Viewer {
+        Viewer::connect(&self.desk_socket()).unwrap()
+    }
+
+    /// A viewer that may press, and its token.
+    pub(crate) fn paired(&self, name: &str) -> (Viewer, Secret) {
+        let mut viewer = self.viewer();
+        let token = pair(&mut viewer, name);
+        (viewer, token)
+    }
+
+    /// Asks as a hook does.
+    pub(crate) fn ask(&self, request: Request) -> JoinHandle<Result<Response, NoAnswer>> {
+        let settings =
+            asker::Settings { socket: self.socket(), timeout: DEADLINE, grace: DEADLINE };
+        thread::spawn(move || asker::ask(&settings, &request, &Unwanted::default()))
+    }
+
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        let store = Store::open_read_only(&self.database()).unwrap();
+        store.entries(&Filter::default(), 0, usize::MAX).unwrap()
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+pub(crate) fn database(folder: &Path) -> PathBuf {
+    folder.join("data/callgate.db")
+}
+
+/// Pairs a viewer with a fresh code.
+pub(crate) fn pair(viewer: &mut Viewer, name: &str) -> Secret {
+    let (code, _) = viewer.code().unwrap();
+    let command = Command::Pair { code, name: name.to_owned() };
+    match viewer.ask(command, DEADLINE).unwrap() {
+        Answer::Paired { token } => token,
+        other => panic!("not paired: {other:?}"),
+    }
+}
+
+pub(crate) fn request(command: &str) -> Request {
+    let line = json!({
+        "request_id": asker::fresh_id().as_str(),
+        "tool_name": "Bash",
+        "tool_input": { "command": command },
+        "cwd": "/work/engine",
+        "session_id": "s1",
+        "context": { "takes": ["always", "edit", "interrupt"] },
+    });
+    Request::decode(line.to_string().as_bytes()).unwrap()
+}
+
+pub(crate) fn press(id: &RequestId, deed: Deed) -> Command {
+    Command::Press(Press { request_id: id.clone(), deed })
+}
+
+pub(crate) fn button(id: &RequestId, action: Action) -> Command {
+    press(id, Deed::Action(action))
+}
+
+/// What became of something that a viewer did.
+pub(crate) fn told(viewer: &mut Viewer, command: Command) -> (bool, String) {
+    match viewer.ask(command, DEADLINE).unwrap() {
+        Answer::Told { done, text } => (done, text),
+        other => panic!("nothing was told: {other:?}"),
+    }
+}
+
+/// The next entry that a viewer is shown.
+pub(crate) fn next(viewer: &mut Viewer) -> desk::Entry {
+    match viewer.next(Instant::now() + DEADLINE).unwrap() {
+        Some(Message::Entry(entry)) => entry,
+        other => panic!("no entry came: {other:?}"),
+    }
+}
+
+/// The next entry of this kind that a viewer is shown.
+pub(crate) fn next_of(viewer: &mut Viewer, kind: &str) -> (desk::Entry, Value) {
+    loop {
+        let entry = next(viewer);
+        if entry.kind == kind {
+            let body = serde_json::from_str(entry.body.get()).unwrap();
+            return (entry, body);
+        }
+    }
+}

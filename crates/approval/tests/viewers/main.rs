@@ -1,0 +1,10 @@
+//! Viewers on the desk socket of a real daemon: nobody else can be reached.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+mod house;
+mod limits;
+mod pairing;
+mod phones;
+mod pressing;
+mod watching;
