@@ -7,7 +7,7 @@ use super::headers;
 use super::judge::{Candidate, Link, is_random};
 use super::names::{Level, Role, is_query_secret, role};
 use super::quotes::Quotes;
-use super::span::Span;
+use super::span::{Span, Spans};
 use super::value::{Value, read};
 
 /// So many blanks may stand between a name, its sign and its value.
@@ -23,7 +23,8 @@ pub(super) struct Search<'a> {
 }
 
 /// Finds all secrets by their names.
-pub(super) fn find(bytes: &[u8], spans: &mut Vec<Span>) {
+pub(super) fn find(bytes: &[u8], spans: &mut Spans) {
+    spans.begin();
     let mut search = Search { bytes, quotes: Quotes::new(bytes) };
     let mut at = 0;
     while let Some(found) = memchr3(b'=', b':', b'>', &bytes[at..]) {
@@ -45,7 +46,7 @@ struct Name {
 
 impl Search<'_> {
     /// Looks at the sign at `sign` and says where to go on, if something was hidden.
-    fn at_sign(&mut self, sign: usize, spans: &mut Vec<Span>) -> Option<usize> {
+    fn at_sign(&mut self, sign: usize, spans: &mut Spans) -> Option<usize> {
         let byte = |at: usize| self.bytes.get(at).copied();
         let before = sign.checked_sub(1).and_then(byte);
         let after = byte(sign + 1);
@@ -90,8 +91,9 @@ impl Search<'_> {
             end - self.bytes[..end].iter().rev().take(most).take_while(|byte| of(**byte)).count()
         };
         let blank = back(sign, |byte| matches!(byte, b' ' | b'\t'), MOST_BLANKS);
-        // `:=`, `?:`, `]`, and the quotes of the name with their backslashes.
-        let marks = back(blank, |byte| b":?]\"'\\".contains(&byte), 8);
+        // `:=`, `?:`, and the quotes of the name with their backslashes; `x["name"]` has a bracket.
+        let bracket = self.bytes[..blank].ends_with(b"\"]") || self.bytes[..blank].ends_with(b"']");
+        let marks = back(blank - usize::from(bracket), |byte| b":?\"'\\".contains(&byte), 8);
         let end = if self.bytes.get(marks) == Some(&b':') {
             back(marks, |byte| byte == b' ', 8)
         } else {
@@ -132,7 +134,7 @@ impl Search<'_> {
         name: Name,
         role: Option<Role>,
         from: usize,
-        spans: &mut Vec<Span>,
+        spans: &mut Spans,
     ) -> Option<usize> {
         const LONGEST: usize = 8 * 1024;
         let ends = |byte: &u8| byte.is_ascii_whitespace() || b"?&#\"'<>;|()`\\,]}".contains(byte);
@@ -156,7 +158,7 @@ impl Search<'_> {
     }
 
     /// `<password>value</password>`
-    fn element(&mut self, sign: usize, spans: &mut Vec<Span>) -> Option<usize> {
+    fn element(&mut self, sign: usize, spans: &mut Spans) -> Option<usize> {
         const LONGEST: usize = 1024;
         let name = self.name(sign)?;
         let opens = name.end == sign && self.bytes[..name.start].ends_with(b"<");
@@ -183,7 +185,7 @@ impl Search<'_> {
         from: usize,
         level: Level,
         link: Link,
-        spans: &mut Vec<Span>,
+        spans: &mut Spans,
     ) -> Option<usize> {
         if from >= self.bytes.len() {
             return None;

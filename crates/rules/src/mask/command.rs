@@ -12,11 +12,12 @@ use super::judge::{Candidate, Link, is_operator, is_reference, runs_something};
 use super::names::{Level, Role, role};
 use super::options::{self, Takes};
 use super::quotes::Quotes;
-use super::span::Span;
+use super::span::{Span, Spans};
 use super::value::{Value, read};
 
 /// Finds all secrets that are known by the command they are in.
-pub(super) fn find(bytes: &[u8], spans: &mut Vec<Span>) {
+pub(super) fn find(bytes: &[u8], spans: &mut Spans) {
+    spans.begin();
     let search = Search { bytes, quotes: Quotes::new(bytes) };
     let mut reader = Reader { search, state: State::default() };
     let mut words = Words::new(bytes);
@@ -64,7 +65,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn word(&mut self, word: Word, spans: &mut Vec<Span>) {
+    fn word(&mut self, word: Word, spans: &mut Spans) {
         if word.starts_command {
             self.begin(word);
         }
@@ -103,13 +104,13 @@ impl Reader<'_> {
         self.state = State { piped, in_netrc, ..State::default() };
     }
 
-    fn look_at(&mut self, word: Word, spans: &mut Vec<Span>) {
+    fn look_at(&mut self, word: Word, spans: &mut Spans) {
         let bytes = self.search.bytes;
         let text = &bytes[word.start..word.end];
         if text.starts_with(b"-") {
             return self.option(word, spans);
         }
-        if let Some(program) = options::rules(text) {
+        if let Some(program) = options::program(text) {
             self.state.program = Some(program);
             return;
         }
@@ -143,7 +144,7 @@ impl Reader<'_> {
         }
     }
 
-    fn option(&mut self, word: Word, spans: &mut Vec<Span>) {
+    fn option(&mut self, word: Word, spans: &mut Spans) {
         let text = &self.search.bytes[word.start..word.end];
         match text {
             b"--password-stdin" | b"--stdin" | b"-S" | b"--passphrase-fd" => self.piped(spans),
@@ -175,7 +176,7 @@ impl Reader<'_> {
         }
     }
 
-    fn own_option(&mut self, word: Word, takes: Takes, len: usize, spans: &mut Vec<Span>) {
+    fn own_option(&mut self, word: Word, takes: Takes, len: usize, spans: &mut Spans) {
         let attached = word.end - word.start > len;
         let sign = usize::from(self.search.bytes.get(word.start + len) == Some(&b'='));
         match (attached, takes) {
@@ -190,7 +191,7 @@ impl Reader<'_> {
     }
 
     /// Hides the word at `from`, which is the value of a program's own option.
-    fn own(&mut self, from: usize, takes: Takes, spans: &mut Vec<Span>) {
+    fn own(&mut self, from: usize, takes: Takes, spans: &mut Spans) {
         match takes {
             Takes::Word | Takes::Next | Takes::Attached if self.is_port(from) => {}
             Takes::Word | Takes::Next | Takes::Attached => self.secret(from, Level::Strong, spans),
@@ -207,12 +208,12 @@ impl Reader<'_> {
         rest[..len].contains(&b':') && rest.get(len).is_none_or(u8::is_ascii_whitespace)
     }
 
-    fn secret(&mut self, from: usize, level: Level, spans: &mut Vec<Span>) {
+    fn secret(&mut self, from: usize, level: Level, spans: &mut Spans) {
         self.search.hide(from, level, Link::Option, spans);
     }
 
     /// `user:secret` or `user%secret`: only the secret is hidden.
-    fn after_user(&mut self, from: usize, spans: &mut Vec<Span>) {
+    fn after_user(&mut self, from: usize, spans: &mut Spans) {
         if from >= self.search.bytes.len() {
             return;
         }
@@ -233,7 +234,7 @@ impl Reader<'_> {
     }
 
     /// What was echoed into a command that reads a password.
-    fn piped(&mut self, spans: &mut Vec<Span>) {
+    fn piped(&mut self, spans: &mut Spans) {
         let Some(from) = self.state.piped.take() else { return };
         let Some(value) = self.echoed(from) else { return };
         let Value { start, end, is_quoted } = value;
@@ -245,7 +246,7 @@ impl Reader<'_> {
         }
     }
 
-    fn piped_after_user(&mut self, spans: &mut Vec<Span>) {
+    fn piped_after_user(&mut self, spans: &mut Spans) {
         let Some(from) = self.state.piped.take() else { return };
         let Some(Value { start, end, .. }) = self.echoed(from) else { return };
         let value = &self.search.bytes[start..end];

@@ -2,10 +2,10 @@
 
 use super::assign::Search;
 use super::judge::{is_operator, is_reference, runs_something};
-use super::span::Span;
+use super::span::{Span, Spans};
 
 /// `Authorization: Scheme credentials`, or credentials alone. The scheme stays.
-pub(super) fn authorization(search: &Search, from: usize, spans: &mut Vec<Span>) -> Option<usize> {
+pub(super) fn authorization(search: &Search, from: usize, spans: &mut Spans) -> Option<usize> {
     let bytes = search.bytes;
     let start = from + quotes(bytes, from);
     let scheme = word(bytes, start);
@@ -28,7 +28,7 @@ pub(super) fn authorization(search: &Search, from: usize, spans: &mut Vec<Span>)
     is_key.then(|| hide(bytes, start, scheme, spans)).flatten()
 }
 
-fn hide(bytes: &[u8], start: usize, len: usize, spans: &mut Vec<Span>) -> Option<usize> {
+fn hide(bytes: &[u8], start: usize, len: usize, spans: &mut Spans) -> Option<usize> {
     let value = &bytes[start..start + len];
     let is_shown = is_reference(value) || runs_something(value);
     (!is_shown).then(|| {
@@ -61,7 +61,7 @@ fn word(bytes: &[u8], from: usize) -> usize {
 
 /// `Cookie: a=b; c=d`: the values are hidden one by one, as long as it looks like that. What
 /// follows a `;` and is no `name=value` would run in a shell, and stays.
-pub(super) fn cookies(search: &Search, from: usize, spans: &mut Vec<Span>) -> Option<usize> {
+pub(super) fn cookies(search: &Search, from: usize, spans: &mut Spans) -> Option<usize> {
     let bytes = search.bytes;
     let mut at = from + quotes(bytes, from);
     let mut end = None;

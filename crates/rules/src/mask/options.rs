@@ -73,11 +73,78 @@ static RULES: [Rule; 20] = [
     rule(&["xfreerdp", "rdesktop"], &["-p"], Takes::Word),
 ];
 
-/// The rules of the program called `word`.
-pub(super) fn rules(word: &[u8]) -> Option<&'static str> {
+/// All programs of the rules, in order.
+static PROGRAMS: [&str; 62] = [
+    "7z",
+    "7za",
+    "7zr",
+    "7zz",
+    "az",
+    "bcp",
+    "buildah",
+    "cf",
+    "crane",
+    "curl",
+    "docker",
+    "gh",
+    "helm",
+    "http",
+    "https",
+    "ldapadd",
+    "ldapdelete",
+    "ldapmodify",
+    "ldapsearch",
+    "ldapwhoami",
+    "mariadb",
+    "mariadb-dump",
+    "mongo",
+    "mongodump",
+    "mongoexport",
+    "mongoimport",
+    "mongorestore",
+    "mongosh",
+    "mysql",
+    "mysqladmin",
+    "mysqlcheck",
+    "mysqldump",
+    "mysqlimport",
+    "mysqlshow",
+    "nerdctl",
+    "net",
+    "oc",
+    "openssl",
+    "oras",
+    "osql",
+    "podman",
+    "rabbitmqadmin",
+    "rar",
+    "rdesktop",
+    "redis-cli",
+    "rpcclient",
+    "skopeo",
+    "smbclient",
+    "smbget",
+    "snmpget",
+    "snmpset",
+    "snmpwalk",
+    "sqlcmd",
+    "sshpass",
+    "unrar",
+    "unzip",
+    "vault",
+    "xfreerdp",
+    "xh",
+    "xhs",
+    "zip",
+    "zipcloak",
+];
+
+/// The name of the program that `word` calls, if there are rules for it.
+pub(super) fn program(word: &[u8]) -> Option<&'static str> {
     let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or(word);
     let name = name.strip_suffix(b".exe").unwrap_or(name);
-    RULES.iter().flat_map(|rule| rule.programs).find(|program| program.as_bytes() == name).copied()
+    let place = PROGRAMS.binary_search_by(|program| program.as_bytes().cmp(name)).ok()?;
+    Some(PROGRAMS[place])
 }
 
 /// The rule of `program` for an option, and how long the option's name is.
@@ -93,4 +160,17 @@ pub(super) fn option(program: &str, word: &[u8]) -> Option<(&'static Rule, usize
         };
         rule.options.iter().find(fits).map(|option| (rule, option.len()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_programs_is_that_of_the_rules() {
+        let mut all: Vec<&str> = RULES.iter().flat_map(|rule| rule.programs).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all, PROGRAMS);
+    }
 }

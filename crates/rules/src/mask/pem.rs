@@ -5,13 +5,14 @@
 
 use memchr::memmem;
 
-use super::span::Span;
+use super::span::{Span, Spans};
 
 const LABEL: &str = "private key";
 
 /// Finds all private keys, also those whose line ends are written as `\n`.
-pub(super) fn find(bytes: &[u8], spans: &mut Vec<Span>) {
+pub(super) fn find(bytes: &[u8], spans: &mut Spans) {
     const LONGEST_TITLE: usize = 64;
+    spans.begin();
     let mut end = 0;
     for at in memmem::find_iter(bytes, "-----BEGIN ") {
         let title = at + "-----BEGIN ".len();
@@ -21,6 +22,7 @@ pub(super) fn find(bytes: &[u8], spans: &mut Vec<Span>) {
             end = lines(bytes, title + len + 5, spans);
         }
     }
+    spans.begin();
     for at in memmem::find_iter(bytes, "Private-Lines:") {
         let count = at + "Private-Lines:".len();
         let digits = bytes[count..].iter().take(6).take_while(|byte| b" 0123456789".contains(byte));
@@ -32,7 +34,7 @@ pub(super) fn find(bytes: &[u8], spans: &mut Vec<Span>) {
 }
 
 /// Hides the key's lines from `from` on and says where they end.
-fn lines(bytes: &[u8], from: usize, spans: &mut Vec<Span>) -> usize {
+fn lines(bytes: &[u8], from: usize, spans: &mut Spans) -> usize {
     let mut at = from;
     let mut key: Option<(usize, usize)> = None;
     loop {

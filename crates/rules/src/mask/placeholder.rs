@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use super::span::Span;
+use super::span::{Span, Spans};
 
 /// How a placeholder begins.
 const START: &str = "[hidden ";
@@ -42,12 +42,10 @@ pub(super) fn all(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
 }
 
 /// Hides what looks like a placeholder.
-pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
-    spans.extend(all(text).map(|it| Span {
-        start: it.start,
-        end: it.end,
-        label: Cow::Owned(it.label.to_owned()),
-    }));
+pub(super) fn find(text: &str, spans: &mut Spans) {
+    for it in all(text) {
+        spans.push(Span { start: it.start, end: it.end, label: Cow::Owned(it.label.to_owned()) });
+    }
 }
 
 fn read(text: &str, start: usize) -> Option<Placeholder<'_>> {

@@ -3,11 +3,11 @@
 use memchr::{memchr_iter, memmem};
 
 use super::judge::{distinct, is_random};
-use super::span::Span;
+use super::span::{Span, Spans};
 use super::tokens::starts_word;
 
 /// Finds all of them.
-pub(super) fn find(bytes: &[u8], spans: &mut Vec<Span>) {
+pub(super) fn find(bytes: &[u8], spans: &mut Spans) {
     jwts(bytes, spans);
     telegram(bytes, spans);
     discord(bytes, spans);
@@ -36,7 +36,8 @@ fn run_back(bytes: &[u8], end: usize, most: usize, of: impl Fn(u8) -> bool) -> u
 }
 
 /// `eyJ….….…`: a head, a body and perhaps a signature.
-fn jwts(bytes: &[u8], spans: &mut Vec<Span>) {
+fn jwts(bytes: &[u8], spans: &mut Spans) {
+    spans.begin();
     let finder = memmem::Finder::new("eyJ");
     let mut at = 0;
     while let Some(found) = finder.find(&bytes[at..]) {
@@ -56,7 +57,8 @@ fn jwts(bytes: &[u8], spans: &mut Vec<Span>) {
 }
 
 /// `123456789:…` with 35 characters after the colon, also in `/bot123456789:…/`.
-fn telegram(bytes: &[u8], spans: &mut Vec<Span>) {
+fn telegram(bytes: &[u8], spans: &mut Spans) {
+    spans.begin();
     for colon in memchr_iter(b':', bytes) {
         let digits = run_back(bytes, colon, 13, |byte| byte.is_ascii_digit());
         let secret = run(bytes, colon + 1, 65, is_url);
@@ -71,7 +73,8 @@ fn telegram(bytes: &[u8], spans: &mut Vec<Span>) {
 }
 
 /// Three parts with dots: the user's number in base64, a time, a signature.
-fn discord(bytes: &[u8], spans: &mut Vec<Span>) {
+fn discord(bytes: &[u8], spans: &mut Spans) {
+    spans.begin();
     for dot in memchr_iter(b'.', bytes) {
         if run(bytes, dot + 1, 8, is_url) > 7 || run(bytes, dot + 1, 8, is_url) < 6 {
             continue;
@@ -94,7 +97,8 @@ fn discord(bytes: &[u8], spans: &mut Vec<Span>) {
 }
 
 /// Client secrets of Azure have `Q~` after their fourth character.
-fn azure(bytes: &[u8], spans: &mut Vec<Span>) {
+fn azure(bytes: &[u8], spans: &mut Spans) {
+    spans.begin();
     for mark in memmem::find_iter(bytes, "Q~") {
         let is_body = |byte: u8| is_url(byte) || matches!(byte, b'~' | b'.');
         let before = run_back(bytes, mark, 5, is_body);
@@ -107,7 +111,8 @@ fn azure(bytes: &[u8], spans: &mut Vec<Span>) {
 }
 
 /// 32 hexadecimal digits, `-us` and a number.
-fn mailchimp(bytes: &[u8], spans: &mut Vec<Span>) {
+fn mailchimp(bytes: &[u8], spans: &mut Spans) {
+    spans.begin();
     for mark in memmem::find_iter(bytes, "-us") {
         let hex = run_back(bytes, mark, 33, |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         let digits = run(bytes, mark + 3, 3, |byte| byte.is_ascii_digit());
@@ -119,8 +124,9 @@ fn mailchimp(bytes: &[u8], spans: &mut Vec<Span>) {
 }
 
 /// `Bearer …` and `Basic …` wherever they stand.
-fn schemes(bytes: &[u8], spans: &mut Vec<Span>) {
+fn schemes(bytes: &[u8], spans: &mut Spans) {
     for (scheme, label) in [("earer ", "bearer token"), ("asic ", "credentials")] {
+        spans.begin();
         let mut end = 0;
         for at in memmem::find_iter(bytes, scheme) {
             let start = at + scheme.len();
@@ -145,11 +151,11 @@ fn schemes(bytes: &[u8], spans: &mut Vec<Span>) {
 }
 
 /// The 40 characters that stand near the id of an AWS key.
-fn aws_secrets(bytes: &[u8], spans: &mut Vec<Span>) {
+fn aws_secrets(bytes: &[u8], spans: &mut Spans) {
     /// How far from the id the secret is looked for.
     const NEAR: usize = 256;
-    let ids: Vec<usize> =
-        spans.iter().filter(|span| span.label == "AWS key").map(|span| span.end).collect();
+    spans.begin();
+    let ids: Vec<usize> = spans.labelled("AWS key").map(|span| span.end).collect();
     let mut at = 0;
     for id in ids {
         at = at.max(id);

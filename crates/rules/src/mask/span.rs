@@ -1,8 +1,9 @@
 //! The spans of a text that are hidden, and all that looks for them.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
-use super::{assign, command, pem, placeholder, shapes, tokens, url};
+use super::{MOST_SPANS, REST, assign, command, pem, placeholder, shapes, tokens, url};
 
 /// A piece of a text that is hidden.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,10 +20,45 @@ impl Span {
     }
 }
 
+/// The spans that were found so far.
+pub(super) struct Spans {
+    all: Vec<Span>,
+    /// How many there were when the present search began.
+    before: usize,
+    /// How long the text is.
+    len: usize,
+}
+
+impl Spans {
+    /// Another search begins at the start of the text.
+    pub(super) fn begin(&mut self) {
+        self.before = self.all.len();
+    }
+
+    /// Adds a span. After too many of one search the rest of the
+    /// text is hidden, and no more are kept: no text can fill the memory with spans.
+    pub(super) fn push(&mut self, span: Span) {
+        match (self.all.len() - self.before).cmp(&MOST_SPANS) {
+            Ordering::Less => self.all.push(span),
+            Ordering::Equal => self.all.push(Span::new(span.start, self.len, REST)),
+            Ordering::Greater => {
+                if let Some(rest) = self.all.last_mut() {
+                    rest.start = rest.start.min(span.start);
+                }
+            }
+        }
+    }
+
+    /// Those with this label.
+    pub(super) fn labelled(&self, label: &str) -> impl Iterator<Item = &Span> {
+        self.all.iter().filter(move |span| span.label == label)
+    }
+}
+
 /// All secrets in `text`, in order and without overlaps.
 pub(super) fn all(text: &str) -> Vec<Span> {
     let bytes = text.as_bytes();
-    let mut spans = Vec::new();
+    let mut spans = Spans { all: Vec::new(), before: 0, len: text.len() };
     placeholder::find(text, &mut spans);
     tokens::find(bytes, &mut spans);
     shapes::find(bytes, &mut spans);
@@ -30,8 +66,8 @@ pub(super) fn all(text: &str) -> Vec<Span> {
     url::find(bytes, &mut spans);
     assign::find(bytes, &mut spans);
     command::find(bytes, &mut spans);
-    debug_assert!(spans.iter().all(|span| text.get(span.start..span.end).is_some()));
-    merge(spans)
+    debug_assert!(spans.all.iter().all(|span| text.get(span.start..span.end).is_some()));
+    merge(spans.all)
 }
 
 /// Joins what overlaps. The longer span gives the label, of equals the first that was found.

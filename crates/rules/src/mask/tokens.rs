@@ -5,7 +5,7 @@ mod table;
 pub(super) use self::table::TOKENS;
 use self::table::{INDEX, PAIRS};
 use super::judge::distinct;
-use super::span::Span;
+use super::span::{Span, Spans};
 
 /// Which bytes a token goes on with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,8 @@ const HEAD: usize = 64;
 const MOST_JOINS: usize = 64;
 
 /// Finds all tokens of the table.
-pub(super) fn find(bytes: &[u8], spans: &mut Vec<Span>) {
+pub(super) fn find(bytes: &[u8], spans: &mut Spans) {
+    spans.begin();
     let mut at = 0;
     while at + 1 < bytes.len() {
         let pair = usize::from(bytes[at]) << 8 | usize::from(bytes[at + 1]);

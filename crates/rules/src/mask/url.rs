@@ -3,13 +3,14 @@
 use memchr::{memchr, memmem, memrchr};
 
 use super::judge::{is_operator, is_random, is_reference, runs_something};
-use super::span::Span;
+use super::span::{Span, Spans};
 
 /// Longer than this is no user, password and host.
 const LONGEST_AUTHORITY: usize = 4096;
 
 /// Finds all passwords in addresses.
-pub(super) fn find(bytes: &[u8], spans: &mut Vec<Span>) {
+pub(super) fn find(bytes: &[u8], spans: &mut Spans) {
+    spans.begin();
     let mut end = 0;
     for mark in memmem::find_iter(bytes, "://") {
         // An authority holds no `//`, so what was read is not read again.
@@ -17,13 +18,14 @@ pub(super) fn find(bytes: &[u8], spans: &mut Vec<Span>) {
             end = authority(bytes, mark + 3, spans);
         }
     }
-    for at in memmem::find_iter(bytes, "@tcp(").chain(memmem::find_iter(bytes, "@unix(")) {
-        data_source(bytes, at, spans);
+    for sign in ["@tcp(", "@unix("] {
+        spans.begin();
+        memmem::find_iter(bytes, sign).for_each(|at| data_source(bytes, at, spans));
     }
 }
 
 /// Looks at the authority that begins at `start` and says where it ends.
-fn authority(bytes: &[u8], start: usize, spans: &mut Vec<Span>) -> usize {
+fn authority(bytes: &[u8], start: usize, spans: &mut Spans) -> usize {
     let window = &bytes[start..bytes.len().min(start + LONGEST_AUTHORITY)];
     let ends = |byte: &u8| {
         byte.is_ascii_whitespace()
@@ -43,7 +45,7 @@ fn authority(bytes: &[u8], start: usize, spans: &mut Vec<Span>) -> usize {
 }
 
 /// `user:password@tcp(host)/name`, as Go writes it.
-fn data_source(bytes: &[u8], at: usize, spans: &mut Vec<Span>) {
+fn data_source(bytes: &[u8], at: usize, spans: &mut Spans) {
     const LONGEST: usize = 256;
     let from = at.saturating_sub(LONGEST);
     let is_end =
@@ -54,7 +56,7 @@ fn data_source(bytes: &[u8], at: usize, spans: &mut Vec<Span>) {
     }
 }
 
-fn hide(bytes: &[u8], start: usize, end: usize, label: &'static str, spans: &mut Vec<Span>) {
+fn hide(bytes: &[u8], start: usize, end: usize, label: &'static str, spans: &mut Spans) {
     let value = &bytes[start..end];
     let commands = value.iter().any(|byte| is_operator(*byte) && *byte != b'&');
     let shown = value.is_empty() || is_reference(value) || runs_something(value) || commands;

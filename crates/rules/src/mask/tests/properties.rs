@@ -95,6 +95,12 @@ fn a_json_member_hides_every_sample_wholly() {
     }
 }
 
+/// The sample in one of the places in which it is known.
+fn placed(sample: &Sample, place: usize) -> String {
+    let places: &[&str] = if sample.is_known_alone { &PLACES } else { &NAMED };
+    places[place % places.len()].replace('@', sample.text)
+}
+
 /// Pieces of which texts that confuse a reader are made.
 fn confusing() -> impl Strategy<Value = String> {
     let pieces = vec![
@@ -166,8 +172,6 @@ fn confusing() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
-
     #[test]
     fn any_text_comes_back(input in confusing()) {
         let masked = text(&input);
@@ -203,6 +207,25 @@ proptest! {
         if sample.is_known_alone {
             nothing_leaks(sample, &format!("{before}\n{}{after}", sample.text));
         }
+    }
+}
+
+proptest! {
+    // Each case searches for every sample.
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn many_secrets_in_one_text_do_not_leak(
+        lines in prop::collection::vec((0..SAMPLES.len(), 0..PLACES.len() * NAMED.len()), 1..6),
+    ) {
+        let lines: Vec<String> = lines.iter().map(|(sample, place)| placed(&SAMPLES[*sample], *place)).collect();
+        let input = lines.join("\n");
+        let masked = text(&input);
+        let leak = leak_in(masked.shown().as_bytes()).map(|sample| sample.name);
+        prop_assert_eq!(leak, None, "{}\n is shown as\n{}", input, masked.shown());
+        prop_assert_eq!(masked.restore(masked.shown()).unwrap(), input.as_str());
+        let again = text(masked.shown());
+        prop_assert_eq!(again.shown(), masked.shown());
     }
 }
 

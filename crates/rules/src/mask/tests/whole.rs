@@ -126,6 +126,14 @@ fn a_text_of_nothing_but_secrets_does_not_grow() {
 }
 
 #[test]
+fn what_comes_after_too_many_of_one_kind_is_hidden_even_if_they_are_one_span() {
+    let token = |n: usize| format!("ghp_{n:05}aB3dE6gH9jK2mN5pQ8sT1v");
+    let tokens: Vec<String> = (0..MOST_SPANS + 100).map(token).collect();
+    let masked = text(&format!("PASSWORD={} and {}", tokens.join(","), token(99_999)));
+    assert!(!shown(&masked).contains("99999"), "{masked:?}");
+}
+
+#[test]
 fn a_leak_of_a_sample_is_seen() {
     let sample = &samples::SAMPLES[0];
     assert_eq!(samples::leak_in(b"nothing here").map(|sample| sample.name), None);
