@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ pub(crate) const ADA: i64 = 7;
 pub(crate) struct Stage {
     pub(crate) folder: TempDir,
     pub(crate) phone: Telegram,
-    daemon: Option<Group>,
+    daemon: Mutex<Option<Group>>,
 }
 
 /// A hook or another asker that is waiting.
@@ -44,7 +45,7 @@ impl Stage {
 
     /// The same, with more settings.
     pub(crate) fn with(settings: &str) -> Self {
-        let mut stage = Self::unstarted(settings);
+        let stage = Self::unstarted(settings);
         stage.up();
         stage
     }
@@ -53,7 +54,7 @@ impl Stage {
         let folder = tempfile::tempdir().unwrap();
         let phone = Telegram::start();
         phone.add_private(ADA, "Ada");
-        let stage = Self { folder, phone, daemon: None };
+        let stage = Self { folder, phone, daemon: Mutex::new(None) };
         fs::write(stage.path("token"), stage.phone.token()).unwrap();
         let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
         fs::set_permissions(stage.path("token"), private).unwrap();
@@ -87,31 +88,35 @@ impl Stage {
     }
 
     /// Starts the daemon and waits until it serves.
-    pub(crate) fn up(&mut self) {
+    pub(crate) fn up(&self) {
         let mut appending = fs::OpenOptions::new();
         let errors = appending.create(true).append(true).open(self.path("up.log")).unwrap();
         let mut command = self.callgate(&["up", "--no-terminal"]);
         command.stdin(Stdio::null()).stdout(errors.try_clone().unwrap()).stderr(errors);
-        self.daemon = Some(Group::spawn(command));
+        *self.daemon.lock().unwrap() = Some(Group::spawn(command));
+        self.wait_for_daemon();
+    }
+
+    pub(crate) fn wait_for_daemon(&self) {
         self.until("the daemon serves", || {
             std::os::unix::net::UnixStream::connect(self.path("ask.sock")).is_ok().then_some(())
         });
     }
 
     /// Kills the daemon as the system would when memory is short.
-    pub(crate) fn kill(&mut self) {
-        self.daemon.take().unwrap().kill();
+    pub(crate) fn kill(&self) {
+        self.daemon.lock().unwrap().take().unwrap().kill();
     }
 
     /// Asks the daemon to end, and waits for it.
-    pub(crate) fn down(&mut self) {
-        let mut daemon = self.daemon.take().unwrap();
+    pub(crate) fn down(&self) {
+        let mut daemon = self.daemon.lock().unwrap().take().unwrap();
         daemon.signal(Signal::TERM);
         assert!(daemon.wait(DEADLINE).unwrap().success());
     }
 
     pub(crate) fn daemon_pid(&self) -> u32 {
-        self.daemon.as_ref().unwrap().pid()
+        self.daemon.lock().unwrap().as_ref().unwrap().pid()
     }
 
     /// Waits for something to be so.
@@ -188,7 +193,7 @@ impl Hook {
     /// Waits for its end.
     pub(crate) fn end(mut self) -> Ended {
         let stdout = self.group.take_stdout();
-        let status = self.group.wait(DEADLINE).expect("the hook ends");
+        let status = self.group.wait(DEADLINE * 4).expect("the hook ends");
         let stdout = std::io::read_to_string(stdout).unwrap();
         let stderr = std::io::read_to_string(self.group.take_stderr()).unwrap();
         Ended { code: status.code(), stdout, stderr }

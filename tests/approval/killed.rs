@@ -7,7 +7,7 @@ use crate::fixture::{ADA, Stage, bash};
 
 #[test]
 fn buttons_on_the_phone_work_after_a_restart() {
-    let mut stage = Stage::new();
+    let stage = Stage::new();
     let hook = stage.hook(&bash("make build"));
     let question = stage.question("make build");
     // What was sent a moment before a kill may be sent again; this one is known to have arrived.
@@ -29,7 +29,7 @@ fn buttons_on_the_phone_work_after_a_restart() {
 
 #[test]
 fn a_press_while_the_daemon_is_dead_counts() {
-    let mut stage = Stage::new();
+    let stage = Stage::new();
     let hook = stage.hook(&bash("make build"));
     let question = stage.question("make build");
     stage.kill();
@@ -41,7 +41,7 @@ fn a_press_while_the_daemon_is_dead_counts() {
 
 #[test]
 fn a_daemon_that_stays_dead_sends_the_agent_back() {
-    let mut stage = Stage::with("grace_seconds = 1");
+    let stage = Stage::with("grace_seconds = 1");
     let hook = stage.hook(&bash("make build"));
     stage.question("make build");
     stage.kill();
@@ -50,7 +50,7 @@ fn a_daemon_that_stays_dead_sends_the_agent_back() {
 
 #[test]
 fn a_daemon_that_ends_properly_leaves_no_socket_and_its_questions_go_on() {
-    let mut stage = Stage::new();
+    let stage = Stage::new();
     let hook = stage.hook(&bash("make build"));
     let question = stage.question("make build");
     stage.down();
