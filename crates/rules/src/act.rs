@@ -1,0 +1,163 @@
+//! What is about to happen, in the terms in which rules speak.
+
+mod input;
+mod tools;
+pub(crate) mod touch;
+mod url;
+
+use std::fmt;
+
+use crate::glob::Tok;
+use crate::place;
+use crate::shell::loose::Runs;
+use crate::shell::{Command, Script};
+
+pub(crate) use tools::{RUN_TOOLS, WRITE_TOOLS};
+pub(crate) use url::{host_of, split_port};
+
+/// The most strings of an unknown tool's input that are looked through.
+pub const MOST_STRINGS: usize = 10_000;
+
+/// What kind of thing an act does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// It looks at files.
+    Read,
+    /// It changes files.
+    Write,
+    /// It runs a command.
+    Run,
+    /// It speaks to other machines.
+    Network,
+    /// Everything else; what it does is not known.
+    Other,
+}
+
+impl Class {
+    /// All classes.
+    pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Run, Self::Network, Self::Other];
+
+    /// The class's name in rules.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Run => "run",
+            Self::Network => "network",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What is about to happen: one use of one tool.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Act {
+    /// The tool, as the agent names it.
+    pub tool: String,
+    /// What kind of thing it does.
+    pub class: Class,
+    /// The command line, if it runs one.
+    pub command: Option<String>,
+    /// The files and folders it names, absolute and without `..`; not those of a command.
+    pub paths: Vec<String>,
+    /// The hosts it speaks to, in small letters, with the port if one is given.
+    pub hosts: Vec<String>,
+    /// The folder in which the agent works.
+    pub project: String,
+    /// The agent.
+    pub agent: String,
+    /// What `~` stands for.
+    pub home: String,
+    /// Why it is not known what this does, in words that follow "because"; then nothing allows it.
+    pub unsure: Option<&'static str>,
+    /// Whether it looks at all that lies in its folders.
+    pub(crate) is_search: bool,
+    /// All texts in the input of a tool that is not known.
+    pub(crate) strings: Vec<String>,
+    pub(crate) script: Option<Script>,
+    pub(crate) runs: Runs,
+    /// The paths that it could touch.
+    pub(crate) touched: Vec<Vec<Tok>>,
+    /// The folders that it searches, removes or moves with all that is in them.
+    pub(crate) swept: Vec<Vec<Tok>>,
+}
+
+impl Act {
+    /// Reads a call of a tool. `tool_input` is its JSON object, `cwd` and `home` are absolute.
+    ///
+    /// It knows the tools of Claude Code, of Codex and of callgate's own runtime. Input that it
+    /// cannot read makes an act of which [`Act::unsure`] says why, and which no rule allows.
+    #[must_use]
+    pub fn of(tool: &str, tool_input: &str, cwd: &str, agent: &str, home: &str) -> Self {
+        let mut act = Self {
+            tool: tool.to_owned(),
+            class: tools::class(tool),
+            command: None,
+            paths: Vec::new(),
+            hosts: Vec::new(),
+            project: place::normal(cwd),
+            agent: agent.to_owned(),
+            home: place::normal(home),
+            unsure: None,
+            is_search: false,
+            strings: Vec::new(),
+            script: None,
+            runs: Runs::default(),
+            touched: Vec::new(),
+            swept: Vec::new(),
+        };
+        if !cwd.starts_with('/') || !home.starts_with('/') {
+            act.doubt("the working folder or the home is no absolute path");
+        }
+        tools::fill(&mut act, tool_input);
+        act.touched = touch::paths(&act);
+        act.swept = touch::swept(&act);
+        act
+    }
+
+    pub(crate) fn doubt(&mut self, why: &'static str) {
+        self.unsure.get_or_insert(why);
+    }
+
+    /// Makes this an act that runs a script.
+    pub(crate) fn run(&mut self, text: String, script: Script) {
+        self.runs = Runs::of(&script, &self.home);
+        self.command = Some(text);
+        self.script = Some(script);
+    }
+
+    /// The simple commands, when the command line was fully understood.
+    #[must_use]
+    pub fn commands(&self) -> Option<&[Command]> {
+        let script = self.script.as_ref()?;
+        (self.unsure.is_none() && script.is_clear()).then_some(script.commands.as_slice())
+    }
+
+    /// Whether what is not known of a path is a matter of file names only.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.script.as_ref().is_none_or(Script::is_clear)
+    }
+
+    /// Why nothing may allow this by itself, if something forbids it.
+    #[must_use]
+    pub fn doubts(&self) -> Option<String> {
+        if let Some(why) = self.unsure {
+            return Some(why.to_owned());
+        }
+        let script = self.script.as_ref()?;
+        (!script.is_clear()).then(|| {
+            format!("the command is not fully understood: it has {}", script.unclear.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! Tests of reading tool calls.
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use super::*;
+
+fn act(tool: &str, input: &str) -> Act {
+    Act::of(tool, input, "/home/ada/engine", "claude", "/home/ada")
+}
+
+fn check(tool: &str, input: &str, expected: &Expect) {
+    let act = act(tool, input);
+    let mut parts = vec![act.class.to_string()];
+    parts.extend(act.command.iter().map(|command| format!("command {command}")));
+    parts.extend(act.paths.iter().map(|path| format!("path {path}")));
+    parts.extend(act.hosts.iter().map(|host| format!("host {host}")));
+    if act.is_search {
+        parts.push("search".into());
+    }
+    parts.extend(act.doubts());
+    expected.assert_eq(&parts.join("; "));
+}
+
+#[test]
+fn claude_codes_tools_are_known() {
+    check(
+        "Bash",
+        r#"{"command":"make build","description":"x"}"#,
+        &expect!["run; command make build"],
+    );
+    check("Read", r#"{"file_path":"/etc/../etc/passwd"}"#, &expect!["read; path /etc/passwd"]);
+    check(
+        "Write",
+        r#"{"file_path":"a.txt","content":"/etc"}"#,
+        &expect!["write; path /home/ada/engine/a.txt"],
+    );
+    check(
+        "Edit",
+        r#"{"file_path":"~/x","old_string":"","new_string":""}"#,
+        &expect!["write; path /home/ada/x"],
+    );
+    check("MultiEdit", r#"{"file_path":"/a","edits":[]}"#, &expect!["write; path /a"]);
+    check("NotebookEdit", r#"{"notebook_path":"/a.ipynb"}"#, &expect!["write; path /a.ipynb"]);
+    check("Glob", r#"{"pattern":"**/*.rs"}"#, &expect!["read; path /home/ada/engine; search"]);
+    check("Glob", r#"{"pattern":"/etc/*.conf"}"#, &expect!["read; path /etc; search"]);
+    check("Glob", r#"{"pattern":"/*"}"#, &expect!["read; path /; search"]);
+    check(
+        "Glob",
+        r#"{"pattern":"../../*","path":"src"}"#,
+        &expect!["read; path /home/ada; search"],
+    );
+    check(
+        "Glob",
+        r#"{"pattern":"*/../../x"}"#,
+        &expect!["read; path /home/ada/engine; search; its pattern climbs to an unknown folder"],
+    );
+    check(
+        "Grep",
+        r#"{"pattern":"/etc","path":"src"}"#,
+        &expect!["read; path /home/ada/engine/src; search"],
+    );
+    check("WebFetch", r#"{"url":"https://Docs.rs/x"}"#, &expect!["network; host docs.rs"]);
+    check("WebSearch", r#"{"query":"x"}"#, &expect!["network"]);
+    for tool in ["Task", "Agent", "ExitPlanMode", "AskUserQuestion"] {
+        check(tool, r#"{"prompt":"see /etc"}"#, &expect!["other"]);
+    }
+    check("mcp__files__read", r#"{"path":"/etc"}"#, &expect!["other"]);
+}
+
+#[test]
+fn codexs_and_the_runtimes_tools_are_known() {
+    check(
+        "shell",
+        r#"{"command":["bash","-lc","git status"]}"#,
+        &expect!["run; command bash -lc 'git status'"],
+    );
+    check("shell_command", r#"{"command":"ls","workdir":"src"}"#, &expect!["run; command ls"]);
+    check("exec_command", r#"{"cmd":"ls"}"#, &expect!["run; command ls"]);
+    let patch = r#"{"input":"*** Begin Patch\n*** Update File: a.rs\n+x\n*** Move to: ../b.rs\n*** End Patch"}"#;
+    check("apply_patch", patch, &expect!["write; path /home/ada/engine/a.rs; path /home/ada/b.rs"]);
+    check(
+        "shell",
+        r#"{"command":["apply_patch","*** Delete File: /x"]}"#,
+        &expect!["write; path /x"],
+    );
+    check("apply_patch", r#"{"input":"x"}"#, &expect!["write; its patch names no file"]);
+    check("read_file", r#"{"path":"a"}"#, &expect!["read; path /home/ada/engine/a"]);
+    check("write_file", r#"{"path":"a"}"#, &expect!["write; path /home/ada/engine/a"]);
+    check("edit_file", r#"{"path":"a"}"#, &expect!["write; path /home/ada/engine/a"]);
+    check("list_files", r"{}", &expect!["read; path /home/ada/engine; search"]);
+    check("search_files", r#"{"pattern":"/x/*"}"#, &expect!["read; path /x; search"]);
+    check("search_text", r#"{"query":"/x"}"#, &expect!["read; path /home/ada/engine; search"]);
+    check("get_system_info", r"{}", &expect!["read"]);
+    check(
+        "run_shell_command",
+        r#"{"command":"echo","args":["a; rm -rf /","$(x)"]}"#,
+        &expect!["run; command echo 'a; rm -rf /' '$(x)'"],
+    );
+    check("run_shell_command", r#"{"command":"git status"}"#, &expect!["run; command git status"]);
+    assert_eq!(
+        act("shell_command", r#"{"command":"ls","workdir":"/x"}"#).commands().unwrap()[0].folders,
+        ["/x"]
+    );
+}
+
+#[test]
+fn what_cannot_be_known_is_said() {
+    check("Bash", "{", &expect!["run; its input is no JSON object"]);
+    check("Bash", "[]", &expect!["run; its input is no JSON object"]);
+    check("Bash", r#"{"command":1}"#, &expect!["run; its input names no command"]);
+    check(
+        "Bash",
+        r#"{"command":"ls","command":"rm x"}"#,
+        &expect!["run; its input has a name twice"],
+    );
+    check(
+        "Bash",
+        r#"{"command":"ls","\u0063ommand":"rm x"}"#,
+        &expect!["run; its input has a name twice"],
+    );
+    check(
+        "Bash",
+        r#"{"command":"ls","dangerouslyDisableSandbox":true}"#,
+        &expect!["run; command ls; it asks to leave its sandbox"],
+    );
+    check(
+        "shell",
+        r#"{"command":["ls"],"sandbox_permissions":"require_escalated"}"#,
+        &expect!["run; command ls; it asks to leave its sandbox"],
+    );
+    check(
+        "exec_command",
+        r#"{"cmd":"ls","shell":"/x"}"#,
+        &expect!["run; command ls; it chooses its own shell"],
+    );
+    check(
+        "run_shell_command",
+        r#"{"command":"a b","args":[]}"#,
+        &expect!["run; command 'a b'; its program is no single word"],
+    );
+    check(
+        "run_shell_command",
+        r#"{"command":"a","args":[1]}"#,
+        &expect!["run; the arguments in its input are no texts"],
+    );
+    check("Write", r"{}", &expect!["write; path /home/ada/engine; its input names no file"]);
+    check(
+        "Read",
+        r#"{"file_path":["/x"]}"#,
+        &expect!["read; path /home/ada/engine; the path in its input is no text"],
+    );
+    check(
+        "WebFetch",
+        r#"{"url":"https://a\\b"}"#,
+        &expect!["network; its URL can be read in more than one way"],
+    );
+    check("WebFetch", r"{}", &expect!["network; its input names no URL"]);
+    let relative = Act::of("Read", r#"{"file_path":"a"}"#, "engine", "claude", "/home/ada");
+    assert!(relative.unsure.is_some());
+    let many: Vec<String> = (0..=MOST_STRINGS).map(|n| n.to_string()).collect();
+    assert!(act("mcp__a__b", &serde_json::json!({ "x": many }).to_string()).unsure.is_some());
+}
+
+proptest! {
+    #[test]
+    fn any_input_is_read_without_a_panic(input in "\\PC{0,40}", path in "\\PC{0,20}", tool in prop::sample::select(
+        ["Bash", "Read", "Glob", "Grep", "Write", "WebFetch", "apply_patch", "mcp__a__b", "shell"].to_vec()
+    )) {
+        let _ = act(tool, &input);
+        let json = serde_json::json!({"command": path, "file_path": path, "path": path, "pattern": path, "url": path, "input": path});
+        for path in act(tool, &json.to_string()).paths {
+            prop_assert!(path.starts_with('/') && !path.contains("/../"));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The paths and hosts an act could touch, for rules that forbid.
+//!
+//! Which words of a command are paths nobody knows but the program, so every word counts as one,
+//! and so does every part of a word behind a `=`, a `:`, a `,`, an `@` or an option's letter.
+
+use super::Act;
+use crate::glob::{Tok, is_text, literal};
+use crate::place::normal_toks;
+use crate::shell::names::{MOVERS, SEARCHERS, is_one_of};
+use crate::shell::{Command, MOST_WILD_WORDS, Word};
+
+/// What is longer than this is no path: systems refuse it.
+const LONGEST_PATH: usize = 4_096;
+/// The most parts of one word that are looked at.
+const MOST_PARTS: usize = 24;
+/// The most paths that are found in one act; beyond it an act counts as touching everything.
+const MOST_PATHS: usize = 20_000;
+
+/// All paths an act could touch, absolute.
+pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
+    let mut found: Vec<Vec<Tok>> = act.paths.iter().map(|path| literal(path)).collect();
+    for text in &act.strings {
+        for piece in text.split(|c: char| c.is_whitespace() || "\"'`<>()[]{}|;".contains(c)) {
+            parts(&literal(piece))
+                .for_each(|part| found.push(placed(part, &act.project, &act.home)));
+        }
+    }
+    for command in &act.runs.commands {
+        of_command(command, &act.home, &mut found);
+    }
+    if found.len() > MOST_PATHS {
+        return vec![vec![Tok::Cross]];
+    }
+    few_wild(found, act)
+}
+
+/// A line with many wildcards is not understood and asks anyway, so that the first are enough.
+fn few_wild(mut paths: Vec<Vec<Tok>>, act: &Act) -> Vec<Vec<Tok>> {
+    let mut wild = 0;
+    paths.retain(|path| {
+        let is_wild = !is_text(path);
+        wild += usize::from(is_wild);
+        act.is_clear() || !is_wild || wild <= MOST_WILD_WORDS
+    });
+    paths
+}
+
+/// The paths that the words of a command could mean, in each folder in which it may run.
+pub(crate) fn of_command(command: &Command, home: &str, found: &mut Vec<Vec<Tok>>) {
+    for word in words(command) {
+        let toks = word.toks();
+        for part in parts(&toks) {
+            for folder in &command.folders {
+                if found.len() > MOST_PATHS {
+                    return;
+                }
+                found.push(placed(part, folder, home));
+            }
+        }
+    }
+}
+
+/// All words of a command that could be a path; the program is one when it has a slash.
+fn words(command: &Command) -> impl Iterator<Item = &Word> {
+    let is_path = |word: &&Word| word.known_text().contains('/');
+    let program = command.words.first().filter(is_path);
+    let rest = command.words.iter().skip(1);
+    program.into_iter().chain(rest).chain(&command.redirects).chain(&command.assigns)
+}
+
+/// The parts of a word that could be a path by themselves; the word itself is the first.
+pub(crate) fn parts(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
+    let is_option = toks.first() == Some(&Tok::Is('-'));
+    let begins = move |at: usize| {
+        at == 0
+            || matches!(toks[at - 1], Tok::Is('=' | ':' | ',' | '@'))
+            || (is_option && (at == 2 || (matches!(toks[at], Tok::Is('/' | '~' | '.')) && at < 8)))
+    };
+    let from = toks.len().saturating_sub(LONGEST_PATH);
+    (from..toks.len()).filter(move |at| begins(*at)).map(move |at| &toks[at..]).take(MOST_PARTS)
+}
+
+/// The absolute path that a part means in a folder.
+pub(crate) fn placed(part: &[Tok], folder: &str, home: &str) -> Vec<Tok> {
+    let mut whole = match part {
+        [Tok::Is('/') | Tok::Cross, ..] => Vec::new(),
+        [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..] => literal(home),
+        _ => literal(&format!("{folder}/")),
+    };
+    let is_home = matches!(part, [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..]);
+    whole.extend_from_slice(if is_home { &part[1..] } else { part });
+    normal_toks(&whole)
+}
+
+/// The folders that an act searches, removes or moves with all that is in them.
+pub(super) fn swept(act: &Act) -> Vec<Vec<Tok>> {
+    let mut found = Vec::new();
+    if act.is_search {
+        found.extend(act.paths.iter().map(|path| literal(path)));
+    }
+    for command in &act.runs.commands {
+        let is =
+            |list| command.words.iter().filter_map(Word::text).any(|word| is_one_of(word, list));
+        if is(SEARCHERS) {
+            found.extend(command.folders.iter().map(|folder| literal(folder)));
+        }
+        if is(SEARCHERS) || is(MOVERS) {
+            of_command(command, &act.home, &mut found);
+        }
+    }
+    few_wild(found, act)
+}
+
+/// Everything in an act that could be the name of a host, in small letters, and whether it surely
+/// is one.
+pub(crate) fn hosts(act: &Act) -> Vec<(String, bool)> {
+    let words =
+        act.runs.commands.iter().flat_map(|command| command.words.iter().chain(&command.assigns));
+    let texts = words.map(Word::known_text).chain(act.strings.iter().cloned());
+    let mut found: Vec<(String, bool)> =
+        act.hosts.iter().map(|host| (host.clone(), true)).collect();
+    for text in texts {
+        let is_url = text.contains("://");
+        let is_host = |c: char| c.is_alphanumeric() || "-._:".contains(c);
+        let names = text.split(|c: char| !is_host(c)).filter(|name| !name.is_empty());
+        for name in names.map(str::to_lowercase) {
+            found.extend(
+                name.split(':').filter(|part| !part.is_empty()).map(|part| (part.into(), is_url)),
+            );
+            found.push((name, is_url));
+        }
+    }
+    found
+}

@@ -1,0 +1,132 @@
+//! Rules as a TOML file: read, checked, and every mistake named with its place.
+
+mod case;
+mod danger;
+mod fields;
+mod nearest;
+mod read;
+
+use std::fmt;
+
+pub use case::Case;
+
+use crate::moment::Moment;
+use crate::rule::Rule;
+
+/// The largest file of rules.
+pub const LARGEST_FILE: usize = 256 * 1024;
+/// The most rules of a file, and the most tests.
+pub const MOST_RULES: usize = 1_000;
+/// The most patterns of one condition.
+pub const MOST_PATTERNS: usize = 256;
+/// The longest pattern.
+pub const LONGEST_PATTERN: usize = 1_024;
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The file still means what it says.
+    Warning,
+    /// It does not: until it is mended, nothing is allowed where the file holds.
+    Error,
+}
+
+/// Something that is wrong with a file of rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// How bad it is.
+    pub level: Level,
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong, and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { level, file, line, column, message } = self;
+        let level = if *level == Level::Error { "error" } else { "warning" };
+        write!(f, "{file}:{line}:{column}: {level}: {message}")
+    }
+}
+
+/// Whose rules a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// The user's own: they may allow.
+    User,
+    /// A project's: they came with the code, and may only tighten. An `allow` in them is left out
+    /// with a warning.
+    Project,
+}
+
+/// A file of rules.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RuleFile {
+    /// Its name, as it is shown.
+    pub name: String,
+    /// Whose rules they are.
+    pub trust: Trust,
+    /// The rules that could be read.
+    pub rules: Vec<Rule>,
+    /// The tests.
+    pub cases: Vec<Case>,
+    /// What is wrong with it, in the order of the file.
+    pub problems: Vec<Problem>,
+}
+
+impl RuleFile {
+    /// Reads a file. It never fails: what is wrong is in [`RuleFile::problems`].
+    #[must_use]
+    pub fn read(name: &str, text: &str, trust: Trust) -> Self {
+        read::read(name, text, trust)
+    }
+
+    /// A file that is there and could not be read, for the reason given.
+    #[must_use]
+    pub fn unreadable(name: &str, why: &str, trust: Trust) -> Self {
+        let problem = Problem {
+            level: Level::Error,
+            file: name.into(),
+            line: 1,
+            column: 1,
+            message: why.into(),
+        };
+        Self {
+            name: name.into(),
+            trust,
+            rules: Vec::new(),
+            cases: Vec::new(),
+            problems: vec![problem],
+        }
+    }
+
+    /// Whether it has errors, so that what it means is not known.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.problems.iter().any(|problem| problem.level == Level::Error)
+    }
+
+    /// All problems, with those that come with time: rules that have expired.
+    #[must_use]
+    pub fn check(&self, moment: &Moment) -> Vec<Problem> {
+        let expired = self.rules.iter().filter(|rule| rule.is_over(moment)).map(|rule| Problem {
+            level: Level::Warning,
+            file: rule.file.clone(),
+            line: rule.line,
+            column: 1,
+            message: format!("rule `{}` has expired and holds no more; remove it", rule.name),
+        });
+        let mut problems: Vec<Problem> = self.problems.iter().cloned().chain(expired).collect();
+        problems.sort_by_key(|problem| (problem.line, problem.column));
+        problems
+    }
+}
+
+#[cfg(test)]
+mod tests;

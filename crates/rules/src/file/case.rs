@@ -1,0 +1,97 @@
+//! The tests in a file of rules: an act, and what is to be decided.
+
+use serde_json::{Value, json};
+
+use super::fields::{Fields, Source};
+use super::read::decision;
+use crate::act::Act;
+use crate::moment::{Moment, Until};
+use crate::rule::Decision;
+
+const KEYS: [&str; 10] =
+    ["name", "tool", "command", "path", "url", "input", "project", "agent", "at", "expect"];
+
+/// One test of a file of rules.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Case {
+    /// What is shown for it: its name, or what it is about.
+    pub name: String,
+    /// The line in which it begins.
+    pub line: usize,
+    /// What is to be decided.
+    pub expect: Decision,
+    tool: String,
+    input: Value,
+    project: Option<String>,
+    agent: String,
+    at: Option<Moment>,
+}
+
+impl Case {
+    /// The act that is decided on, for a user with this home and this project unless it says.
+    #[must_use]
+    pub fn act(&self, home: &str, project: &str) -> Act {
+        let project = self.project.as_deref().unwrap_or(project);
+        let project = crate::place::resolve(project, crate::place::Base { cwd: "/", home });
+        Act::of(&self.tool, &self.input.to_string(), &project, &self.agent, home)
+    }
+
+    /// When it happens, unless that does not matter.
+    #[must_use]
+    pub fn moment(&self) -> Option<Moment> {
+        self.at
+    }
+}
+
+pub(super) fn read(fields: &Fields<'_>, source: &mut Source<'_>) -> Option<Case> {
+    fields.only(&KEYS, source);
+    let expect = decision(fields, "expect", source);
+    let mut text = |name: &str| fields.text(name, source).map(|text| text.text);
+    let (name, tool, command, path, url) =
+        (text("name"), text("tool"), text("command"), text("path"), text("url"));
+    let (project, agent, at) = (text("project"), text("agent"), text("at"));
+    let input = fields.json("input", source);
+    let given: Vec<&str> =
+        ["command", "path", "url", "input"].into_iter().filter(|name| fields.has(name)).collect();
+    if given.len() > 1 {
+        source.error(
+            fields.at(),
+            format!("a test has one of command, path, url and input, not {}", given.join(" and ")),
+        );
+        return None;
+    }
+    let about = command.as_ref().or(path.as_ref()).or(url.as_ref()).or(tool.as_ref()).cloned();
+    let (default, input) = match (command, path, url, input) {
+        (Some(command), ..) => (Some("Bash"), json!({ "command": command })),
+        (_, Some(path), ..) => (Some("Read"), json!({ "file_path": path.clone() })),
+        (_, _, Some(url), _) => (Some("WebFetch"), json!({ "url": url })),
+        (.., input) => (None, input.unwrap_or(json!({}))),
+    };
+    let Some(tool) = tool.or(default.map(Into::into)) else {
+        source.error(
+            fields.at(),
+            "a test names what it is about: command, path, url, or tool with input",
+        );
+        return None;
+    };
+    // A day without a time is its noon.
+    let at = at.map(|at| if at.len() == 10 { at + "T12:00" } else { at });
+    let moment = match at.map(|at| Until::read(&at)).transpose() {
+        Ok(at) => at.map(Until::moment),
+        Err(why) => {
+            source.error(fields.at_of("at"), format!("`at`: {why}"));
+            return None;
+        }
+    };
+    Some(Case {
+        name: name.or(about).unwrap_or_default(),
+        line: source.place(fields.at()).0,
+        expect: expect?,
+        tool,
+        input,
+        project,
+        agent: agent.unwrap_or_else(|| "claude".into()),
+        at: moment,
+    })
+}

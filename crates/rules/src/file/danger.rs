@@ -1,0 +1,165 @@
+//! Rules that would allow more than their writer thinks, or that never hold.
+
+use super::Level;
+use super::fields::{Fields, Source};
+use crate::act::{Class, RUN_TOOLS, WRITE_TOOLS};
+use crate::glob::Lean;
+use crate::place::last_name;
+use crate::rule::command::CommandPattern;
+use crate::rule::{Decision, Rule};
+use crate::shell::names::{CAN_RUN, INTERPRETERS, SHELLS, STATEFUL, WRAPPERS, is_one_of};
+
+/// Notes what is dangerous; whether the rule may hold all the same.
+pub(super) fn check(rule: &mut Rule, fields: &Fields<'_>, source: &mut Source<'_>) -> bool {
+    let errors = source.problems.iter().filter(|problem| problem.level == Level::Error).count();
+    never(rule, fields, source);
+    if rule.decision == Decision::Allow {
+        vague(rule, fields, source);
+        for pattern in rule.command.iter().flatten() {
+            broad(pattern, fields, source);
+        }
+    }
+    source.problems.iter().filter(|problem| problem.level == Level::Error).count() == errors
+}
+
+/// What no act can fulfil.
+fn never(rule: &Rule, fields: &Fields<'_>, source: &mut Source<'_>) {
+    let name = &rule.name;
+    let is_class = |class| rule.class.as_ref().is_none_or(|classes| classes.contains(&class));
+    if rule.command.is_some() && !is_class(Class::Run) {
+        let message =
+            format!("rule `{name}` never holds: only an act of class `run` has a `command`");
+        source.error(fields.at_of("class"), message);
+    }
+    if rule.command.is_some() && rule.host.is_some() && rule.decision == Decision::Allow {
+        let message = format!(
+            "rule `{name}`: which hosts a command reaches cannot be known, so that an allow cannot have \
+             both `command` and `host`; write the address into the pattern of the command"
+        );
+        source.error(fields.at_of("host"), message);
+    }
+    if rule.project.iter().flatten().any(crate::rule::path::PathPattern::is_relative) {
+        let message =
+            format!("rule `{name}`: a `project` is an absolute path, or one that begins with `~/`");
+        source.error(fields.at_of("project"), message);
+    }
+}
+
+/// An allow that says too little of what it allows.
+fn vague(rule: &Rule, fields: &Fields<'_>, source: &mut Source<'_>) {
+    let name = &rule.name;
+    let says_what = ["tool", "class", "command", "path", "host"].iter().any(|key| fields.has(key));
+    if !says_what {
+        let message = format!(
+            "rule `{name}` says who, where and when, but not what it allows; add one of: tool, class, \
+             command, path, host"
+        );
+        return source.error(fields.at(), message);
+    }
+    let covers = |class: Class, tools: &[&str]| {
+        let is_tool =
+            |tool: &str| rule.tool.iter().flatten().any(|pattern| pattern.fits(tool, Lean::Strict));
+        match (&rule.class, &rule.tool) {
+            (Some(classes), None) => classes.contains(&class),
+            (None, Some(_)) => tools.iter().any(|tool| is_tool(tool)),
+            (Some(classes), Some(_)) => {
+                classes.contains(&class) && tools.iter().any(|tool| is_tool(tool))
+            }
+            (None, None) => false,
+        }
+    };
+    if rule.command.is_none() && covers(Class::Run, RUN_TOOLS) {
+        let message = format!(
+            "rule `{name}` would allow every command; say which with `command`, or write \
+             `command = \"*\"` if you mean every one"
+        );
+        source.error(fields.at(), message);
+    }
+    if rule.path.is_none() && rule.command.is_none() && covers(Class::Write, WRITE_TOOLS) {
+        let message = format!(
+            "rule `{name}` would allow changes to every file; say which with `path`, such as \
+             `path = \"**\"` for all in the project"
+        );
+        source.error(fields.at(), message);
+    }
+    let is_any =
+        rule.tool.is_none() && rule.path.is_none() && rule.command.is_none() && rule.host.is_none();
+    if is_any
+        && rule.class.iter().flatten().any(|class| matches!(class, Class::Network | Class::Other))
+    {
+        let message =
+            format!("rule `{name}` allows a whole class; name the tools or hosts that you mean");
+        source.note(Level::Warning, fields.at_of("class"), message);
+    }
+}
+
+/// A pattern that allows more than it seems.
+fn broad(pattern: &CommandPattern, fields: &Fields<'_>, source: &mut Source<'_>) {
+    let at = fields.at_of("command");
+    let fixed = pattern.fixed();
+    let text = &pattern.text;
+    let Some(program) = fixed.first() else {
+        if text.trim() == "*" {
+            source.note(Level::Warning, at, "`*` allows every command that is fully understood");
+        } else {
+            source.error(at, format!("`{text}`: the program of an allow has to be written out"));
+        }
+        return;
+    };
+    let is = |list: &str| is_one_of(program, list);
+    let is_named = fixed[1..].iter().any(|word| !is_own_word(word));
+    if (is(SHELLS) || is("eval source .")) && !is_named
+        || is(WRAPPERS) && pattern.is_open() && !names_program(&fixed)
+    {
+        let message = format!(
+            "`{text}` would allow any command; write out the command that `{program}` is to run"
+        );
+        source.error(at, message);
+    } else if runs_code(&fixed, pattern.is_open()) {
+        source.error(
+            at,
+            format!("`{text}` would allow any program text; write it out, or name a file"),
+        );
+    } else if is(STATEFUL) {
+        let message =
+            format!("`{text}` is never allowed: `{program}` changes what other commands mean");
+        source.note(Level::Warning, at, message);
+    } else if pattern.is_open() && !is_named && (is(INTERPRETERS) || is(CAN_RUN)) {
+        let message = format!(
+            "`{text}` also allows the options and arguments with which `{program}` runs other programs; \
+             write out more words"
+        );
+        source.note(Level::Warning, at, message);
+    }
+    if pattern.has_wild_path() {
+        let message = format!(
+            "`{text}`: a `*` beside a slash also stands for `..`; use `path` to say which files are meant"
+        );
+        source.note(Level::Warning, at, message);
+    }
+}
+
+/// Whether a wrapper is told what to run. What follows an option may be the option's value, unless
+/// that is `--`.
+fn names_program(fixed: &[String]) -> bool {
+    let takes_value = |word: &str| word.starts_with('-') && word != "--" && !word.contains('=');
+    fixed.windows(2).any(|two| !is_own_word(&two[1]) && !takes_value(&two[0]))
+}
+
+/// A word of a wrapper that names no program: an option, a number, another wrapper.
+fn is_own_word(word: &str) -> bool {
+    word.starts_with('-')
+        || word.starts_with(|c: char| c.is_ascii_digit())
+        || word.contains('=')
+        || is_one_of(word, WRAPPERS)
+        || is_one_of(word, SHELLS)
+}
+
+/// Whether an interpreter is given its program as a text that is left open.
+fn runs_code(fixed: &[String], is_open: bool) -> bool {
+    let takes_text =
+        ["-c", "-e", "-E", "-r", "--eval", "--command", "-lc", "-exec", "-execdir", "-ok"];
+    let is_runner = |word: &String| is_one_of(word, INTERPRETERS) || is_one_of(word, SHELLS);
+    let last = fixed.last().map(|word| last_name(word));
+    is_open && fixed.iter().any(is_runner) && last.is_some_and(|last| takes_text.contains(&last))
+}

@@ -1,0 +1,160 @@
+//! The members of one table of a file, each with its place.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::nearest::hint;
+use super::{LONGEST_PATTERN, Level, MOST_PATTERNS, Problem};
+
+/// The text of a file, and what is wrong with it.
+pub(super) struct Source<'a> {
+    pub(super) name: &'a str,
+    pub(super) text: &'a str,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Source<'_> {
+    /// The line and the column of a byte.
+    pub(super) fn place(&self, at: usize) -> (usize, usize) {
+        let before = self.text.get(..at).unwrap_or(self.text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        (line, column)
+    }
+
+    pub(super) fn note(&mut self, level: Level, at: usize, message: impl Into<String>) {
+        let (line, column) = self.place(at);
+        let message = message.into();
+        self.problems.push(Problem { level, file: self.name.into(), line, column, message });
+    }
+
+    pub(super) fn error(&mut self, at: usize, message: impl Into<String>) {
+        self.note(Level::Error, at, message);
+    }
+}
+
+/// A text in a file, and where it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Text {
+    pub(super) text: String,
+    pub(super) at: usize,
+}
+
+/// One table.
+pub(super) struct Fields<'a> {
+    pub(super) table: &'a DeTable<'a>,
+    pub(super) span: Range<usize>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(value: &'a Spanned<DeValue<'a>>) -> Option<Self> {
+        Some(Self { table: value.get_ref().as_table()?, span: value.span() })
+    }
+
+    /// Where the table begins.
+    pub(super) fn at(&self) -> usize {
+        self.span.start
+    }
+
+    /// Notes every member whose name is not known.
+    pub(super) fn only(&self, known: &[&str], source: &mut Source<'_>) {
+        for (key, _) in self.table {
+            let name: &str = key.get_ref();
+            if !known.contains(&name) {
+                source
+                    .error(key.span().start, format!("unknown key `{name}`{}", hint(name, known)));
+            }
+        }
+    }
+
+    fn value(&self, name: &str) -> Option<&'a Spanned<DeValue<'a>>> {
+        self.table.iter().find(|(key, _)| key.get_ref() == name).map(|(_, value)| value)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.value(name).is_some()
+    }
+
+    /// Where the value of a member begins, or the table.
+    pub(super) fn at_of(&self, name: &str) -> usize {
+        self.value(name).map_or(self.at(), |value| value.span().start)
+    }
+
+    /// A member that is a text; a date counts as one.
+    pub(super) fn text(&self, name: &str, source: &mut Source<'_>) -> Option<Text> {
+        let value = self.value(name)?;
+        let at = value.span().start;
+        let text = match value.get_ref() {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Datetime(date) => date.to_string(),
+            other => {
+                source.error(at, format!("`{name}` is a text, not {}", other.type_str()));
+                return None;
+            }
+        };
+        Some(Text { text, at })
+    }
+
+    /// A member that is a text or a list of texts.
+    pub(super) fn texts(&self, name: &str, source: &mut Source<'_>) -> Option<Vec<Text>> {
+        let value = self.value(name)?;
+        let at = value.span().start;
+        let values: Vec<&Spanned<DeValue<'_>>> = match value.get_ref() {
+            DeValue::Array(values) => values.iter().collect(),
+            _ => vec![value],
+        };
+        if values.is_empty() || values.len() > MOST_PATTERNS {
+            source.error(at, format!("`{name}` is a text or a list of 1 to {MOST_PATTERNS} texts"));
+        }
+        let mut texts = Vec::new();
+        for value in values {
+            let at = value.span().start;
+            match value.get_ref().as_str() {
+                Some(text) if text.len() <= LONGEST_PATTERN && !text.trim().is_empty() => {
+                    texts.push(Text { text: text.into(), at });
+                }
+                Some(_) => source.error(
+                    at,
+                    format!(
+                        "`{name}` has a text that is empty or longer than {LONGEST_PATTERN} bytes"
+                    ),
+                ),
+                None => source.error(at, format!("`{name}` is a text or a list of texts")),
+            }
+        }
+        Some(texts)
+    }
+
+    /// A member that is a table of any values, as JSON.
+    pub(super) fn json(&self, name: &str, source: &mut Source<'_>) -> Option<serde_json::Value> {
+        let value = self.value(name)?;
+        if value.get_ref().is_table() {
+            return Some(json(value.get_ref()));
+        }
+        source.error(
+            value.span().start,
+            format!("`{name}` is a table, such as {{ file_path = \"a.txt\" }}"),
+        );
+        None
+    }
+}
+
+fn json(value: &DeValue<'_>) -> serde_json::Value {
+    match value {
+        DeValue::String(text) => text.as_ref().into(),
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
+            .map_or(serde_json::Value::Null, Into::into),
+        DeValue::Float(number) => {
+            number.as_str().parse::<f64>().map_or(serde_json::Value::Null, Into::into)
+        }
+        DeValue::Boolean(truth) => (*truth).into(),
+        DeValue::Datetime(date) => date.to_string().into(),
+        DeValue::Array(values) => values.iter().map(|value| json(value.get_ref())).collect(),
+        DeValue::Table(table) => table
+            .iter()
+            .map(|(key, value)| (key.get_ref().to_string(), json(value.get_ref())))
+            .collect(),
+    }
+}

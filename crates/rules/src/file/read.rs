@@ -1,0 +1,222 @@
+//! From the text of a file to its rules.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::fields::{Fields, Source, Text};
+use super::nearest::hint;
+use super::{LARGEST_FILE, Level, MOST_RULES, RuleFile, Trust, case, danger};
+use crate::act::Class;
+use crate::glob::name_pattern;
+use crate::moment::{Between, Days, Until};
+use crate::rule::command::CommandPattern;
+use crate::rule::host::HostPattern;
+use crate::rule::path::PathPattern;
+use crate::rule::{Decision, NamePattern, Rule};
+
+/// What a rule may say.
+const KEYS: [&str; 13] = [
+    "name", "decide", "tool", "class", "command", "path", "host", "project", "agent", "between",
+    "days", "until", "reason",
+];
+/// What makes a rule one about something.
+const CONDITIONS: [&str; 10] =
+    ["tool", "class", "command", "path", "host", "project", "agent", "between", "days", "until"];
+
+pub(super) fn read(name: &str, text: &str, trust: Trust) -> RuleFile {
+    let mut file = RuleFile {
+        name: name.into(),
+        trust,
+        rules: Vec::new(),
+        cases: Vec::new(),
+        problems: Vec::new(),
+    };
+    let mut source = Source { name, text, problems: Vec::new() };
+    if text.len() > LARGEST_FILE {
+        source.error(0, format!("the file is larger than {LARGEST_FILE} bytes"));
+    } else {
+        match DeTable::parse(text) {
+            Ok(table) => tables(table.get_ref(), &mut file, &mut source),
+            Err(error) => {
+                let at = error.span().map_or(0, |span| span.start);
+                source.error(at, error.message().to_owned());
+            }
+        }
+    }
+    file.problems = source.problems;
+    file.problems.sort_by_key(|problem| (problem.line, problem.column));
+    file
+}
+
+fn tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut Source<'_>) {
+    for (key, value) in table {
+        let name: &str = key.get_ref();
+        match name {
+            "rule" => each(value, "rule", source, |fields, source| {
+                let rule = rule(fields, file.trust, source)?;
+                if let Some(first) = file.rules.iter().find(|other| other.name == rule.name) {
+                    let message = format!(
+                        "the name `{}` is already that of the rule in line {}",
+                        rule.name, first.line
+                    );
+                    source.error(fields.at_of("name"), message);
+                }
+                file.rules.push(rule);
+                Some(())
+            }),
+            "test" => each(value, "test", source, |fields, source| {
+                file.cases.push(case::read(fields, source)?);
+                Some(())
+            }),
+            _ => {
+                let what = if value.get_ref().is_table() { "table" } else { "key" };
+                source.error(
+                    key.span().start,
+                    format!("unknown {what} `{name}`{}", hint(name, &["rule", "test"])),
+                );
+            }
+        }
+    }
+}
+
+/// Reads every table of a list.
+fn each(
+    value: &Spanned<DeValue<'_>>,
+    name: &str,
+    source: &mut Source<'_>,
+    mut read: impl FnMut(&Fields<'_>, &mut Source<'_>) -> Option<()>,
+) {
+    let at = value.span().start;
+    let Some(values) = value.get_ref().as_array() else {
+        source.error(at, format!("write `[[{name}]]`, with two brackets: there may be many"));
+        return;
+    };
+    if values.len() > MOST_RULES {
+        source.error(at, format!("there are more than {MOST_RULES} of `{name}`"));
+    }
+    for value in values.iter().take(MOST_RULES) {
+        match Fields::new(value) {
+            Some(fields) => {
+                read(&fields, source);
+            }
+            None => source
+                .error(value.span().start, format!("write `[[{name}]]` and its keys below it")),
+        }
+    }
+}
+
+fn rule(fields: &Fields<'_>, trust: Trust, source: &mut Source<'_>) -> Option<Rule> {
+    let errors = source.problems.len();
+    fields.only(&KEYS, source);
+    let name = fields.text("name", source);
+    let decision = decision(fields, "decide", source);
+    let mut rule = Rule {
+        name: name.map(|name| name.text).unwrap_or_default(),
+        decision: decision.unwrap_or(Decision::Ask),
+        file: source.name.into(),
+        line: source.place(fields.at()).0,
+        reason: fields.text("reason", source).map(|reason| reason.text),
+        tool: names(fields, "tool", source),
+        class: classes(fields, source),
+        command: patterns(fields, "command", source, CommandPattern::read),
+        path: patterns(fields, "path", source, PathPattern::read),
+        host: patterns(fields, "host", source, HostPattern::read),
+        project: patterns(fields, "project", source, PathPattern::read),
+        agent: names(fields, "agent", source),
+        between: one(fields, "between", source, Between::read),
+        days: days(fields, source),
+        until: one(fields, "until", source, Until::read),
+        scope: None,
+    };
+    if rule.name.trim().is_empty() && !(fields.has("name") && source.problems.len() > errors) {
+        source.error(fields.at_of("name"), "a rule has a `name`, by which it is told apart");
+    }
+    if !CONDITIONS.iter().any(|condition| fields.has(condition)) {
+        let message =
+            "a rule without any condition would hold for everything; add one of: ".to_owned();
+        source.error(fields.at(), message + &CONDITIONS.join(", "));
+    }
+    if decision.is_none() || source.problems.len() > errors {
+        return None;
+    }
+    if trust == Trust::Project && rule.decision == Decision::Allow {
+        let message = format!(
+            "rule `{}` is left out: rules of a project may deny and ask, but not allow; \
+             put it into your own rules",
+            rule.name
+        );
+        source.note(Level::Warning, fields.at(), message);
+        return None;
+    }
+    danger::check(&mut rule, fields, source).then_some(rule)
+}
+
+/// A member that is a decision.
+pub(super) fn decision(
+    fields: &Fields<'_>,
+    name: &str,
+    source: &mut Source<'_>,
+) -> Option<Decision> {
+    if !fields.has(name) {
+        source.error(fields.at(), format!("`{name}` is missing: \"allow\", \"deny\" or \"ask\""));
+        return None;
+    }
+    let Text { text, at } = fields.text(name, source)?;
+    let known = [Decision::Allow, Decision::Deny, Decision::Ask];
+    let found = known.into_iter().find(|decision| decision.name() == text);
+    if found.is_none() {
+        source.error(
+            at,
+            format!("`{name}` is no `{text}`{}", hint(&text, &known.map(Decision::name))),
+        );
+    }
+    found
+}
+
+fn names(fields: &Fields<'_>, name: &str, source: &mut Source<'_>) -> Option<Vec<NamePattern>> {
+    patterns(fields, name, source, |text| {
+        Ok(NamePattern { text: text.into(), toks: name_pattern(text) })
+    })
+}
+
+fn classes(fields: &Fields<'_>, source: &mut Source<'_>) -> Option<Vec<Class>> {
+    patterns(fields, "class", source, |text| {
+        let known = Class::ALL.map(Class::name);
+        let class = Class::ALL.into_iter().find(|class| class.name() == text);
+        class.ok_or_else(|| format!("there is no class `{text}`{}", hint(text, &known)))
+    })
+}
+
+fn patterns<T>(
+    fields: &Fields<'_>,
+    name: &str,
+    source: &mut Source<'_>,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Option<Vec<T>> {
+    let mut found = Vec::new();
+    for Text { text, at } in fields.texts(name, source)? {
+        match read(&text) {
+            Ok(pattern) => found.push(pattern),
+            Err(why) => source.error(at, format!("`{name}`: {why}")),
+        }
+    }
+    Some(found)
+}
+
+fn one<T>(
+    fields: &Fields<'_>,
+    name: &str,
+    source: &mut Source<'_>,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Option<T> {
+    let Text { text, at } = fields.text(name, source)?;
+    read(&text).map_err(|why| source.error(at, format!("`{name}`: {why}"))).ok()
+}
+
+fn days(fields: &Fields<'_>, source: &mut Source<'_>) -> Option<Days> {
+    let days = patterns(fields, "days", source, |text| {
+        Days::read(text)
+            .map_err(|word| format!("there is no day `{word}`{}", hint(&word, &Days::names())))
+    })?;
+    days.into_iter().reduce(Days::and)
+}

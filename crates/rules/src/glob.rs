@@ -1,0 +1,284 @@
+//! Patterns over text, and whether two of them can mean the same text.
+//!
+//! A rule's pattern and a shell word that is not yet expanded are the same thing here: a list of
+//! [`Tok`]s. A text that is known is one without wildcards, so one question answers both: could
+//! these two [meet](meets)?
+
+/// The most steps one comparison may take; what is larger is not compared.
+const MOST_STEPS: usize = 4_000_000;
+
+/// One step of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tok {
+    /// This character.
+    Is(char),
+    /// One character, but no `/`.
+    One,
+    /// Any characters, but no `/`.
+    Run,
+    /// Any characters at all.
+    Cross,
+    /// The beginning of a shell's `*` at the start of a name: it stands before a [`Tok::Run`], and
+    /// the two together are nothing, or characters of which the first is no dot.
+    Shy,
+    /// A shell's `?` at the start of a name: one character, but no `/` and no dot.
+    ShyOne,
+}
+
+/// How a comparison ends that has to be right in one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lean {
+    /// For allowing: letters count as they are, and what is too large to compare is different.
+    Strict,
+    /// For denying, asking and guarding: case does not count, and what is too large is the same.
+    Generous,
+}
+
+/// The tokens of a text that stands for itself.
+pub(crate) fn literal(text: &str) -> Vec<Tok> {
+    text.chars().map(Tok::Is).collect()
+}
+
+/// Whether some text fits both patterns.
+pub(crate) fn meets(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
+    // Nearly always the first or the last letters differ already.
+    let (mut one, mut other) = (one, other);
+    while let ([Tok::Is(a), rest @ ..], [Tok::Is(b), others @ ..]) = (one, other) {
+        if !is_same(*a, *b, lean) {
+            return false;
+        }
+        (one, other) = (rest, others);
+    }
+    while let ([rest @ .., Tok::Is(a)], [others @ .., Tok::Is(b)]) = (one, other) {
+        if !is_same(*a, *b, lean) {
+            return false;
+        }
+        (one, other) = (rest, others);
+    }
+    match (one, other) {
+        ([], []) => true,
+        // A known text and a pattern that is all wildcard need no search either.
+        (text, [Tok::Cross]) | ([Tok::Cross], text) if is_text(text) => true,
+        ([Tok::Is(_), ..], []) | ([], [Tok::Is(_), ..]) => false,
+        _ => meet_slowly(one, other, lean),
+    }
+}
+
+/// Whether a pattern is a known text.
+pub(crate) fn is_text(toks: &[Tok]) -> bool {
+    toks.iter().all(|tok| matches!(tok, Tok::Is(_)))
+}
+
+fn meet_slowly(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
+    for (text, pattern) in [(one, other), (other, one)] {
+        if is_text(text) && pattern.iter().all(|tok| matches!(tok, Tok::Is(_) | Tok::Cross)) {
+            return fits_pieces(text, pattern, lean);
+        }
+    }
+    if one.len().saturating_mul(other.len()) > MOST_STEPS {
+        return lean == Lean::Generous;
+    }
+    // `row[j]` says whether the first `i` tokens of one and the first `j` of the other can have
+    // used up the same text.
+    let width = other.len() + 1;
+    let mut rows = [vec![false; width], vec![false; width], vec![false; width]];
+    rows[0][0] = true;
+    for i in 0..=one.len() {
+        for j in 0..width {
+            if rows[0][j] {
+                step(&mut rows, one.get(i), other.get(j), j, lean);
+            }
+        }
+        if i == one.len() {
+            return rows[0][other.len()];
+        }
+        rows.rotate_left(1);
+        rows[2].fill(false);
+    }
+    false
+}
+
+/// Whether a known text fits a pattern of texts with anything between them: each is looked for as
+/// far to the left as it is found, and the last has to stand at the end.
+fn fits_pieces(text: &[Tok], pattern: &[Tok], lean: Lean) -> bool {
+    let mut pieces: Vec<&[Tok]> = pattern.split(|tok| *tok == Tok::Cross).collect();
+    let is_at = |text: &[Tok], piece: &[Tok]| {
+        text.len() >= piece.len() && text.iter().zip(piece).all(|(a, b)| shares(*a, *b, lean))
+    };
+    let (first, last) = (pieces[0], pieces.pop().unwrap_or_default());
+    if pieces.is_empty() {
+        return text.len() == last.len() && is_at(text, last);
+    }
+    if !is_at(text, first) || text.len() < first.len() + last.len() {
+        return false;
+    }
+    let (mut rest, end) = text[first.len()..].split_at(text.len() - first.len() - last.len());
+    for piece in &pieces[1..] {
+        let Some(at) = (0..=rest.len()).find(|at| is_at(&rest[*at..], piece)) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    is_at(end, last)
+}
+
+/// Marks what can be reached from the state in which `a` and `b` come next.
+fn step(rows: &mut [Vec<bool>; 3], a: Option<&Tok>, b: Option<&Tok>, j: usize, lean: Lean) {
+    // Both may skip, which only looks forward: along the row, or into the rows that follow.
+    match a {
+        Some(Tok::Run | Tok::Cross) => rows[1][j] = true,
+        Some(Tok::Shy) => rows[2][j] = true,
+        _ => {}
+    }
+    match b {
+        Some(Tok::Run | Tok::Cross) => rows[0][j + 1] = true,
+        Some(Tok::Shy) if j + 2 < rows[0].len() => rows[0][j + 2] = true,
+        _ => {}
+    }
+    if let (Some(a), Some(b)) = (a, b)
+        && shares(*a, *b, lean)
+    {
+        let stays = |tok: &Tok| matches!(tok, Tok::Run | Tok::Cross);
+        match (stays(a), stays(b)) {
+            // Whatever both could eat together, skipping does as well.
+            (true, true) => {}
+            (true, false) => rows[0][j + 1] = true,
+            (false, true) => rows[1][j] = true,
+            (false, false) => rows[1][j + 1] = true,
+        }
+    }
+}
+
+/// Whether both can be the same character.
+fn shares(a: Tok, b: Tok, lean: Lean) -> bool {
+    match (a, b) {
+        (Tok::Is(a), Tok::Is(b)) => is_same(a, b, lean),
+        (Tok::Is(c), tok) | (tok, Tok::Is(c)) => match tok {
+            Tok::Cross => true,
+            Tok::Shy | Tok::ShyOne => c != '/' && c != '.',
+            _ => c != '/',
+        },
+        _ => true,
+    }
+}
+
+fn is_same(a: char, b: char, lean: Lean) -> bool {
+    let folds =
+        || a.eq_ignore_ascii_case(&b) || (!a.is_ascii() && a.to_lowercase().eq(b.to_lowercase()));
+    a == b || (lean == Lean::Generous && folds())
+}
+
+/// A pattern of names in a rule: `*` is any text, `?` any character.
+pub(crate) fn name_pattern(text: &str) -> Vec<Tok> {
+    let toks = text.chars().map(|c| match c {
+        '*' => Tok::Cross,
+        '?' => Tok::One,
+        c => Tok::Is(c),
+    });
+    toks.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A pattern in the letters of these tests: `+` is [`Tok::Cross`], `%` a shell's first `*`,
+    /// `!` a shell's first `?`.
+    fn toks(text: &str) -> Vec<Tok> {
+        let toks = text.chars().flat_map(|c| match c {
+            '*' => vec![Tok::Run],
+            '?' => vec![Tok::One],
+            '+' => vec![Tok::Cross],
+            '%' => vec![Tok::Shy, Tok::Run],
+            '!' => vec![Tok::ShyOne],
+            c => vec![Tok::Is(c)],
+        });
+        toks.collect()
+    }
+
+    fn check(one: &str, other: &str, expected: bool) {
+        for (a, b) in [(one, other), (other, one)] {
+            assert_eq!(meets(&toks(a), &toks(b), Lean::Strict), expected, "{a:?} and {b:?}");
+        }
+    }
+
+    #[test]
+    fn patterns_meet_where_one_text_fits_both() {
+        check("", "", true);
+        check("a", "a", true);
+        check("a", "b", false);
+        check("a", "A", false);
+        check("ab", "a", false);
+        check("*", "", true);
+        check("*", "abc", true);
+        check("*", "a/c", false);
+        check("+", "a/c", true);
+        check("a*c", "abbc", true);
+        check("a*c", "abbd", false);
+        check("a*", "*b", true);
+        check("a*", "b*", false);
+        check("a+b", "*/*", true);
+        check("?", "", false);
+        check("?", "x", true);
+        check("?", "/", false);
+        check("a?c", "*b*", true);
+        check("%", ".claude", false);
+        check("%", "claude", true);
+        check("%", "", true);
+        check(".%", ".claude", true);
+        check("x/%", "x/.y", false);
+        check("%b", "b", true);
+        check("!claude", ".claude", false);
+        check("!claude", "_claude", true);
+        check("%", "*", true);
+        check("%", "?", true);
+    }
+
+    #[test]
+    fn generous_means_any_case_and_anything_too_large() {
+        assert!(meets(&literal("RM"), &literal("rm"), Lean::Generous));
+        assert!(!meets(&literal("RM"), &literal("rm"), Lean::Strict));
+        let (long, longer) = (vec![Tok::One; 3_000], vec![Tok::One; 3_001]);
+        assert!(meets(&long, &longer, Lean::Generous));
+        assert!(!meets(&long, &longer, Lean::Strict));
+    }
+
+    /// Says the same by trying, character by character.
+    fn fits(pattern: &[Tok], text: &[char]) -> bool {
+        let Some((first, rest)) = pattern.split_first() else { return text.is_empty() };
+        let one = |ok: fn(char) -> bool| {
+            text.split_first().is_some_and(|(c, after)| ok(*c) && fits(rest, after))
+        };
+        match first {
+            Tok::Is(c) => text.split_first().is_some_and(|(d, after)| c == d && fits(rest, after)),
+            Tok::One => one(|c| c != '/'),
+            Tok::ShyOne => one(|c| c != '/' && c != '.'),
+            Tok::Shy => fits(&rest[1..], text) || one(|c| c != '/' && c != '.'),
+            Tok::Run | Tok::Cross => {
+                let can = |c: char| *first == Tok::Cross || c != '/';
+                fits(rest, text)
+                    || text.split_first().is_some_and(|(c, after)| can(*c) && fits(pattern, after))
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_meets_a_pattern_as_it_fits_it(pattern in "[ab./*?+%!]{0,7}", text in "[ab./]{0,7}") {
+            let chars: Vec<char> = text.chars().collect();
+            let expected = fits(&toks(&pattern), &chars);
+            prop_assert_eq!(meets(&toks(&pattern), &literal(&text), Lean::Strict), expected);
+            prop_assert_eq!(meets(&literal(&text), &toks(&pattern), Lean::Strict), expected);
+        }
+
+        #[test]
+        fn patterns_that_share_a_text_meet(
+            one in "[ab./*?+%!]{0,6}", other in "[ab./*?+%!]{0,6}", text in "[ab./]{0,5}",
+        ) {
+            let chars: Vec<char> = text.chars().collect();
+            if fits(&toks(&one), &chars) && fits(&toks(&other), &chars) {
+                prop_assert!(meets(&toks(&one), &toks(&other), Lean::Strict));
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Tests of what is guarded.
+
+use serde_json::json;
+
+use super::*;
+
+fn guarded() -> Guarded {
+    let mut guarded = Guarded::new("/home/ada");
+    guarded.add(Kind::Socket, "/run/user/1000/callgate/desk.sock");
+    guarded.add(Kind::Own, "/srv/callgate-data");
+    guarded
+}
+
+fn asks(tool: &str, input: &serde_json::Value, cwd: &str) -> bool {
+    guarded().touches(&Act::of(tool, &input.to_string(), cwd, "claude", "/home/ada")).is_some()
+}
+
+fn check(commands: &[&str], expected: bool) {
+    for command in commands {
+        let asks = asks("Bash", &json!({ "command": command }), "/home/ada/engine");
+        assert_eq!(asks, expected, "{command:?}");
+    }
+}
+
+#[test]
+fn commands_that_touch_the_gate_ask() {
+    check(
+        &[
+            "cat ~/.config/callgate/config.toml",
+            "cat /home/ada/.config/callgate/config.toml",
+            "cat $HOME/.config/callgate/config.toml",
+            "cat \"${HOME}\"/.config/callgate/config.toml",
+            "cat ~/.config/../.config/callgate/x",
+            "cat ../.config/callgate/x",
+            "cat ../../ada/.config/callgate/x",
+            "cat /../home/ada//.config/./callgate",
+            "cat ~/.config/call*/x",
+            "cat ~/.config/c?llgate/x",
+            "cat ~/.config/*/config.toml",
+            "cat ~/.*/callgate/x",
+            "cat ~/.config/[c]allgate/x",
+            "cat ~/.CONFIG/Callgate/x",
+            "cat ~/.config/call\u{200c}gate/x",
+            "cat '/home/ada/.config/callgate/x'",
+            "cat /home/ada/.con'fig'/callgate",
+            "cd ~/.config && cat callgate/config.toml",
+            "cd ~/.config/callgate; cat config.toml",
+            "cd ..; cd .config; ls callgate",
+            "(cd ~/.config/callgate && cat *)",
+            "echo x > ~/.claude/settings.json",
+            "echo x >> .claude/settings.local.json",
+            "echo x | tee .claude/settings.json",
+            "cat < .claude/settings.json",
+            "sed -i s/a/b/ .claude/settings.json",
+            "sed -i s/a/b/ sub/.claude/settings.json",
+            "cp x.json .claude/settings.json",
+            "cp settings.json .claude",
+            "cp settings.json .claude/",
+            "cp /tmp/x/settings.json ~/.claude",
+            "cd .claude && cp /tmp/settings.json .",
+            "mv /tmp/settings.local.json .claude/",
+            "ln -s /tmp/x .claude/settings.json",
+            "git -C ~/.claude checkout settings.json",
+            "make -C ~/.codex x",
+            "dd if=x of=.claude/settings.json",
+            "tar --directory=.claude -xf a.tar settings.json",
+            "rm -rf .claude",
+            "rm -rf .c*",
+            "rm -rf ~/.config",
+            "rm -rf ~",
+            "rm -rf /",
+            "rm -rf .",
+            "rm -rf ../engine",
+            "rm -rf \"$PWD\"/../.callgate/rules.toml",
+            "mv ~/.claude ~/x",
+            "mv .claude x",
+            "chmod -R 777 ~",
+            "find ~ -delete",
+            "find . -exec rm {} +",
+            "cp -r evil/. .",
+            "rsync -a evil/ .",
+            "grep -r token ~/.config",
+            "rg token ~",
+            "tar cf x.tar ~/.local",
+            "cp -r ~/.config /tmp/x",
+            "cd ~ && rg token",
+            "python3 -c \"open('/home/ada/.claude/settings.json','w')\"",
+            "node -e 'fs.writeFileSync(\".callgate/rules.toml\")'",
+            "bash -c 'cat ~/.config/callgate/x'",
+            "bash -c \"echo x > .claude/settings.json\"",
+            "cat <<EOF > .callgate/rules.toml\nx\nEOF",
+            "echo $(cat .codex/config.toml)",
+            "nc -U /tmp/vibe-reachout.sock",
+            "curl --unix-socket /run/user/1000/callgate/desk.sock http://x",
+            "ls /srv/callgate-data/ledger.db",
+            "sqlite3 -x=/srv/callgate-data/ledger.db",
+            "CALLGATE_GATED=1 claude -p x",
+            "env CALLGATE_GATED=1 claude",
+            "export CALLGATE_SOCKET=/x",
+        ],
+        true,
+    );
+}
+
+#[test]
+fn commands_that_run_or_end_callgate_ask() {
+    check(
+        &[
+            "callgate up",
+            "callgate",
+            "callgate rules check",
+            "/usr/local/bin/callgate uninstall",
+            "./target/debug/callgate hook",
+            "Callgate uninstall",
+            "sudo callgate uninstall",
+            "env A=1 callgate uninstall",
+            "nohup callgate up",
+            "timeout 5 callgate ask x",
+            "echo x | xargs callgate",
+            "bash -c 'callgate uninstall'",
+            "sh -c \"exec callgate uninstall\"",
+            "ls; callgate uninstall",
+            "echo $(callgate log)",
+            "callgate --help; callgate uninstall",
+            "callgate up --help x",
+            "callgate 'up; x' --help",
+            "pkill callgate",
+            "pkill -f call",
+            "pkill -f .",
+            "pkill -u ada",
+            "killall callgate",
+            "killall -9 Callgate",
+            "kill 1234",
+            "kill -9 -1",
+            "kill $(pidof callgate)",
+            "kill",
+            "systemctl --user stop callgate",
+            "launchctl unload x.callgate.plist",
+            "rm /usr/local/bin/callgate",
+            "mv x ~/.cargo/bin/callgate",
+            "cp /bin/true ~/.cargo/bin/callgate",
+            "chmod -x /opt/callgate",
+        ],
+        true,
+    );
+}
+
+#[test]
+fn other_commands_are_left_to_rules() {
+    check(
+        &[
+            "git status",
+            "ls",
+            "ls -la .",
+            "ls ..",
+            "ls *",
+            "ls ~",
+            "cat src/*.rs",
+            "grep -r callgate .",
+            "grep -rn foo src",
+            "rg foo",
+            "find . -name '*.rs'",
+            "cargo build -p callgate-rules",
+            "cd ~/src/callgate && cargo test",
+            "git clone https://example.com/callgate",
+            "callgate --help",
+            "callgate --version",
+            "callgate help",
+            "callgate rules check --help",
+            "rm -rf target",
+            "rm -rf ./build/*",
+            "rm *.o",
+            "cp a.txt .",
+            "cp -r src /tmp/x",
+            "mv a b",
+            "mv *.txt ..",
+            "chmod +x script.sh",
+            "pkill node",
+            "killall -9 webpack",
+            "kill %1",
+            "kill -l",
+            "systemctl status nginx",
+            "cat ~/.claude/CLAUDE.md",
+            "ls ~/.claude/projects",
+            "cat .claude/commands/x.md",
+            "echo settings.json",
+            "cat settings.json",
+            "cp settings.json settings.bak",
+            "echo $x",
+            "cat \"$file\"",
+            "tar xf a.tar",
+            "ls /tmp",
+            "cp a.txt /tmp",
+        ],
+        false,
+    );
+}
+
+#[test]
+fn other_tools_ask_by_their_paths_and_texts() {
+    let cwd = "/home/ada/engine";
+    for (tool, input, expected) in [
+        ("Write", json!({"file_path": ".claude/settings.json"}), true),
+        ("Edit", json!({"file_path": "/home/ada/.claude/settings.json"}), true),
+        ("Write", json!({"file_path": "sub/.callgate/rules.toml"}), true),
+        ("Write", json!({"file_path": "/home/ada/.codex/config.toml"}), true),
+        ("Write", json!({"file_path": "~/.claude.json"}), true),
+        ("Write", json!({"file_path": "src/../.claude/SETTINGS.json"}), true),
+        ("Write", json!({"file_path": "a.md", "content": "see .claude/settings.json"}), false),
+        ("Write", json!({"file_path": ".claude/commands/x.md"}), false),
+        ("apply_patch", json!({"input": "*** Add File: .callgate/rules.toml\n+x"}), true),
+        ("apply_patch", json!({"input": "nothing of .callgate/ known"}), true),
+        ("Read", json!({"file_path": "~/.config/callgate/config.toml"}), true),
+        ("Read", json!({"file_path": ".claude/settings.json"}), false),
+        ("Read", json!({"file_path": "src/main.rs"}), false),
+        ("Grep", json!({"pattern": "token", "path": "~"}), true),
+        ("Grep", json!({"pattern": "token", "path": "~/.config"}), true),
+        ("Grep", json!({"pattern": "x"}), false),
+        ("Glob", json!({"pattern": "/home/ada/.config/**"}), true),
+        ("mcp__fs__write", json!({"target": "/home/ada/engine/.claude/settings.json"}), true),
+        ("mcp__fs__write", json!({"deep": [{"x": "../.config/callgate/a"}]}), true),
+        ("mcp__fs__write", json!({"x": "file:///home/ada/.config/callgate/a"}), true),
+        ("mcp__sh__run", json!({"cmd": "echo '{}' > .claude/settings.json"}), true),
+        ("mcp__sh__run", json!({"env": {"CALLGATE_GATED": "1"}}), true),
+        ("mcp__fs__write", json!({"target": "src/main.rs"}), false),
+        ("WebFetch", json!({"url": "https://example.com"}), false),
+        ("Task", json!({"prompt": "look at .claude/settings.json"}), false),
+    ] {
+        assert_eq!(asks(tool, &input, cwd), expected, "{tool} {input}");
+    }
+}
+
+#[test]
+fn every_guarded_place_is_guarded_against_every_writing_tool() {
+    for place in [
+        "/home/ada/.config/callgate/rules.toml",
+        "/home/ada/.local/share/callgate/ledger.db",
+        "/home/ada/.local/state/callgate/x",
+        "/tmp/vibe-reachout.sock",
+        "/home/ada/.claude/settings.json",
+        "/home/ada/.claude/settings.local.json",
+        "/home/ada/.claude.json",
+        "/home/ada/.claude/plugins/x/hooks.json",
+        "/home/ada/.codex/hooks.json",
+        "/home/ada/engine/.claude/settings.json",
+        "/home/ada/engine/.claude/settings.local.json",
+        "/home/ada/engine/.callgate/rules.toml",
+        "/etc/claude-code/managed-settings.json",
+        "/srv/callgate-data/x",
+        "/run/user/1000/callgate/desk.sock",
+    ] {
+        for tool in ["Write", "Edit", "MultiEdit", "write_file", "edit_file"] {
+            assert!(asks(tool, &json!({"file_path": place}), "/home/ada/engine"), "{tool} {place}");
+        }
+        for command in [format!("cat {place}"), format!("echo x > {place}"), format!("rm {place}")]
+        {
+            assert!(asks("Bash", &json!({"command": command}), "/home/ada/engine"), "{command}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Paths as words: absolute and without `.`, `..` and double slashes, by their letters alone.
+//!
+//! Nothing here looks at a disk, so a symbolic link is a name like any other.
+
+use crate::glob::Tok;
+
+/// The folders against which `~` and relative paths are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Base<'a> {
+    /// The working folder, absolute.
+    pub(crate) cwd: &'a str,
+    /// The user's home, absolute.
+    pub(crate) home: &'a str,
+}
+
+/// The absolute path that `text` names, with `..` resolved; it cannot climb above the root.
+pub(crate) fn resolve(text: &str, base: Base<'_>) -> String {
+    let whole = match text.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", base.home),
+        _ if text.starts_with('/') => text.to_owned(),
+        _ => format!("{}/{text}", base.cwd),
+    };
+    normal(&whole)
+}
+
+/// An absolute path without `.`, `..` and double slashes.
+pub(crate) fn normal(path: &str) -> String {
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop();
+            }
+            segment => segments.push(segment),
+        }
+    }
+    format!("/{}", segments.join("/"))
+}
+
+/// The same for a path with wildcards. What a `..` leads to after a wildcard that may itself hold
+/// slashes is unknown, and then so is everything before it.
+pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
+    let mut segments: Vec<&[Tok]> = Vec::new();
+    let unknown: &[Tok] = &[Tok::Cross];
+    for segment in path.split(|tok| *tok == Tok::Is('/')) {
+        match segment {
+            [] | [Tok::Is('.')] => {}
+            [Tok::Is('.'), Tok::Is('.')] => {
+                if segments.iter().any(|segment| segment.contains(&Tok::Cross)) {
+                    segments = vec![unknown];
+                } else {
+                    segments.pop();
+                }
+            }
+            segment => segments.push(segment),
+        }
+    }
+    if segments.is_empty() {
+        return vec![Tok::Is('/')];
+    }
+    let mut toks = Vec::with_capacity(path.len() + 1);
+    for segment in segments {
+        toks.push(Tok::Is('/'));
+        toks.extend_from_slice(segment);
+    }
+    toks
+}
+
+/// Whether `path` is `folder` or lies in it; both are normal.
+pub(crate) fn is_in(path: &str, folder: &str) -> bool {
+    match path.strip_prefix(folder) {
+        Some(rest) => rest.is_empty() || rest.starts_with('/') || folder.ends_with('/'),
+        None => false,
+    }
+}
+
+/// The folders above a normal path, the nearest first, the root last.
+pub(crate) fn above(path: &str) -> impl Iterator<Item = &str> {
+    path.char_indices().rev().filter(|(_, c)| *c == '/').filter_map(move |(at, _)| {
+        let folder = if at == 0 { "/" } else { &path[..at] };
+        (folder != path).then_some(folder)
+    })
+}
+
+/// The last name of a path.
+pub(crate) fn last_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::glob::{Lean, literal, meets};
+
+    const BASE: Base<'_> = Base { cwd: "/home/ada/engine", home: "/home/ada" };
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(resolve(text, BASE), expected, "{text:?}");
+        if !text.starts_with('~') {
+            let whole =
+                if text.starts_with('/') { text.into() } else { format!("{}/{text}", BASE.cwd) };
+            assert_eq!(normal_toks(&literal(&whole)), literal(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn paths_are_resolved_by_their_letters() {
+        check("a", "/home/ada/engine/a");
+        check("./a//b/", "/home/ada/engine/a/b");
+        check("../x", "/home/ada/x");
+        check("../../../../../etc/passwd", "/etc/passwd");
+        check("", "/home/ada/engine");
+        check("/", "/");
+        check("/..", "/");
+        check("/a/b/../../c", "/c");
+        check("~", "/home/ada");
+        check("~/x/../y", "/home/ada/y");
+        check("~root/x", "/home/ada/engine/~root/x");
+        check("a~", "/home/ada/engine/a~");
+    }
+
+    #[test]
+    fn a_climb_out_of_the_unknown_may_lead_anywhere() {
+        let toks = |text: &str| -> Vec<Tok> {
+            text.chars().map(|c| if c == '+' { Tok::Cross } else { Tok::Is(c) }).collect()
+        };
+        assert_eq!(normal_toks(&toks("/a/+/../b")), toks("/+/b"));
+        assert!(meets(&normal_toks(&toks("/a/+/../b")), &literal("/c/b"), Lean::Strict));
+        assert_eq!(normal_toks(&toks("/a/x/../+")), toks("/a/+"));
+    }
+
+    #[test]
+    fn a_folder_holds_itself_and_what_is_below() {
+        for (path, folder, expected) in [
+            ("/a/b", "/a", true),
+            ("/a", "/a", true),
+            ("/ab", "/a", false),
+            ("/a", "/", true),
+            ("/", "/a", false),
+        ] {
+            assert_eq!(is_in(path, folder), expected, "{path} in {folder}");
+        }
+        assert_eq!(above("/a/b/c").collect::<Vec<_>>(), ["/a/b", "/a", "/"]);
+        assert_eq!(above("/").count(), 0);
+        assert_eq!(last_name("/a/b/"), "b");
+    }
+
+    proptest! {
+        #[test]
+        fn a_normal_path_stays_as_it_is(text in "[a./~]{0,12}") {
+            let path = resolve(&text, BASE);
+            prop_assert_eq!(normal(&path), path.clone());
+            prop_assert!(path.starts_with('/') && !path.contains("//"));
+            prop_assert!(!path.split('/').any(|segment| segment == ".." || segment == "."));
+        }
+    }
+}

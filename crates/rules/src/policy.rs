@@ -1,0 +1,255 @@
+//! All rules together: what is decided on an act, and why.
+//!
+//! Deny beats ask beats allow, in whatever order the rules stand. What touches callgate itself asks,
+//! whatever the rules say, unless a rule denies it. What no rule decides is asked.
+
+mod backtest;
+mod cases;
+mod defaults;
+mod explain;
+
+pub use backtest::{Backtest, LONGEST_LIST, Past, Turned};
+pub use cases::{CaseResult, run_cases};
+pub use defaults::Defaults;
+pub use explain::{Considered, Explanation};
+
+use crate::act::Act;
+use crate::file::{Problem, RuleFile, Trust};
+use crate::guard::Guarded;
+use crate::moment::Moment;
+use crate::rule::{Decision, Rule};
+use crate::shell::{Command, Script};
+
+/// The longest piece of a command that is repeated in an explanation, in characters.
+const LONGEST_SHOWN: usize = 120;
+/// The most commands of one line that an explanation names.
+const MOST_SHOWN: usize = 4;
+
+/// The rule that decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleName {
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub file: String,
+    /// Its line.
+    pub line: usize,
+    /// Why it is there, in its writer's words.
+    pub reason: Option<String>,
+}
+
+/// What was decided, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The decision.
+    pub decision: Decision,
+    /// The rule that decided; none when it was none.
+    pub rule: Option<RuleName>,
+    /// Why, in a sentence. It may repeat a part of the command: mask it before it is kept.
+    pub because: String,
+    /// Whether it asks because it touches callgate itself: then nothing may allow it for good.
+    pub is_guarded: bool,
+}
+
+/// The rules of all files, what they may not decide, and what holds without them.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    rules: Vec<Rule>,
+    guarded: Guarded,
+    defaults: Defaults,
+    /// Files with errors, each with the folder in which its rules would hold.
+    broken: Vec<(String, Option<String>)>,
+    problems: Vec<Problem>,
+}
+
+impl Policy {
+    /// A policy without rules: everything asks.
+    #[must_use]
+    pub fn new(guarded: Guarded) -> Self {
+        Self {
+            rules: Vec::new(),
+            guarded,
+            defaults: Defaults::default(),
+            broken: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// Adds the rules of a file. Those of a project hold in `folder` and below it, those of the
+    /// user everywhere; a project's file without a folder holds everywhere too.
+    ///
+    /// While a file has errors nothing is allowed where it holds: a rule of it that denies may be
+    /// the one that could not be read.
+    #[must_use]
+    pub fn with(mut self, file: &RuleFile, folder: Option<&str>) -> Self {
+        let scope = folder.filter(|_| file.trust == Trust::Project).map(crate::place::normal);
+        if file.has_errors() {
+            self.broken.push((file.name.clone(), scope.clone()));
+        }
+        // What kind of rules a file may hold was checked when it was read; this is the second wall.
+        let may_hold = |rule: &&Rule| file.trust == Trust::User || rule.decision != Decision::Allow;
+        self.rules.extend(file.rules.iter().filter(may_hold).cloned().map(|mut rule| {
+            rule.scope.clone_from(&scope);
+            rule
+        }));
+        self.problems.extend(file.problems.iter().cloned());
+        self
+    }
+
+    /// Sets what holds where no rule decides.
+    #[must_use]
+    pub fn with_defaults(mut self, defaults: Defaults) -> Self {
+        self.defaults = defaults;
+        self
+    }
+
+    /// The rules.
+    #[must_use]
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// What is wrong with the files.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Decides on an act.
+    #[must_use]
+    pub fn decide(&self, act: &Act, moment: &Moment) -> Verdict {
+        if let Some(verdict) = self.tightened(Decision::Deny, act, moment) {
+            return verdict;
+        }
+        if let Some(why) = self.guarded.touches(act) {
+            let because = format!("no rule can allow this, because {why}");
+            return Verdict { is_guarded: true, ..Verdict::ask(because) };
+        }
+        if let Some(verdict) = self.tightened(Decision::Ask, act, moment) {
+            return verdict;
+        }
+        let verdict = match self.allowed(act, moment) {
+            Ok(verdict) => verdict,
+            Err(why) => match self.defaults.decide(act) {
+                Some(because) => Verdict { decision: Decision::Allow, ..Verdict::ask(because) },
+                None => return Verdict::ask(why),
+            },
+        };
+        self.held_back(act, moment).map_or(verdict, Verdict::ask)
+    }
+
+    /// The first rule of a kind that holds.
+    fn tightened(&self, decision: Decision, act: &Act, moment: &Moment) -> Option<Verdict> {
+        self.rules.iter().filter(|rule| rule.decision == decision).find_map(|rule| {
+            let why = rule.tightens(act, moment).ok()?;
+            let word = if decision == Decision::Deny { "denied" } else { "asked" };
+            Some(Verdict::by(rule, format!("{word} by rule {}: {why}{}", rule.shown(), said(rule))))
+        })
+    }
+
+    /// Why something that would be allowed is not.
+    fn held_back(&self, act: &Act, moment: &Moment) -> Option<String> {
+        let is_here = |scope: &Option<String>| {
+            scope.as_ref().is_none_or(|scope| crate::place::is_in(&act.project, scope))
+        };
+        if let Some((file, _)) = self.broken.iter().find(|(_, scope)| is_here(scope)) {
+            return Some(format!(
+                "{file} has errors, and until it is mended nothing is allowed by rules"
+            ));
+        }
+        let forbids = |rule: &&Rule| rule.decision != Decision::Allow;
+        self.rules.iter().filter(forbids).find_map(|rule| {
+            let why = rule.reaches(act, moment)?;
+            let word = if rule.decision == Decision::Deny { "denies" } else { "asks for" };
+            Some(format!("{why}, which rule {} {word}", rule.shown()))
+        })
+    }
+
+    /// The verdict when rules allow the act, or why they do not.
+    fn allowed(&self, act: &Act, moment: &Moment) -> Result<Verdict, String> {
+        if let Some(why) = act.doubts() {
+            return Err(format!("no rule allows this, because {why}"));
+        }
+        let allows = if let Some(commands) = act.commands() {
+            self.all_allowed(commands, act, moment, 0)?
+        } else {
+            let allow =
+                self.allowing().find_map(|rule| Some((rule, rule.allows(act, moment).ok()?)));
+            vec![allow.ok_or("no rule decides this")?]
+        };
+        let (first, _) = allows.first().ok_or("there is no command")?;
+        let because: Vec<String> = allows
+            .iter()
+            .take(MOST_SHOWN)
+            .map(|(rule, why)| format!("allowed by rule {}: {why}", rule.shown()))
+            .collect();
+        let more = if allows.len() > MOST_SHOWN { "; and so on" } else { "" };
+        Ok(Verdict::by(first, format!("{}{more}", because.join("; "))))
+    }
+
+    fn allowing(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().filter(|rule| rule.decision == Decision::Allow)
+    }
+
+    /// The rule that allows each of some commands, or which command none allows.
+    fn all_allowed(
+        &self,
+        commands: &[Command],
+        act: &Act,
+        moment: &Moment,
+        depth: usize,
+    ) -> Result<Vec<(&Rule, String)>, String> {
+        let mut allows = Vec::new();
+        for command in commands {
+            let rule = self
+                .allowing()
+                .find_map(|rule| Some((rule, rule.allows_command(command, act, moment).ok()?)));
+            if let Some(allow) = rule {
+                allows.push(allow);
+                continue;
+            }
+            let inner = command.through(&act.home, depth).filter(Script::is_clear);
+            let Some(inner) = inner.filter(|inner| !inner.commands.is_empty()) else {
+                return Err(format!("no rule decides `{}`", short(&command.shown())));
+            };
+            allows.extend(self.all_allowed(&inner.commands, act, moment, depth + 1)?);
+        }
+        Ok(allows)
+    }
+}
+
+impl Verdict {
+    fn ask(because: String) -> Self {
+        Self { decision: Decision::Ask, rule: None, because, is_guarded: false }
+    }
+
+    fn by(rule: &Rule, because: String) -> Self {
+        let Rule { name, file, line, reason, .. } = rule;
+        let name = RuleName {
+            name: name.clone(),
+            file: file.clone(),
+            line: *line,
+            reason: reason.clone(),
+        };
+        Self { decision: rule.decision, rule: Some(name), because, is_guarded: false }
+    }
+}
+
+/// What a rule's writer says of it.
+fn said(rule: &Rule) -> String {
+    rule.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
+}
+
+/// A text on one line, and not too long.
+pub(crate) fn short(text: &str) -> String {
+    let line = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut short: String = line.take(LONGEST_SHOWN).collect();
+    if text.chars().count() > LONGEST_SHOWN {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests;

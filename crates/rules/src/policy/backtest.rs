@@ -1,0 +1,88 @@
+//! What a policy would have decided on what has happened.
+
+use super::{Policy, Verdict};
+use crate::act::Act;
+use crate::moment::Moment;
+use crate::rule::Decision;
+
+/// The most acts that are listed one by one; more are only counted.
+pub const LONGEST_LIST: usize = 1_000;
+
+/// Something that has happened.
+#[derive(Debug, Clone)]
+pub struct Past {
+    /// What tells it apart, such as its number in the ledger.
+    pub label: String,
+    /// What was to happen.
+    pub act: Act,
+    /// When.
+    pub moment: Moment,
+    /// What was decided then; [`Decision::Ask`] when nobody did.
+    pub decided: Decision,
+}
+
+/// An act on which the policy decides otherwise.
+#[derive(Debug, Clone)]
+pub struct Turned {
+    /// What tells it apart.
+    pub label: String,
+    /// What was decided then.
+    pub decided: Decision,
+    /// What would be decided now.
+    pub verdict: Verdict,
+}
+
+/// What a policy would have decided on what has happened.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Backtest {
+    /// How many acts there were.
+    pub acts: usize,
+    /// How many of them would have been allowed, asked and denied.
+    pub would: [usize; 3],
+    /// How many were denied then and would be let through now.
+    pub let_through_count: usize,
+    /// The first of them.
+    pub let_through: Vec<Turned>,
+    /// How many were allowed then and would be denied now.
+    pub newly_denied_count: usize,
+    /// The first of them.
+    pub newly_denied: Vec<Turned>,
+    /// How many a person decided then and nobody would be asked now.
+    pub spared: usize,
+}
+
+impl Backtest {
+    /// How many acts would have been decided so.
+    #[must_use]
+    pub fn count(&self, decision: Decision) -> usize {
+        self.would[decision as usize]
+    }
+}
+
+impl Policy {
+    /// Decides again on everything that has happened.
+    pub fn backtest(&self, past: impl IntoIterator<Item = Past>) -> Backtest {
+        let mut result = Backtest::default();
+        for Past { label, act, moment, decided } in past {
+            let verdict = self.decide(&act, &moment);
+            result.acts += 1;
+            result.would[verdict.decision as usize] += 1;
+            result.spared += usize::from(verdict.decision != Decision::Ask);
+            let (count, list) = match (decided, verdict.decision) {
+                (Decision::Deny, Decision::Allow) => {
+                    (&mut result.let_through_count, &mut result.let_through)
+                }
+                (Decision::Allow, Decision::Deny) => {
+                    (&mut result.newly_denied_count, &mut result.newly_denied)
+                }
+                _ => continue,
+            };
+            *count += 1;
+            if list.len() < LONGEST_LIST {
+                list.push(Turned { label, decided, verdict });
+            }
+        }
+        result
+    }
+}

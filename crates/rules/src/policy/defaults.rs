@@ -1,0 +1,49 @@
+//! What holds where no rule decides.
+
+use crate::act::{Act, Class};
+use crate::place::{is_in, normal};
+use crate::rule::Decision;
+
+/// What holds where no rule decides: to ask, unless a class is allowed.
+///
+/// Nothing is allowed by default that is not understood, that touches callgate itself, or, when
+/// there are roots, that names a path outside of them.
+#[derive(Debug, Clone, Default)]
+pub struct Defaults {
+    allowed: Vec<Class>,
+    roots: Option<Vec<String>>,
+}
+
+impl Defaults {
+    /// The runtime's own: reading inside of the roots is allowed, all else asks.
+    #[must_use]
+    pub fn read_inside<'a>(roots: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { allowed: vec![Class::Read], roots: Some(roots.into_iter().map(normal).collect()) }
+    }
+
+    /// Allows a class, or lets it ask again. A default cannot deny; a rule can.
+    #[must_use]
+    pub fn with(mut self, class: Class, decision: Decision) -> Self {
+        self.allowed.retain(|allowed| *allowed != class);
+        if decision == Decision::Allow {
+            self.allowed.push(class);
+        }
+        self
+    }
+
+    /// Why an act is allowed by default, if it is.
+    pub(super) fn decide(&self, act: &Act) -> Option<String> {
+        if !self.allowed.contains(&act.class) || act.doubts().is_some() {
+            return None;
+        }
+        let because = format!("allowed by default: the class is {}", act.class);
+        let Some(roots) = &self.roots else { return Some(because) };
+        // Where a command goes cannot be known, so that no root can hold one.
+        let is_inside = |path: &String| roots.iter().any(|root| is_in(path, root));
+        let holds = act.script.is_none() && act.paths.iter().all(is_inside);
+        let is_about_paths =
+            !matches!(act.class, Class::Read | Class::Write) || !act.paths.is_empty();
+        (holds && (is_about_paths || act.tool == "get_system_info"))
+            .then(|| format!("{because}, inside of {}", roots.join(", ")))
+    }
+}

@@ -1,0 +1,100 @@
+//! Which rules were considered for an act, and why each did or did not hold.
+
+use std::fmt;
+
+use super::{Policy, Verdict, short};
+use crate::act::Act;
+use crate::moment::Moment;
+use crate::rule::{Decision, Rule};
+
+/// One rule, and whether it held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Considered {
+    /// The rule, with its file and line.
+    pub rule: String,
+    /// What it decides.
+    pub decision: Decision,
+    /// Whether it held.
+    pub holds: bool,
+    /// Why, or why not.
+    pub because: String,
+}
+
+/// How a verdict came about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// What was decided.
+    pub verdict: Verdict,
+    /// The simple commands that were found.
+    pub commands: Vec<String>,
+    /// Why nothing may allow it, if so.
+    pub doubts: Option<String>,
+    /// All rules, in the order of their files.
+    pub considered: Vec<Considered>,
+}
+
+impl Policy {
+    /// Decides on an act and says how.
+    #[must_use]
+    pub fn explain(&self, act: &Act, moment: &Moment) -> Explanation {
+        let commands = act.script.iter().flat_map(|script| &script.commands);
+        Explanation {
+            verdict: self.decide(act, moment),
+            commands: commands.map(|command| short(&command.shown())).collect(),
+            doubts: act.doubts(),
+            considered: self.rules.iter().map(|rule| consider(rule, act, moment)).collect(),
+        }
+    }
+}
+
+fn consider(rule: &Rule, act: &Act, moment: &Moment) -> Considered {
+    let fit = if rule.decision == Decision::Allow {
+        allows(rule, act, moment)
+    } else {
+        rule.tightens(act, moment)
+    };
+    let holds = fit.is_ok();
+    let (Ok(because) | Err(because)) = fit;
+    Considered { rule: rule.shown(), decision: rule.decision, holds, because }
+}
+
+/// Whether an allow holds; for a list of commands, which of them it holds for.
+fn allows(rule: &Rule, act: &Act, moment: &Moment) -> Result<String, String> {
+    if let Some(why) = act.doubts() {
+        return Err(why);
+    }
+    let Some(commands) = act.commands() else { return rule.allows(act, moment) };
+    let mut why_not = Err("it runs other commands".into());
+    let mut found = Vec::new();
+    let mut left: Vec<_> = commands.to_vec();
+    let mut steps = 0;
+    while let Some(command) = left.pop() {
+        steps += 1;
+        match rule.allows_command(&command, act, moment) {
+            Ok(_) => found.push(format!("`{}`", short(&command.shown()))),
+            Err(why) => {
+                why_not = Err(why);
+                let inner =
+                    command.through(&act.home, steps).filter(crate::shell::Script::is_clear);
+                left.extend(inner.into_iter().flat_map(|inner| inner.commands));
+            }
+        }
+    }
+    found.reverse();
+    if found.is_empty() { why_not } else { Ok(format!("it allows {}", found.join(", "))) }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}", self.verdict.decision, self.verdict.because)?;
+        for command in &self.commands {
+            writeln!(f, "  command: {command}")?;
+        }
+        for Considered { rule, decision, holds, because } in &self.considered {
+            let holds = if *holds { "holds" } else { "does not hold" };
+            writeln!(f, "  {decision} {rule} {holds}: {because}")?;
+        }
+        Ok(())
+    }
+}

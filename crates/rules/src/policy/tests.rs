@@ -1,0 +1,656 @@
+//! Tests of decisions.
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::act::Class;
+use crate::file::Level;
+
+const HOME: &str = "/home/ada";
+const PROJECT: &str = "/home/ada/engine";
+/// The 16th of November 2026, a Monday, at ten.
+const NOW: i64 = 1_794_823_200_000;
+
+fn file(text: &str) -> RuleFile {
+    let file = RuleFile::read("rules.toml", text, Trust::User);
+    assert!(!file.has_errors(), "{:?}", file.problems);
+    file
+}
+
+fn policy(text: &str) -> Policy {
+    Policy::new(Guarded::new(HOME)).with(&file(text), None)
+}
+
+/// A rule of one line: `decide; key = value; key = value`.
+fn rules(lines: &[&str]) -> String {
+    let rule = |(number, line): (usize, &&str)| {
+        let (decide, rest) = line.split_once("; ").unwrap();
+        format!(
+            "[[rule]]\nname = \"r{number}\"\ndecide = \"{decide}\"\n{}\n",
+            rest.replace("; ", "\n")
+        )
+    };
+    lines.iter().enumerate().map(rule).collect()
+}
+
+fn act(tool: &str, input: &serde_json::Value) -> Act {
+    Act::of(tool, &input.to_string(), PROJECT, "claude", HOME)
+}
+
+fn bash(command: &str) -> Act {
+    act("Bash", &json!({ "command": command }))
+}
+
+fn now() -> Moment {
+    Moment::at(NOW, 0)
+}
+
+fn decide(lines: &[&str], act: &Act) -> Decision {
+    policy(&rules(lines)).decide(act, &now()).decision
+}
+
+fn check(lines: &[&str], act: &Act, expected: &Expect) {
+    let verdict = policy(&rules(lines)).decide(act, &now());
+    expected.assert_eq(&format!("{}: {}", verdict.decision, verdict.because));
+}
+
+#[test]
+fn every_decision_is_explained() {
+    let make = "allow; command = \"make build\"";
+    check(
+        &[make],
+        &bash("make build"),
+        &expect!["allow: allowed by rule `r0` (rules.toml:1): the command is `make build`"],
+    );
+    check(&[make], &bash("make x"), &expect!["ask: no rule decides `make x`"]);
+    check(&[], &act("WebSearch", &json!({})), &expect!["ask: no rule decides this"]);
+    check(
+        &[make, "allow; command = \"ls *\""],
+        &bash("make build && ls -l"),
+        &expect![
+            "allow: allowed by rule `r0` (rules.toml:1): the command is `make build`; allowed by rule `r1` (rules.toml:5): the command is `ls -l`"
+        ],
+    );
+    check(
+        &[make],
+        &bash("make build > x; echo $y"),
+        &expect![
+            "ask: no rule allows this, because the command is not fully understood: it has a redirect to or from a file, a variable"
+        ],
+    );
+    check(
+        &["deny; command = \"rm\"; reason = \"use trash\""],
+        &bash("ls; sudo rm x"),
+        &expect!["deny: denied by rule `r0` (rules.toml:1): it could run `rm x` (use trash)"],
+    );
+    check(
+        &["ask; path = \"~/.ssh\""],
+        &act("Read", &json!({"file_path": "/home/ada/.ssh/id"})),
+        &expect!["ask: asked by rule `r0` (rules.toml:1): it could touch ~/.ssh"],
+    );
+    check(
+        &["allow; command = \"*\""],
+        &bash("callgate uninstall"),
+        &expect!["ask: no rule can allow this, because it runs callgate itself"],
+    );
+    check(
+        &["allow; class = \"read\"; path = \"**\"", "deny; path = \"secrets/**\""],
+        &act("Grep", &json!({"pattern": "x"})),
+        &expect!["ask: it reaches secrets/**, which rule `r1` (rules.toml:6) denies"],
+    );
+    let verdict = policy(&rules(&[make])).decide(&bash("make build"), &now());
+    assert_eq!(verdict.rule.unwrap().name, "r0");
+}
+
+#[test]
+fn deny_beats_ask_beats_allow() {
+    let (allow, ask, deny) =
+        ("allow; command = \"make *\"", "ask; command = \"make\"", "deny; command = \"make\"");
+    for (lines, expected) in [
+        (vec![allow], Decision::Allow),
+        (vec![allow, ask], Decision::Ask),
+        (vec![ask, allow], Decision::Ask),
+        (vec![allow, ask, deny], Decision::Deny),
+        (vec![deny, ask, allow], Decision::Deny),
+        (vec![allow, deny], Decision::Deny),
+    ] {
+        assert_eq!(decide(&lines, &bash("make build")), expected, "{lines:?}");
+    }
+}
+
+#[test]
+fn all_conditions_of_a_rule_have_to_hold() {
+    let act = bash("make build");
+    for (line, holds) in [
+        ("tool = \"Bash\"", true),
+        ("tool = \"B*\"", true),
+        ("tool = [\"Read\", \"Bash\"]", true),
+        ("tool = \"bash\"", false),
+        ("tool = \"Read\"", false),
+        ("class = \"run\"", true),
+        ("agent = \"claude\"", true),
+        ("agent = \"codex\"", false),
+        ("project = \"~/engine\"", true),
+        ("project = \"/home\"", true),
+        ("project = \"/home/ada/engine/src\"", false),
+        ("project = \"~/other\"", false),
+        ("project = \"~/*\"", true),
+        ("between = \"09:00-18:00\"", true),
+        ("between = \"18:00-09:00\"", false),
+        ("days = \"mon\"", true),
+        ("days = [\"sat\", \"sun\"]", false),
+        ("until = 2026-11-16", true),
+        ("until = 2026-11-15", false),
+        ("until = \"2026-11-16T10:00:01Z\"", false),
+        ("until = \"2026-11-16T10:01:00Z\"", true),
+        ("until = 2026-11-16T10:00:00Z", false),
+        ("path = \"**\"", true),
+        ("path = \"src/**\"", false),
+    ] {
+        let allow = format!("allow; command = \"make build\"; {line}");
+        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        assert_eq!(decide(&[&allow], &act), expected, "{allow}");
+    }
+    // A deny looks at names in any case.
+    assert_eq!(decide(&["deny; tool = \"bash\""], &act), Decision::Deny);
+    assert_eq!(decide(&["deny; command = \"make\"; agent = \"codex\""], &act), Decision::Ask);
+    assert_eq!(decide(&["deny; command = \"make\"; path = \"~/.ssh\""], &act), Decision::Ask);
+}
+
+#[test]
+fn patterns_of_commands_are_word_by_word() {
+    for (pattern, command, holds) in [
+        ("git status", "git status", true),
+        ("git status", "git status -s", false),
+        ("git status *", "git status", true),
+        ("git status *", "git status -s x", true),
+        ("git status *", "git stash", false),
+        ("git * -s", "git status -s", true),
+        ("git * -s", "git -s", false),
+        ("git * -s", "git a b -s", false),
+        ("git stat*", "git status", true),
+        ("git stat*", "git status -s", false),
+        ("make x?", "make xy", true),
+        ("make x?", "make xyz", false),
+        ("grep 'a b' *", "grep \"a b\" c", true),
+        ("grep 'a *' x", "grep 'a *' x", true),
+        ("grep 'a *' x", "grep 'a b' x", false),
+        ("grep a\\\\ b", "grep 'a b'", true),
+        ("ls ~/x", "ls ~/x", true),
+        ("ls ~/x", "ls /home/ada/x", true),
+        ("ls ~/x", "ls '~/x'", false),
+        ("RUST_LOG=* cargo test", "RUST_LOG=debug cargo test", true),
+        ("RUST_LOG=* cargo test", "cargo test", false),
+        ("cargo test", "RUST_LOG=debug cargo test", false),
+        ("RUST_LOG=* cargo test", "RUST_LOG=a PATH=b cargo test", false),
+        ("ls *", "ls *.rs", true),
+        ("ls *.rs", "ls *.rs", false),
+        ("ls *.rs", "ls a.rs", true),
+        ("timeout 5 make", "timeout 5 make", true),
+        ("bash -c 'make build'", "bash -c 'make build'", true),
+    ] {
+        let allow = format!("allow; command = \"{pattern}\"");
+        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        assert_eq!(decide(&[&allow], &bash(command)), expected, "{pattern:?} and {command:?}");
+    }
+}
+
+#[test]
+fn a_rule_of_words_holds_for_programs_without_a_shell() {
+    let allow = ["allow; command = \"git status\""];
+    let runs = |tool: &str, input: serde_json::Value| decide(&allow, &act(tool, &input));
+    assert_eq!(runs("shell", json!({"command": ["git", "status"]})), Decision::Allow);
+    assert_eq!(runs("shell", json!({"command": ["bash", "-lc", "git status"]})), Decision::Allow);
+    assert_eq!(
+        runs("shell", json!({"command": ["bash", "-lc", "git status; rm x"]})),
+        Decision::Ask
+    );
+    assert_eq!(runs("shell", json!({"command": ["git", "status; rm x"]})), Decision::Ask);
+    assert_eq!(
+        runs("run_shell_command", json!({"command": "git", "args": ["status"]})),
+        Decision::Allow
+    );
+    assert_eq!(
+        runs("run_shell_command", json!({"command": "git status", "args": []})),
+        Decision::Ask
+    );
+    assert_eq!(
+        runs("Bash", json!({"command": "git status", "dangerouslyDisableSandbox": true})),
+        Decision::Ask
+    );
+}
+
+#[test]
+fn paths_are_allowed_only_when_all_match() {
+    let allow = ["allow; class = [\"read\", \"write\"]; path = [\"src/**\", \"~/notes/*.md\"]"];
+    for (tool, input, holds) in [
+        ("Read", json!({"file_path": "src/main.rs"}), true),
+        ("Read", json!({"file_path": "/home/ada/engine/src/a/b"}), true),
+        ("Read", json!({"file_path": "src"}), true),
+        ("Read", json!({"file_path": "SRC/a"}), false),
+        ("Read", json!({"file_path": "src/../../x"}), false),
+        ("Read", json!({"file_path": "srcx/a"}), false),
+        ("Read", json!({"file_path": "~/notes/a.md"}), true),
+        ("Read", json!({"file_path": "~/notes/a/b.md"}), false),
+        ("Write", json!({"file_path": "src/a"}), true),
+        ("Read", json!({"file_path": "src/a", "path": "/etc/passwd"}), false),
+        ("apply_patch", json!({"input": "*** Add File: src/a\n*** Update File: src/b"}), true),
+        ("apply_patch", json!({"input": "*** Add File: src/a\n*** Update File: b"}), false),
+        ("Grep", json!({"pattern": "x", "path": "src"}), true),
+        ("Grep", json!({"pattern": "x"}), false),
+        ("Glob", json!({"pattern": "src/**/*.rs"}), true),
+        ("Glob", json!({"pattern": "src/../*"}), false),
+        ("mcp__a__b", json!({"path": "src/a"}), false),
+    ] {
+        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        assert_eq!(decide(&allow, &act(tool, &input)), expected, "{tool} {input}");
+    }
+}
+
+#[test]
+fn a_command_with_a_path_acts_on_its_folder_and_on_every_word() {
+    let allow = ["allow; command = \"cat *\"; path = \"**\"", "allow; command = \"cd *\""];
+    for (command, holds) in [
+        ("cat a src/b", true),
+        ("cat -n a", true),
+        ("cat", true),
+        ("cat /etc/passwd", false),
+        ("cat ../x", false),
+        ("cat a /etc/passwd", false),
+        ("cat -f/etc/passwd", false),
+        ("cat --file=/etc/passwd", false),
+        ("cat --file=a", false),
+        ("cat x=../../y", false),
+        ("cat x:/etc/passwd", false),
+        ("cat *", false),
+        ("cd /tmp && cat a", false),
+        ("cd src && cat a", true),
+    ] {
+        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        assert_eq!(decide(&allow, &bash(command)), expected, "{command:?}");
+    }
+    let project =
+        ["allow; command = \"make\"; project = \"~/engine\"", "allow; command = \"cd *\""];
+    assert_eq!(decide(&project, &bash("cd src && make")), Decision::Allow);
+    assert_eq!(decide(&project, &bash("cd /tmp/evil && make")), Decision::Ask);
+}
+
+#[test]
+fn a_deny_by_path_finds_the_path_wherever_it_stands() {
+    let deny = ["deny; path = \"~/.ssh\"", "allow; command = [\"cat *\", \"ls *\", \"rm *\"]"];
+    for (command, expected) in [
+        ("cat ~/.ssh/id_rsa", Decision::Deny),
+        ("cat /home/ada/.ssh/id_rsa", Decision::Deny),
+        ("cat ../.ssh/id_rsa", Decision::Deny),
+        ("cat ~/.SSH/id_rsa", Decision::Deny),
+        ("cat ~/.s*/id_rsa", Decision::Deny),
+        ("cat ~/.s[s]h/id_rsa", Decision::Deny),
+        ("cd ~ && cat .ssh/id_rsa", Decision::Deny),
+        ("cd ~/.ssh && cat id_rsa", Decision::Deny),
+        ("scp --key=~/.ssh/id_rsa x", Decision::Deny),
+        ("scp -i/home/ada/.ssh/id_rsa x", Decision::Deny),
+        ("echo x > ~/.ssh/authorized_keys", Decision::Deny),
+        ("cat $x/.ssh/id", Decision::Deny),
+        ("bash -c 'cat ~/.ssh/id'", Decision::Deny),
+        ("cat $x", Decision::Ask),
+        ("cat $x/y", Decision::Ask),
+        ("rm -rf ~/.s?h", Decision::Deny),
+        ("rm -rf ~", Decision::Ask),
+        ("cat ~/ssh", Decision::Allow),
+        ("ls ~", Decision::Allow),
+    ] {
+        assert_eq!(decide(&deny, &bash(command)), expected, "{command:?}");
+    }
+    for (tool, input) in [
+        ("Read", json!({"file_path": "~/.ssh/id_rsa"})),
+        ("mcp__a__b", json!({"x": ["see /home/ada/.ssh/id_rsa"]})),
+        ("Grep", json!({"pattern": "x", "path": "/home/ada/.ssh"})),
+    ] {
+        assert_eq!(decide(&deny, &act(tool, &input)), Decision::Deny, "{tool}");
+    }
+}
+
+#[test]
+fn hosts_are_matched_by_name() {
+    let fetch = |url: &str| act("WebFetch", &json!({ "url": url }));
+    let allow =
+        ["allow; tool = \"WebFetch\"; host = [\"docs.rs\", \"*.python.org\", \"localhost:8080\"]"];
+    for (url, holds) in [
+        ("https://docs.rs/x", true),
+        ("https://DOCS.rs:443/x", true),
+        ("https://docs.rs.evil.com/", false),
+        ("https://evil.com/docs.rs", false),
+        ("https://docs.rs@evil.com/", false),
+        ("https://docs.python.org", true),
+        ("https://python.org", false),
+        ("https://evilpython.org", false),
+        ("http://localhost:8080", true),
+        ("http://localhost:8081", false),
+        ("http://localhost", false),
+    ] {
+        let expected = if holds { Decision::Allow } else { Decision::Ask };
+        assert_eq!(decide(&allow, &fetch(url)), expected, "{url}");
+    }
+    let deny = ["deny; host = \"*.evil.com\"", "deny; host = \"evil.com\""];
+    for act in [
+        fetch("https://a.evil.com"),
+        bash("curl https://EVIL.com/x"),
+        bash("ssh bob@a.evil.com"),
+        bash("nc evil.com 80"),
+    ] {
+        assert_eq!(decide(&deny, &act), Decision::Deny);
+    }
+    assert_eq!(decide(&["deny; host = \"*\""], &bash("ls x")), Decision::Ask);
+    assert_eq!(decide(&["deny; host = \"*\""], &bash("curl http://x")), Decision::Deny);
+}
+
+#[test]
+fn nothing_is_allowed_where_a_file_has_errors() {
+    let good = file(&rules(&["allow; command = \"make build\""]));
+    let bad = RuleFile::read(
+        "bad.toml",
+        "[[rule]]\nname = \"x\"\ndecide = \"denny\"\ncommand = \"rm\"",
+        Trust::User,
+    );
+    let sealed = Policy::new(Guarded::new(HOME)).with(&good, None).with(&bad, None);
+    let verdict = sealed.decide(&bash("make build"), &now());
+    expect!["bad.toml has errors, and until it is mended nothing is allowed by rules"]
+        .assert_eq(&verdict.because);
+    let gone = RuleFile::unreadable("x.toml", "permission denied", Trust::Project);
+    let policy =
+        |folder: &str| Policy::new(Guarded::new(HOME)).with(&good, None).with(&gone, Some(folder));
+    assert_eq!(policy(PROJECT).decide(&bash("make build"), &now()).decision, Decision::Ask);
+    assert_eq!(
+        policy("/home/ada/other").decide(&bash("make build"), &now()).decision,
+        Decision::Allow
+    );
+    assert_eq!(sealed.problems()[0].level, Level::Error);
+}
+
+#[test]
+fn rules_of_a_project_hold_there_and_cannot_allow() {
+    let text = rules(&["allow; command = \"make *\"", "deny; command = \"make deploy\""]);
+    let project = RuleFile::read(".callgate/rules.toml", &text, Trust::Project);
+    let user = file(&rules(&["allow; command = \"make *\""]));
+    let policy = |user: Option<&RuleFile>, folder: &str| {
+        let policy = Policy::new(Guarded::new(HOME)).with(&project, Some(folder));
+        user.map_or(policy.clone(), |user| policy.with(user, None))
+    };
+    let decide = |policy: &Policy, command: &str| policy.decide(&bash(command), &now()).decision;
+    assert_eq!(decide(&policy(None, PROJECT), "make build"), Decision::Ask);
+    assert_eq!(decide(&policy(Some(&user), PROJECT), "make build"), Decision::Allow);
+    assert_eq!(decide(&policy(Some(&user), PROJECT), "make deploy"), Decision::Deny);
+    assert_eq!(decide(&policy(Some(&user), "/home/ada"), "make deploy"), Decision::Deny);
+    assert_eq!(decide(&policy(Some(&user), "/home/ada/other"), "make deploy"), Decision::Allow);
+    // Also when an allow has come into a project's file by another way.
+    let mut forged = project.clone();
+    forged.rules.extend(user.rules.iter().cloned());
+    let forged = Policy::new(Guarded::new(HOME)).with(&forged, Some(PROJECT));
+    assert_eq!(decide(&forged, "make build"), Decision::Ask);
+}
+
+#[test]
+fn the_gate_asks_whatever_the_rules_allow() {
+    let lines = [
+        "allow; command = \"*\"",
+        "allow; class = [\"read\", \"write\"]; path = \"/**\"",
+        "allow; tool = \"mcp__*\"",
+    ];
+    for act in [
+        bash("callgate uninstall"),
+        bash("cat ~/.config/callgate/config.toml"),
+        bash("cd .claude && cp /tmp/settings.json ."),
+        act("Write", &json!({"file_path": ".claude/settings.json"})),
+        act("Read", &json!({"file_path": "~/.config/callgate/config.toml"})),
+        act("mcp__fs__write", &json!({"path": ".callgate/rules.toml"})),
+    ] {
+        let verdict = policy(&rules(&lines)).decide(&act, &now());
+        assert_eq!((verdict.decision, verdict.is_guarded), (Decision::Ask, true), "{act:?}");
+    }
+    let deny = [&lines[..], &["deny; command = \"callgate\""]].concat();
+    assert_eq!(decide(&deny, &bash("callgate uninstall")), Decision::Deny);
+    assert_eq!(decide(&lines, &bash("rm x")), Decision::Allow);
+    assert_eq!(
+        decide(&lines, &act("Read", &json!({"file_path": ".claude/settings.json"}))),
+        Decision::Allow
+    );
+    let open = Policy::new(Guarded::new(HOME))
+        .with_defaults(Defaults::default().with(Class::Run, Decision::Allow));
+    assert_eq!(open.decide(&bash("callgate uninstall"), &now()).decision, Decision::Ask);
+}
+
+#[test]
+fn defaults_hold_where_no_rule_decides() {
+    let policy = |defaults: Defaults, lines: &[&str]| policy(&rules(lines)).with_defaults(defaults);
+    let inside = || Defaults::read_inside([PROJECT]);
+    let read = |path: &str| act("Read", &json!({ "file_path": path }));
+    let decide = |policy: &Policy, act: &Act| policy.decide(act, &now()).decision;
+    assert_eq!(decide(&policy(inside(), &[]), &read("src/a")), Decision::Allow);
+    assert_eq!(decide(&policy(inside(), &[]), &read("../x")), Decision::Ask);
+    assert_eq!(decide(&policy(inside(), &[]), &read("../engine2")), Decision::Ask);
+    assert_eq!(
+        decide(&policy(inside(), &[]), &act("write_file", &json!({"path": "a"}))),
+        Decision::Ask
+    );
+    assert_eq!(
+        decide(&policy(inside(), &[]), &act("get_system_info", &json!({}))),
+        Decision::Allow
+    );
+    assert_eq!(
+        decide(&policy(inside(), &[]), &act("list_files", &json!({"path": 1}))),
+        Decision::Ask
+    );
+    assert_eq!(
+        decide(&policy(inside(), &["deny; path = \"src\""]), &read("src/a")),
+        Decision::Deny
+    );
+    assert_eq!(decide(&policy(inside(), &["ask; path = \"src\""]), &read("src/a")), Decision::Ask);
+    assert_eq!(
+        decide(
+            &policy(inside(), &["deny; path = \"src/x\""]),
+            &act("search_text", &json!({"path": "src"}))
+        ),
+        Decision::Ask
+    );
+    let run = Defaults::default().with(Class::Run, Decision::Allow);
+    assert_eq!(decide(&policy(run.clone(), &[]), &bash("make")), Decision::Allow);
+    assert_eq!(decide(&policy(run.clone(), &[]), &bash("make $(x)")), Decision::Ask);
+    assert_eq!(
+        decide(&policy(run.clone().with(Class::Run, Decision::Ask), &[]), &bash("make")),
+        Decision::Ask
+    );
+    assert_eq!(
+        decide(&policy(inside().with(Class::Run, Decision::Allow), &[]), &bash("make")),
+        Decision::Ask
+    );
+    let verdict = policy(inside(), &[]).decide(&read("src/a"), &now());
+    expect!["allowed by default: the class is read, inside of /home/ada/engine"]
+        .assert_eq(&verdict.because);
+}
+
+#[test]
+fn an_explanation_names_every_rule() {
+    let policy = policy(&rules(&[
+        "allow; command = \"make *\"",
+        "deny; command = \"rm\"",
+        "ask; tool = \"Read\"",
+        "allow; command = \"ls\"; until = 2020-01-01",
+    ]));
+    let explain = |command: &str| policy.explain(&bash(command), &now()).to_string();
+    expect![[r"
+        allow: allowed by rule `r0` (rules.toml:1): the command is `make build`
+          command: timeout 5 make build
+          allow `r0` (rules.toml:1) holds: it allows `make build`
+          deny `r1` (rules.toml:5) does not hold: it runs other commands
+          ask `r2` (rules.toml:9) does not hold: the tool is Bash
+          allow `r3` (rules.toml:13) does not hold: it has expired
+    "]]
+    .assert_eq(&explain("timeout 5 make build"));
+    expect![[r"
+        deny: denied by rule `r1` (rules.toml:5): it could run `rm x`
+          command: rm x
+          command: make …
+          allow `r0` (rules.toml:1) does not hold: the command is not fully understood: it has a substitution
+          deny `r1` (rules.toml:5) holds: it could run `rm x`
+          ask `r2` (rules.toml:9) does not hold: the tool is Bash
+          allow `r3` (rules.toml:13) does not hold: the command is not fully understood: it has a substitution
+    "]]
+    .assert_eq(&explain("make $(rm x)"));
+}
+
+#[test]
+fn the_tests_of_a_file_are_run() {
+    let text = rules(&[
+        "allow; command = \"make *\"; between = \"09:00-18:00\"",
+        "deny; path = \"~/.ssh\"",
+    ]) + "
+        [[test]]
+        command = \"make build\"
+        expect = \"allow\"
+        [[test]]
+        command = \"make build\"
+        at = \"2026-11-16T20:00:00\"
+        expect = \"ask\"
+        [[test]]
+        path = \"~/.ssh/id\"
+        expect = \"deny\"
+        [[test]]
+        name = \"wrong on purpose\"
+        tool = \"Write\"
+        path = \"a\"
+        expect = \"allow\"
+        ";
+    let file = file(&text);
+    let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
+    let results = run_cases(&policy, &file.cases, HOME, PROJECT, &now());
+    let passed: Vec<bool> = results.iter().map(CaseResult::is_passed).collect();
+    assert_eq!(passed, [true, true, true, false]);
+    assert_eq!((results[3].case.name.as_str(), results[3].case.line), ("wrong on purpose", 21));
+    expect!["no rule decides this"].assert_eq(&results[3].verdict.because);
+}
+
+#[test]
+fn a_backtest_says_what_would_have_been_decided() {
+    let policy = policy(&rules(&["allow; command = \"make *\"", "deny; command = \"rm\""]));
+    let past = |label: &str, command: &str, decided: Decision| Past {
+        label: label.into(),
+        act: bash(command),
+        moment: now(),
+        decided,
+    };
+    let result = policy.backtest([
+        past("1", "make build", Decision::Allow),
+        past("2", "make deploy", Decision::Deny),
+        past("3", "rm x", Decision::Allow),
+        past("4", "rm y", Decision::Deny),
+        past("5", "ls", Decision::Allow),
+        past("6", "make x", Decision::Ask),
+    ]);
+    assert_eq!(result.acts, 6);
+    let counts =
+        [Decision::Allow, Decision::Ask, Decision::Deny].map(|decision| result.count(decision));
+    assert_eq!(counts, [3, 1, 2]);
+    assert_eq!(result.spared, 5);
+    let labels =
+        |turned: &[Turned]| turned.iter().map(|turned| turned.label.clone()).collect::<Vec<_>>();
+    assert_eq!((labels(&result.let_through), result.let_through_count), (vec!["2".into()], 1));
+    assert_eq!((labels(&result.newly_denied), result.newly_denied_count), (vec!["3".into()], 1));
+    let many = (0..=LONGEST_LIST).map(|n| past(&n.to_string(), "make x", Decision::Deny));
+    let many = policy.backtest(many);
+    assert_eq!((many.let_through_count, many.let_through.len()), (LONGEST_LIST + 1, LONGEST_LIST));
+}
+
+/// Rules and acts that have to do with each other.
+const LINES: [&str; 16] = [
+    "allow; command = \"make *\"",
+    "allow; command = [\"ls *\", \"cat *\"]",
+    "allow; command = \"*\"",
+    "allow; command = \"rm *\"; path = \"**\"",
+    "allow; class = [\"read\", \"write\"]; path = \"src/**\"",
+    "allow; tool = \"mcp__*\"",
+    "allow; host = \"docs.rs\"",
+    "ask; command = \"make deploy\"",
+    "ask; class = \"write\"",
+    "ask; path = \"src/x\"",
+    "ask; tool = \"Bash\"; days = \"mon\"",
+    "deny; command = \"rm\"",
+    "deny; path = \"~/.ssh\"",
+    "deny; host = \"*\"",
+    "deny; agent = \"claude\"; between = \"00:00-01:00\"",
+    "deny; project = \"/tmp\"",
+];
+
+fn acts() -> Vec<Act> {
+    let commands = [
+        "make build",
+        "make deploy",
+        "ls; rm x",
+        "cat ~/.ssh/id",
+        "cat $(x)",
+        "rm src/a",
+        "rm /etc/x",
+        "timeout 5 make",
+        "callgate up",
+        "cd src && ls",
+        "curl https://docs.rs",
+        "echo",
+        "bash -c 'ls && make'",
+        "grep -r x ~",
+    ];
+    let mut acts: Vec<Act> = commands.into_iter().map(bash).collect();
+    for (tool, input) in [
+        ("Read", json!({"file_path": "src/x/y"})),
+        ("Write", json!({"file_path": "src/a"})),
+        ("Grep", json!({"pattern": "x", "path": "src"})),
+        ("WebFetch", json!({"url": "https://docs.rs"})),
+        ("mcp__a__b", json!({"x": "y"})),
+        ("Write", json!({"file_path": ".claude/settings.json"})),
+    ] {
+        acts.push(act(tool, &input));
+    }
+    acts
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_order_of_rules_does_not_matter(
+        chosen in prop::sample::subsequence(LINES.to_vec(), 0..=LINES.len()).prop_shuffle(),
+    ) {
+        let mut sorted = chosen.clone();
+        sorted.sort_unstable();
+        let (one, other) = (policy(&rules(&chosen)), policy(&rules(&sorted)));
+        for act in acts() {
+            prop_assert_eq!(one.decide(&act, &now()).decision, other.decide(&act, &now()).decision);
+        }
+    }
+
+    #[test]
+    fn a_rule_more_that_denies_or_asks_never_allows_more(
+        chosen in prop::sample::subsequence(LINES.to_vec(), 0..=LINES.len()), more in 7..LINES.len(),
+    ) {
+        let with = [chosen.as_slice(), &[LINES[more]]].concat();
+        let (fewer, more) = (policy(&rules(&chosen)), policy(&rules(&with)));
+        for act in acts() {
+            let (fewer, more) = (fewer.decide(&act, &now()), more.decide(&act, &now()));
+            prop_assert!(more.decision >= fewer.decision, "{:?}: {:?} then {:?}", act.tool, fewer, more);
+        }
+    }
+
+    #[test]
+    fn a_rule_more_that_allows_never_overrules_one_that_does_not(
+        chosen in prop::sample::subsequence(LINES.to_vec(), 0..=LINES.len()), more in 0..7_usize,
+    ) {
+        let with = [chosen.as_slice(), &[LINES[more]]].concat();
+        let (fewer, more) = (policy(&rules(&chosen)), policy(&rules(&with)));
+        for act in acts() {
+            let (fewer, more) = (fewer.decide(&act, &now()), more.decide(&act, &now()));
+            if fewer.decision == Decision::Deny || fewer.rule.is_some() || fewer.is_guarded {
+                prop_assert_eq!(more.decision, fewer.decision);
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! One rule: what it is about, and whether it holds for an act.
+
+pub(crate) mod command;
+pub(crate) mod host;
+pub(crate) mod path;
+
+use std::fmt;
+
+use crate::act::{Act, Class};
+use crate::glob::{Lean, Tok, literal, meets};
+use crate::moment::{Between, Days, Moment, Until, is_within};
+use crate::shell::Command;
+use command::CommandPattern;
+use host::HostPattern;
+use path::PathPattern;
+
+/// What is to be done with an act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Decision {
+    /// It may happen.
+    Allow,
+    /// Somebody has to be asked.
+    Ask,
+    /// It may not happen.
+    Deny,
+}
+
+impl Decision {
+    /// The decision's name in rules.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A pattern of tools or agents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamePattern {
+    pub(crate) text: String,
+    pub(crate) toks: Vec<Tok>,
+}
+
+impl NamePattern {
+    pub(crate) fn fits(&self, name: &str, lean: Lean) -> bool {
+        meets(&literal(name), &self.toks, lean)
+    }
+}
+
+/// One rule, read and checked.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Rule {
+    /// Its name, the only one of its file.
+    pub name: String,
+    /// What it decides.
+    pub decision: Decision,
+    /// The file it is from.
+    pub file: String,
+    /// The line in which it begins.
+    pub line: usize,
+    /// Why it is there, in its writer's words; an agent that is denied something reads it.
+    pub reason: Option<String>,
+    pub(crate) tool: Option<Vec<NamePattern>>,
+    pub(crate) class: Option<Vec<Class>>,
+    pub(crate) command: Option<Vec<CommandPattern>>,
+    pub(crate) path: Option<Vec<PathPattern>>,
+    pub(crate) host: Option<Vec<HostPattern>>,
+    pub(crate) project: Option<Vec<PathPattern>>,
+    pub(crate) agent: Option<Vec<NamePattern>>,
+    pub(crate) between: Option<Between>,
+    pub(crate) days: Option<Days>,
+    pub(crate) until: Option<Until>,
+    /// The folder in which alone a project's rule holds.
+    pub(crate) scope: Option<String>,
+}
+
+/// Whether a rule holds: why, or why not.
+pub(crate) type Fit = Result<String, String>;
+
+impl Rule {
+    /// The rule for people: `` `builds` (rules.toml:3) ``.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        format!("`{}` ({}:{})", self.name, self.file, self.line)
+    }
+
+    /// Whether its time is over.
+    #[must_use]
+    pub fn is_over(&self, moment: &Moment) -> bool {
+        self.until.is_some_and(|until| until.is_over(moment))
+    }
+
+    fn lean(&self) -> Lean {
+        if self.decision == Decision::Allow { Lean::Strict } else { Lean::Generous }
+    }
+
+    /// What has to hold for every kind of rule: who, where, when and by which tool.
+    fn surroundings(&self, act: &Act, moment: &Moment) -> Result<(), String> {
+        let lean = self.lean();
+        if self.is_over(moment) {
+            return Err("it has expired".into());
+        }
+        if !is_within(self.between, self.days, moment) {
+            return Err("it holds at another time".into());
+        }
+        if let Some(scope) =
+            self.scope.as_ref().filter(|scope| !crate::place::is_in(&act.project, scope))
+        {
+            return Err(format!("it holds in {scope}"));
+        }
+        let misses = |patterns: &Option<Vec<NamePattern>>, name: &str| {
+            patterns.as_ref().is_some_and(|patterns| !patterns.iter().any(|p| p.fits(name, lean)))
+        };
+        if misses(&self.tool, &act.tool) {
+            return Err(format!("the tool is {}", act.tool));
+        }
+        if misses(&self.agent, &act.agent) {
+            return Err(format!("the agent is {}", act.agent));
+        }
+        if self.class.as_ref().is_some_and(|classes| !classes.contains(&act.class)) {
+            return Err(format!("the class is {}", act.class));
+        }
+        if let Some(patterns) = &self.project
+            && !patterns.iter().any(|pattern| pattern.holds(&act.project, act, lean))
+        {
+            return Err(format!("the project is {}", act.project));
+        }
+        Ok(())
+    }
+
+    /// Whether a rule that denies or asks holds: something of what the act could do is enough.
+    pub(crate) fn tightens(&self, act: &Act, moment: &Moment) -> Fit {
+        self.surroundings(act, moment)?;
+        let mut because = Vec::new();
+        if let Some(patterns) = &self.command {
+            because.push(command::found(patterns, act)?);
+        }
+        if let Some(patterns) = &self.path {
+            because.push(path::touched(patterns, act)?);
+        }
+        if let Some(patterns) = &self.host {
+            because.push(host::mentioned(patterns, act)?);
+        }
+        if because.is_empty() {
+            because.push(self.matter(act));
+        }
+        Ok(because.join(", "))
+    }
+
+    /// Whether a rule that denies or asks would hold for something in a folder that is searched,
+    /// removed or moved as a whole.
+    pub(crate) fn reaches(&self, act: &Act, moment: &Moment) -> Option<String> {
+        self.surroundings(act, moment).ok()?;
+        if let Some(patterns) = &self.command {
+            command::found(patterns, act).ok()?;
+        }
+        path::beneath(self.path.as_ref()?, act)
+    }
+
+    /// Whether a rule that allows holds for an act that runs nothing.
+    pub(crate) fn allows(&self, act: &Act, moment: &Moment) -> Fit {
+        self.surroundings(act, moment)?;
+        if self.command.is_some() {
+            return Err("no command is run".into());
+        }
+        if let Some(patterns) = &self.path {
+            path::all(patterns, &act.paths, act)?;
+        }
+        if let Some(patterns) = &self.host {
+            host::all(patterns, act)?;
+        }
+        Ok(self.matter(act))
+    }
+
+    /// Whether a rule that allows holds for one command of an act.
+    pub(crate) fn allows_command(&self, command: &Command, act: &Act, moment: &Moment) -> Fit {
+        self.surroundings(act, moment)?;
+        let Some(patterns) = &self.command else {
+            return Err("it names no command, and so allows none".into());
+        };
+        let shown = crate::policy::short(&command.shown());
+        if !patterns.iter().any(|pattern| pattern.is(command, &act.home)) {
+            return Err(format!("the command is `{shown}`"));
+        }
+        if let Some(patterns) = &self.project {
+            let is_in =
+                |folder: &String| patterns.iter().any(|p| p.holds(folder, act, Lean::Strict));
+            if let Some(folder) = command.folders.iter().find(|folder| !is_in(folder)) {
+                return Err(format!("the command would run in {folder}"));
+            }
+        }
+        if let Some(patterns) = &self.path {
+            path::all(patterns, &path::of_command(command, &act.home)?, act)?;
+        }
+        Ok(format!("the command is `{shown}`"))
+    }
+
+    /// What of the act the rule is about, for people.
+    fn matter(&self, act: &Act) -> String {
+        if self.path.is_some() && !act.paths.is_empty() {
+            let paths: Vec<&str> = act.paths.iter().take(3).map(String::as_str).collect();
+            format!("the path is {}", paths.join(", "))
+        } else if self.host.is_some() && !act.hosts.is_empty() {
+            format!("the host is {}", act.hosts.join(", "))
+        } else if self.tool.is_some() {
+            format!("the tool is {}", act.tool)
+        } else if self.class.is_some() {
+            format!("the class is {}", act.class)
+        } else if self.agent.is_some() {
+            format!("the agent is {}", act.agent)
+        } else if self.project.is_some() {
+            format!("the project is {}", act.project)
+        } else {
+            "it holds at this time".into()
+        }
+    }
+}

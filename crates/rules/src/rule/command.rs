@@ -1,0 +1,240 @@
+//! Patterns of commands, word by word.
+//!
+//! For allowing a pattern is exact: as many words, each fitting its pattern, and more only where
+//! the pattern ends in a `*` of its own. For denying and asking it is the beginning of a command.
+
+use crate::act::Act;
+use crate::glob::{Lean, Tok, literal, meets};
+use crate::place::last_name;
+use crate::shell::{Command, Word};
+
+/// The most words of a pattern.
+const MOST_WORDS: usize = 64;
+
+/// One word of a pattern.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Part {
+    /// Whether the home stands before it, written `~`.
+    is_home: bool,
+    toks: Vec<Tok>,
+}
+
+/// A pattern of commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommandPattern {
+    pub(crate) text: String,
+    assigns: Vec<Part>,
+    words: Vec<Part>,
+    /// Whether any more words may follow.
+    is_open: bool,
+}
+
+impl Part {
+    fn fits(&self, word: &[Tok], home: &str, lean: Lean) -> bool {
+        if !self.is_home {
+            return meets(word, &self.toks, lean);
+        }
+        let mut toks = literal(home);
+        toks.extend(&self.toks);
+        meets(word, &toks, lean)
+    }
+
+    fn is_star(&self) -> bool {
+        !self.is_home && self.toks == [Tok::Cross]
+    }
+
+    /// The text, when it has no wildcards.
+    fn text(&self) -> Option<String> {
+        let chars = self.toks.iter().map(|tok| match tok {
+            Tok::Is(c) => Some(*c),
+            _ => None,
+        });
+        chars.collect()
+    }
+}
+
+impl CommandPattern {
+    /// Reads a pattern: words, quotes as in a shell, `*` and `?`.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let (mut words, mut assigns) = (Vec::new(), Vec::new());
+        for (part, is_assign) in split(text)? {
+            if is_assign && words.is_empty() {
+                assigns.push(part);
+            } else {
+                words.push(part);
+            }
+        }
+        if words.len() > MOST_WORDS {
+            return Err(format!("the pattern has more than {MOST_WORDS} words"));
+        }
+        let is_open = words.last().is_some_and(Part::is_star);
+        if is_open {
+            words.pop();
+        }
+        if words.is_empty() && !(is_open && assigns.is_empty()) {
+            return Err("the pattern names no program".into());
+        }
+        Ok(Self { text: text.to_owned(), assigns, words, is_open })
+    }
+
+    /// The program, when the pattern writes it out, and the words after it that are written out.
+    pub(crate) fn fixed(&self) -> Vec<String> {
+        self.words.iter().map_while(Part::text).collect()
+    }
+
+    /// Whether more words may follow.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Whether a word has both a wildcard and a slash, so that it looks like a pattern of paths.
+    pub(crate) fn has_wild_path(&self) -> bool {
+        let is_wild = |part: &Part| part.text().is_none();
+        self.words.iter().any(|part| is_wild(part) && part.toks.contains(&Tok::Is('/')))
+    }
+
+    /// Whether exactly this command is meant.
+    pub(crate) fn is(&self, command: &Command, home: &str) -> bool {
+        if self.words.is_empty() {
+            return true;
+        }
+        let all = |parts: &[Part], words: &[Word]| {
+            parts
+                .iter()
+                .zip(words)
+                .all(|(part, word)| word.is_known() && part.fits(&word.toks(), home, Lean::Strict))
+        };
+        let is_length = if self.is_open {
+            command.words.len() >= self.words.len()
+        } else {
+            command.words.len() == self.words.len()
+        };
+        is_length
+            && command.assigns.len() == self.assigns.len()
+            && all(&self.assigns, &command.assigns)
+            && all(&self.words, &command.words)
+    }
+
+    /// Whether these words could begin a command that is meant.
+    fn could_be(&self, words: &[Word], command: &Command, home: &str) -> bool {
+        let Some(first) = words.first().filter(|first| !first.is_unknown()) else { return false };
+        let could = |part: &Part, word: &Word| part.fits(&word.toks(), home, Lean::Generous);
+        let assigned = |part: &Part| command.assigns.iter().any(|word| could(part, word));
+        let Some((program, rest)) = self.words.split_first() else { return true };
+        let name = literal(last_name(&first.known_text()));
+        (could(program, first)
+            || (!first.is_known() && could_end(program, first))
+            || program.fits(&name, home, Lean::Generous))
+            && self.assigns.iter().all(assigned)
+            && follows(rest, &words[1..], &could)
+    }
+}
+
+/// Whether a path that is not fully known could end in this program.
+fn could_end(program: &Part, word: &Word) -> bool {
+    let mut toks = vec![Tok::Cross, Tok::Is('/')];
+    toks.extend(&program.toks);
+    word.known_text().contains('/') && meets(&word.toks(), &toks, Lean::Generous)
+}
+
+/// Whether the parts are found in order, with nothing but options between them.
+fn follows(parts: &[Part], words: &[Word], could: &dyn Fn(&Part, &Word) -> bool) -> bool {
+    // `open[i]` says whether the first `i` parts can have been found so far.
+    let mut open = vec![false; parts.len() + 1];
+    open[0] = true;
+    let mut after_option = false;
+    for word in words {
+        if open[parts.len()] {
+            return true;
+        }
+        let text = word.known_text();
+        let is_option = text.starts_with('-') || text.starts_with('\0');
+        for at in (0..parts.len()).rev() {
+            open[at + 1] |= open[at] && could(&parts[at], word);
+        }
+        if !is_option && !after_option {
+            // A word that is no option and fits nothing ends every attempt that did not take it.
+            let kept: Vec<bool> = (0..=parts.len())
+                .map(|at| at == parts.len() || (at > 0 && could(&parts[at - 1], word)))
+                .collect();
+            open.iter_mut().zip(kept).for_each(|(open, kept)| *open &= kept);
+        }
+        after_option = is_option && !text.contains('=');
+    }
+    open[parts.len()]
+}
+
+/// Whether anything that could run is meant by one of the patterns.
+pub(crate) fn found(patterns: &[CommandPattern], act: &Act) -> Result<String, String> {
+    if act.script.is_none() {
+        return Err("no command is run".into());
+    }
+    for (command, words) in act.runs.each() {
+        if patterns.iter().any(|pattern| pattern.could_be(words, command, &act.home)) {
+            let words: Vec<String> = words.iter().map(Word::shown).collect();
+            return Ok(format!("it could run `{}`", crate::policy::short(&words.join(" "))));
+        }
+    }
+    Err("it runs other commands".into())
+}
+
+/// Cuts a pattern into words, each with whether it is an assignment.
+fn split(text: &str) -> Result<Vec<(Part, bool)>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<(Part, bool)> = None;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == ' ' || c == '\t' {
+            words.extend(word.take());
+            continue;
+        }
+        let is_first = word.is_none();
+        let (part, is_assign) = word.get_or_insert_with(|| (Part::default(), false));
+        match c {
+            '*' => part.toks.push(Tok::Cross),
+            '?' => part.toks.extend([Tok::One]),
+            '\'' | '"' => quoted(c, &mut chars, part)?,
+            '\\' => match chars.next() {
+                Some(c) => part.toks.push(Tok::Is(c)),
+                None => return Err("the pattern ends in a backslash".into()),
+            },
+            '~' if is_first && chars.peek().is_none_or(|c| " \t/".contains(*c)) => {
+                part.is_home = true;
+            }
+            '=' => {
+                *is_assign |= part.text().is_some_and(|name| is_name(&name));
+                part.toks.push(Tok::Is('='));
+            }
+            ';' | '&' | '|' | '<' | '>' | '(' | ')' | '$' | '`' | '\n' => {
+                return Err(format!(
+                    "a pattern is one command without `{}`; give each command of a list its own pattern, \
+                     or quote the character",
+                    if c == '\n' { "\\n".into() } else { c.to_string() }
+                ));
+            }
+            c => part.toks.push(Tok::Is(c)),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+fn quoted(
+    quote: char,
+    chars: &mut impl Iterator<Item = char>,
+    part: &mut Part,
+) -> Result<(), String> {
+    while let Some(c) = chars.next() {
+        match c {
+            c if c == quote => return Ok(()),
+            '\\' if quote == '"' => part.toks.extend(chars.next().map(Tok::Is)),
+            c => part.toks.push(Tok::Is(c)),
+        }
+    }
+    Err(format!("the pattern has an unfinished {quote}"))
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

@@ -1,0 +1,73 @@
+//! Patterns of hosts: a name, or `*.` and a name.
+
+use crate::act::{Act, split_port, touch};
+use crate::glob::{Lean, Tok, literal, meets};
+
+/// A pattern of hosts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HostPattern {
+    pub(crate) text: String,
+    name: Vec<Tok>,
+    port: Option<String>,
+}
+
+impl HostPattern {
+    /// Reads a pattern. A `*` may stand alone, or for the first part of the name.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let lower = text.to_ascii_lowercase();
+        if lower.contains("://") || lower.contains('/') {
+            return Err("a host is a name without `https://` and without a path".into());
+        }
+        let (name, port) = split_port(&lower);
+        let fixed = if name == "*" { "" } else { name.strip_prefix("*.").unwrap_or(name) };
+        let is_host = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+        if fixed.contains('*') {
+            return Err(
+                "in a host `*` stands alone or before the first dot, as in `*.example.com`".into(),
+            );
+        }
+        if !fixed.chars().all(is_host) || (fixed.is_empty() && name != "*") {
+            return Err(format!("`{text}` is no host"));
+        }
+        let toks = name.chars().map(|c| if c == '*' { Tok::Cross } else { Tok::Is(c) }).collect();
+        Ok(Self { text: text.to_owned(), name: toks, port: port.map(Into::into) })
+    }
+
+    fn fits(&self, host: &str, lean: Lean) -> bool {
+        let (name, port) = split_port(host);
+        let is_port = match (&self.port, port) {
+            (None, _) => true,
+            (Some(wanted), Some(port)) => wanted == port,
+            // A port that is not written may be any.
+            (Some(_), None) => lean == Lean::Generous,
+        };
+        is_port && meets(&literal(name), &self.name, lean)
+    }
+}
+
+/// Whether all hosts are meant, and there are some.
+pub(crate) fn all(patterns: &[HostPattern], act: &Act) -> Result<(), String> {
+    if act.hosts.is_empty() {
+        return Err("it names no host".into());
+    }
+    let is_meant = |host: &&String| patterns.iter().any(|pattern| pattern.fits(host, Lean::Strict));
+    match act.hosts.iter().find(|host| !is_meant(host)) {
+        Some(host) => Err(format!("the host is {host}")),
+        None => Ok(()),
+    }
+}
+
+/// Whether some host that the act mentions is meant.
+pub(crate) fn mentioned(patterns: &[HostPattern], act: &Act) -> Result<String, String> {
+    let hosts = touch::hosts(act);
+    for pattern in patterns {
+        // Any word may be a host, so that `*` needs one that is.
+        let is_meant = |(host, is_sure): &&(String, bool)| {
+            (*is_sure || pattern.name != [Tok::Cross]) && pattern.fits(host, Lean::Generous)
+        };
+        if let Some((host, _)) = hosts.iter().find(is_meant) {
+            return Ok(format!("it could reach {host}"));
+        }
+    }
+    Err("it names other hosts".into())
+}

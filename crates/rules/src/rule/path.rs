@@ -1,0 +1,204 @@
+//! Patterns of paths: `*` and `?` within a name, `**` across folders.
+
+use crate::act::Act;
+use crate::glob::{Lean, Tok, literal, meets};
+use crate::place::{Base, resolve};
+use crate::shell::Command;
+
+/// The most `**` of a pattern.
+const MOST_CROSSINGS: usize = 4;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Root {
+    Absolute,
+    Home,
+    Project,
+}
+
+/// A pattern of paths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PathPattern {
+    pub(crate) text: String,
+    root: Root,
+    /// What follows the root; each begins with a slash or is empty, and one of them has to fit.
+    choices: Vec<Vec<Tok>>,
+    /// The folder within the root before the first wildcard.
+    fixed: String,
+    /// The longest text in it, by which it is known in a path that is not fully known.
+    mark: String,
+}
+
+impl PathPattern {
+    /// Reads a pattern. One that is neither absolute nor begins with `~/` lies in the project.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let (root, rest) = match text.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => (Root::Home, rest),
+            Some(_) => return Err("the home of another user cannot be named by `~`".into()),
+            None if text.starts_with('/') => (Root::Absolute, text),
+            None => (Root::Project, text),
+        };
+        let mut segments: Vec<&str> =
+            rest.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+        if text.is_empty() {
+            return Err("an empty path matches nothing".into());
+        }
+        if segments.contains(&"..") {
+            return Err("write the path without `..`".into());
+        }
+        if segments.iter().any(|segment| segment.contains("**") && *segment != "**") {
+            return Err("`**` stands for whole folders; write it between slashes".into());
+        }
+        if segments.iter().filter(|segment| **segment == "**").count() > MOST_CROSSINGS {
+            return Err(format!("the pattern has more than {MOST_CROSSINGS} `**`"));
+        }
+        if text.ends_with('/') && segments.last() != Some(&"**") {
+            segments.push("**");
+        }
+        let fixed: String = segments
+            .iter()
+            .take_while(|segment| !segment.contains(['*', '?']))
+            .flat_map(|segment| ["/", segment])
+            .collect();
+        let texts = segments.iter().flat_map(|segment| segment.split(['*', '?']));
+        let mark = texts.max_by_key(|text| text.len()).unwrap_or_default().to_lowercase();
+        Ok(Self { text: text.to_owned(), root, choices: choices(&segments), fixed, mark })
+    }
+
+    /// Whether the pattern lies in the project, wherever that is.
+    pub(crate) fn is_relative(&self) -> bool {
+        self.root == Root::Project
+    }
+
+    fn root<'a>(&self, act: &'a Act) -> &'a str {
+        let root = match self.root {
+            Root::Absolute => "",
+            Root::Home => &act.home,
+            Root::Project => &act.project,
+        };
+        root.trim_end_matches('/')
+    }
+
+    fn fits(&self, path: &[Tok], act: &Act, lean: Lean, with_below: bool) -> bool {
+        let root = literal(self.root(act));
+        self.choices.iter().any(|choice| {
+            let mut toks = root.clone();
+            toks.extend(choice);
+            if toks.is_empty() {
+                toks.push(Tok::Is('/'));
+            }
+            if meets(path, &toks, lean) {
+                return true;
+            }
+            toks.extend([Tok::Is('/'), Tok::Cross]);
+            with_below && meets(path, &toks, lean)
+        })
+    }
+
+    /// Whether the path is meant exactly.
+    fn is(&self, path: &str, act: &Act) -> bool {
+        self.fits(&literal(path), act, Lean::Strict, false)
+    }
+
+    /// Whether the path could be meant, or lie below one that is. A variable could be any path, so
+    /// that one with a variable has to show something of the pattern.
+    fn could_be(&self, path: &[Tok], act: &Act) -> bool {
+        let is_shown = act.is_clear() || !path.contains(&Tok::Cross) || {
+            let known: String =
+                path.iter().map(|tok| if let Tok::Is(c) = tok { *c } else { '\0' }).collect();
+            !self.mark.is_empty() && known.to_lowercase().contains(&self.mark)
+        };
+        is_shown && self.fits(path, act, Lean::Generous, true)
+    }
+
+    /// Whether a folder is the one that is meant or lies in it.
+    pub(crate) fn holds(&self, folder: &str, act: &Act, lean: Lean) -> bool {
+        self.fits(&literal(folder), act, lean, true)
+    }
+
+    /// Whether what is meant lies below this path.
+    fn is_below(&self, path: &[Tok], act: &Act) -> bool {
+        let mut above = path.to_vec();
+        if above == [Tok::Is('/')] {
+            above.clear();
+        }
+        above.extend([Tok::Is('/'), Tok::Cross]);
+        let fixed = format!("{}{}", self.root(act), self.fixed);
+        !self.fixed.is_empty() && meets(&above, &literal(&fixed), Lean::Generous)
+    }
+}
+
+/// All ways to write the segments: every `**` may also be no folder at all.
+fn choices(segments: &[&str]) -> Vec<Vec<Tok>> {
+    let mut choices = vec![Vec::new()];
+    for segment in segments {
+        if *segment == "**" {
+            let crossed: Vec<Vec<Tok>> = choices
+                .iter()
+                .map(|toks| [toks.as_slice(), &[Tok::Is('/'), Tok::Cross]].concat())
+                .collect();
+            choices.extend(crossed);
+            continue;
+        }
+        for toks in &mut choices {
+            toks.push(Tok::Is('/'));
+            toks.extend(segment.chars().map(|c| match c {
+                '*' => Tok::Run,
+                '?' => Tok::One,
+                c => Tok::Is(c),
+            }));
+        }
+    }
+    choices
+}
+
+/// Whether all paths are meant, and there are some.
+pub(crate) fn all(patterns: &[PathPattern], paths: &[String], act: &Act) -> Result<(), String> {
+    if paths.is_empty() {
+        return Err("it names no path".into());
+    }
+    match paths.iter().find(|path| !patterns.iter().any(|pattern| pattern.is(path, act))) {
+        Some(path) => Err(format!("the path is {path}")),
+        None => Ok(()),
+    }
+}
+
+/// Whether some path that the act could touch is meant.
+pub(crate) fn touched(patterns: &[PathPattern], act: &Act) -> Result<String, String> {
+    for pattern in patterns {
+        if act.touched.iter().any(|path| pattern.could_be(path, act)) {
+            return Ok(format!("it could touch {}", pattern.text));
+        }
+    }
+    Err("it touches other paths".into())
+}
+
+/// Whether something that is meant lies in a folder that is searched or moved as a whole.
+pub(crate) fn beneath(patterns: &[PathPattern], act: &Act) -> Option<String> {
+    let is_below =
+        |pattern: &&PathPattern| act.swept.iter().any(|path| pattern.is_below(path, act));
+    patterns.iter().find(is_below).map(|pattern| format!("it reaches {}", pattern.text))
+}
+
+/// All paths that a command may act on: its folders, and every word as if it were a path. The
+/// error says which word could be a path that is not known.
+pub(crate) fn of_command(command: &Command, home: &str) -> Result<Vec<String>, String> {
+    let mut paths = command.folders.clone();
+    let words = command.words.iter().skip(1).chain(&command.assigns);
+    for word in words {
+        let unknown = || format!("`{}` may be any path", word.shown());
+        let text = word.text().ok_or_else(unknown)?;
+        let is_hidden = text.contains([':', '=', ',', '@']) && text.contains(['/', '~'])
+            || text.contains("..=");
+        let is_option = text.starts_with('-') && text.len() > 1;
+        if is_hidden || (is_option && (text.contains(['/', '~', '=']) || text.contains(".."))) {
+            return Err(unknown());
+        }
+        if !is_option {
+            paths.extend(command.folders.iter().map(|cwd| resolve(text, Base { cwd, home })));
+        }
+        if let Some((_, value)) = text.split_once('=').filter(|_| !is_option) {
+            paths.extend(command.folders.iter().map(|cwd| resolve(value, Base { cwd, home })));
+        }
+    }
+    Ok(paths)
+}

@@ -1,0 +1,120 @@
+//! Reads command lines of a POSIX shell, bash or zsh, so that they can be trusted in one direction.
+//!
+//! [`Script::read`] finds the simple commands of a line, their words with the quotes resolved, and
+//! says whether it understood *everything*. When [`Script::unclear`] is empty, the shell runs the
+//! listed commands with the listed words and nothing else; that is what an allow may rely on. When
+//! it is not empty the commands are still those that were found, which is what a deny looks at.
+//!
+//! It knows no aliases and functions of the user's shell, and not which program a name leads to.
+
+mod after;
+mod lists;
+pub(crate) mod loose;
+pub(crate) mod names;
+mod quotes;
+mod redirect;
+mod through;
+mod word;
+
+pub use word::{Piece, Word};
+
+use crate::place::Base;
+
+/// The longest command line that is read; of a longer one only the beginning is.
+pub const LONGEST_LINE: usize = 256 * 1024;
+/// How deep substitutions, subshells and commands in words may lie in each other.
+pub const DEEPEST: usize = 12;
+/// The most simple commands of one line.
+pub const MOST_COMMANDS: usize = 1_000;
+/// The most words of all commands of one line.
+pub const MOST_WORDS: usize = 20_000;
+
+/// The most words with wildcards in a line that counts as understood.
+pub const MOST_WILD_WORDS: usize = 300;
+
+/// A command line, taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Script {
+    /// The simple commands in the order of the text, those in substitutions among them.
+    pub commands: Vec<Command>,
+    /// Why the line is not fully understood, in words that follow "it has"; empty when it is.
+    pub unclear: Vec<&'static str>,
+    /// Texts in it that a shell might be given to run: here-documents.
+    pub(crate) bodies: Vec<String>,
+    /// Whether even the places where commands begin are not known.
+    pub(crate) is_broken: bool,
+}
+
+/// One simple command: what a shell starts with one set of words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Command {
+    /// The assignments before the program, such as `LANG=C`.
+    pub assigns: Vec<Word>,
+    /// The program and its arguments.
+    pub words: Vec<Word>,
+    /// The files to or from which it is redirected.
+    pub redirects: Vec<Word>,
+    /// The folders in which it may run, more than one after a `cd`; all are absolute.
+    pub folders: Vec<String>,
+}
+
+impl Script {
+    /// Takes a command line apart that would run in `cwd`; `home` is what `~` stands for.
+    #[must_use]
+    pub fn read(text: &str, cwd: &str, home: &str) -> Self {
+        Self::nested(text, Base { cwd, home }, 0)
+    }
+
+    /// The same at a depth: a command line within a word of another one.
+    pub(crate) fn nested(text: &str, base: Base<'_>, depth: usize) -> Self {
+        let mut script = lists::read(text, base.home, depth);
+        after::look(&mut script, base);
+        script
+    }
+
+    /// A program with its arguments, started without a shell.
+    #[must_use]
+    pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>, cwd: &str) -> Self {
+        let words: Vec<Word> = words.into_iter().take(MOST_WORDS).map(Word::known).collect();
+        let mut script = Self::default();
+        if words.first().is_none_or(Word::is_empty) {
+            script.doubt("no program");
+        }
+        script.commands.push(Command {
+            words,
+            folders: vec![crate::place::normal(cwd)],
+            ..Command::default()
+        });
+        script
+    }
+
+    /// Whether everything was understood.
+    #[must_use]
+    pub fn is_clear(&self) -> bool {
+        self.unclear.is_empty()
+    }
+
+    fn doubt(&mut self, why: &'static str) {
+        if !self.unclear.contains(&why) {
+            self.unclear.push(why);
+        }
+    }
+}
+
+impl Command {
+    /// The program, if it is known.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        self.words.first()?.text()
+    }
+
+    /// The command in one line, for people.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let words: Vec<String> = self.assigns.iter().chain(&self.words).map(Word::shown).collect();
+        words.join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! What the commands of a line do to each other: folders, and commands that change the shell.
+
+use super::names::{STATEFUL, is_one_of};
+use super::{Command, MOST_WILD_WORDS, Script};
+use crate::place::{Base, last_name, normal, resolve};
+
+/// The most folders in which a command may run before that counts as unknown.
+const MOST_FOLDERS: usize = 16;
+
+/// Finds the folders of all commands, and what makes a line unclear that is no matter of grammar.
+pub(super) fn look(script: &mut Script, base: Base<'_>) {
+    let mut folders = vec![normal(base.cwd)];
+    let mut doubts = Vec::new();
+    for command in &mut script.commands {
+        command.folders.clone_from(&folders);
+        doubts.extend(doubt(command));
+        if !step(command, &mut folders, base.home) {
+            doubts.push("a change to an unknown folder");
+        }
+    }
+    let words = script.commands.iter().flat_map(|command| &command.words);
+    if words.filter(|word| !word.is_known()).count() > MOST_WILD_WORDS {
+        doubts.push("more wildcards than are looked at");
+    }
+    for why in doubts {
+        script.doubt(why);
+    }
+}
+
+fn doubt(command: &Command) -> Option<&'static str> {
+    let first = command.words.first()?;
+    let Some(program) = first.text() else {
+        return Some("a program whose name is not written out");
+    };
+    let rest = &command.words[1..];
+    let texts = || rest.iter().filter_map(|word| word.text());
+    if program.is_empty() {
+        Some("no program")
+    } else if program.starts_with('%') {
+        Some("a job of the shell")
+    } else if is_one_of(program, STATEFUL)
+        || (program == "printf" && texts().any(|text| text.starts_with("-v")))
+    {
+        Some("a command that changes the shell")
+    } else if matches!(program, "test" | "[" | "printf") && texts().any(has_substitution) {
+        // The shell's own `test -v` evaluates what is in the brackets of its operand.
+        Some("a substitution")
+    } else {
+        None
+    }
+}
+
+fn has_substitution(text: &str) -> bool {
+    text.contains("$(") || text.contains('`')
+}
+
+/// Adds the folder that this command goes to; false when that is unknown.
+fn step(command: &Command, folders: &mut Vec<String>, home: &str) -> bool {
+    let Some("cd" | "chdir" | "pushd") = command.program().map(last_name) else { return true };
+    let mut words = command.words[1..].iter().map(|word| word.text());
+    let mut target = words.next();
+    while matches!(target, Some(Some("-P" | "-L" | "--"))) {
+        target = words.next();
+    }
+    let target = match (target, words.next()) {
+        (None, _) if command.program() == Some("cd") => "~",
+        (Some(Some(target)), None) if !target.starts_with(['-', '+']) && !target.is_empty() => {
+            target
+        }
+        _ => return false,
+    };
+    let gone: Vec<String> = folders.iter().map(|cwd| resolve(target, Base { cwd, home })).collect();
+    for folder in gone {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    let is_known = folders.len() <= MOST_FOLDERS;
+    folders.truncate(MOST_FOLDERS);
+    is_known
+}

@@ -1,0 +1,261 @@
+//! Lists, pipelines and subshells: where commands begin and end.
+//!
+//! It never gives up: what does not follow the grammar is noted as unclear, every operator ends a
+//! command, and the reading goes on.
+
+use super::names::{CONTROL, OPENERS, has};
+use super::{Command, DEEPEST, LONGEST_LINE, MOST_COMMANDS, MOST_WORDS, Script, Word};
+
+/// Reads a whole text.
+pub(super) fn read(text: &str, home: &str, depth: usize) -> Script {
+    let mut reader = Reader {
+        chars: text.chars().take(LONGEST_LINE).collect(),
+        at: 0,
+        depth,
+        home: home.trim_end_matches('/'),
+        words: 0,
+        script: Script::default(),
+        here: Vec::new(),
+    };
+    if text.len() > LONGEST_LINE {
+        reader.broken("more text than is read");
+    }
+    reader.list(false);
+    reader.script
+}
+
+/// Where a here-document ends.
+pub(super) struct Here {
+    pub(super) end: String,
+    pub(super) strips_tabs: bool,
+}
+
+pub(super) struct Reader<'a> {
+    pub(super) chars: Vec<char>,
+    pub(super) at: usize,
+    pub(super) depth: usize,
+    pub(super) home: &'a str,
+    words: usize,
+    pub(super) script: Script,
+    pub(super) here: Vec<Here>,
+}
+
+/// What of a command stands already.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Stands {
+    #[default]
+    Nothing,
+    /// A word, an assignment or a redirect.
+    Something,
+    /// A subshell in its place.
+    Group,
+}
+
+/// The command that is being read.
+#[derive(Default)]
+pub(super) struct Open {
+    pub(super) command: Command,
+    /// What of it stands already.
+    pub(super) stands: Stands,
+    /// A simpler shell takes `&>` for the end of the command, so that nothing may follow.
+    pub(super) is_ended: bool,
+    /// An operator before it wants it to come.
+    is_owed: bool,
+}
+
+impl Reader<'_> {
+    pub(super) fn peek(&self) -> Option<char> {
+        self.peek_at(0)
+    }
+
+    pub(super) fn peek_at(&self, offset: usize) -> Option<char> {
+        self.chars.get(self.at + offset).copied()
+    }
+
+    pub(super) fn next(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += 1;
+        Some(c)
+    }
+
+    /// Steps over this character if it is next.
+    pub(super) fn eat(&mut self, wanted: char) -> bool {
+        let is_next = self.peek() == Some(wanted);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    pub(super) fn doubt(&mut self, why: &'static str) {
+        self.script.doubt(why);
+    }
+
+    /// Notes that not even the beginnings of commands are known.
+    pub(super) fn broken(&mut self, why: &'static str) {
+        self.script.doubt(why);
+        self.script.is_broken = true;
+    }
+
+    /// Reads commands up to the end, or up to the `)` that closes this list.
+    pub(super) fn list(&mut self, in_parens: bool) {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            self.broken("too much nesting");
+            self.at = self.chars.len();
+        }
+        let mut open = Open::default();
+        let mut is_closed = !in_parens;
+        let mut is_empty = true;
+        while let Some(c) = self.peek() {
+            is_empty &= matches!(c, ' ' | '\t' | '\n' | ')');
+            match c {
+                ' ' | '\t' => self.at += 1,
+                '\\' if self.peek_at(1) == Some('\n') => self.at += 2,
+                ')' if in_parens => {
+                    self.at += 1;
+                    is_closed = true;
+                    break;
+                }
+                '#' => self.comment(),
+                '\n' | ';' | '&' | '|' | '(' | ')' => self.operator(&mut open),
+                _ => self.part(&mut open),
+            }
+        }
+        if open.is_owed && open.stands == Stands::Nothing {
+            self.doubt("an unfinished list");
+        }
+        self.close(&mut open);
+        if !is_closed {
+            self.broken("an unfinished parenthesis");
+        }
+        if in_parens && is_empty {
+            self.doubt("a function or an array");
+        }
+        self.depth -= 1;
+    }
+
+    /// A comment is seen through only when a shell that has no comments would find nothing in it.
+    fn comment(&mut self) {
+        while let Some(c) = self.peek() {
+            if c == '\n' {
+                break;
+            }
+            if !(c.is_ascii_alphanumeric() || " \t#_-.,:/+@%".contains(c)) {
+                self.doubt("a comment with special characters");
+            }
+            self.at += 1;
+        }
+    }
+
+    fn operator(&mut self, open: &mut Open) {
+        let Some(c) = self.next() else { return };
+        match c {
+            '(' => self.group(open),
+            ')' => {
+                self.doubt("a parenthesis of unknown use");
+                self.close(open);
+            }
+            '\n' => {
+                self.end(open, false, false);
+                self.here_documents();
+            }
+            '&' if self.peek() == Some('>') => self.redirect(open, true),
+            _ => {
+                let twice = self.peek() == Some(c) || (c == '|' && self.peek() == Some('&'));
+                self.at += usize::from(twice);
+                if c == ';' && (twice || self.peek() == Some('&')) {
+                    self.doubt("control flow");
+                }
+                self.end(open, true, c == '|' || (c == '&' && twice));
+            }
+        }
+    }
+
+    /// Ends a command at an operator, which may want one before it and after it.
+    fn end(&mut self, open: &mut Open, wants_one: bool, owes_next: bool) {
+        let is_there = open.stands != Stands::Nothing;
+        let was_owed = open.is_owed;
+        if wants_one && !is_there {
+            self.doubt("an operator without a command");
+        }
+        self.close(open);
+        // A line may end after `&&`, `||` and `|`; what they want still has to come.
+        open.is_owed = owes_next || (was_owed && !is_there);
+    }
+
+    fn group(&mut self, open: &mut Open) {
+        let is_doubled = self.peek() == Some('(');
+        if open.stands != Stands::Nothing || is_doubled {
+            self.doubt("a parenthesis of unknown use");
+        }
+        self.close(open);
+        self.list(true);
+        open.stands = Stands::Group;
+    }
+
+    /// A word or a redirect.
+    fn part(&mut self, open: &mut Open) {
+        if self.is_redirect() {
+            self.redirect(open, false);
+            return;
+        }
+        let before = self.at;
+        let word = self.word();
+        debug_assert!(self.at > before, "a word has characters");
+        if open.stands == Stands::Group {
+            self.doubt("a word after a parenthesis");
+            self.close(open);
+        }
+        if open.command.words.is_empty() && self.is_keyword(&word, open) {
+            return;
+        }
+        if !word.is_quoted && matches!(word.text(), Some("{" | "}")) {
+            self.doubt("control flow");
+            self.close(open);
+            return;
+        }
+        self.take(word, open);
+    }
+
+    /// Steps over the words of the grammar that stand where a command begins.
+    fn is_keyword(&mut self, word: &Word, open: &mut Open) -> bool {
+        let Some(text) = word.text().filter(|_| !word.is_quoted && open.stands == Stands::Nothing)
+        else {
+            return false;
+        };
+        if text == "!" {
+            open.is_owed = true;
+            return true;
+        }
+        if has(CONTROL, text) {
+            self.doubt("control flow");
+        }
+        has(OPENERS, text)
+    }
+
+    fn take(&mut self, word: Word, open: &mut Open) {
+        if open.is_ended {
+            self.doubt("a word after a redirect of all output");
+        }
+        self.words += 1;
+        open.stands = Stands::Something;
+        if self.words > MOST_WORDS || self.script.commands.len() >= MOST_COMMANDS {
+            self.broken("more commands than are read");
+            self.at = self.chars.len();
+        } else if open.command.words.is_empty() && word.value_at.is_some() {
+            open.command.assigns.push(word);
+        } else {
+            open.command.words.push(word);
+        }
+    }
+
+    fn close(&mut self, open: &mut Open) {
+        let Open { command, stands, .. } = std::mem::take(open);
+        if stands != Stands::Something {
+            return;
+        }
+        if command.words.is_empty() {
+            self.doubt(if command.assigns.is_empty() { "no program" } else { "an assignment" });
+        }
+        self.script.commands.push(command);
+    }
+}

@@ -1,0 +1,152 @@
+//! Everything in a command line that could run, for rules that forbid.
+//!
+//! A deny has to find its command behind wrappers, in the arguments of shells and interpreters, in
+//! here-documents and in lines that were not understood. Finding too much is no harm here.
+
+use super::names::{CAN_RUN, INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
+use super::{Command, DEEPEST, Script, Word};
+use crate::place::Base;
+
+/// The most texts within words that are read as command lines of their own.
+const MOST_TEXTS: usize = 300;
+
+/// All commands that could run, and where in their words they could begin.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Runs {
+    /// The commands of the line and those found in its words.
+    pub(crate) commands: Vec<Command>,
+    /// For each possible beginning: the command's index, and the word's index in it.
+    pub(crate) starts: Vec<(usize, usize)>,
+    texts: usize,
+}
+
+impl Runs {
+    /// Finds everything that could run in a script.
+    pub(crate) fn of(script: &Script, home: &str) -> Self {
+        let mut runs = Self::default();
+        runs.add(script, home, 0, false);
+        runs
+    }
+
+    /// The words of every command that could run, the program first.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&Command, &[Word])> {
+        self.starts.iter().map(|(command, word)| {
+            let command = &self.commands[*command];
+            (command, &command.words[*word..])
+        })
+    }
+
+    fn add(&mut self, script: &Script, home: &str, depth: usize, is_code: bool) {
+        let is_open = is_code || script.is_broken || script.commands.iter().any(opens_all);
+        for command in &script.commands {
+            let index = self.commands.len();
+            let starts = starts(command, is_open);
+            self.starts.extend(starts.into_iter().map(|word| (index, word)));
+            self.commands.push(command.clone());
+            let Some(cwd) = command.folders.first() else { continue };
+            for text in texts(command, is_open) {
+                self.read(&text, Base { cwd, home }, depth, is_code || takes_code(command));
+            }
+        }
+        if is_open {
+            let cwd = script.commands.first().and_then(|command| command.folders.first());
+            let base = Base { cwd: cwd.map_or("/", String::as_str), home };
+            for body in &script.bodies {
+                self.read(body, base, depth, is_code);
+            }
+        }
+    }
+
+    /// Reads a text as a command line, or as code in which one may stand anywhere.
+    fn read(&mut self, text: &str, base: Base<'_>, depth: usize, is_code: bool) {
+        if depth < DEEPEST && self.texts < MOST_TEXTS && !text.trim().is_empty() {
+            self.texts += 1;
+            let script = Script::nested(text, base, depth + 1);
+            self.add(&script, base.home, depth + 1, is_code);
+        }
+    }
+}
+
+/// Whether this command may run anything that stands anywhere in the line.
+fn opens_all(command: &Command) -> bool {
+    let is_feeder = |program: &str| {
+        is_one_of(program, SHELLS)
+            || is_one_of(program, "eval source . xargs gxargs parallel trap alias")
+    };
+    let begins = |at: usize| command.words[at].text().is_some_and(is_feeder);
+    starts(command, false).into_iter().any(begins)
+        || command.words.first().is_some_and(|program| !program.is_known())
+}
+
+/// Whether this command is given code of another language than the shell's.
+fn takes_code(command: &Command) -> bool {
+    let is_interpreter = |at: usize| {
+        command.words[at].text().is_some_and(|program| is_one_of(program, INTERPRETERS))
+    };
+    starts(command, false).into_iter().any(is_interpreter)
+}
+
+/// The words at which a program may begin.
+fn starts(command: &Command, is_open: bool) -> Vec<usize> {
+    let Some(program) = command.words.first() else { return Vec::new() };
+    let is = |list| program.text().is_some_and(|program| is_one_of(program, list));
+    if is_open || is(INTERPRETERS) || is(SHELLS) {
+        (0..command.words.len()).collect()
+    } else if is(WRAPPERS) {
+        wrapped(&command.words)
+    } else {
+        vec![0]
+    }
+}
+
+/// The words of a wrapper up to the first that is surely the program, and on through wrappers.
+fn wrapped(words: &[Word]) -> Vec<usize> {
+    let mut starts = vec![0];
+    let mut after_option = false;
+    for (at, word) in words.iter().enumerate().skip(1) {
+        starts.push(at);
+        let text = word.known_text();
+        let is_option = text.starts_with('-');
+        let is_own = text.contains('=') || text.starts_with(|c: char| c.is_ascii_digit());
+        if !is_option && !is_own && !after_option && !is_one_of(&text, WRAPPERS) {
+            if is_one_of(&text, INTERPRETERS) || is_one_of(&text, SHELLS) {
+                starts.extend(at + 1..words.len());
+            }
+            break;
+        }
+        after_option = is_option && !text.contains('=');
+    }
+    starts
+}
+
+/// The texts in a command's words that may be command lines themselves.
+fn texts(command: &Command, is_open: bool) -> Vec<String> {
+    let is = |list| command.program().is_some_and(|program| is_one_of(program, list));
+    let looks_inside = is_open || is(INTERPRETERS) || is(SHELLS) || is(WRAPPERS);
+    let mut texts = Vec::new();
+    for word in &command.words {
+        let text = word.known_text();
+        if looks_inside && text.contains(is_special) {
+            texts.push(text.clone());
+        }
+        if looks_inside || is(CAN_RUN) {
+            texts.extend(values(&text));
+        }
+    }
+    for assign in &command.assigns {
+        let text = assign.known_text();
+        texts.extend(assign.value_at.and_then(|at| text.get(at..)).map(Into::into));
+    }
+    texts
+}
+
+/// What stands behind each `=` of an option.
+fn values(text: &str) -> impl Iterator<Item = String> {
+    let after =
+        |(at, _): (usize, &str)| text[at + 1..].trim_start_matches(['!', '\'', '"']).to_owned();
+    text.match_indices('=').take(4).map(after).filter(|value| !value.is_empty())
+}
+
+fn is_special(c: char) -> bool {
+    c.is_whitespace() || ";&|<>()`$'\"!{}=,".contains(c)
+}

@@ -1,0 +1,364 @@
+//! One word: quotes, escapes and expansions.
+
+use super::lists::Reader;
+use super::word::{Piece, Word};
+
+impl Reader<'_> {
+    /// Reads a word up to the blank or operator that ends it.
+    pub(super) fn word(&mut self) -> Word {
+        let mut word = Word::default();
+        let begin = self.at;
+        while let Some(c) = self.peek() {
+            match c {
+                ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => break,
+                '\'' => {
+                    self.at += 1;
+                    self.single(&mut word);
+                }
+                '"' => {
+                    self.at += 1;
+                    self.double(&mut word);
+                }
+                '\\' => self.backslash(&mut word),
+                '$' => {
+                    self.at += 1;
+                    self.dollar(&mut word, false);
+                }
+                '`' => self.backticks(&mut word),
+                '{' | '}' => self.brace(&mut word),
+                _ => {
+                    self.at += 1;
+                    self.plain(c, self.at - 1 == begin, &mut word);
+                }
+            }
+        }
+        word
+    }
+
+    /// A character outside of quotes that ends no word.
+    fn plain(&mut self, c: char, is_first: bool, word: &mut Word) {
+        match c {
+            '*' | '?' => word.push_piece(Piece::Glob(c)),
+            '[' if !(is_first && self.ends_word()) => word.push_piece(Piece::Glob('[')),
+            '~' => self.tilde(is_first, word),
+            '=' if is_first => {
+                self.doubt("a character with a special meaning");
+                word.push(c);
+            }
+            '=' => {
+                if word.value_at.is_none() && !word.is_quoted {
+                    word.value_at =
+                        word.text().filter(|name| is_assignable(name)).map(|name| name.len() + 1);
+                }
+                word.push(c);
+            }
+            '!' if !(is_first && self.ends_word()) => {
+                self.doubt("a character with a special meaning");
+                word.push(c);
+            }
+            c if c.is_ascii_graphic() => word.push(c),
+            // Blanks of other alphabets and control characters are not the same to every shell.
+            c => {
+                self.doubt("an unquoted character that is not ASCII");
+                word.push(c);
+            }
+        }
+    }
+
+    /// Whether nothing more of the word comes.
+    fn ends_word(&self) -> bool {
+        self.peek().is_none_or(|c| " \t\n;&|<>()".contains(c))
+    }
+
+    /// `~` is the home at the beginning of a word, and may be after `=` and `:`.
+    fn tilde(&mut self, is_first: bool, word: &mut Word) {
+        if is_first && (self.peek() == Some('/') || self.ends_word()) {
+            word.push_text(self.home);
+            word.is_quoted = true;
+        } else if is_first || word.known_text().ends_with(['=', ':']) {
+            self.doubt("a tilde of unknown meaning");
+            word.push_piece(Piece::Unknown);
+        } else {
+            word.push('~');
+        }
+    }
+
+    /// `{` and `}` stand for themselves alone, and around a name: `{}`, `HEAD@{1}`.
+    fn brace(&mut self, word: &mut Word) {
+        let Some(c) = self.next() else { return };
+        let is_name = |c: &&char| c.is_ascii_alphanumeric() || "_-/:@^".contains(**c);
+        let name: String = self.chars[self.at..].iter().take_while(is_name).collect();
+        let is_alone = word.is_empty() && self.ends_word();
+        if c == '{'
+            && self.peek_at(name.len()) == Some('}')
+            && (name.is_empty() || !word.is_empty())
+        {
+            self.at += name.len() + 1;
+            word.push_text(&format!("{{{name}}}"));
+        } else if is_alone {
+            word.push(c);
+        } else {
+            self.doubt("a brace expansion");
+            word.push_piece(Piece::Unknown);
+            let goes_on = |c: &&char| !" \t\n;&|<>()".contains(**c);
+            let rest: String = self.chars[self.at..].iter().take_while(goes_on).collect();
+            self.script.bodies.push(rest.replace(['{', '}', ','], " "));
+        }
+    }
+
+    fn single(&mut self, word: &mut Word) {
+        word.is_quoted = true;
+        while let Some(c) = self.next() {
+            match c {
+                '\'' => return,
+                '\0' => self.doubt("a NUL"),
+                c => word.push(c),
+            }
+        }
+        self.broken("an unfinished quote");
+    }
+
+    pub(super) fn double(&mut self, word: &mut Word) {
+        word.is_quoted = true;
+        while let Some(c) = self.peek() {
+            match c {
+                '`' => {
+                    self.backticks(word);
+                    continue;
+                }
+                '"' => {
+                    self.at += 1;
+                    return;
+                }
+                '$' => {
+                    self.at += 1;
+                    self.dollar(word, true);
+                    continue;
+                }
+                '\\' => match self.peek_at(1) {
+                    Some(escaped @ ('$' | '`' | '"' | '\\')) => {
+                        self.at += 1;
+                        word.push(escaped);
+                    }
+                    Some('\n') => self.at += 1,
+                    _ => word.push('\\'),
+                },
+                '\0' => self.doubt("a NUL"),
+                c => word.push(c),
+            }
+            self.at += 1;
+        }
+        self.broken("an unfinished quote");
+    }
+
+    fn backslash(&mut self, word: &mut Word) {
+        self.at += 1;
+        match self.next() {
+            Some('\n') if word.is_empty() => {}
+            Some('\n') => self.doubt("a line break within a word"),
+            Some(c) if c.is_ascii_graphic() || c == ' ' || c == '\t' => {
+                word.is_quoted = true;
+                word.push(c);
+            }
+            Some(c) => {
+                self.doubt("an unquoted character that is not ASCII");
+                word.push(c);
+            }
+            None => self.doubt("a backslash at the end"),
+        }
+    }
+
+    /// What follows a `$`.
+    fn dollar(&mut self, word: &mut Word, in_quotes: bool) {
+        match self.peek() {
+            Some('\'') if !in_quotes => {
+                self.at += 1;
+                self.ansi(word);
+            }
+            Some('"') if !in_quotes => {
+                self.at += 1;
+                self.doubt("a translated text");
+                self.double(word);
+            }
+            Some('(') => {
+                self.at += 1;
+                self.doubt("a substitution");
+                word.push_piece(Piece::Unknown);
+                self.list(true);
+            }
+            Some('{') => {
+                self.at += 1;
+                self.braced(word);
+            }
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.variable(word, in_quotes),
+            Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
+                self.at += 1;
+                self.doubt("a variable");
+                word.push_piece(Piece::Unknown);
+            }
+            Some('"' | ' ' | '\t' | '\n') => word.push('$'),
+            None if !in_quotes => word.push('$'),
+            _ => {
+                self.doubt("a character with a special meaning");
+                word.push('$');
+            }
+        }
+    }
+
+    fn variable(&mut self, word: &mut Word, in_quotes: bool) {
+        let mut name = String::new();
+        while let Some(c) = self.peek().filter(|c| c.is_ascii_alphanumeric() || *c == '_') {
+            name.push(c);
+            self.at += 1;
+        }
+        self.expand(&name, in_quotes, word);
+    }
+
+    /// The home is known; no other variable is.
+    fn expand(&mut self, name: &str, in_quotes: bool, word: &mut Word) {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
+        let is_whole = in_quotes || self.home.chars().all(is_plain);
+        // A shell may read a colon or a bracket after the name as a part of the expansion.
+        let is_ended = self.ends_word() || matches!(self.peek(), Some('/' | '"'));
+        if name == "HOME" && is_whole && is_ended {
+            word.push_text(self.home);
+            word.is_quoted = true;
+        } else {
+            self.doubt("a variable");
+            word.push_piece(Piece::Unknown);
+        }
+    }
+
+    /// `${…}`: commands may stand in it.
+    fn braced(&mut self, word: &mut Word) {
+        let rest = &self.chars[self.at..];
+        if rest.starts_with(&['H', 'O', 'M', 'E', '}']) {
+            self.at += 5;
+            self.expand("HOME", false, word);
+            return;
+        }
+        self.doubt("a variable");
+        word.push_piece(Piece::Unknown);
+        let mut inside = Word::default();
+        self.depth += 1;
+        if self.depth > super::DEEPEST {
+            self.at = self.chars.len();
+        }
+        while let Some(c) = self.next() {
+            match c {
+                '}' => {
+                    self.depth -= 1;
+                    self.script.bodies.push(inside.known_text());
+                    return;
+                }
+                '\'' => self.single(&mut inside),
+                '"' => self.double(&mut inside),
+                '\\' => self.at += 1,
+                '$' => self.dollar(&mut inside, false),
+                '`' => {
+                    self.at -= 1;
+                    self.backticks(&mut inside);
+                }
+                c => inside.push(c),
+            }
+        }
+        self.depth -= 1;
+        self.broken("an unfinished expansion");
+    }
+
+    /// `` `…` ``: a command line with one more level of backslashes.
+    fn backticks(&mut self, word: &mut Word) {
+        self.at += 1;
+        self.doubt("a substitution");
+        word.push_piece(Piece::Unknown);
+        let mut inside = String::new();
+        loop {
+            match self.next() {
+                None => {
+                    self.broken("an unfinished quote");
+                    break;
+                }
+                Some('`') => break,
+                Some('\\') if matches!(self.peek(), Some('`' | '\\' | '$' | '"')) => {
+                    inside.extend(self.next());
+                }
+                Some(c) => inside.push(c),
+            }
+        }
+        if self.depth >= super::DEEPEST {
+            self.broken("too much nesting");
+            return;
+        }
+        let script = super::lists::read(&inside, self.home, self.depth);
+        self.script.is_broken |= script.is_broken;
+        self.script.commands.extend(script.commands);
+        self.script.bodies.extend(script.bodies);
+    }
+
+    /// `$'…'`: the escapes of C. Where a shell does not know them the quote ends elsewhere, so the
+    /// text is worked out for a deny alone.
+    fn ansi(&mut self, word: &mut Word) {
+        self.doubt("a quote with escapes");
+        word.is_quoted = true;
+        while let Some(c) = self.next() {
+            match c {
+                '\'' => return,
+                '\\' => self.escape(word),
+                c => word.push(c),
+            }
+        }
+        self.broken("an unfinished quote");
+    }
+
+    fn escape(&mut self, word: &mut Word) {
+        let Some(c) = self.next() else { return };
+        let known = match c {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            'a' => '\u{7}',
+            'b' => '\u{8}',
+            'e' | 'E' => '\u{1b}',
+            'f' => '\u{c}',
+            'v' => '\u{b}',
+            '\\' | '\'' | '"' | '?' => c,
+            'x' => return self.code(2, 16, word),
+            'u' => return self.code(4, 16, word),
+            'U' => return self.code(8, 16, word),
+            '0'..='7' => {
+                self.at -= 1;
+                return self.code(3, 8, word);
+            }
+            c => {
+                self.doubt("an unknown escape");
+                c
+            }
+        };
+        word.push(known);
+    }
+
+    /// A character by its number, in at most so many digits.
+    fn code(&mut self, most: usize, radix: u32, word: &mut Word) {
+        let mut digits = String::new();
+        while let Some(c) = self.peek().filter(|c| c.is_digit(radix) && digits.len() < most) {
+            digits.push(c);
+            self.at += 1;
+        }
+        match u32::from_str_radix(&digits, radix).ok().and_then(char::from_u32) {
+            Some(c) if c.is_ascii() && c != '\0' => word.push(c),
+            other => {
+                // Bytes of longer characters, and a NUL that ends the text, are left to the shell.
+                self.doubt("an unknown escape");
+                word.push(other.unwrap_or('\u{fffd}'));
+            }
+        }
+    }
+}
+
+/// Whether `NAME`, `NAME+` or `NAME[…]` before a `=` is the name of a variable.
+fn is_assignable(name: &str) -> bool {
+    let name = name.strip_suffix('+').unwrap_or(name);
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

@@ -1,0 +1,105 @@
+//! Redirects and here-documents.
+
+use super::Word;
+use super::lists::{Here, Open, Reader, Stands};
+
+impl Reader<'_> {
+    /// Whether a redirect comes next, perhaps with the number of what it redirects.
+    pub(super) fn is_redirect(&self) -> bool {
+        let digits = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
+        matches!(self.peek_at(digits), Some('<' | '>'))
+    }
+
+    /// Reads a redirect, of both outputs when a `&` was before it.
+    pub(super) fn redirect(&mut self, open: &mut Open, is_both: bool) {
+        let mut number = String::new();
+        while let Some(c) = self.peek().filter(char::is_ascii_digit) {
+            number.push(c);
+            self.at += 1;
+        }
+        let Some(arrow) = self.next() else { return };
+        open.stands = Stands::Something;
+        match (arrow, self.peek()) {
+            (_, Some('(')) => {
+                self.at += 1;
+                self.doubt("a substitution");
+                self.list(true);
+            }
+            ('<', Some('<')) => self.here(open),
+            _ => {
+                let copies = !is_both && self.eat('&');
+                if !copies {
+                    let _ = self.eat('>') || (arrow == '>' && self.eat('|'));
+                }
+                let target = self.target();
+                open.is_ended |= is_both;
+                if !is_harmless(&number, copies, &target) || (copies && arrow == '<') {
+                    self.doubt("a redirect to or from a file");
+                }
+                open.command.redirects.push(target);
+            }
+        }
+    }
+
+    /// The word after a redirect; an empty one when there is none.
+    fn target(&mut self) -> Word {
+        while matches!(self.peek(), Some(' ' | '\t')) {
+            self.at += 1;
+        }
+        match self.peek() {
+            None | Some('\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>' | '#') => {
+                self.doubt("a redirect without a file");
+                Word::default()
+            }
+            _ => self.word(),
+        }
+    }
+
+    /// `<<`, `<<-` and `<<<`.
+    fn here(&mut self, open: &mut Open) {
+        self.at += 1;
+        self.doubt("input written into the command");
+        if self.eat('<') {
+            let text = self.target();
+            self.script.bodies.push(text.known_text());
+            open.command.redirects.push(text);
+            return;
+        }
+        let strips_tabs = self.eat('-');
+        let end = self.target().known_text();
+        self.here.push(Here { end, strips_tabs });
+    }
+
+    /// Reads the here-documents that begin after this line end.
+    pub(super) fn here_documents(&mut self) {
+        for Here { end, strips_tabs } in std::mem::take(&mut self.here) {
+            let mut body = String::new();
+            while self.at < self.chars.len() {
+                let line = self.line();
+                let trimmed = if strips_tabs { line.trim_start_matches('\t') } else { &line };
+                if trimmed == end {
+                    break;
+                }
+                body.push_str(&line);
+                body.push('\n');
+            }
+            self.script.bodies.push(body);
+        }
+    }
+
+    fn line(&mut self) -> String {
+        let line: String = self.chars[self.at..].iter().take_while(|c| **c != '\n').collect();
+        self.at = (self.at + line.chars().count() + 1).min(self.chars.len());
+        line
+    }
+}
+
+/// Whether a redirect changes nothing but what is seen of the output.
+fn is_harmless(number: &str, copies: bool, target: &Word) -> bool {
+    let is_standard = matches!(number, "" | "0" | "1" | "2");
+    match target.text() {
+        Some("/dev/null") => is_standard,
+        Some("1" | "2") => copies && is_standard && number != "0",
+        _ => false,
+    }
+}

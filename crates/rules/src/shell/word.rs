@@ -1,0 +1,136 @@
+//! One word of a command: what is known of it, and what only the shell will know.
+
+use crate::glob::Tok;
+
+/// A part of a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Text that stands for itself.
+    Text(String),
+    /// An unquoted `*`, `?` or `[`.
+    Glob(char),
+    /// Anything: a variable, a substitution, a brace expansion.
+    Unknown,
+}
+
+/// One word, its quotes resolved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Word {
+    pieces: Vec<Piece>,
+    /// Whether something of it was quoted; then it is no keyword.
+    pub(crate) is_quoted: bool,
+    /// Where the value begins, in a word that is an assignment when it stands before a program.
+    pub(crate) value_at: Option<usize>,
+}
+
+impl Word {
+    /// A word that stands for itself.
+    #[must_use]
+    pub fn known(text: &str) -> Self {
+        let mut word = Self { is_quoted: true, ..Self::default() };
+        word.push_text(text);
+        word
+    }
+
+    /// The text, if the shell changes nothing of it.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether the shell changes nothing of it.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.text().is_some()
+    }
+
+    /// The parts of the word.
+    #[must_use]
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Whether nothing at all is known of it.
+    pub(crate) fn is_unknown(&self) -> bool {
+        !self.pieces.is_empty() && !self.pieces.iter().any(|part| matches!(part, Piece::Text(_)))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, c: char) {
+        if let Some(Piece::Text(text)) = self.pieces.last_mut() {
+            text.push(c);
+        } else {
+            self.pieces.push(Piece::Text(c.into()));
+        }
+    }
+
+    pub(crate) fn push_text(&mut self, text: &str) {
+        if let Some(Piece::Text(known)) = self.pieces.last_mut() {
+            known.push_str(text);
+        } else if !text.is_empty() {
+            self.pieces.push(Piece::Text(text.into()));
+        }
+    }
+
+    pub(crate) fn push_piece(&mut self, piece: Piece) {
+        self.pieces.push(piece);
+    }
+
+    /// The word for people: what is not known is `…`.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let text: String = self.pieces.iter().map(Piece::shown).collect();
+        let is_plain = |c: char| c.is_alphanumeric() || "_-./,:=+@%^~*?[]{}…\\!".contains(c);
+        if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{text}'") }
+    }
+
+    /// All that is known of its text; what is not is a NUL, which no real word holds.
+    pub(crate) fn known_text(&self) -> String {
+        let parts = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.as_str(),
+            _ => "\0",
+        });
+        parts.collect()
+    }
+
+    /// The texts that the word can become.
+    pub(crate) fn toks(&self) -> Vec<Tok> {
+        let mut toks = Vec::new();
+        for (at, piece) in self.pieces.iter().enumerate() {
+            let begins_name = matches!(toks.last(), None | Some(Tok::Is('/')));
+            match piece {
+                Piece::Text(text) => toks.extend(text.chars().map(Tok::Is)),
+                Piece::Unknown => toks.push(Tok::Cross),
+                // With some options two stars cross folders.
+                Piece::Glob('*') if self.pieces.get(at + 1) == Some(piece) => toks.push(Tok::Cross),
+                Piece::Glob('*') if begins_name => toks.extend([Tok::Shy, Tok::Run]),
+                Piece::Glob('*') => toks.push(Tok::Run),
+                Piece::Glob('?') if begins_name => toks.push(Tok::ShyOne),
+                Piece::Glob('?') => toks.push(Tok::One),
+                // What a bracket ends with is not worked out.
+                Piece::Glob(_) => {
+                    toks.push(Tok::Cross);
+                    break;
+                }
+            }
+        }
+        toks
+    }
+}
+
+impl Piece {
+    fn shown(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Glob(c) => c.to_string(),
+            Self::Unknown => "…".into(),
+        }
+    }
+}
