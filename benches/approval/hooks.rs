@@ -1,0 +1,134 @@
+//! The hook beside `/bin/cat`: from before it is started until its decision is read and it ended.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Instant;
+
+use callgate_wire::approval::{Decision, Request, Response};
+use tempfile::TempDir;
+
+use crate::Line;
+use crate::series::Series;
+
+/// What Claude Code gives its hook.
+pub(crate) const INPUT: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","transcript_path":"/nowhere","cwd":"/work","prompt_id":"p","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make build","description":"Build"},"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"make build *"}],"behavior":"allow","destination":"localSettings"}]}
+"#;
+
+/// A home with settings, and rules that allow what the hook asks.
+pub(crate) struct Home {
+    pub(crate) folder: TempDir,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join(".config/callgate");
+        std::fs::create_dir_all(&config).unwrap();
+        let socket = folder.path().join("ask.sock");
+        std::fs::write(config.join("config.toml"), format!("socket = {socket:?}\n")).unwrap();
+        let rules = "[[rule]]\nname = \"builds\"\ndecide = \"allow\"\ncommand = \"make build\"\n";
+        std::fs::write(config.join("rules.toml"), rules).unwrap();
+        Self { folder }
+    }
+
+    pub(crate) fn callgate(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+        command.args(arguments).env_clear().env("HOME", self.folder.path());
+        command
+    }
+
+    /// Starts a daemon and waits until it serves.
+    pub(crate) fn daemon(&self) -> Daemon {
+        let mut command = self.callgate(&["up", "--no-terminal"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let child = command.spawn().unwrap();
+        let socket = self.folder.path().join("ask.sock");
+        while std::os::unix::net::UnixStream::connect(&socket).is_err() {
+            thread::sleep(std::time::Duration::from_millis(5));
+        }
+        Daemon(child)
+    }
+}
+
+/// A daemon that ends with this.
+pub(crate) struct Daemon(Child);
+
+impl Daemon {
+    pub(crate) fn pid(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+pub(crate) fn measure(rounds: usize) -> Vec<Line> {
+    let (with_stub, with_daemon) = (Home::new(), Home::new());
+    stub(&with_stub.folder.path().join("ask.sock"));
+    let _daemon = with_daemon.daemon();
+    let mut series = Series::<3>::default();
+    for round in 0..rounds + 1 {
+        let mut figures = [0.0; 3];
+        // All orders take their turn.
+        for place in 0..3 {
+            let contender = (place + round) % 3;
+            let mut command = match contender {
+                0 => Command::new("/bin/cat"),
+                1 => with_stub.callgate(&["hook"]),
+                _ => with_daemon.callgate(&["hook"]),
+            };
+            figures[contender] = run(&mut command, contender > 0);
+        }
+        // The first round warms up.
+        if round > 0 {
+            series.push(figures);
+        }
+    }
+    let [cat, stub, daemon] = series.medians();
+    println!(
+        "spawning /bin/cat {cat:.0} µs, the hook with a stub {stub:.0} µs, with the daemon {daemon:.0} µs"
+    );
+    vec![
+        Line::at_most("hook, stub daemon ÷ cat", series.ratio(1, 0), "×", 1.5),
+        Line::at_most("hook, real daemon ÷ cat", series.ratio(2, 0), "×", 3.0),
+    ]
+}
+
+/// Runs a program with the input until it has ended; in microseconds.
+fn run(command: &mut Command, is_hook: bool) -> f64 {
+    let begun = Instant::now();
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(INPUT.as_bytes()).unwrap();
+    let mut output = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+    assert!(child.wait().unwrap().success());
+    let taken = begun.elapsed().as_secs_f64() * 1e6;
+    assert_eq!(output.contains(r#""behavior":"allow""#), is_hook, "{output}");
+    taken
+}
+
+/// A daemon that allows everything at once.
+fn stub(socket: &Path) {
+    let listener = UnixListener::bind(socket).unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut line = Vec::new();
+            let mut chunk = [0; 4096];
+            while !line.ends_with(b"\n") {
+                let count = stream.read(&mut chunk).unwrap();
+                assert!(count > 0, "the hook sends a whole line");
+                line.extend_from_slice(&chunk[..count]);
+            }
+            let id = Request::decode(&line).unwrap().request_id;
+            stream.write_all(&Response::new(id, Decision::Allow).to_line()).unwrap();
+        }
+    });
+}
