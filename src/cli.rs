@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{ask, config, install, log, rules, uninstall, up};
+use crate::{ask, config, install, log, pair, rules, uninstall, up};
 
 /// One small program for everything that passes between a coding agent, your code, your screen
 /// and you.
@@ -30,6 +30,7 @@ enum Command {
     Ask(ask::Args),
     Install(install::Args),
     Log(log::Args),
+    Pair(pair::Args),
     Rules(rules::Args),
     Uninstall(uninstall::Args),
     Up(up::Args),
@@ -73,6 +74,7 @@ impl Cli {
             Some(Command::Ask(args)) => args.run(file),
             Some(Command::Install(args)) => args.run(file),
             Some(Command::Log(args)) => args.run(file),
+            Some(Command::Pair(args)) => args.run(file),
             Some(Command::Rules(args)) => args.run(file),
             Some(Command::Uninstall(args)) => args.run(),
             Some(Command::Up(args)) => args.run(file),

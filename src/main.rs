@@ -9,6 +9,7 @@ mod config;
 mod hook;
 mod install;
 mod log;
+mod pair;
 mod policy;
 mod program;
 mod rules;

@@ -1,0 +1,191 @@
+//! `callgate pair`: links a phone with a code, and takes links back.
+
+mod who;
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callgate_approval::viewer::{Viewer, ViewerError};
+use callgate_rules::text::one_line;
+use callgate_wire::desk::{Command, Entry, Message, Phones};
+use serde_json::Value;
+
+use crate::cli::Failure;
+use crate::config::{Config, Flags};
+use who::Known;
+
+/// How long the bot's name is waited for, just after the start of the daemon.
+const PATIENCE: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Link your phone
+///
+/// Prints a code and what to do with it, and waits until it was used. Whoever sends the code to
+/// your bot may answer your agents' questions from then on.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Show who is linked
+    #[arg(long)]
+    list: bool,
+    /// Take a link back, by its name or its id as --list shows them
+    #[arg(long, value_name = "NAME|ID", conflicts_with = "list", allow_hyphen_values = true)]
+    remove: Option<String>,
+}
+
+impl Args {
+    /// Pairs, lists or removes.
+    pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        let config = Config::load(file, &Flags::default())?;
+        let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(failed)?;
+        if !self.list && self.remove.is_none() {
+            return pair(&mut viewer, &config);
+        }
+        let known = Known::of(&mut viewer, &config)?;
+        match &self.remove {
+            Some(who) => remove(&mut viewer, &known, who),
+            None => list(&known),
+        }
+    }
+}
+
+fn failed(error: ViewerError) -> Failure {
+    Failure::Failed(match error {
+        ViewerError::Closed => "`callgate up` has ended, and the code with it: start it again, \
+                                then run `callgate pair` again"
+            .to_owned(),
+        error => error.to_string(),
+    })
+}
+
+fn list(known: &Known) -> Result<ExitCode, Failure> {
+    let mut out = io::stdout().lock();
+    if known.all.is_empty() {
+        writeln!(out, "Nobody is linked. To link your phone: callgate pair")?;
+    }
+    let width = known.all.iter().map(|one| one.shown().len()).max().unwrap_or_default();
+    for one in &known.all {
+        writeln!(out, "{:width$}  {}", one.shown(), one.about())?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn remove(viewer: &mut Viewer, known: &Known, who: &str) -> Result<ExitCode, Failure> {
+    let one = known.find(who).map_err(Failure::Failed)?;
+    let command = Command::Unpair { link: one.link.clone() };
+    let (done, text) = viewer.told(command).map_err(failed)?;
+    if !done {
+        return Err(Failure::Failed(text));
+    }
+    writeln!(io::stdout(), "{} ({}): {text}", one.name(), one.shown())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn pair(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
+    let bot = bot(viewer, config)?;
+    let (code, lifetime) = viewer.code().map_err(failed)?;
+    // Nobody can use the code before it is shown, so nothing is missed.
+    viewer.watch(None).map_err(failed)?;
+    let code = code.reveal();
+    let mut out = io::stdout().lock();
+    match &bot {
+        Some(bot) => writeln!(
+            out,
+            "Send this to @{bot} on Telegram:\n\n    /pair {code}\n\n\
+             or open https://t.me/{bot}?start={code} on your phone and press Start."
+        )?,
+        None => writeln!(out, "Send this to your bot on Telegram:\n\n    /pair {code}\n")?,
+    }
+    let minutes = lifetime.as_secs() / 60;
+    writeln!(
+        out,
+        "Sent in a group, it links the group and you. It can be used once, within {minutes} \
+         minutes.\nWaiting for it ..."
+    )?;
+    out.flush()?;
+    let name = linked(viewer, Instant::now() + lifetime)?;
+    writeln!(out, "Linked: {name}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The bot's name, once it is known; fails when there is no bot, or none that works.
+fn bot(viewer: &mut Viewer, config: &Config) -> Result<Option<String>, Failure> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let phones = viewer.status().map_err(failed)?.reach.telegram;
+        match phones.ok_or_else(|| Failure::Failed(no_bot(config)))? {
+            Phones { bot: Some(bot), .. } => return Ok(Some(bot)),
+            Phones { trouble: Some(why), .. } => {
+                return Err(Failure::Failed(format!("Telegram does not work: {why}")));
+            }
+            _ if Instant::now() > end => return Ok(None),
+            _ => thread::sleep(LOOK),
+        }
+    }
+}
+
+/// What to do where there is no bot.
+fn no_bot(config: &Config) -> String {
+    if config.telegram.token.is_some() {
+        return "`callgate up` was started before the bot was in the settings: start it again, \
+                then run `callgate pair` again"
+            .to_owned();
+    }
+    let file = config.file.as_ref().map(|file| file.value.display().to_string());
+    let file = file.unwrap_or_else(|| "~/.config/callgate/config.toml".to_owned());
+    format!(
+        "there is no Telegram bot yet, so there is nothing to link a phone to
+  1. On Telegram, send /newbot to @BotFather. It gives you a token.
+  2. Put the token into a file that only you can read:
+       umask 077; mkdir -p ~/.config/callgate; cat > ~/.config/callgate/token
+     Paste it, then press Enter and Ctrl-D.
+  3. Put this into {file}:
+       [telegram]
+       token_file = \"~/.config/callgate/token\"
+  4. Start `callgate up` again, then run `callgate pair` again."
+    )
+}
+
+/// Waits until somebody has used the code, and gives their name.
+fn linked(viewer: &mut Viewer, end: Instant) -> Result<String, Failure> {
+    loop {
+        let Some(message) = viewer.next(end).map_err(failed)? else {
+            let text = "the code can be used no longer: run `callgate pair` for a new one";
+            return Err(Failure::Failed(text.to_owned()));
+        };
+        let Message::Entry(entry) = message else { continue };
+        match entry.kind.as_str() {
+            "paired" => return Ok(name_in(&entry)),
+            "code" => {
+                let text = "a newer code has been made, so this one is void: use that one";
+                return Err(Failure::Failed(text.to_owned()));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn name_in(entry: &Entry) -> String {
+    let body: Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
+    one_line(body["by"].as_str().unwrap_or("somebody")).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn a_code_that_nobody_has_used_in_time_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("desk.sock");
+        let _listener = UnixListener::bind(&path).unwrap();
+        let mut viewer = Viewer::connect(&path).unwrap();
+        let error = linked(&mut viewer, Instant::now()).unwrap_err().to_string();
+        assert_eq!(error, "the code can be used no longer: run `callgate pair` for a new one");
+    }
+}

@@ -1,0 +1,154 @@
+//! Who may answer: by a link, or by the settings.
+
+use callgate_approval::viewer::Viewer;
+use callgate_rules::text::one_line;
+use callgate_wire::desk::Link;
+
+use super::failed;
+use crate::cli::Failure;
+use crate::config::{Config, Origin};
+
+/// How much of a viewer's hash is shown, and enough to name it by.
+const SHORT: usize = 12;
+
+/// Everybody who may answer.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) all: Vec<One>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct One {
+    /// `chat/ID`, `user/ID` or `viewer/HASH`.
+    pub(super) link: String,
+    by: By,
+}
+
+/// Why somebody may answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum By {
+    /// They were linked with a code, under this name.
+    Code(String),
+    /// This setting says so.
+    Setting { key: &'static str, origin: Origin },
+}
+
+impl Known {
+    /// Asks the desk, and looks into the settings.
+    pub(super) fn of(viewer: &mut Viewer, config: &Config) -> Result<Self, Failure> {
+        let linked = viewer.links().map_err(failed)?;
+        let linked = linked.into_iter().map(|Link { link, name }| One { link, by: By::Code(name) });
+        let telegram = &config.telegram;
+        let given = [
+            ("chat", "telegram.allowed_chats", &telegram.allowed_chats),
+            ("user", "telegram.allowed_users", &telegram.allowed_users),
+        ];
+        let given = given.into_iter().flat_map(|(kind, key, setting)| {
+            setting.value.iter().map(move |id| One {
+                link: format!("{kind}/{id}"),
+                by: By::Setting { key, origin: setting.origin.clone() },
+            })
+        });
+        Ok(Self { all: linked.chain(given).collect() })
+    }
+
+    /// The one link that `who` names: by all of it, by its id, or by its name.
+    pub(super) fn find(&self, who: &str) -> Result<&One, String> {
+        let named: Vec<&One> = self.all.iter().filter(|one| one.is(who)).collect();
+        let linked: Vec<&One> =
+            named.iter().copied().filter(|one| matches!(one.by, By::Code(_))).collect();
+        match (linked.as_slice(), named.first()) {
+            ([one], _) => Ok(one),
+            ([], Some(One { by: By::Setting { key, origin }, .. })) => {
+                Err(format!("{who} may answer by `{key}` ({origin}): take it out there"))
+            }
+            ([], _) => Err(format!("nobody is linked as {who}: see `callgate pair --list`")),
+            (several, _) => {
+                let ids: Vec<String> = several.iter().map(|one| one.shown()).collect();
+                Err(format!("{who} names several links: take one of {}", ids.join(", ")))
+            }
+        }
+    }
+}
+
+impl One {
+    /// The link, short enough for a line.
+    pub(super) fn shown(&self) -> String {
+        match self.link.strip_prefix("viewer/") {
+            Some(hash) => format!("viewer/{}", hash.get(..SHORT).unwrap_or(hash)),
+            None => self.link.clone(),
+        }
+    }
+
+    /// Their name, as they chose it.
+    pub(super) fn name(&self) -> String {
+        match &self.by {
+            By::Code(name) => one_line(name).into_owned(),
+            By::Setting { .. } => "by the settings".to_owned(),
+        }
+    }
+
+    /// What there is to know about them.
+    pub(super) fn about(&self) -> String {
+        match &self.by {
+            By::Code(_) => self.name(),
+            By::Setting { key, origin } => format!("by `{key}` ({origin})"),
+        }
+    }
+
+    fn is(&self, who: &str) -> bool {
+        let id = self.link.split_once('/').map_or("", |(_, id)| id);
+        let hash = who.strip_prefix("viewer/").unwrap_or(who);
+        let is_short_hash =
+            self.link.starts_with("viewer/") && hash.len() >= SHORT && id.starts_with(hash);
+        let is_named =
+            matches!(&self.by, By::Code(name) if name.to_lowercase() == who.to_lowercase());
+        who == self.link || who == id || is_short_hash || is_named
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_found_by_its_id_or_its_name() {
+        let hash = "2f0c6d5e9b8a47f3".repeat(4);
+        let one =
+            |link: &str, name: &str| One { link: link.to_owned(), by: By::Code(name.to_owned()) };
+        let origin = Origin::Environment("X");
+        let given = |link: &str| One {
+            link: link.to_owned(),
+            by: By::Setting { key: "k", origin: origin.clone() },
+        };
+        let known = Known {
+            all: vec![
+                one("chat/7", "Ada"),
+                one("chat/-100", "Bob"),
+                one("user/8", "Bob"),
+                one(&format!("viewer/{hash}"), "The page"),
+                given("chat/7"),
+                given("chat/42"),
+            ],
+        };
+        let check = |who: &str, expected: &str| {
+            let found = known.find(who).map(|one| one.shown()).unwrap_or_else(|why| why);
+            assert_eq!(found, expected, "{who}");
+        };
+        check("Ada", "chat/7");
+        check("ada", "chat/7");
+        check("7", "chat/7");
+        check("chat/7", "chat/7");
+        check("-100", "chat/-100");
+        check("8", "user/8");
+        check("Bob", "Bob names several links: take one of chat/-100, user/8");
+        check("the page", "viewer/2f0c6d5e9b8a");
+        check("viewer/2f0c6d5e9b8a", "viewer/2f0c6d5e9b8a");
+        check("2f0c6d5e9b8a", "viewer/2f0c6d5e9b8a");
+        check(&hash, "viewer/2f0c6d5e9b8a");
+        check("2f0c", "nobody is linked as 2f0c: see `callgate pair --list`");
+        check("42", "42 may answer by `k` (environment X): take it out there");
+        check("", "nobody is linked as : see `callgate pair --list`");
+    }
+}

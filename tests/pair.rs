@@ -1,0 +1,227 @@
+//! `callgate pair` as a user has it: with a daemon, and a phone.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callgate_testkit::process::{DEADLINE, Finished, Group, Piped, run};
+use callgate_testkit::telegram::{BOT_NAME, Telegram};
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+const ADA: i64 = 7;
+const TEAM: i64 = -100;
+
+/// A home with settings, and perhaps a daemon and a phone.
+struct Home {
+    folder: TempDir,
+    phone: Telegram,
+    daemon: Option<Group>,
+}
+
+impl Home {
+    /// With these settings under `[telegram]`.
+    fn new(telegram: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let phone = Telegram::start();
+        phone.add_private(ADA, "Ada");
+        phone.add_group(TEAM, "Team");
+        let home = Self { folder, phone, daemon: None };
+        fs::write(home.path("token"), home.phone.token()).unwrap();
+        fs::set_permissions(home.path("token"), PermissionsExt::from_mode(0o600)).unwrap();
+        fs::create_dir_all(home.path(".config/callgate")).unwrap();
+        home.set(telegram);
+        home
+    }
+
+    fn set(&self, telegram: &str) {
+        let socket = self.path("ask.sock");
+        let text = format!("socket = {socket:?}\n[telegram]\n{telegram}\n");
+        fs::write(self.path(".config/callgate/config.toml"), text).unwrap();
+    }
+
+    /// With a bot, and a daemon that serves it.
+    fn with_phone() -> Self {
+        let mut home = Self::new("");
+        home.set(&home.bot());
+        home.up();
+        home
+    }
+
+    fn bot(&self) -> String {
+        format!("token_file = {:?}\napi_url = {:?}\n", self.path("token"), self.phone.url())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn callgate(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+        command.args(arguments).env_clear().env("HOME", self.folder.path());
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn up(&mut self) {
+        let errors = fs::File::create(self.path("up.log")).unwrap();
+        let mut command = self.callgate(&["up", "--no-terminal"]);
+        command.stdout(errors.try_clone().unwrap()).stderr(errors);
+        self.daemon = Some(Group::spawn(command));
+        let end = Instant::now() + DEADLINE;
+        while UnixStream::connect(self.path("ask.sock")).is_err() {
+            let log = || fs::read_to_string(self.path("up.log")).unwrap();
+            assert!(Instant::now() < end, "the daemon does not serve: {}", log());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn down(&mut self) {
+        let mut daemon = self.daemon.take().unwrap();
+        daemon.signal(Signal::TERM);
+        assert!(daemon.wait(DEADLINE).unwrap().success());
+    }
+
+    fn run(&self, arguments: &[&str]) -> Finished {
+        run(self.callgate(arguments), DEADLINE)
+    }
+
+    /// What it prints when it does what it should.
+    fn does(&self, arguments: &[&str]) -> String {
+        self.run(arguments).success().stdout
+    }
+
+    /// What it says when it does not.
+    fn fails(&self, arguments: &[&str]) -> String {
+        let Finished { status, stdout, stderr, .. } = self.run(arguments);
+        assert_eq!((status.code(), stdout.as_str()), (Some(1), ""), "{stderr}");
+        stderr
+    }
+
+    /// A `pair` that waits, and its code.
+    fn pair(&self) -> (Piped, String) {
+        let mut pair = Piped::spawn(self.callgate(&["pair"]));
+        let mut code = None;
+        loop {
+            let line = pair.recv_line();
+            if let Some(rest) = line.strip_prefix("    /pair ") {
+                code = Some(rest.to_owned());
+            }
+            if line.starts_with("Waiting") {
+                return (pair, code.unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_phone_is_linked_listed_and_taken_back() {
+    let home = Home::with_phone();
+    let mut pair = Piped::spawn(home.callgate(&["pair"]));
+    let mut lines: Vec<String> = (0..7).map(|_| pair.recv_line()).collect();
+    let code = lines[2].split_off("    /pair ".len());
+    assert_eq!(code.len(), 8, "{lines:?}");
+    assert_eq!(lines[0], format!("Send this to @{BOT_NAME} on Telegram:"));
+    let link = format!("https://t.me/{BOT_NAME}?start={code}");
+    assert!(lines[4].contains(&link), "{lines:?}");
+    assert!(lines[5].contains("It can be used once, within 10 minutes."), "{lines:?}");
+    // As the link does it.
+    home.phone.send(ADA, ADA, &format!("/start {code}"));
+    assert_eq!(pair.recv_line(), "Linked: Ada");
+    assert!(pair.wait_exit(DEADLINE).success());
+    assert_eq!(home.does(&["pair", "--list"]), "chat/7  Ada\n");
+
+    let (mut pair, code) = home.pair();
+    home.phone.send(TEAM, ADA, &format!("/pair {code}"));
+    assert_eq!(pair.recv_line(), "Linked: Ada");
+    assert_eq!(home.does(&["pair", "--list"]), "chat/-100  Ada\nchat/7     Ada\nuser/7     Ada\n");
+    let several = home.fails(&["pair", "--remove", "Ada"]);
+    assert_eq!(
+        several,
+        "callgate: Ada names several links: take one of chat/-100, chat/7, user/7\n"
+    );
+    let removed = home.does(&["pair", "--remove", "-100"]);
+    assert_eq!(removed, "Ada (chat/-100): The link is gone.\n");
+    home.does(&["pair", "--remove", "user/7"]);
+    home.does(&["pair", "--remove", "ada"]);
+    let nobody = "Nobody is linked. To link your phone: callgate pair\n";
+    assert_eq!(home.does(&["pair", "--list"]), nobody);
+    let gone = home.fails(&["pair", "--remove", "Ada"]);
+    assert_eq!(gone, "callgate: nobody is linked as Ada: see `callgate pair --list`\n");
+    home.phone.assert_nothing_refused();
+}
+
+#[test]
+fn who_may_answer_by_the_settings_is_listed_and_stays() {
+    let mut home = Home::new("");
+    home.set(&format!("{}allowed_chats = [42]\n", home.bot()));
+    home.up();
+    let list = home.does(&["pair", "--list"]);
+    let file = home.path(".config/callgate/config.toml");
+    let place = format!("`telegram.allowed_chats` ({}:5:1", file.display());
+    assert!(list.starts_with(&format!("chat/42  by {place}")), "{list}");
+    let error = home.fails(&["pair", "--remove", "42"]);
+    assert!(error.starts_with(&format!("callgate: 42 may answer by {place}")), "{error}");
+}
+
+#[test]
+fn without_a_daemon_it_says_what_to_start() {
+    let home = Home::new("");
+    for arguments in [&["pair"][..], &["pair", "--list"], &["pair", "--remove", "Ada"]] {
+        let error = home.fails(arguments);
+        let socket = home.path(".local/share/callgate/desk.sock");
+        let expected =
+            format!("no desk listens at {}: start one with `callgate up`", socket.display());
+        assert_eq!(error, format!("callgate: {expected}\n"));
+    }
+}
+
+#[test]
+fn without_a_bot_it_says_what_to_put_where() {
+    let mut home = Home::new("");
+    home.up();
+    let error = home.fails(&["pair"]);
+    let file = home.path(".config/callgate/config.toml");
+    for part in [
+        "there is no Telegram bot yet",
+        "send /newbot to @BotFather",
+        &format!("Put this into {}:", file.display()),
+        "token_file = \"~/.config/callgate/token\"",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+    home.set(&home.bot());
+    let error = home.fails(&["pair"]);
+    assert!(error.contains("was started before the bot was in the settings"), "{error}");
+}
+
+#[test]
+fn a_bot_that_does_not_work_is_told() {
+    let mut home = Home::new("");
+    fs::write(home.path("token"), "1:wrong").unwrap();
+    home.set(&home.bot());
+    home.up();
+    let error = home.fails(&["pair"]);
+    assert!(error.starts_with("callgate: Telegram does not work: "), "{error}");
+    assert!(error.contains("the token is wrong or was revoked") && !error.contains("1:wrong"));
+}
+
+#[test]
+fn a_newer_code_and_the_end_of_the_daemon_end_the_waiting() {
+    let mut home = Home::with_phone();
+    let (mut first, _) = home.pair();
+    let (mut second, _) = home.pair();
+    assert_eq!(first.wait_exit(DEADLINE).code(), Some(1));
+    let error = first.stderr();
+    assert!(error.contains("a newer code has been made, so this one is void"), "{error}");
+    home.down();
+    assert_eq!(second.wait_exit(DEADLINE).code(), Some(1));
+    let error = second.stderr();
+    assert!(error.contains("`callgate up` has ended, and the code with it"), "{error}");
+}
