@@ -57,7 +57,9 @@ async fn serve(config: &Config, has_terminal: bool) -> Result<(), Failure> {
     let daemon = Daemon::start(options).map_err(|error| told(&error))?;
     say(&greeting(config, has_terminal))?;
     let keyboard = if has_terminal { Keyboard::start(orders, daemon.desk()).ok() } else { None };
-    interrupted().await.map_err(|error| Failure::Failed(format!("cannot be interrupted: {error}")))?;
+    interrupted()
+        .await
+        .map_err(|error| Failure::Failed(format!("cannot be interrupted: {error}")))?;
     // The terminal is as it was before the last words.
     drop(keyboard);
     drop(daemon);

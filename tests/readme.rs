@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use callgate_testkit::process::{DEADLINE, run};
+use callgate_testkit::process::{DEADLINE, Group, run};
+use rustix::process::Signal;
 
 fn read(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
@@ -19,8 +21,53 @@ fn example(name: &str) -> PathBuf {
 }
 
 #[test]
-fn the_first_command_shows_a_function_of_its_own_process() {
-    assert!(read("README.md").contains("\ncargo run --example host_a_tool\n"));
+fn the_first_command_serves_with_nothing_configured_and_says_what_to_do_next() {
+    assert!(read("README.md").contains("\ncargo run -- up\n"));
+    let home = tempfile::tempdir().unwrap();
+    let socket = home.path().join("ask.sock");
+    let callgate = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+        command
+            .args(arguments)
+            .env_clear()
+            .env("HOME", home.path())
+            .env("CALLGATE_SOCKET", &socket);
+        command.stdin(Stdio::null());
+        command
+    };
+    let mut up = callgate(&["up"]);
+    up.stdout(Stdio::piped());
+    let mut up = Group::spawn(up);
+    let mut lines = BufReader::new(up.take_stdout()).lines();
+    let said: Vec<String> = (0..3).map(|_| lines.next().unwrap().unwrap()).collect();
+    assert_eq!(said[0], format!("callgate is up: agents ask at {}", socket.display()));
+    assert!(said[2].starts_with("Next: `callgate install`"), "{said:?}");
+    // Nobody is at its terminal, so nobody can be reached, and that is said at once.
+    let asked = run(callgate(&["ask", "Deploy?"]), DEADLINE);
+    assert_eq!(asked.status.code(), Some(1), "{}", asked.stderr);
+    up.signal(Signal::TERM);
+    assert!(up.wait(DEADLINE).unwrap().success());
+    assert!(lines.next().is_none() && !socket.exists());
+}
+
+#[test]
+fn every_command_of_the_readme_is_there() {
+    let readme = read("README.md");
+    let named = readme.lines().filter_map(|line| line.strip_prefix("callgate "));
+    let names: Vec<&str> = named.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.contains(&"doctor"), "{names:?}");
+    for name in names.into_iter().filter(|name| name.chars().all(|c| c.is_ascii_lowercase())) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+        command.args([name, "--help"]);
+        if name != "is" {
+            run(command, DEADLINE).success();
+        }
+    }
+}
+
+#[test]
+fn the_example_shows_a_function_of_its_own_process() {
+    assert!(read("README.md").contains("`cargo run --example host_a_tool`"));
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(example("host_a_tool"));
     command.env("TMPDIR", folder.path());

@@ -93,7 +93,9 @@ pub(crate) fn measure(rounds: usize) -> Vec<Line> {
     }
     let [cat, stub, daemon] = series.medians();
     println!(
-        "spawning /bin/cat {cat:.0} µs, the hook with a stub {stub:.0} µs, with the daemon {daemon:.0} µs"
+        "medians of {}: /bin/cat {cat:.0} µs, the hook with a stub {stub:.0} µs, with the daemon \
+         {daemon:.0} µs",
+        series.len()
     );
     vec![
         Line::at_most("hook, stub daemon ÷ cat", series.ratio(1, 0), "×", 1.5),
