@@ -59,6 +59,10 @@ impl Search<'_> {
             _ => {}
         }
         let name = self.name(sign)?;
+        // `Kind::Secret => …` is no name of a value.
+        if self.bytes[..name.start].ends_with(b"::") {
+            return None;
+        }
         let role = self.role_of(name, sign);
         let arrow = usize::from(self.bytes[sign] == b'=' && after == Some(b'>'));
         let from = sign + 1 + arrow;
@@ -71,9 +75,15 @@ impl Search<'_> {
             Role::Cookie => headers::cookies(self, from + blanks, spans),
             Role::Secret(level) => {
                 let is_spaced = blanks > 0 || (name.is_spaced && self.bytes[sign] == b'=');
+                let starts_line = self.starts_line(name.start);
                 let link = match self.bytes[sign] {
-                    b'=' => Link::Equals { is_spaced },
-                    _ => Link::Colon { is_spaced, starts_line: self.starts_line(name.start) },
+                    b'=' => {
+                        // `self.password = …` begins a line of code, not of settings.
+                        let text = &self.bytes[name.start..name.end];
+                        let is_field = text.starts_with(b"self.") || text.starts_with(b"this.");
+                        Link::Equals { is_spaced, starts_line: starts_line && !is_field }
+                    }
+                    _ => Link::Colon { is_spaced, starts_line },
                 };
                 self.hide(from + blanks, level, link, spans)
             }

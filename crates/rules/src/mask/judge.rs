@@ -11,7 +11,7 @@ pub(super) fn is_operator(byte: u8) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Link {
     /// `name=value`, `name = value`
-    Equals { is_spaced: bool },
+    Equals { is_spaced: bool, starts_line: bool },
     /// `name: value`, `name:value`
     Colon { is_spaced: bool, starts_line: bool },
     /// `--name value`
@@ -64,31 +64,29 @@ impl Candidate<'_> {
         let is_last =
             self.after.trim_ascii().is_empty() || self.after.trim_ascii().starts_with(b"#");
         let next = self.after.first();
+        let value = self.value;
         match self.link {
             Link::Query | Link::Member => true,
-            Link::Option => !is_short_word(self.value),
-            _ if next == Some(&b'(') => false,
-            Link::Equals { is_spaced: false } => {
-                !(is_path_of_names(self.value) && matches!(next, Some(b',' | b')')))
+            Link::Option => !is_short_word(value),
+            _ if next == Some(&b'(') || is_code(value) => false,
+            Link::Equals { is_spaced: false, .. } => {
+                !(is_path_of_names(value) && matches!(next, Some(b',' | b')')))
             }
-            Link::Equals { is_spaced: true } => {
-                if is_word || is_path_of_names(self.value) {
-                    is_last && is_word && !self.value.contains(&b'.')
-                } else {
-                    true
-                }
+            // `const LONGEST: usize = 12;`
+            Link::Equals { .. } if value.iter().all(u8::is_ascii_digit) => is_last,
+            // A word alone is a password in settings and a variable in code.
+            Link::Equals { starts_line, .. } if is_word || is_path_of_names(value) => {
+                let is_setting = starts_line && is_last && self.level == Level::Strong;
+                is_setting && is_word && !value.contains(&b'.')
             }
-            Link::Colon { is_spaced: false, .. } => !is_word && is_random(self.value),
+            Link::Equals { .. } => true,
+            // `name: type = value`
+            Link::Colon { .. } if self.after.trim_ascii_start().starts_with(b"=") => false,
+            Link::Colon { is_spaced: false, .. } => !is_word && is_random(value),
             Link::Colon { starts_line: true, .. } if self.level == Level::Strong => {
-                if is_word {
-                    is_last && !is_type(self.value)
-                } else {
-                    true
-                }
+                !is_word || (is_last && !is_type(value))
             }
-            Link::Colon { .. } => {
-                !is_word && !is_path_of_names(self.value) && self.value.len() >= 6
-            }
+            Link::Colon { .. } => !is_path_of_names(value) && is_random(value),
         }
     }
 }
@@ -107,6 +105,9 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
         return true;
     }
     if wrapped(b"%", b"%") && value[1..value.len() - 1].iter().all(|byte| is_name(*byte)) {
+        return true;
+    }
+    if wrapped(b"{", b"}") && value[1..value.len() - 1].iter().all(|byte| is_name(*byte)) {
         return true;
     }
     only_variables(value)
@@ -175,7 +176,10 @@ fn is_name(byte: u8) -> bool {
 
 /// Words that say there is no value, and rows of one character.
 fn is_nothing(value: &[u8]) -> bool {
-    const NOTHING: [&str; 14] = [
+    const NOTHING: [&str; 17] = [
+        "%s",
+        "%v",
+        "%d",
         "null",
         "none",
         "nil",
@@ -230,6 +234,18 @@ fn is_place(value: &[u8]) -> bool {
 /// Whether there is more in it than letters, `_` and `.`.
 fn is_unwordly(value: &[u8]) -> bool {
     value.iter().any(|byte| !(byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.')))
+}
+
+/// Lists, blocks, paths and macros, which no value without quotes looks like.
+fn is_code(value: &[u8]) -> bool {
+    // `*name` is a pointer in one language and an alias in another.
+    let is_pointer = value[0] == b'*' && value.get(1).is_some_and(u8::is_ascii_alphabetic);
+    let is_element =
+        value[0].is_ascii_alphabetic() && value.contains(&b'[') && value.ends_with(b"]");
+    is_pointer
+        || is_element
+        || matches!(value[0], b'[' | b'{')
+        || value.windows(2).any(|pair| matches!(pair, b"::" | b"![" | b"->"))
 }
 
 /// Names of types, which stand after a colon in code.

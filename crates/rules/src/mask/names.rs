@@ -132,7 +132,8 @@ const TRAILERS: [&str; 20] = [
 ];
 
 /// Words before `token` and the like that make it something else: a part of a text or a page.
-const HARMLESS: [&str; 40] = [
+const HARMLESS: [&str; 41] = [
+    "progress",
     "next",
     "page",
     "continuation",
@@ -176,8 +177,7 @@ const HARMLESS: [&str; 40] = [
 ];
 
 /// Names whose values are secrets only when they look so.
-const WEAK: [&str; 9] =
-    ["auth", "sig", "signature", "hmac", "session", "sessionid", "sid", "sas", "salt"];
+const WEAK: [&str; 8] = ["auth", "sig", "signature", "hmac", "sessionid", "sid", "sas", "salt"];
 
 /// Words that end in `pass` and have nothing to do with passwords.
 const NOT_PASS: [&str; 7] =
@@ -207,7 +207,7 @@ fn level(words: &Words, skip: usize) -> Option<Level> {
     if last == "pass" && before.is_none() {
         return Some(Level::Pass);
     }
-    let is_pass = last.ends_with("pass") && !NOT_PASS.contains(&last);
+    let is_pass = last.ends_with("pass") && !NOT_PASS.iter().any(|word| last.ends_with(word));
     if is_pass || STRONG.contains(&last) || STRONG_ENDINGS.iter().any(|end| last.ends_with(end)) {
         return Some(Level::Strong);
     }
