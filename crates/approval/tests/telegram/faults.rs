@@ -203,6 +203,20 @@ fn edits_that_change_nothing_or_find_nothing_end() {
 }
 
 #[test]
+fn a_copy_that_needed_no_change_takes_the_next_one() {
+    let fake = fake();
+    let rig = Rig::start(&fake);
+    let card = bash(1);
+    let copy = rig.show(&card, ADA);
+    let picked = Order::Picked { card: Arc::clone(&card), copies: vec![], picks: vec![] };
+    rig.order(picked);
+    fake.wait_for("an edit", |seen| seen.calls_of("editMessageText").next().map(drop));
+    rig.order(mark(&card, [], State::Denied, "Denied by Ada"));
+    wait_for_text(&fake, &copy, "Denied by Ada");
+    fake.assert_refused_only(&["not modified"]);
+}
+
+#[test]
 fn the_network_may_be_absent_at_the_start_and_go_later() {
     let fake = fake();
     fake.go_away();
