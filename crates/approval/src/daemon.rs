@@ -39,6 +39,7 @@ use reception::Reception;
 use viewers::Viewers;
 
 pub use clerk::Ruler;
+pub use reception::lock_path;
 
 /// How many letters may wait for the clerk, and how many outputs for the hands.
 const QUEUE: usize = 1024;
@@ -172,6 +173,7 @@ impl Daemon {
             pulse,
             warn: Box::new(move |why| warn(why)),
             started,
+            unmoved: 0,
         };
         on_thread("desk", move || clerk.run())
             .map_err(|e| io_error("cannot start the desk of", &socket, e))?;
@@ -222,7 +224,7 @@ fn raise_descriptor_limit() {
 }
 
 fn lock(socket: &Path) -> Result<Lock, StartError> {
-    let path = reception::lock_path(socket);
+    let path = lock_path(socket);
     let lock = Lock::take(&path).map_err(|error| io_error("cannot lock", &path, error))?;
     lock.ok_or_else(|| StartError::Running(socket.to_owned()))
 }

@@ -71,8 +71,7 @@ impl Terminal {
             Order::Show { card, .. } => self.show(card),
             Order::Mark { card, mark, .. } => self.mark(&card, &mark),
             Order::Picked { card, picks, .. } => self.picked(&card.id, picks),
-            Order::Tell { text, alert: true, .. } => format!("{text}\n"),
-            Order::Say { text, .. } => format!("{text}\n"),
+            Order::Tell { text, alert: true, .. } | Order::Say { text, .. } => text + "\n",
             // What was pressed here is marked in the same moment.
             Order::Tell { .. }
             | Order::Retire { .. }

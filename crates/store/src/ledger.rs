@@ -40,6 +40,14 @@ impl Store {
         Ok(entries)
     }
 
+    /// Moves what was written into the main file, so that no append has to do it on the way. For a
+    /// moment in which nobody waits: the disk may take its time.
+    pub fn checkpoint(&self) -> Result<(), StoreError> {
+        let checkpoint =
+            || self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        checkpoint().map_err(self.failed("write to"))
+    }
+
     /// A transaction in which nobody else writes.
     pub(crate) fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
         let failed = self.failed("write to");

@@ -26,7 +26,7 @@ pub(super) struct Askers {
     to_desk: mpsc::Sender<Letter>,
     stopper: Mutex<Option<UnixStream>>,
     /// The other end of `stopper`, which is watched like an asker.
-    _stopped: UnixStream,
+    _watched: UnixStream,
 }
 
 /// Under this name the end of the watching is reported; no asker has it.
@@ -42,14 +42,14 @@ struct Asker {
 impl Askers {
     pub(super) fn new(to_desk: mpsc::Sender<Letter>) -> io::Result<Arc<Self>> {
         let hangups = Hangups::new()?;
-        let (stopper, stopped) = UnixStream::pair()?;
-        hangups.watch(&stopped, STOP)?;
+        let (stopper, watched) = UnixStream::pair()?;
+        hangups.watch(&watched, STOP)?;
         Ok(Arc::new(Self {
             hangups,
             waiting: Mutex::default(),
             to_desk,
             stopper: Mutex::new(Some(stopper)),
-            _stopped: stopped,
+            _watched: watched,
         }))
     }
 

@@ -15,8 +15,10 @@ use crate::desk::{Desk, Input, Now, Output, Ruling, Step};
 
 /// How many inputs are recorded together at most.
 const BATCH: usize = 256;
+/// After so many entries the disk is given a quiet moment.
+const MOST_UNMOVED: usize = 256;
 /// How often the wall clock is compared when nothing else happens.
-const LONGEST_SLEEP: Duration = Duration::from_secs(3600);
+const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 
 /// Something for the desk, and whom to tell that it was recorded.
 #[derive(Debug)]
@@ -53,6 +55,8 @@ pub(super) struct Clerk {
     /// What cannot be written is told here.
     pub(super) warn: Box<dyn Fn(&str) + Send>,
     pub(super) started: Instant,
+    /// How many entries were written since the disk last caught up.
+    pub(super) unmoved: usize,
 }
 
 impl Clerk {
@@ -64,6 +68,9 @@ impl Clerk {
         };
         while let Some(letters) = runtime.block_on(self.next()) {
             self.work(letters);
+            if self.unmoved >= MOST_UNMOVED && self.letters.is_empty() {
+                self.tidy();
+            }
         }
     }
 
@@ -78,6 +85,15 @@ impl Clerk {
         match received {
             Ok(0) => None,
             Ok(_) | Err(_) => Some(letters),
+        }
+    }
+
+    /// Has the disk catch up while nobody waits, so that it does not have to in the middle of an
+    /// answer.
+    fn tidy(&mut self) {
+        self.unmoved = 0;
+        if let Err(error) = self.store.checkpoint() {
+            (self.warn)(&error.to_string());
         }
     }
 
@@ -126,6 +142,7 @@ impl Clerk {
             return Ok(());
         }
         let entries = self.store.append_with(records, keeps)?;
+        self.unmoved += entries.len();
         if let Some(last) = entries.last() {
             self.head.send_replace(last.seq);
         }

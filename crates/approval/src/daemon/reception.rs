@@ -98,7 +98,8 @@ async fn read(stream: &mut UnixStream) -> Option<Request> {
 }
 
 /// Where the lock that keeps a second daemon from a socket is.
-pub(super) fn lock_path(socket: &Path) -> PathBuf {
+#[must_use]
+pub fn lock_path(socket: &Path) -> PathBuf {
     let mut name = socket.as_os_str().to_owned();
     name.push(".lock");
     name.into()

@@ -117,7 +117,7 @@ pub(super) fn pressed(who: &Who, action: &str, outcome: &str) -> Value {
 pub(super) fn decided(decided: &Decided) -> Value {
     let Decided { decision, by, with, doing: _ } = decided;
     let With { message, offer, picks, words, edited, interrupt } = with;
-    let hidden = |text: &Option<String>| text.as_deref().map(|text| plain::hidden(text));
+    let hidden = |text: &Option<String>| text.as_deref().map(plain::hidden);
     json!({
         "decision": decision,
         "by": by,

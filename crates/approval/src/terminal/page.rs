@@ -139,7 +139,7 @@ fn body(card: &Card) -> String {
 }
 
 fn shown_diff(old: &str, new: &str) -> String {
-    diff(old, new).iter().map(|line| format!("{line}\n")).collect()
+    diff(old, new).iter().fold(String::new(), |shown, line| shown + &line.to_string() + "\n")
 }
 
 /// The answers to choose from, those of the question that the number keys answer now with their

@@ -253,3 +253,13 @@ fn what_is_kept_with_entries_is_written_with_them_or_not_at_all() {
     assert!(place.store.append_with(&[], &[keep("copy/2", None)]).unwrap().is_empty());
     assert!(place.store.has_question("q1").unwrap() && !place.store.has_question("q2").unwrap());
 }
+
+#[test]
+fn a_checkpoint_moves_everything_into_the_main_file() {
+    let mut place = Place::new();
+    place.write("ran", None, "{}");
+    place.store.checkpoint().unwrap();
+    let alone = place.folder.path().join("alone.db");
+    std::fs::copy(place.path(), &alone).unwrap();
+    assert_eq!(Store::open(&alone).unwrap().last_seq().unwrap(), 1);
+}
