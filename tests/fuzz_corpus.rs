@@ -16,7 +16,7 @@ const LARGEST_FILE: usize = 4096;
 type Check = fn(&[u8]);
 
 /// The fuzz targets.
-const TARGETS: [(&str, Check); 9] = [
+const TARGETS: [(&str, Check); 10] = [
     ("approval_line", checks::approval_line),
     ("hook_input", checks::hook_input),
     ("json_cut", checks::json_cut),
@@ -24,6 +24,7 @@ const TARGETS: [(&str, Check); 9] = [
     ("mcp_answer", checks::mcp_answer),
     ("prefixed", checks::prefixed),
     ("session_line", checks::session_line),
+    ("shell_command", checks::shell_command),
     ("stream_json", checks::stream_json),
     ("tools_response", checks::tools_response),
 ];

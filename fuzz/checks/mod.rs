@@ -6,6 +6,7 @@
 #![allow(clippy::missing_panics_doc, reason = "to panic is what a check is for")]
 
 mod answers;
+mod commands;
 mod control;
 mod frames;
 mod hooks;
@@ -15,6 +16,7 @@ mod messages;
 use callgate_wire::raw::Members;
 
 pub use answers::mcp_answer;
+pub use commands::shell_command;
 pub use control::stream_json;
 pub use frames::{lines, prefixed};
 pub use hooks::hook_input;

@@ -99,8 +99,12 @@ impl Guarded {
     /// All texts of an input that is not known.
     fn mentioned(&self, act: &Act) -> Option<String> {
         let is_path = |path: &&Vec<Tok>| act.is_clear() && !path.contains(&Tok::Cross);
+        // A folder and a name in it may stand apart.
+        let others: Vec<Vec<Tok>> = act.strings.iter().map(|text| plain(&literal(text))).collect();
         let by_path = act.touched.iter().filter(is_path).find_map(|path| {
-            self.places.iter().find(|place| place.holds(&plain(path))).map(Place::why)
+            let path = plain(path);
+            let is_hit = |place: &&Place| place.holds(&path) || place.is_joined(&path, &others);
+            self.places.iter().find(is_hit).map(Place::why)
         });
         by_path.or_else(|| act.strings.iter().find_map(|text| self.marked(text)))
     }

@@ -23,6 +23,12 @@ pub(crate) fn resolve(text: &str, base: Base<'_>) -> String {
     normal(&whole)
 }
 
+/// The absolute path that a word means in a folder. A shell has already resolved what `~` stands
+/// for, so that one which is still there is a name.
+pub(crate) fn join(cwd: &str, word: &str) -> String {
+    normal(&if word.starts_with('/') { word.to_owned() } else { format!("{cwd}/{word}") })
+}
+
 /// An absolute path without `.`, `..` and double slashes.
 pub(crate) fn normal(path: &str) -> String {
     let mut segments: Vec<&str> = Vec::new();

@@ -16,12 +16,16 @@ pub use explain::{Considered, Explanation};
 use crate::act::Act;
 use crate::file::{Problem, RuleFile, Trust};
 use crate::guard::Guarded;
+use crate::mask;
 use crate::moment::Moment;
 use crate::rule::{Decision, Rule};
 use crate::shell::{Command, Script};
+use crate::text::{Measure, cut, one_line};
 
 /// The longest piece of a command that is repeated in an explanation, in characters.
 const LONGEST_SHOWN: usize = 120;
+/// The longest beginning of a command that is searched for secrets before it is cut, in bytes.
+const LONGEST_MASKED: usize = 4_096;
 /// The most commands of one line that an explanation names.
 const MOST_SHOWN: usize = 4;
 
@@ -46,7 +50,7 @@ pub struct Verdict {
     pub decision: Decision,
     /// The rule that decided; none when it was none.
     pub rule: Option<RuleName>,
-    /// Why, in a sentence. It may repeat a part of the command: mask it before it is kept.
+    /// Why, in a sentence. What it repeats of a command is masked.
     pub because: String,
     /// Whether it asks because it touches callgate itself: then nothing may allow it for good.
     pub is_guarded: bool,
@@ -241,14 +245,14 @@ fn said(rule: &Rule) -> String {
     rule.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
 }
 
-/// A text on one line, and not too long.
-pub(crate) fn short(text: &str) -> String {
-    let line = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut short: String = line.take(LONGEST_SHOWN).collect();
-    if text.chars().count() > LONGEST_SHOWN {
-        short.push('…');
-    }
-    short
+/// A command on one line, not too long, and without its secrets.
+pub(crate) fn short(command: &str) -> String {
+    let beginning = cut(command, LONGEST_MASKED, Measure::Bytes);
+    let masked = mask::text(beginning).into_shown();
+    let line = one_line(&masked);
+    let short = cut(&line, LONGEST_SHOWN, Measure::Chars);
+    let more = if short.len() < line.len() { "…" } else { "" };
+    format!("{short}{more}")
 }
 
 #[cfg(test)]

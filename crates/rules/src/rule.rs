@@ -188,9 +188,8 @@ impl Rule {
         let Some(patterns) = &self.command else {
             return Err("it names no command, and so allows none".into());
         };
-        let shown = crate::policy::short(&command.shown());
         if !patterns.iter().any(|pattern| pattern.is(command, &act.home)) {
-            return Err(format!("the command is `{shown}`"));
+            return Err("it names other commands".into());
         }
         if let Some(patterns) = &self.project {
             let is_in =
@@ -200,9 +199,9 @@ impl Rule {
             }
         }
         if let Some(patterns) = &self.path {
-            path::all(patterns, &path::of_command(command, &act.home)?, act)?;
+            path::all(patterns, &path::of_command(command)?, act)?;
         }
-        Ok(format!("the command is `{shown}`"))
+        Ok(format!("the command is `{}`", crate::policy::short(&command.shown())))
     }
 
     /// What of the act the rule is about, for people.

@@ -426,6 +426,9 @@ const NOT_ALLOWED: &[&str] = &[
     "'' git status",
     // The folder changes, or may.
     "cd $x && ls",
+    "HOME=/tmp cd && ls",
+    "CDPATH=/ cd etc && ls",
+    "time cd $x && ls",
     "cd - && ls",
     "cd a b && ls",
     "cd \"$(x)\" && ls",

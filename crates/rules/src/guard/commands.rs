@@ -5,7 +5,7 @@ use super::{Guarded, PROGRAM, plain};
 use crate::act::{Act, touch};
 use crate::glob::{Lean, Tok, is_text, literal, meets};
 use crate::place::{above, last_name, normal_toks};
-use crate::shell::names::{MOVERS, SEARCHERS, is_one_of};
+use crate::shell::names::{INTERPRETERS, MOVERS, SEARCHERS, SHELLS, is_one_of};
 use crate::shell::{Command, Word};
 
 /// Programs that end others.
@@ -14,6 +14,9 @@ const KILLERS: &str = "kill pkill killall skill fuser xkill tskill snice";
 const SERVICES: &str = "systemctl service launchctl rc-service initctl supervisorctl loginctl";
 /// Programs that put files into the folder that they name last.
 const COPIERS: &str = "cp gcp mv gmv ln gln install ginstall rsync scp";
+
+/// Programs that run another one on what they are fed.
+const FEEDERS: &str = "xargs gxargs parallel";
 
 impl Guarded {
     /// Why a command touches what is guarded.
@@ -38,7 +41,12 @@ impl Guarded {
     fn swept(&self, command: &Command, act: &Act, paths: &[Vec<Tok>]) -> Option<String> {
         let is =
             |list| command.words.iter().filter_map(Word::text).any(|word| is_one_of(word, list));
-        let moved = if is(MOVERS) && changes(command) { sources(command, act) } else { Vec::new() };
+        let is_moving = is(MOVERS) && changes(command, act);
+        let mut moved = if is_moving { sources(command, act) } else { Vec::new() };
+        if is_moving && is(FEEDERS) {
+            // What it is fed may be any file here.
+            moved.extend(command.folders.iter().map(|folder| literal(folder)));
+        }
         let mut read = Vec::new();
         if is(COPIERS) {
             read = sources(command, act);
@@ -62,8 +70,13 @@ impl Guarded {
     }
 }
 
-/// Whether a program that can change folders is told to.
-fn changes(command: &Command) -> bool {
+/// Whether a program that can change folders is told to, or its findings are handed to another.
+fn changes(command: &Command, act: &Act) -> bool {
+    let feeds = |words: &[Word]| {
+        words.first().and_then(Word::text).is_some_and(|program| {
+            [FEEDERS, SHELLS, INTERPRETERS].iter().any(|list| is_one_of(program, list))
+        })
+    };
     let is_find = command
         .words
         .iter()
@@ -73,7 +86,8 @@ fn changes(command: &Command) -> bool {
         let actions = ["-delete", "-exec", "-ok", "-fprint", "-fls", "-x", "-X", "--exec"];
         actions.iter().any(|action| text.starts_with(action))
     };
-    !is_find || command.words.iter().any(|word| word.text().is_none_or(is_action))
+    let is_fed = || act.runs.each().any(|(other, words)| other != command && feeds(words));
+    !is_find || is_fed() || command.words.iter().any(|word| word.text().is_none_or(is_action))
 }
 
 /// The paths that a command removes, moves or changes with all that is in them.
@@ -185,7 +199,7 @@ fn moves_us(act: &Act) -> Option<String> {
     let mut each = act.runs.each();
     each.any(|(command, words)| {
         is_mover(words)
-            && changes(command)
+            && changes(command, act)
             && words[1..].iter().chain(&command.redirects).any(is_us)
     })
     .then(|| "it could change the program callgate".into())

@@ -105,6 +105,26 @@ fn every_decision_is_explained() {
 }
 
 #[test]
+fn an_explanation_holds_no_secret_and_is_short() {
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let long = "x".repeat(5_000);
+    for command in [
+        format!("curl -H 'Authorization: token {token}' {long}"),
+        format!("TOKEN={token} deploy {long}"),
+    ] {
+        for lines in [
+            &["allow; command = \"*\""][..],
+            &["deny; command = [\"curl\", \"deploy\"]"],
+            &["ask; tool = \"x\""],
+        ] {
+            let explanation = policy(&rules(lines)).explain(&bash(&command), &now()).to_string();
+            assert!(!explanation.contains(&token[..20]), "{explanation}");
+            assert!(explanation.len() < 1_500, "{explanation}");
+        }
+    }
+}
+
+#[test]
 fn deny_beats_ask_beats_allow() {
     let (allow, ask, deny) =
         ("allow; command = \"make *\"", "ask; command = \"make\"", "deny; command = \"make\"");

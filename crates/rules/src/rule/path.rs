@@ -2,7 +2,7 @@
 
 use crate::act::Act;
 use crate::glob::{Lean, Tok, literal, meets};
-use crate::place::{Base, resolve};
+use crate::place::join;
 use crate::shell::Command;
 
 /// The most `**` of a pattern.
@@ -181,7 +181,7 @@ pub(crate) fn beneath(patterns: &[PathPattern], act: &Act) -> Option<String> {
 
 /// All paths that a command may act on: its folders, and every word as if it were a path. The
 /// error says which word could be a path that is not known.
-pub(crate) fn of_command(command: &Command, home: &str) -> Result<Vec<String>, String> {
+pub(crate) fn of_command(command: &Command) -> Result<Vec<String>, String> {
     let mut paths = command.folders.clone();
     let words = command.words.iter().skip(1).chain(&command.assigns);
     for word in words {
@@ -194,10 +194,10 @@ pub(crate) fn of_command(command: &Command, home: &str) -> Result<Vec<String>, S
             return Err(unknown());
         }
         if !is_option {
-            paths.extend(command.folders.iter().map(|cwd| resolve(text, Base { cwd, home })));
+            paths.extend(command.folders.iter().map(|cwd| join(cwd, text)));
         }
         if let Some((_, value)) = text.split_once('=').filter(|_| !is_option) {
-            paths.extend(command.folders.iter().map(|cwd| resolve(value, Base { cwd, home })));
+            paths.extend(command.folders.iter().map(|cwd| join(cwd, value)));
         }
     }
     Ok(paths)

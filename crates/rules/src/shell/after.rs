@@ -1,8 +1,8 @@
 //! What the commands of a line do to each other: folders, and commands that change the shell.
 
 use super::names::{STATEFUL, is_one_of};
-use super::{Command, MOST_WILD_WORDS, Script};
-use crate::place::{Base, last_name, normal, resolve};
+use super::{Command, MOST_WILD_WORDS, Script, Word};
+use crate::place::{Base, join, last_name, normal};
 
 /// The most folders in which a command may run before that counts as unknown.
 const MOST_FOLDERS: usize = 16;
@@ -56,20 +56,27 @@ fn has_substitution(text: &str) -> bool {
 
 /// Adds the folder that this command goes to; false when that is unknown.
 fn step(command: &Command, folders: &mut Vec<String>, home: &str) -> bool {
-    let Some("cd" | "chdir" | "pushd") = command.program().map(last_name) else { return true };
-    let mut words = command.words[1..].iter().map(|word| word.text());
+    let is_prefix =
+        |word: &&Word| matches!(word.text(), Some("time" | "-p" | "command" | "builtin" | "--"));
+    let mut words = command.words.iter().skip_while(is_prefix).map(Word::text);
+    let program = words.next().flatten().map(last_name);
+    let Some("cd" | "chdir" | "pushd") = program else { return true };
+    // With an assignment it may go by another home, or search other folders.
+    if !command.assigns.is_empty() {
+        return false;
+    }
     let mut target = words.next();
     while matches!(target, Some(Some("-P" | "-L" | "--"))) {
         target = words.next();
     }
     let target = match (target, words.next()) {
-        (None, _) if command.program() == Some("cd") => "~",
+        (None, _) if program == Some("cd") => home,
         (Some(Some(target)), None) if !target.starts_with(['-', '+']) && !target.is_empty() => {
             target
         }
         _ => return false,
     };
-    let gone: Vec<String> = folders.iter().map(|cwd| resolve(target, Base { cwd, home })).collect();
+    let gone: Vec<String> = folders.iter().map(|cwd| join(cwd, target)).collect();
     for folder in gone {
         if !folders.contains(&folder) {
             folders.push(folder);

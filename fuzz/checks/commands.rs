@@ -1,0 +1,45 @@
+//! Command lines, and what rules make of them.
+
+use callgate_rules::shell::{Piece, Script};
+use callgate_rules::{Act, Decision, Guarded, Moment, Policy, RuleFile, Trust};
+
+const HOME: &str = "/home/ada";
+const CWD: &str = "/home/ada/engine";
+const RULES: &str = r#"
+[[rule]]
+name = "all"
+decide = "allow"
+command = "*"
+
+[[rule]]
+name = "some"
+decide = "deny"
+command = ["rm", "git push"]
+path = "~/.ssh"
+"#;
+
+/// A line that is understood has only words that are known, it stays understood between quotes
+/// and beside another, and what is not understood is not allowed.
+pub fn shell_command(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let script = Script::read(text, CWD, HOME);
+    for command in &script.commands {
+        assert!(!command.folders.is_empty(), "a command runs somewhere");
+        let words = || command.assigns.iter().chain(&command.words);
+        let is_unknown = |piece: &Piece| matches!(piece, Piece::Unknown);
+        let has_unknown = words().any(|word| word.pieces().iter().any(is_unknown));
+        assert!(!(script.is_clear() && has_unknown), "an unknown word in a clear line");
+        assert!(!script.is_clear() || command.program().is_some_and(|name| !name.is_empty()));
+    }
+    let input = format!(r#"{{"command": {}}}"#, callgate_wire::raw::quoted(text));
+    let act = Act::of("Bash", &input, CWD, "claude", HOME);
+    assert_eq!(act.commands().is_some(), script.is_clear(), "the act and the line agree");
+    let file = RuleFile::read("rules.toml", RULES, Trust::User);
+    let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
+    let verdict = policy.decide(&act, &Moment::at(0, 0));
+    assert!(script.is_clear() || verdict.decision != Decision::Allow, "{}", verdict.because);
+    if script.is_clear() && !script.commands.is_empty() {
+        let lines = format!("true\n{text}");
+        assert_eq!(Script::read(&lines, CWD, HOME).commands.len(), script.commands.len() + 1);
+    }
+}
