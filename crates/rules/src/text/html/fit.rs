@@ -10,6 +10,9 @@ struct Size {
     bytes: usize,
 }
 
+/// What fits nowhere.
+const TOO_LONG: Size = Size { units: usize::MAX, bytes: usize::MAX };
+
 impl Size {
     fn plus(self, other: Self) -> Self {
         Self {
@@ -52,7 +55,7 @@ impl Part {
     /// does not fit anywhere without saying so.
     fn whole_size(&self) -> Size {
         if self.more > 0 {
-            return Size { units: usize::MAX, bytes: usize::MAX };
+            return TOO_LONG;
         }
         self.size()
     }
@@ -75,17 +78,34 @@ fn sum(sizes: impl Iterator<Item = Size>) -> Size {
 
 /// Writes the fixed parts whole, and of the others what their share of `room` allows.
 fn share(parts: &[Part], room: Size, message: &mut Message) {
-    let content: Vec<Size> =
-        parts.iter().filter(|part| part.may_be_cut).map(Part::whole_size).collect();
-    let share = Size {
-        units: level(content.iter().map(|size| size.units).collect(), room.units),
-        bytes: level(content.iter().map(|size| size.bytes).collect(), room.bytes),
-    };
+    let share = fair_share(parts, room);
     for part in parts {
         if !part.may_be_cut || part.whole_size().fits(share) {
             message.whole(part, &part.text);
         } else {
             message.cut_to(part, share);
+        }
+    }
+}
+
+/// How much each part that is cut may take. A part that is too long by one measure gets a notice
+/// and so may take its whole share by the other too; each that is cut makes the share smaller,
+/// until no more are.
+fn fair_share(parts: &[Part], room: Size) -> Size {
+    let mut sizes: Vec<Size> =
+        parts.iter().filter(|part| part.may_be_cut).map(Part::whole_size).collect();
+    loop {
+        let share = Size {
+            units: level(sizes.iter().map(|size| size.units).collect(), room.units),
+            bytes: level(sizes.iter().map(|size| size.bytes).collect(), room.bytes),
+        };
+        let mut is_settled = true;
+        for size in sizes.iter_mut().filter(|size| **size != TOO_LONG && !size.fits(share)) {
+            *size = TOO_LONG;
+            is_settled = false;
+        }
+        if is_settled {
+            return share;
         }
     }
 }

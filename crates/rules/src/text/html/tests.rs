@@ -109,6 +109,20 @@ fn entities_count_as_one_unit_but_as_their_bytes() {
 }
 
 #[test]
+fn a_part_that_is_cut_for_its_bytes_still_keeps_the_units_of_all() {
+    // Each is short in units and long in bytes, so its notice makes it longer in units.
+    let html = Html::new()
+        .content(Style::Plain, &"&".repeat(30))
+        .content(Style::Bold, &"\"".repeat(28))
+        .content(Style::Pre(Some("rust")), &"<".repeat(26));
+    for utf16 in 60..100 {
+        for bytes in (200..420).step_by(5) {
+            rendered(&html, Limits { utf16, bytes });
+        }
+    }
+}
+
+#[test]
 fn a_huge_part_is_not_kept_whole_but_counted_whole() {
     let html = Html::new().content(Style::Pre(None), &"ä".repeat(5_000_000));
     assert!(html.parts[0].text.len() <= KEPT);
