@@ -61,8 +61,8 @@ impl Stage {
         fs::create_dir_all(stage.path(".config/callgate")).unwrap();
         let config = format!(
             "socket = {:?}\n{settings}\n[telegram]\ntoken_file = {:?}\napi_url = {:?}\nallowed_chats = [{ADA}]\n",
-            stage.path("ask.sock"),
-            stage.path("token"),
+            stage.path("ask.sock").to_str().unwrap(),
+            stage.path("token").to_str().unwrap(),
             stage.phone.url(),
         );
         fs::write(stage.path(".config/callgate/config.toml"), config).unwrap();
@@ -182,6 +182,32 @@ impl Stage {
         store.entries(&Filter::default(), 0, 1_000_000).unwrap()
     }
 
+    /// The id of the one question about this shell command.
+    pub(crate) fn id_of(&self, command: &str) -> String {
+        let is_it = |entry: &Entry| {
+            let body: Value = serde_json::from_str(&entry.body).unwrap();
+            entry.kind == "asked" && body["request"]["tool_input"]["command"] == command
+        };
+        let mut asked: Vec<Entry> = self.entries().into_iter().filter(is_it).collect();
+        assert_eq!(asked.len(), 1, "questions about {command:?}: {asked:#?}");
+        asked.remove(0).question.unwrap()
+    }
+
+    /// Waits until the ledger tells this about the question about this shell command, from its
+    /// first entry to its last.
+    pub(crate) fn assert_story(&self, command: &str, expected: &[&str]) {
+        let id = self.id_of(command);
+        let mut last = Vec::new();
+        let end = Instant::now() + DEADLINE;
+        while last != expected {
+            assert!(Instant::now() < end, "{last:#?} instead of {expected:#?}");
+            let entries = self.entries().into_iter();
+            last = entries.filter(|entry| entry.question.as_ref() == Some(&id)).map(told).collect();
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.assert_chain();
+    }
+
     pub(crate) fn assert_chain(&self) {
         let store = Store::open_read_only(&self.database()).unwrap();
         let verified = store.verify().unwrap();
@@ -212,6 +238,19 @@ impl Hook {
         let ended = self.end();
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""), "{ended:?}");
         assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    }
+}
+
+/// What an entry of the ledger says, in short.
+fn told(entry: Entry) -> String {
+    let body: Value = serde_json::from_str(&entry.body).unwrap();
+    let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
+    match entry.kind.as_str() {
+        "pressed" => format!("pressed {}: {}", text("action"), text("outcome")),
+        "decided" => format!("decided {} by {}", text("decision"), text("by")),
+        "closed" => format!("closed: {}", text("text")),
+        "ran" => format!("ran, ok: {}", body["ok"]),
+        _ => entry.kind,
     }
 }
 

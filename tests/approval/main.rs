@@ -9,6 +9,8 @@
 )]
 
 mod chaos;
+mod cli;
+mod dialog;
 mod fixture;
 mod killed;
 mod phone;

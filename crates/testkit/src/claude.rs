@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::messages::{Messages, ToolResult, tool_results};
 use crate::process::{self, Finished};
 use crate::tools;
 
+/// The key that it shows the fake.
+const API_KEY: &str = "callgate-test-key";
 /// How long a run may take unless the test says otherwise.
 const LIMIT: Duration = Duration::from_mins(1);
 
@@ -62,6 +64,22 @@ impl Claude {
     pub fn prompt(self, text: impl AsRef<OsStr>) -> Self {
         let print = ["--output-format", "stream-json", "--verbose", "--permission-mode", "default"];
         self.arg("-p").arg(text).args(print)
+    }
+
+    /// What the user says first at a terminal (see [`Terminal`](crate::terminal::Terminal)). What
+    /// it would ask at its first start is answered, and it draws plain lines.
+    #[must_use]
+    pub fn at_terminal(self, text: impl AsRef<OsStr>) -> Self {
+        let work = self.work().canonicalize().expect("the folder is there");
+        let work = work.to_str().expect("a temporary folder has a plain name");
+        let answered = json!({
+            "hasCompletedOnboarding": true,
+            "theme": "dark",
+            "customApiKeyResponses": { "approved": [API_KEY], "rejected": [] },
+            "projects": { work: { "hasTrustDialogAccepted": true } },
+        });
+        self.write("config/.claude.json", &answered);
+        self.args(["--ax-screen-reader", "--permission-mode", "default"]).arg(text)
     }
 
     /// The MCP servers, in place of all others.
@@ -172,7 +190,7 @@ fn environment(folder: &Path, url: &str) -> Vec<(OsString, OsString)> {
         ("HOME", inside("home")),
         ("CLAUDE_CONFIG_DIR", inside("config")),
         ("CLAUDE_CODE_TMPDIR", inside("tmp")),
-        ("ANTHROPIC_API_KEY", "callgate-test-key".into()),
+        ("ANTHROPIC_API_KEY", API_KEY.into()),
         ("ANTHROPIC_BASE_URL", url.into()),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
         ("ENABLE_TOOL_SEARCH", "false".into()),

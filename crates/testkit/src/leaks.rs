@@ -141,7 +141,7 @@ fn entries(folder: &Path, prefixes: &[String]) -> BTreeSet<PathBuf> {
     found.flatten().map(|entry| entry.path()).filter(matches).collect()
 }
 
-fn descends_from(process: &Process, ancestor: u32, all: &[Process]) -> bool {
+pub(crate) fn descends_from(process: &Process, ancestor: u32, all: &[Process]) -> bool {
     let mut parent = process.parent;
     // A tree is no deeper than its number of nodes; the count ends a loop made by reused ids.
     for _ in all {

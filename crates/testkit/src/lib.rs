@@ -14,6 +14,7 @@ pub mod messages;
 pub mod process;
 pub mod telegram;
 pub mod telegram_html;
+pub mod terminal;
 pub mod tools;
 
 mod http;

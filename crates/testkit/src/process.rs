@@ -111,13 +111,13 @@ impl Drop for Group {
 
 /// Bytes that a thread reads from a pipe until its end.
 #[derive(Debug)]
-struct Collected {
+pub(crate) struct Collected {
     bytes: Arc<Mutex<Vec<u8>>>,
     ended: Receiver<()>,
 }
 
 impl Collected {
-    fn from(mut pipe: impl Read + Send + 'static) -> Self {
+    pub(crate) fn from(mut pipe: impl Read + Send + 'static) -> Self {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let (done, ended) = mpsc::channel::<()>();
         let shared = Arc::clone(&bytes);
@@ -133,7 +133,7 @@ impl Collected {
         let _ = self.ended.recv_timeout(DRAIN);
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
     }
 }

@@ -1,0 +1,154 @@
+//! A program in a terminal of its own, with somebody who reads and types there.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::leaks::descends_from;
+use crate::proc::{self, Process};
+use crate::process::{Collected, DEADLINE, Group};
+
+/// A pseudo-terminal of 50 lines and 150 columns, made by `script` of util-linux. Dropping it
+/// kills all that runs in it.
+///
+/// ```no_run
+/// use std::process::Command;
+/// use callgate_testkit::terminal::Terminal;
+///
+/// let mut terminal = Terminal::spawn(&Command::new("/bin/sh"));
+/// terminal.press("echo $((6 * 7))\r");
+/// terminal.wait_for("42");
+/// terminal.press("exit\r");
+/// assert!(terminal.end().success());
+/// ```
+#[derive(Debug)]
+pub struct Terminal {
+    group: Group,
+    keys: ChildStdin,
+    screen: Collected,
+}
+
+impl Terminal {
+    /// Starts `command` in it. Its environment is what the command sets, and nothing else but the
+    /// kind of the terminal.
+    #[must_use]
+    pub fn spawn(command: &Command) -> Self {
+        let line = format!("stty rows 50 cols 150; exec {}", words(command));
+        let mut script = Command::new("/usr/bin/script");
+        script.args(["--quiet", "--flush", "--return", "--command", &line, "/dev/null"]);
+        let set = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        script.env_clear().envs(set).env("TERM", "xterm");
+        if let Some(folder) = command.get_current_dir() {
+            script.current_dir(folder);
+        }
+        script.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut group = Group::spawn(script);
+        let (keys, screen) = (group.take_stdin(), Collected::from(group.take_stdout()));
+        Self { group, keys, screen }
+    }
+
+    /// Presses keys, as a terminal sends them: `\r` is Enter, `\x1b` is Escape.
+    pub fn press(&mut self, keys: &str) {
+        let pressed = self.keys.write_all(keys.as_bytes()).and_then(|()| self.keys.flush());
+        pressed.unwrap_or_else(|error| self.fail(&format!("cannot press {keys:?}: {error}")));
+    }
+
+    /// Waits until this text was written.
+    pub fn wait_for(&self, text: &str) {
+        let end = Instant::now() + 2 * DEADLINE;
+        while !self.written().contains(text) {
+            if Instant::now() > end {
+                self.fail(&format!("{text:?} never came"));
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// All that was written so far, what was wiped away later included.
+    #[must_use]
+    pub fn written(&self) -> String {
+        self.screen.text()
+    }
+
+    /// Waits for the end of the program.
+    #[must_use]
+    pub fn end(mut self) -> ExitStatus {
+        match self.group.wait(2 * DEADLINE) {
+            Some(status) => status,
+            None => self.fail("the program did not end"),
+        }
+    }
+
+    fn fail(&self, what: &str) -> ! {
+        panic!("{what}\n--- the screen ---\n{:?}", self.written());
+    }
+}
+
+impl Drop for Terminal {
+    /// The program leads a session of its own, which the death of `script` does not have to end.
+    fn drop(&mut self) {
+        let all = proc::all();
+        let runs_here = |process: &&Process| descends_from(process, self.group.pid(), &all);
+        let below: Vec<&Process> = all.iter().filter(runs_here).collect();
+        self.group.kill();
+        for process in below {
+            let still = proc::read(process.pid).is_some_and(|now| now.start == process.start);
+            let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
+            if let Some(pid) = pid.filter(|_| still) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+}
+
+/// The program and its arguments for a shell.
+fn words(command: &Command) -> String {
+    let quoted = |word: &OsStr| {
+        let word = word.to_str().expect("a command in plain text");
+        format!("'{}'", word.replace('\'', r"'\''"))
+    };
+    let all = [command.get_program()].into_iter().chain(command.get_args());
+    all.map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]).env("GREETING", "it's me").current_dir("/usr");
+        command
+    }
+
+    #[test]
+    fn a_program_sees_a_terminal_and_reads_keys() {
+        let script = "test -t 0 && test -t 1 && stty size; pwd; echo \"$GREETING${HOME-.}\"; \
+                      read a; echo \"got $a\"; exit 7";
+        let mut terminal = Terminal::spawn(&shell(script));
+        terminal.wait_for("me.\r\n");
+        assert_eq!(terminal.written(), "50 150\r\n/usr\r\nit's me.\r\n");
+        terminal.press("keys\r");
+        terminal.wait_for("got keys");
+        assert_eq!(terminal.end().code(), Some(7));
+    }
+
+    #[test]
+    fn dropping_kills_what_runs_in_it() {
+        let terminal = Terminal::spawn(&shell("trap '' HUP; sleep 1000 & echo at $!.; wait"));
+        terminal.wait_for(".");
+        let pid: u32 =
+            terminal.written().trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
+        let start = proc::read(pid).unwrap().start;
+        drop(terminal);
+        let end = Instant::now() + DEADLINE;
+        while proc::read(pid).is_some_and(|now| now.start == start && now.state != 'Z') {
+            assert!(Instant::now() < end, "it still runs");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
