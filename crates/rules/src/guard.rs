@@ -10,6 +10,8 @@ use places::Place;
 
 /// The name of the program itself.
 const PROGRAM: &str = "callgate";
+/// The name of the small program that is its hook.
+const HOOK: &str = "callgate-hook";
 /// How its environment variables begin; one of them makes the hook silent.
 const VARIABLES: &str = "callgate_";
 

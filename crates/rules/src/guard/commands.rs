@@ -1,7 +1,7 @@
 //! Commands that touch what is guarded, run callgate, or end it.
 
 use super::places::{Kind, Place};
-use super::{Guarded, PROGRAM, plain};
+use super::{Guarded, HOOK, PROGRAM, plain};
 use crate::act::{Act, touch};
 use crate::glob::{Lean, Tok, is_text, literal, meets};
 use crate::place::{above, last_name, normal_toks};
@@ -139,7 +139,7 @@ pub(super) fn runs_us(act: &Act) -> Option<String> {
             let name = last_name(&program).to_lowercase();
             let texts: Vec<String> =
                 rest.iter().map(|word| word.known_text().to_lowercase()).collect();
-            if name == PROGRAM && !is_harmless(&texts) {
+            if is_us(&name) && !is_harmless(&texts) {
                 return Some("it runs callgate itself".into());
             }
             if is_one_of(&name, KILLERS) && !kills_others(&name, &texts) {
@@ -149,6 +149,11 @@ pub(super) fn runs_us(act: &Act) -> Option<String> {
             (is_one_of(&name, SERVICES) && names_us).then(|| "it could stop callgate".into())
         })
         .or_else(|| moves_us(act))
+}
+
+/// Whether this is the name of one of our programs, in small letters.
+fn is_us(name: &str) -> bool {
+    [PROGRAM, HOOK].contains(&name)
 }
 
 /// Whether callgate only says what it is.
@@ -181,7 +186,7 @@ fn kills_others(program: &str, words: &[String]) -> bool {
     let is_other = |name: &&String| {
         name.len() > 1
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
-            && !PROGRAM.contains(name.as_str())
+            && !HOOK.contains(name.as_str())
             && !name.contains(PROGRAM)
     };
     matches!(program, "pkill" | "killall")
@@ -192,7 +197,7 @@ fn kills_others(program: &str, words: &[String]) -> bool {
 
 /// Why an act removes or replaces the program.
 fn moves_us(act: &Act) -> Option<String> {
-    let is_us = |word: &Word| last_name(&word.known_text()).eq_ignore_ascii_case(PROGRAM);
+    let names_us = |word: &Word| is_us(&last_name(&word.known_text()).to_lowercase());
     let is_mover = |words: &[Word]| {
         words.first().and_then(Word::text).is_some_and(|program| is_one_of(program, MOVERS))
     };
@@ -200,7 +205,7 @@ fn moves_us(act: &Act) -> Option<String> {
     each.any(|(command, words)| {
         is_mover(words)
             && changes(command, act)
-            && words[1..].iter().chain(&command.redirects).any(is_us)
+            && words[1..].iter().chain(&command.redirects).any(names_us)
     })
     .then(|| "it could change the program callgate".into())
 }
