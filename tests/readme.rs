@@ -3,11 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use callgate_testkit::process::{DEADLINE, Group, run};
+use callgate_testkit::process::{DEADLINE, Piped, run};
 use rustix::process::Signal;
 
 fn read(name: &str) -> String {
@@ -32,22 +31,18 @@ fn the_first_command_serves_with_nothing_configured_and_says_what_to_do_next() {
             .env_clear()
             .env("HOME", home.path())
             .env("CALLGATE_SOCKET", &socket);
-        command.stdin(Stdio::null());
         command
     };
-    let mut up = callgate(&["up"]);
-    up.stdout(Stdio::piped());
-    let mut up = Group::spawn(up);
-    let mut lines = BufReader::new(up.take_stdout()).lines();
-    let said: Vec<String> = (0..3).map(|_| lines.next().unwrap().unwrap()).collect();
+    let mut up = Piped::spawn(callgate(&["up"]));
+    let said: Vec<String> = (0..3).map(|_| up.recv_line()).collect();
     assert_eq!(said[0], format!("callgate is up: agents ask at {}", socket.display()));
     assert!(said[2].starts_with("Next: `callgate install`"), "{said:?}");
     // Nobody is at its terminal, so nobody can be reached, and that is said at once.
     let asked = run(callgate(&["ask", "Deploy?"]), DEADLINE);
     assert_eq!(asked.status.code(), Some(1), "{}", asked.stderr);
     up.signal(Signal::TERM);
-    assert!(up.wait(DEADLINE).unwrap().success());
-    assert!(lines.next().is_none() && !socket.exists());
+    up.recv_end();
+    assert!(up.wait_exit(DEADLINE).success() && !socket.exists());
 }
 
 #[test]

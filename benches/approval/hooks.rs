@@ -28,7 +28,8 @@ impl Home {
         let config = folder.path().join(".config/callgate");
         std::fs::create_dir_all(&config).unwrap();
         let socket = folder.path().join("ask.sock");
-        std::fs::write(config.join("config.toml"), format!("socket = {socket:?}\n")).unwrap();
+        std::fs::write(config.join("config.toml"), format!("socket = \"{}\"\n", socket.display()))
+            .unwrap();
         let rules = "[[rule]]\nname = \"builds\"\ndecide = \"allow\"\ncommand = \"make build\"\n";
         std::fs::write(config.join("rules.toml"), rules).unwrap();
         Self { folder }
@@ -37,6 +38,13 @@ impl Home {
     pub(crate) fn callgate(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
         command.args(arguments).env_clear().env("HOME", self.folder.path());
+        command
+    }
+
+    /// The hook as `callgate install` has it: the small program.
+    pub(crate) fn hook(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate-hook"));
+        command.env_clear().env("HOME", self.folder.path());
         command
     }
 
@@ -73,16 +81,17 @@ pub(crate) fn measure(rounds: usize) -> Vec<Line> {
     let (with_stub, with_daemon) = (Home::new(), Home::new());
     stub(&with_stub.folder.path().join("ask.sock"));
     let _daemon = with_daemon.daemon();
-    let mut series = Series::<3>::default();
-    for round in 0..rounds + 1 {
-        let mut figures = [0.0; 3];
-        // All orders take their turn.
-        for place in 0..3 {
-            let contender = (place + round) % 3;
+    let mut series = Series::<4>::default();
+    for round in 0..=rounds {
+        let mut figures = [0.0; 4];
+        // Each is first in its turn.
+        for place in 0..4 {
+            let contender = (place + round) % 4;
             let mut command = match contender {
                 0 => Command::new("/bin/cat"),
-                1 => with_stub.callgate(&["hook"]),
-                _ => with_daemon.callgate(&["hook"]),
+                1 => with_stub.hook(),
+                2 => with_daemon.hook(),
+                _ => with_stub.callgate(&["hook"]),
             };
             figures[contender] = run(&mut command, contender > 0);
         }
@@ -91,11 +100,15 @@ pub(crate) fn measure(rounds: usize) -> Vec<Line> {
             series.push(figures);
         }
     }
-    let [cat, stub, daemon] = series.medians();
+    let [cat, stub, daemon, large] = series.medians();
     println!(
         "medians of {}: /bin/cat {cat:.0} µs, the hook with a stub {stub:.0} µs, with the daemon \
          {daemon:.0} µs",
         series.len()
+    );
+    println!(
+        "`callgate hook`, the large program, with a stub: {large:.0} µs, {:.2} × cat",
+        series.ratio(3, 0)
     );
     vec![
         Line::at_most("hook, stub daemon ÷ cat", series.ratio(1, 0), "×", 1.5),

@@ -190,6 +190,8 @@ pub struct Desk {
     /// The next moment at which each open question needs attention.
     alarms: BTreeSet<(Duration, RequestId)>,
     askers: HashMap<AskerId, RequestId>,
+    /// [`MOST_OPEN`], or less in a test.
+    most_open: usize,
     bytes: usize,
     past: Past,
     viewers: usize,
@@ -212,6 +214,7 @@ impl Desk {
             open: HashMap::new(),
             alarms: BTreeSet::new(),
             askers: HashMap::new(),
+            most_open: MOST_OPEN,
             bytes: 0,
             past: Past::default(),
             viewers: 0,

@@ -108,7 +108,20 @@ fn command(fields: &Map<String, Value>) -> Option<Body> {
         Value::Array(words) => plain::visible(&words_of(words)?),
         _ => return None,
     };
-    Some(Body::Command { command, description: shown(fields, "description") })
+    Some(Body::Command { command, description: described(fields) })
+}
+
+/// What the agent says a command is for, and how it would be run if that is not as usual: in the
+/// background, outside its sandbox, or in a way that is new.
+fn described(fields: &Map<String, Value>) -> Option<String> {
+    let is_shown = |name: &str| matches!(name, "command" | "cmd" | "description" | "timeout");
+    let others = fields.iter().filter(|(name, _)| !is_shown(name));
+    let unusual = others.filter(|(_, value)| !matches!(value, Value::Null | Value::Bool(false)));
+    let all: Vec<String> = shown(fields, "description")
+        .into_iter()
+        .chain(unusual.map(|(name, value)| plain::visible(&format!("{name}: {value}"))))
+        .collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// The words as one would type them; those with anything but plain characters in quotes.

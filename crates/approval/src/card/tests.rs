@@ -32,7 +32,7 @@ fn bodies_by_tool() {
         "Bash",
         &json!({ "command": "make\u{200b} build\n", "description": "Build" }),
         &expect![[r#"
-            make⟨U+200B⟩ build⏎
+            make⟨U+200B⟩ build
             Command { command: "make⟨U+200B⟩ build\n", description: Some("Build") }"#]],
     );
     body(
@@ -66,9 +66,9 @@ fn bodies_by_tool() {
     body(
         "ExitPlanMode",
         &json!({ "plan": "\n# Plan\n1. build" }),
-        &expect![[r##"
+        &expect![[r#"
         # Plan
-        Plan("\n# Plan\n1. build")"##]],
+        Plan("\n# Plan\n1. build")"#]],
     );
     body(
         "Ask",
@@ -91,6 +91,17 @@ fn bodies_by_tool() {
         WebFetch
         Other("{\n  \"url\": \"http://127.0.0.1/\"\n}")"#]],
     );
+}
+
+#[test]
+fn how_a_command_would_be_run_is_shown_when_it_is_not_as_usual() {
+    let input = json!({
+        "command": "make", "description": "Build", "timeout": 1000, "run_in_background": true,
+        "dangerouslyDisableSandbox": true, "quiet": false,
+    });
+    let Body::Command { description, .. } = card("Bash", &input, &json!([])).body else { panic!() };
+    let shown = "Build; run_in_background: true; dangerouslyDisableSandbox: true";
+    assert_eq!(description.as_deref(), Some(shown));
 }
 
 #[test]
@@ -118,9 +129,9 @@ fn offers(suggestions: &Value, expected: &Expect) {
 fn offers_are_grouped_by_where_they_are_kept_and_put_into_words() {
     offers(
         &json!([{ "type": "addRules", "rules": [{ "toolName": "Bash", "ruleContent": "make build *" }], "behavior": "allow", "destination": "localSettings" }]),
-        &expect![[r#"
+        &expect![[r"
             make build * | for good, in this project for you | [0]
-        "#]],
+        "]],
     );
     offers(
         &json!([
@@ -128,10 +139,10 @@ fn offers_are_grouped_by_where_they_are_kept_and_put_into_words() {
             { "type": "setMode", "mode": "acceptEdits", "destination": "session" },
             { "type": "addRules", "rules": [{ "toolName": "mcp__a__b" }, { "toolName": "Read", "ruleContent": "//etc/**" }], "behavior": "allow", "destination": "userSettings" },
         ]),
-        &expect![[r#"
+        &expect![[r"
             work in /work; accept all edits | for this session | [0, 1]
             every use of mcp__a__b, Read(//etc/**) | for good, in all your projects | [2]
-        "#]],
+        "]],
     );
     offers(
         &json!([{ "type": "toolAlwaysAllow", "tool": "Bash" }, { "type": "toolAlwaysAllow", "tool": "Read" }, 7, { "type": "new" }]),
@@ -143,9 +154,9 @@ fn offers_are_grouped_by_where_they_are_kept_and_put_into_words() {
     );
     offers(
         &json!([{ "type": "setMode", "mode": "bypassPermissions", "destination": "session" }]),
-        &expect![[r#"
+        &expect![[r"
             ask about nothing at all | for this session | [0]
-        "#]],
+        "]],
     );
 }
 

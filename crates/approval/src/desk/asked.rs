@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::digest::Digest;
 use super::question::{Decided, Open, Ruling, With};
-use super::{AskerId, Desk, MOST_BYTES, MOST_OPEN, Now, Output, Step, record};
+use super::{AskerId, Desk, MOST_BYTES, Now, Output, Step, record};
 use crate::card::Card;
 use crate::channel::{Copy, Order};
 
@@ -33,7 +33,7 @@ impl Desk {
             }
         } else if is_replay || self.past.get(&id).is_some() {
             refuse(now, step, asker, &id, "a question with this id is over");
-        } else if self.open.len() >= MOST_OPEN || self.bytes + size_of(&request) > MOST_BYTES {
+        } else if self.open.len() >= self.most_open || self.bytes + size_of(&request) > MOST_BYTES {
             refuse(now, step, asker, &id, "too many questions are open");
         } else {
             self.register(now, step, asker, request, digest, ruling);

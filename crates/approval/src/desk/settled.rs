@@ -31,7 +31,7 @@ impl Desk {
         let Request { session_id, tool_name, tool_input, .. } = request;
         let run = Digest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
         let allowed = self.past.take_run(&run);
-        let settled = if allowed.is_none() { self.asked_about(request, &run) } else { None };
+        let settled = if allowed.is_none() { self.asked_about(request) } else { None };
         let context = request.context.as_ref();
         let body = json!({
             "tool": record::shown(tool_name),
@@ -48,18 +48,14 @@ impl Desk {
     }
 
     /// The open question about this very run that was asked first, if there is one.
-    fn asked_about(&self, request: &Request, run: &Digest) -> Option<RequestId> {
+    fn asked_about(&self, request: &Request) -> Option<RequestId> {
         let told = request.context.clone().unwrap_or_default();
+        let ran: Value = serde_json::from_str(request.tool_input.get()).unwrap_or_default();
         let agree = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
         let is_same = |asked: &Request| {
             asked.session_id == request.session_id
                 && asked.tool_name == request.tool_name
-                && Digest::of_run(
-                    &self.settings.key,
-                    &asked.session_id,
-                    &asked.tool_name,
-                    asked.tool_input.get(),
-                ) == *run
+                && is_in(asked.tool_input.get(), &ran)
         };
         let matching = self.open.iter().filter(|(_, open)| {
             open.decided.is_none()
@@ -137,6 +133,14 @@ impl Desk {
             step.outputs.push(Output::Terminal(Order::Say { chats: Vec::new(), text }));
         }
     }
+}
+
+/// Whether all that was asked about is in what ran. More may have come to it: the answers of the
+/// user, where the agent asked for them.
+fn is_in(asked: &str, ran: &Value) -> bool {
+    let asked: Value = serde_json::from_str(asked).unwrap_or_default();
+    let members = asked.as_object();
+    members.is_some_and(|members| members.iter().all(|(name, value)| ran.get(name) == Some(value)))
 }
 
 /// What ran, on one line.

@@ -20,7 +20,7 @@ pub(super) const ADA: i64 = 7;
 
 pub(super) fn settings() -> Settings {
     Settings {
-        timeout: Duration::from_secs(300),
+        timeout: Duration::from_mins(5),
         grace: Duration::from_secs(15),
         phone_after: Duration::ZERO,
         notify_on_stop: false,

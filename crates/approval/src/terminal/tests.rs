@@ -48,32 +48,32 @@ fn check(card: Arc<Card>, expected: &Expect) {
 fn questions_as_they_look() {
     check(
         build(1),
-        &expect![[r#"
+        &expect![[r"
 
         Claude Code wants to run in /work/engine
           make build
           # Build
         a allow   1 always: make * (for this session)   d deny   s deny and stop   r reply
-    "#]],
+    "]],
     );
     let edit =
         json!({ "file_path": "/a.rs", "old_string": "one\ntwo\n", "new_string": "one\n2\n" });
     check(
         card(1, "Edit", &edit, &json!({})),
-        &expect![[r#"
+        &expect![[r"
 
         Claude Code wants to edit /a.rs in /work/engine
            one
           -two
           +2
         a allow   d deny   s deny and stop   r reply
-    "#]],
+    "]],
     );
-    let long: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+    let long = (1..=30).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n") + "\n";
     let write = json!({ "file_path": "/a", "content": long });
     check(
         card(1, "Write", &write, &json!({ "context": null })),
-        &expect![[r#"
+        &expect![[r"
 
         Claude Code wants to write /a in /work/engine
           line 1
@@ -94,7 +94,7 @@ fn questions_as_they_look() {
           line 16
           … 14 more lines: f shows them
         a allow   d deny   r reply
-    "#]],
+    "]],
     );
     let questions = json!({ "questions": [
         { "question": "Colour?", "options": [{ "label": "Red", "description": "warm" }, { "label": "Blue" }] },
@@ -102,7 +102,7 @@ fn questions_as_they_look() {
     ]});
     check(
         card(1, "AskUserQuestion", &questions, &json!({})),
-        &expect![[r#"
+        &expect![[r"
 
             Claude Code asks in /work/engine
               Colour?
@@ -111,7 +111,7 @@ fn questions_as_they_look() {
               Size?
                   S
             1-9 choose   o done   d deny   s deny and stop   r reply
-        "#]],
+        "]],
     );
 }
 

@@ -5,9 +5,7 @@ use std::time::Duration;
 use callgate_wire::approval::{Action, Decision, Request, Response};
 use serde_json::{Value, json};
 
-use super::super::{
-    AskerId, Desk, Input, MOST_OPEN, Now, Output, Ruling, Settings, Step, WRONG_CODES,
-};
+use super::super::{AskerId, Desk, Input, Now, Output, Ruling, Settings, Step, WRONG_CODES};
 use super::{ADA, Ledger, ada, authority, id, request, request_of, settings, stranger};
 use crate::channel::{Copy, Doing, Mark, News, Order, Place, Press, State, Who};
 
@@ -344,7 +342,7 @@ fn nobody_in_time_is_a_timeout() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
     table.give(shown(1));
-    assert_eq!(table.desk.next_alarm(), Some(Duration::from_secs(300)));
+    assert_eq!(table.desk.next_alarm(), Some(Duration::from_mins(5)));
     assert!(answers(&table.wait(299)).is_empty());
     assert_eq!(answer(&table.wait(1)).decision, Decision::Timeout);
     let outputs = table.give(Input::Delivered(AskerId(1)));
@@ -435,15 +433,15 @@ fn an_id_that_only_the_ledger_knows_is_not_answered_again() {
 #[test]
 fn too_many_questions_are_turned_away() {
     let mut table = Table::new();
-    for number in 0..MOST_OPEN as u64 {
-        let ruling = Ruling::Ask { because: None, is_guarded: false };
-        let request = request(number, "make");
-        let asked = Input::Asked { asker: AskerId(number), request, ruling, is_replay: false };
-        table.desk.handle(table.now, asked);
+    table.desk.most_open = 3;
+    for number in 0..3 {
+        assert!(answers(&table.ask(number, request(number, "make"))).is_empty());
     }
-    let outputs = table.ask(1_000_000, request(1_000_000, "make"));
+    let outputs = table.ask(3, request(3, "make"));
     assert_eq!(answer(&outputs).decision, Decision::Timeout);
-    assert_eq!(table.desk.open_count(), MOST_OPEN);
+    assert_eq!(table.desk.open_count(), 3);
+    table.give(Input::Gone(AskerId(0)));
+    assert!(answers(&table.ask(4, request(4, "make"))).is_empty());
 }
 
 #[test]
@@ -540,6 +538,19 @@ fn the_report_of_an_allowed_run_settles_no_other_question() {
     table.give(settle("PostToolUse", &json!({})));
     assert_eq!(table.desk.open_count(), 1, "the second one is still asked");
     table.give(settle("PostToolUse", &json!({})));
+    assert_eq!(table.desk.open_count(), 0);
+}
+
+#[test]
+fn a_question_that_the_user_answered_at_the_terminal_is_settled() {
+    let mut table = Table::new();
+    let questions = json!([{ "question": "Which?", "options": [{ "label": "A" }] }]);
+    let asked = json!({ "questions": questions });
+    table.ask(1, request_of(1, "AskUserQuestion", &asked, &json!({})));
+    let ran = json!({ "questions": questions, "answers": { "Which?": "A" } });
+    let context = json!({ "event": "PostToolUse", "prompt_id": "p1" });
+    let more = json!({ "kind": "settle", "context": context });
+    table.give(Input::Told(request_of(900, "AskUserQuestion", &ran, &more)));
     assert_eq!(table.desk.open_count(), 0);
 }
 

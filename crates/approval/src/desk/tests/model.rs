@@ -121,7 +121,7 @@ impl<J: Judge> World<J> {
     fn event(&mut self) -> Result<(), String> {
         match self.chance(20) {
             0 | 1 if self.hooks.len() < 12 => self.ask(),
-            2..=6 => self.do_output(),
+            2..=6 => return self.do_output(),
             7..=10 => self.tell_desk(),
             11 | 12 => self.press(),
             13..=15 => self.update(),
@@ -130,30 +130,35 @@ impl<J: Judge> World<J> {
             18 if self.chance(3) == 0 => self.kill(),
             _ => self.wait(),
         }
+        Ok(())
     }
 
     /// Gives the desk an input. The daemon may be killed before the commit or right after it.
-    fn handle(&mut self, input: Input) -> Result<bool, String> {
+    fn handle(&mut self, input: Input) -> bool {
         let mut said = format!("{:?} {input:?}", self.now.mono);
         let step = self.judge.handle(self.now, input);
         let kinds = step.records.iter().map(|draft| format!(" {}", draft.kind));
         said.extend(kinds);
         self.history.push(said);
         match self.chance(80) {
-            0 => self.kill().map(|()| false),
+            0 => {
+                self.kill();
+                false
+            }
             1 => {
                 self.ledger.commit(&step);
-                self.kill().map(|()| true)
+                self.kill();
+                true
             }
             _ => {
                 self.ledger.commit(&step);
                 self.outputs.extend(step.outputs);
-                Ok(true)
+                true
             }
         }
     }
 
-    fn ask(&mut self) -> Result<(), String> {
+    fn ask(&mut self) {
         let number = self.hooks.len() as u64;
         self.hooks.push(Hook {
             request: request(number, &format!("make part{number}")),
@@ -161,10 +166,10 @@ impl<J: Judge> World<J> {
             redials_until: self.now.mono + settings().grace,
             end: None,
         });
-        self.dial(self.hooks.len() - 1)
+        self.dial(self.hooks.len() - 1);
     }
 
-    fn dial(&mut self, at: usize) -> Result<(), String> {
+    fn dial(&mut self, at: usize) {
         let asker = AskerId(self.next_asker);
         self.next_asker += 1;
         let hook = &mut self.hooks[at];
@@ -172,18 +177,17 @@ impl<J: Judge> World<J> {
         let request = hook.request.clone();
         let is_replay = self.ledger.is_over(&request.request_id);
         let ruling = Ruling::Ask { because: None, is_guarded: false };
-        self.handle(Input::Asked { asker, request, ruling, is_replay }).map(drop)
+        self.handle(Input::Asked { asker, request, ruling, is_replay });
     }
 
-    fn redial(&mut self) -> Result<(), String> {
+    fn redial(&mut self) {
         let away = |hook: &Hook| hook.end.is_none() && hook.asker.is_none();
         match self.hooks.iter().position(away) {
             Some(at) if self.hooks[at].redials_until >= self.now.mono => self.dial(at),
             Some(at) => {
                 self.hooks[at].end = Some(End::FellBack);
-                Ok(())
             }
-            None => Ok(()),
+            None => {}
         }
     }
 
@@ -261,21 +265,22 @@ impl<J: Judge> World<J> {
         if is_true { Ok(()) } else { Err(format!("{id} is shown as {word}, but ended in {end:?}")) }
     }
 
-    fn tell_desk(&mut self) -> Result<(), String> {
+    fn tell_desk(&mut self) {
         match self.inputs.pop_front() {
             // Channels and connections report in any order among each other.
             Some(input) if self.chance(4) == 0 && !self.inputs.is_empty() => {
                 self.inputs.push_back(input);
-                Ok(())
             }
-            Some(input) => self.handle(input).map(drop),
-            None => Ok(()),
+            Some(input) => {
+                self.handle(input);
+            }
+            None => {}
         }
     }
 
-    fn press(&mut self) -> Result<(), String> {
+    fn press(&mut self) {
         if self.on_phone.is_empty() {
-            return Ok(());
+            return;
         }
         let which = usize::try_from(self.chance(self.on_phone.len() as u64)).unwrap();
         let question = self.on_phone[which].clone();
@@ -284,19 +289,17 @@ impl<J: Judge> World<J> {
         let is_ada = self.chance(5) > 0;
         self.pressed += 1;
         self.updates.push_back(Update { number: self.pressed, question, action, is_ada });
-        Ok(())
     }
 
     /// The channel hands on a press; it is confirmed only once the desk has committed it.
-    fn update(&mut self) -> Result<(), String> {
-        let Some(update) = self.updates.front().cloned() else { return Ok(()) };
+    fn update(&mut self) {
+        let Some(update) = self.updates.front().cloned() else { return };
         let who = if update.is_ada { ada() } else { stranger() };
         let could_count = update.is_ada && self.awaits(&update.question);
         let press = Press::Button(update.action);
         let doing = Doing::Callback(update.number.to_string());
         let question = update.question.clone();
-        let is_committed =
-            self.handle(Input::News(News::Pressed { who, question, press, doing }))?;
+        let is_committed = self.handle(Input::News(News::Pressed { who, question, press, doing }));
         if is_committed {
             self.updates.pop_front();
             let decision =
@@ -305,7 +308,6 @@ impl<J: Judge> World<J> {
                 self.first.entry(update.question).or_insert(decision);
             }
         }
-        Ok(())
     }
 
     /// Whether a decision about this question must reach its hook: it waits, or is on its way
@@ -315,9 +317,9 @@ impl<J: Judge> World<J> {
         hook.is_some_and(|hook| hook.end.is_none()) && !self.ledger.is_over(id)
     }
 
-    fn hook_dies(&mut self) -> Result<(), String> {
+    fn hook_dies(&mut self) {
         if self.chance(3) > 0 {
-            return Ok(());
+            return;
         }
         let lives = |hook: &Hook| hook.end.is_none();
         if let Some(at) = self.hooks.iter().position(lives) {
@@ -327,11 +329,10 @@ impl<J: Judge> World<J> {
                 self.inputs.push_back(Input::Gone(asker));
             }
         }
-        Ok(())
     }
 
     /// SIGKILL, and a new daemon at once.
-    fn kill(&mut self) -> Result<(), String> {
+    fn kill(&mut self) {
         self.history.push("killed".to_owned());
         self.outputs.clear();
         self.inputs.clear();
@@ -341,36 +342,35 @@ impl<J: Judge> World<J> {
             }
         }
         self.judge = J::start(self.now, &self.ledger);
-        Ok(())
     }
 
-    fn wait(&mut self) -> Result<(), String> {
+    fn wait(&mut self) {
         let step = [1, 5, 20][usize::try_from(self.chance(3)).unwrap()];
-        self.pass(Duration::from_secs(step))
+        self.pass(Duration::from_secs(step));
     }
 
-    fn pass(&mut self, time: Duration) -> Result<(), String> {
+    fn pass(&mut self, time: Duration) {
         self.now.mono += time;
         self.now.wall_ms += i64::try_from(time.as_millis()).unwrap();
-        self.handle(Input::Tick).map(drop)
+        self.handle(Input::Tick);
     }
 
     /// Everybody who can comes back and everything under way is done; then the books must agree.
     fn finish(&mut self) -> Result<(), String> {
         for _ in 0..200 {
-            self.redial()?;
-            self.update()?;
+            self.redial();
+            self.update();
             while !self.inputs.is_empty() || !self.outputs.is_empty() {
                 self.do_output()?;
-                self.tell_desk()?;
+                self.tell_desk();
             }
         }
         self.check_decisions()?;
-        self.pass(Duration::from_secs(1_000))?;
+        self.pass(Duration::from_secs(1_000));
         while !self.inputs.is_empty() || !self.outputs.is_empty() || self.judge.open_count() > 0 {
-            self.pass(Duration::from_secs(1_000))?;
+            self.pass(Duration::from_secs(1_000));
             self.do_output()?;
-            self.tell_desk()?;
+            self.tell_desk();
         }
         self.check_books()
     }
