@@ -3,8 +3,6 @@
 //! What was said is read first ([`raw`]) and checked second ([`check`]), so that all that is wrong
 //! is told at once. Only here are files and environment read for settings; the crates get values.
 
-#![allow(dead_code, reason = "the commands that use the rest are being built")]
-
 mod check;
 mod flags;
 mod keys;

@@ -1,5 +1,5 @@
 //! `callgate hook`: what an agent starts to have a person asked. Dispatched before clap, so that
-//! it starts at once.
+//! it starts at once; `callgate-hook` is the same by itself, and starts sooner still.
 
 use std::env;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ const USAGE: &str = "usage: callgate hook [--agent claude|codex] [--config FILE]
 /// Whoever starts an agent and answers its questions by another way sets this to 1.
 const GATED: &str = "CALLGATE_GATED";
 
-/// Runs the hook with the arguments that follow the word `hook`.
+/// Runs the hook with its arguments: those that follow the word `hook`, or `callgate-hook`.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let options = match Options::parse(arguments) {
         Ok(options) => options,

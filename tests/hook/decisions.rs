@@ -1,8 +1,10 @@
 //! What a person decides reaches the agent in its own form, byte for byte.
 
+use std::process::Command;
+
 use serde_json::json;
 
-use crate::fixture::{Stage, answered, bash, event};
+use crate::fixture::{Ended, Stage, answered, answered_by, bash, event};
 
 fn check(input: &str, fields: &str, printed: &str) {
     answered(&[], input, fields).printed(&format!("{printed}\n"));
@@ -149,4 +151,53 @@ fn other_events_that_ask_have_their_own_form() {
         r#"{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"cancel"}}"#,
     );
     answered(&[], &form, r#""decision":"timeout""#).fell_back("nobody decided");
+}
+
+/// The small program, which is the hook by itself.
+const SMALL: &str = env!("CARGO_BIN_EXE_callgate-hook");
+
+#[test]
+fn the_small_program_prints_the_same_to_the_byte() {
+    let small = |arguments: &[&str], input: &str, fields: &str| {
+        let stage = Stage::new();
+        answered_by(&stage, stage.program(SMALL, arguments), input, fields)
+    };
+    let suggested = r#""decision":"allow","always_allow_suggestion":{"type":"a", "n":1.50}"#;
+    let edited = r#""decision":"allow","updated_input":{"command":"make  \u00e9"}"#;
+    let denied = r#""decision":"deny","message":"No,\nü.","interrupt":true"#;
+    for fields in [suggested, edited, denied, r#""decision":"timeout""#] {
+        for input in [bash(), event("PreToolUse").to_string()] {
+            for arguments in [&[][..], &["--agent", "codex"][..]] {
+                let expected = answered(arguments, &input, fields);
+                assert_eq!(small(arguments, &input, fields), expected, "{fields}");
+            }
+        }
+    }
+    small(&[], &bash(), denied).printed(
+        &(permission(r#"{"behavior":"deny","message":"No,\nü.","interrupt":true}"#) + "\n"),
+    );
+}
+
+#[test]
+fn the_small_program_takes_the_same_arguments_settings_and_inputs() {
+    let stage = Stage::new();
+    std::fs::write(stage.folder.path().join("wrong.toml"), "grace_seconds = 1000\nsocket =")
+        .unwrap();
+    let both = |arguments: &[&str], gated: &str, input: &str| {
+        let run = |mut command: Command| {
+            command.env("CALLGATE_GATED", gated);
+            stage.start(command, input).end()
+        };
+        let ended = run(stage.command(&[&["hook"], arguments].concat()));
+        assert_eq!(run(stage.program(SMALL, arguments)), ended, "{arguments:?}");
+        ended
+    };
+    both(&[], "", &bash()).fell_back("desk.sock");
+    both(&["--config", "wrong.toml"], "", &bash()).fell_back("wrong.toml");
+    assert_eq!(both(&["--fast"], "", &bash()).code, Some(64));
+    assert_eq!(both(&["hook"], "", &bash()).code, Some(64), "it is the hook already");
+    both(&[], "", "{").fell_back("input");
+    let silent = Ended { code: Some(0), stdout: String::new(), stderr: String::new() };
+    assert_eq!(both(&[], "1", &bash()), silent);
+    assert_eq!(both(&[], "", &event("Later").to_string()), silent);
 }

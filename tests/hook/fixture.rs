@@ -40,7 +40,12 @@ impl Stage {
 
     /// The command line, with an environment in which every setting comes from the test.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+        self.program(env!("CARGO_BIN_EXE_callgate"), arguments)
+    }
+
+    /// The same for another program.
+    pub(crate) fn program(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command.args(arguments).env_clear().current_dir(self.folder.path());
         command.env("HOME", self.folder.path()).env("CALLGATE_SOCKET", &self.socket);
         command.env("CALLGATE_TIMEOUT_SECONDS", self.seconds.0.to_string());
@@ -247,8 +252,14 @@ pub(crate) fn event(name: &str) -> Value {
 /// Runs the hook on `input` before a desk that answers with `fields`.
 pub(crate) fn answered(arguments: &[&str], input: &str, fields: &str) -> Ended {
     let stage = Stage::new();
+    let command = stage.command(&[&["hook"], arguments].concat());
+    answered_by(&stage, command, input, fields)
+}
+
+/// The same for any command.
+pub(crate) fn answered_by(stage: &Stage, command: Command, input: &str, fields: &str) -> Ended {
     let desk = stage.desk();
-    let hook = stage.start(stage.command(&[&["hook"], arguments].concat()), input);
+    let hook = stage.start(command, input);
     let mut asked = desk.accept();
     asked.assert_waiting();
     asked.answer(fields);

@@ -1,0 +1,17 @@
+//! The program `callgate-hook`: `callgate hook` and nothing else.
+//!
+//! An agent starts a hook at every step, and waits for it. A small program starts sooner than the
+//! large one, which has thousands of addresses to set right before it can begin.
+
+#[allow(dead_code, unused_imports, reason = "a hook uses three of the settings, and no flags")]
+mod config;
+mod hook;
+#[allow(dead_code, reason = "the settings know how to get a token, which a hook has no use for")]
+mod program;
+mod text;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    hook::main(std::env::args_os().skip(1))
+}
