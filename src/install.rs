@@ -12,6 +12,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -95,7 +96,7 @@ impl Args {
                 "no agent is here: neither a .claude nor a .codex folder; name one with --agent";
             return Err(Failure::Failed(text.to_owned()));
         }
-        let program = program().map_err(Failure::Failed)?;
+        let program = starter(program().map_err(Failure::Failed)?);
         let mut failures = Vec::new();
         for agent in agents {
             let place = place(agent, scope, &around)?;
@@ -251,13 +252,30 @@ fn program() -> Result<PathBuf, String> {
     let folders = env::var_os("PATH").unwrap_or_default();
     let on_path = env::split_paths(&folders)
         .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join("callgate"));
+        .map(|folder| folder.join(command::LARGE));
     let program = on_path.into_iter().find(is_this).unwrap_or(own);
-    if program.file_name() != Some(OsStr::new("callgate")) {
+    if program.file_name() != Some(OsStr::new(command::LARGE)) {
         let text = "this program is called {}; install knows its hooks by the name callgate";
         return Err(text.replace("{}", &program.display().to_string()));
     }
     Ok(program)
+}
+
+/// What starts the hook: the small program, if its path beside `program` leads to the one beside
+/// this, else `program` itself.
+fn starter(program: PathBuf) -> PathBuf {
+    let beside = program.with_file_name(command::SMALL);
+    let is_ours = small_hook().is_some_and(|ours| beside.canonicalize().is_ok_and(|it| it == ours));
+    if is_ours { beside } else { program }
+}
+
+/// The small program in the folder of this one. A link there may lead to anything, also to a
+/// program that is no hook by itself.
+pub(crate) fn small_hook() -> Option<PathBuf> {
+    let own = env::current_exe().and_then(fs::canonicalize).ok()?;
+    let path = own.with_file_name(command::SMALL);
+    let metadata = fs::symlink_metadata(&path).ok()?;
+    (metadata.is_file() && metadata.permissions().mode() & 0o111 != 0).then_some(path)
 }
 
 #[cfg(test)]

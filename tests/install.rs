@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const CALLGATE: &str = env!("CARGO_BIN_EXE_callgate");
+/// The small program, which stands beside the other.
+const HOOK: &str = env!("CARGO_BIN_EXE_callgate-hook");
 /// A settings file with a life of its own.
 const MINE: &str = "{\n    \"model\": \"opus\",\n    \"hooks\": {\n        \"Stop\": [\n            \
      {\"hooks\": [{\"type\": \"command\", \"command\": \"beep\"}]}\n        ]\n    },\n    \
@@ -150,7 +152,7 @@ fn the_first_time_makes_file_and_folder_for_the_user_alone() {
     assert!(said.contains("changed") && said.contains("callgate up"), "{said}");
     assert!(said.lines().count() <= 6, "{said}");
     assert_eq!((mode(&home.path(".claude")), mode(&home.settings())), (0o700, 0o600));
-    let ours = |event: &str, timeout| (event.to_owned(), format!("{CALLGATE} hook"), timeout);
+    let ours = |event: &str, timeout| (event.to_owned(), HOOK.to_owned(), timeout);
     let expected = [
         ours("PermissionRequest", 325),
         ours("PostToolUse", 10),
@@ -214,7 +216,7 @@ fn a_link_stays_a_link_and_its_target_is_changed() {
     symlink("../dotfiles/claude.json", home.settings()).unwrap();
     home.does(&["install"]);
     assert!(home.settings().is_symlink());
-    assert!(read(&target).contains("callgate hook"));
+    assert!(read(&target).contains(HOOK));
     assert_eq!(mode(&target), 0o604);
     assert_eq!(fs::read_dir(home.path("dotfiles")).unwrap().count(), 1, "nothing is left there");
     home.does(&["uninstall"]);
@@ -295,7 +297,7 @@ fn the_time_limit_and_the_settings_file_are_those_of_the_settings() {
     let said = home.does(&["install", "--config", "my own.toml"]);
     assert!(said.contains("updated  PermissionRequest"), "{said}");
     let file = home.path("work/my own.toml");
-    let expected = format!("{CALLGATE} hook --config '{}'", file.display());
+    let expected = format!("{HOOK} --config '{}'", file.display());
     let hook = hooks(&home.settings()).into_iter().find(|hook| hook.0 == "PermissionRequest");
     assert_eq!(hook.unwrap(), ("PermissionRequest".to_owned(), expected, 3625));
     home.does(&["uninstall"]);
@@ -314,7 +316,7 @@ fn a_callgate_that_has_moved_is_updated_in_place() {
     let said = home.does(&["install"]);
     assert!(said.contains("updated") && !said.contains("added"), "{said}");
     let quoted = format!("'{}' hook", moved.to_str().unwrap().replace('\'', r"'\''"));
-    let expected = first.replace(&format!("{CALLGATE} hook"), &quoted.replace('\\', r"\\"));
+    let expected = first.replace(HOOK, &quoted.replace('\\', r"\\"));
     assert_eq!(read(&home.settings()), expected);
     // A link on PATH, which outlives an update, is better than the file that it leads to.
     fs::create_dir(home.path("bin")).unwrap();
@@ -328,6 +330,54 @@ fn a_callgate_that_has_moved_is_updated_in_place() {
     home.program = renamed;
     home.refuses(&["install"], "by the name callgate");
     home.program = CALLGATE.into();
+    home.does(&["uninstall"]);
+    assert_eq!(read(&home.settings()), MINE);
+}
+
+/// The small program starts sooner, and is installed where it is surely the one beside this.
+#[test]
+fn the_small_program_is_installed_where_it_stands_beside_this_one() {
+    let mut home = Home::with(MINE);
+    let folder = home.path("opt");
+    fs::create_dir(&folder).unwrap();
+    let (large, small) = (folder.join("callgate"), folder.join("callgate-hook"));
+    fs::copy(CALLGATE, &large).unwrap();
+    home.program.clone_from(&large);
+    let installs = |expected: &str| {
+        let said = home.does(&["install"]);
+        let is_there = |hook: &(String, String, u64)| hook.1 == expected;
+        assert!(hooks(&home.settings()).iter().all(is_there), "{expected}: {said}");
+        assert!(home.does(&["install"]).contains("is up to date"));
+        said
+    };
+    let with_large = format!("{} hook", large.display());
+    installs(&with_large);
+    fs::write(&small, "#!/bin/sh\n").unwrap();
+    set_mode(&small, 0o644);
+    installs(&with_large);
+    set_mode(&small, 0o755);
+    let said = installs(small.to_str().unwrap());
+    assert!(said.contains("updated") && !said.contains("added"), "{said}");
+    // Links on PATH outlive an update; one that leads elsewhere is another program.
+    let bin = home.path("bin");
+    fs::create_dir(&bin).unwrap();
+    symlink(&large, bin.join("callgate")).unwrap();
+    let linked = format!("{} hook", bin.join("callgate").display());
+    installs(&linked);
+    symlink(HOOK, bin.join("callgate-hook")).unwrap();
+    installs(&linked);
+    fs::remove_file(bin.join("callgate-hook")).unwrap();
+    symlink(&small, bin.join("callgate-hook")).unwrap();
+    installs(bin.join("callgate-hook").to_str().unwrap());
+    fs::remove_dir_all(&bin).unwrap();
+    // The large program by another name is no hook by itself.
+    fs::remove_file(&small).unwrap();
+    symlink(&large, &small).unwrap();
+    let said = installs(&with_large);
+    assert!(said.contains("updated") && !said.contains("added"), "{said}");
+    fs::remove_file(&small).unwrap();
+    fs::create_dir(&small).unwrap();
+    installs(&with_large);
     home.does(&["uninstall"]);
     assert_eq!(read(&home.settings()), MINE);
 }
@@ -378,8 +428,7 @@ fn codex_gets_its_own_events_in_its_own_file() {
     let said = home.does(&["install", "--agent", "codex"]);
     assert!(said.contains("/hooks"), "it has to be trusted: {said}");
     let file = home.path(".codex/hooks.json");
-    let ours =
-        |event: &str, limit| (event.to_owned(), format!("{CALLGATE} hook --agent codex"), limit);
+    let ours = |event: &str, limit| (event.to_owned(), format!("{HOOK} --agent codex"), limit);
     let expected = [
         ours("PermissionRequest", 325),
         ours("PostToolUse", 10),

@@ -13,12 +13,20 @@ pub(crate) enum Whose {
     Foreign,
 }
 
-/// Whose `command` is: ours is what has the program `callgate` and the first argument `hook`.
+/// The large program, whose first argument `hook` makes it a hook.
+pub(crate) const LARGE: &str = "callgate";
+/// The small program, which is a hook by itself.
+pub(crate) const SMALL: &str = "callgate-hook";
+
+/// Whose `command` is: ours is what has the program `callgate` and the first argument `hook`, or
+/// the program `callgate-hook`.
 pub(crate) fn whose(command: &str) -> Whose {
     let Words { words, is_plain } = words(command);
-    let starts_hook = |pair: &[String]| program_name(&pair[0]) == "callgate" && pair[1] == "hook";
-    let first = words.windows(2).position(starts_hook);
-    match first {
+    let starts_hook = |at: &usize| match program_name(&words[*at]) {
+        LARGE => words.get(at + 1).is_some_and(|argument| argument == "hook"),
+        name => name == SMALL,
+    };
+    match (0..words.len()).find(starts_hook) {
         Some(0) if is_plain => Whose::Ours,
         Some(_) => Whose::Composed,
         None => Whose::Foreign,
@@ -29,9 +37,10 @@ fn program_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// The command that runs `program` as a hook.
+/// The command that runs `program`, the large or the small one, as a hook.
 pub(crate) fn hook(program: &str, agent: Option<&str>, config: Option<&str>) -> String {
-    let mut command = format!("{} hook", quoted(program));
+    let argument = if program_name(program) == SMALL { "" } else { " hook" };
+    let mut command = format!("{}{argument}", quoted(program));
     for (flag, value) in [("--agent", agent), ("--config", config)] {
         if let Some(value) = value {
             command = format!("{command} {flag} {}", quoted(value));
@@ -118,10 +127,17 @@ mod tests {
             assert_eq!(whose(&command), Whose::Ours, "{command}");
             let expected = [program, "hook", "--agent", "codex", "--config", "/a'b c.toml"];
             assert_eq!(words(&command).words, expected, "{command}");
+            let small = format!("{program}-hook");
+            let command = hook(&small, Some("codex"), Some("/a'b c.toml"));
+            assert_eq!(whose(&command), Whose::Ours, "{command}");
+            let expected = [&small, "--agent", "codex", "--config", "/a'b c.toml"];
+            assert_eq!(words(&command).words, expected, "{command}");
         }
         assert_eq!(hook("/usr/bin/callgate", None, None), "/usr/bin/callgate hook");
         assert_eq!(hook("/a b/callgate", None, None), "'/a b/callgate' hook");
         assert_eq!(hook("/it's/callgate", None, None), r"'/it'\''s/callgate' hook");
+        assert_eq!(hook("/usr/bin/callgate-hook", None, None), "/usr/bin/callgate-hook");
+        assert_eq!(hook("/a b/callgate-hook", None, None), "'/a b/callgate-hook'");
     }
 
     #[test]
@@ -145,6 +161,9 @@ mod tests {
             "~/.cargo/bin/callgate hook",
             "\"$HOME\"/.cargo/bin/callgate hook",
             r"/a\ b/callgate hook",
+            "callgate-hook",
+            " /old/path/callgate-hook  --agent codex",
+            "\"$HOME\"/.cargo/bin/callgate-hook",
         ] {
             check(ours, Whose::Ours);
         }
@@ -156,6 +175,10 @@ mod tests {
             "A=1 callgate hook",
             "callgate hook \"$(date)\"",
             "callgate hook 'cut",
+            "callgate-hook 2>>/tmp/log",
+            "my-logger && callgate-hook",
+            "env A=1 /usr/bin/callgate-hook",
+            "callgate-hook 'cut",
         ] {
             check(composed, Whose::Composed);
         }
@@ -166,6 +189,10 @@ mod tests {
             "callgate log hook",
             "notcallgate hook",
             "/usr/bin/callgate-notify hook",
+            "/usr/bin/callgate-hooks",
+            "my-callgate-hook",
+            "/callgate-hook/other",
+            "callgate callgate-hook-log",
             "echo 'callgate hook'",
             "\"callgate hook\"",
             "/callgate/other hook",

@@ -123,12 +123,11 @@ fn update(text: &str, found: &Found, hook: &Wanted) -> String {
     handlers.reverse();
     for handler in handlers {
         let mut changes: Vec<(&Range<usize>, String)> = Vec::new();
-        match &handler.timeout {
-            Some(at) => changes.push((at, hook.timeout.to_string())),
-            None => {
-                let (whole, timeout) = (&handler.whole, Value::from(hook.timeout));
-                new = layout.insert(&new, whole, &handler.members, Some("timeout"), &timeout);
-            }
+        if let Some(at) = &handler.timeout {
+            changes.push((at, hook.timeout.to_string()));
+        } else {
+            let (whole, timeout) = (&handler.whole, Value::from(hook.timeout));
+            new = layout.insert(&new, whole, &handler.members, Some("timeout"), &timeout);
         }
         if let Some((command, at)) = &handler.command
             && *command != hook.command

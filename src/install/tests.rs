@@ -207,6 +207,10 @@ fn an_older_hook_of_ours_is_changed_in_place() {
         r#"{"hooks":[{"command":"a"}, {"command":"callgate hook" }, {"command":"b"}]}"#,
         r#"{"hooks":[{"command":"a"}, {"command":"/bin/callgate hook","timeout":10 }, {"command":"b"}]}"#,
     );
+    for small in ["/bin/callgate-hook", "/old/callgate-hook --agent codex", "'/a b/callgate-hook'"]
+    {
+        check_update(&format!(r#"{{"hooks":[{{"command":"{small}","timeout":10}}]}}"#), new);
+    }
     // An escape is another way to write the same.
     let escaped = r#"{"hooks":[{"command":"\/bin\/callgate hook","timeout":10}]}"#;
     check_update(escaped, escaped);
@@ -216,6 +220,10 @@ fn an_older_hook_of_ours_is_changed_in_place() {
 fn hooks_with_matchers_of_their_own_stay_and_doubles_go() {
     check_update(
         r#"{"matcher":"A","hooks":[{"command":"/x/callgate hook"}]},{"matcher":"B","hooks":[{"command":"/y/callgate hook"}]}"#,
+        r#"{"matcher":"A","hooks":[{"command":"/bin/callgate hook","timeout":10}]},{"matcher":"B","hooks":[{"command":"/bin/callgate hook","timeout":10}]}"#,
+    );
+    check_update(
+        r#"{"matcher":"A","hooks":[{"command":"/x/callgate-hook"}]},{"matcher":"B","hooks":[{"command":"/y/callgate hook"}]}"#,
         r#"{"matcher":"A","hooks":[{"command":"/bin/callgate hook","timeout":10}]},{"matcher":"B","hooks":[{"command":"/bin/callgate hook","timeout":10}]}"#,
     );
     let double = r#"{"hooks":{"Stop":[{"hooks":[{"command":"/x/callgate hook","timeout":10},{"command":"beep"}]},{"hooks":[{"command":"/y/callgate hook"}]}]}}"#;
@@ -239,12 +247,15 @@ fn a_hook_for_an_event_that_is_not_wanted_any_more_goes() {
 
 #[test]
 fn a_command_that_somebody_put_together_is_neither_changed_nor_doubled_nor_removed() {
-    let text = r#"{"hooks":{"Stop":[{"hooks":[{"command":"callgate hook 2>>/tmp/log"}]}]}}"#;
-    let done = install(text, &one()).unwrap();
-    assert_eq!(done.text, text);
-    assert!(done.notes[0].starts_with("Stop has a command of yours"), "{:?}", done.notes);
-    assert_eq!(uninstall(text, None).unwrap(), Removed::Nothing);
-    assert_eq!(composed(text), ["Stop"]);
+    for hook in ["callgate hook", "/bin/callgate-hook"] {
+        let text =
+            format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{{"command":"{hook} 2>>/tmp/log"}}]}}]}}}}"#);
+        let done = install(&text, &one()).unwrap();
+        assert_eq!(done.text, text);
+        assert!(done.notes[0].starts_with("Stop has a command of yours"), "{:?}", done.notes);
+        assert_eq!(uninstall(&text, None).unwrap(), Removed::Nothing);
+        assert_eq!(composed(&text), ["Stop"]);
+    }
 }
 
 #[test]
@@ -280,6 +291,8 @@ fn uninstall_removes_ours_only() {
     check(&stop(&format!("{ours} , {other}")), &stop(other));
     check(&stop(&format!("{other} , {ours}")), &stop(other));
     check(&stop(&format!("{other} , {ours}, {other}")), &stop(&format!("{other} , {other}")));
+    let small = r#"{"type":"command","command":"'/x y/callgate-hook' --agent codex"}"#;
+    check(&stop(&format!("{small} , {other} , {ours}")), &stop(other));
     let keys =
         |handlers: &str| hooks(&format!(r#""Stop": [ {{"note": 1, "hooks": [{handlers}]}} ]"#));
     check(&keys(ours), &keys(""));
@@ -448,14 +461,29 @@ fn settings(least: usize) -> BoxedStrategy<String> {
         .boxed()
 }
 
+/// The hooks as any callgate may have written them: with the large program or the small one.
+fn wanted() -> impl Strategy<Value = Vec<Wanted>> {
+    let commands = vec![
+        "/bin/callgate hook",
+        "/bin/callgate-hook",
+        "'/an old/callgate' hook --agent codex",
+        "'/an old/callgate-hook' --config '/c d.toml'",
+    ];
+    let hooks = |(command, timeout): (&str, u64)| {
+        let with = |hook: Wanted| Wanted { command: command.to_owned(), timeout, ..hook };
+        two().into_iter().map(with).collect()
+    };
+    (prop::sample::select(commands), 1..4000_u64).prop_map(hooks)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_file_takes_our_hooks_and_gives_them_back(before in settings(0)) {
-        let done = round_trip(&before, &two());
+    fn any_file_takes_our_hooks_and_gives_them_back(before in settings(0), wanted in wanted()) {
+        let done = round_trip(&before, &wanted);
         let found = Found::read(&done.text).unwrap();
-        for hook in two() {
+        for hook in wanted {
             let ours = &found.event(&hook.event).unwrap().entries.last().unwrap().handlers[0];
             prop_assert_eq!(&ours.command.as_ref().unwrap().0, &hook.command);
             prop_assert_eq!(&done.text[ours.timeout.clone().unwrap()], hook.timeout.to_string());
@@ -470,20 +498,20 @@ proptest! {
     }
 
     #[test]
-    fn without_a_backup_all_goes_back_too(before in settings(1)) {
-        let done = install(&before, &two()).unwrap();
+    fn without_a_backup_all_goes_back_too(before in settings(1), wanted in wanted()) {
+        let done = install(&before, &wanted).unwrap();
         prop_assert_eq!(uninstall(&done.text, None).unwrap(), Removed::Ours(before));
     }
 
     #[test]
-    fn a_new_path_is_put_in_place_of_the_old_one(before in settings(0)) {
-        let old: Vec<Wanted> = two().into_iter()
-            .map(|hook| Wanted { command: "'/an old/callgate' hook".to_owned(), timeout: 5, ..hook })
-            .collect();
-        let old = install(&before, &old).unwrap();
-        let new = install(&old.text, &two()).unwrap();
-        prop_assert_eq!(new.text, install(&before, &two()).unwrap().text);
-        prop_assert_eq!(new.updated, ["PermissionRequest", "Stop"]);
+    fn a_new_path_is_put_in_place_of_the_old_one(
+        before in settings(0), old in wanted(), wanted in wanted(),
+    ) {
+        let there = install(&before, &old).unwrap();
+        let new = install(&there.text, &wanted).unwrap();
+        prop_assert_eq!(new.text, install(&before, &wanted).unwrap().text);
+        let updated: &[&str] = if old == wanted { &[] } else { &["PermissionRequest", "Stop"] };
+        prop_assert_eq!(new.updated, updated);
     }
 
     #[test]
