@@ -195,14 +195,14 @@ fn check(stage: &Stage, history: &History, count: usize) {
         let Some(number) = book.number else { continue };
         assert_eq!(book.closed, 1, "{id} was not closed once");
         assert!(book.decided.len() <= 1, "{id} was decided twice: {:?}", book.decided);
-        let pressed = |action: &str| presses.iter().any(|p| p.data == format!("{id}:{action}"));
+        let was_pressed = |action: &str| presses.iter().any(|p| p.data == format!("{id}:{action}"));
         match ends[&number] {
             End::Allowed => {
-                assert!(pressed("allow"), "step {number} was allowed by nobody");
+                assert!(was_pressed("allow"), "step {number} was allowed by nobody");
                 assert_eq!(book.decided, ["allow"], "step {number}");
             }
             End::Denied => {
-                assert!(pressed("deny"), "step {number} was denied by nobody");
+                assert!(was_pressed("deny"), "step {number} was denied by nobody");
                 assert_eq!(book.decided, ["deny"], "step {number}");
             }
             End::FellBack | End::Killed => {}

@@ -89,7 +89,8 @@ fn a_question_of_the_agent_is_answered_by_a_choice() {
 #[test]
 fn a_whole_plan_can_be_read_and_approved() {
     let stage = Stage::new();
-    let plan: String = (1..=900).map(|n| format!("{n}. Step number {n} of the plan.\n")).collect();
+    let steps = (1..=900).map(|n| format!("{n}. Step number {n} of the plan."));
+    let plan = steps.collect::<Vec<_>>().join("\n");
     let hook = stage.hook(&permission("ExitPlanMode", &json!({ "plan": plan })));
     let question = stage.question("Step number 1 of");
     stage.press(&question, "Show in full");

@@ -14,7 +14,8 @@ fn no_secret_is_in_any_message_log_or_file() {
     let all: Vec<&str> =
         SAMPLES.iter().filter(|sample| sample.is_known_alone).map(|sample| sample.text).collect();
     assert!(all.len() > 20);
-    let commands: String = all.iter().map(|secret| format!("deploy '{secret}'\n")).collect();
+    let commands = all.iter().map(|secret| format!("deploy '{secret}'"));
+    let commands = commands.collect::<Vec<_>>().join("\n");
     let mut words = bash("say");
     words["tool_input"]["description"] = json!(all.join(" "));
     words["permission_suggestions"] = json!([{ "type": "addRules", "behavior": "allow", "destination": "session",
