@@ -2,7 +2,7 @@
 
 /// Words of the grammar: with one of them a line is more than lists and pipelines.
 pub(crate) const CONTROL: &str = "\
-    if then elif else fi for while until do done case esac select function coproc [[ ]] { } \
+    if then elif else fi for while until do done case esac select function coproc ]] { } \
     repeat foreach end always noglob nocorrect -";
 
 /// Those of them after which a command begins.

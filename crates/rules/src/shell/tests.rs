@@ -101,6 +101,91 @@ fn what_is_not_understood_is_said_and_the_commands_are_still_found() {
 }
 
 #[test]
+fn every_construct_that_is_not_seen_through_is_named() {
+    for (text, why) in [
+        ("a $(b)", "a substitution"),
+        ("a \"$(b)\"", "a substitution"),
+        ("a `b`", "a substitution"),
+        ("a \"`b`\"", "a substitution"),
+        ("a <(b)", "a substitution"),
+        ("a >(b)", "a substitution"),
+        ("test -v 'a[$(b)]'", "a substitution"),
+        ("a $b", "a variable"),
+        ("a \"$b\"", "a variable"),
+        ("a ${b}", "a variable"),
+        ("a $1", "a variable"),
+        ("a $?", "a variable"),
+        ("a $HOME:h", "a variable"),
+        ("a {b,c}", "a brace expansion"),
+        ("a x{1..2}", "a brace expansion"),
+        ("a ~b", "a tilde of unknown meaning"),
+        ("a b=~/c", "a tilde of unknown meaning"),
+        ("a $'b'", "a quote with escapes"),
+        ("a $\"b\"", "a translated text"),
+        ("a =b", "a character with a special meaning"),
+        ("a b!c", "a character with a special meaning"),
+        ("a $+b", "a character with a special meaning"),
+        ("a é", "an unquoted character that is not ASCII"),
+        ("a \\é", "an unquoted character that is not ASCII"),
+        ("a '\0'", "a NUL"),
+        ("a \"\0\"", "a NUL"),
+        ("a b\\\nc", "a line break within a word"),
+        ("a \\", "a backslash at the end"),
+        ("a 'b", "an unfinished quote"),
+        ("a \"b", "an unfinished quote"),
+        ("a `b", "an unfinished quote"),
+        ("a $(b", "an unfinished parenthesis"),
+        ("(a", "an unfinished parenthesis"),
+        ("a ${b", "an unfinished expansion"),
+        ("a > b", "a redirect to or from a file"),
+        ("a < b", "a redirect to or from a file"),
+        ("a 3>/dev/null", "a redirect to or from a file"),
+        ("a 0>&1", "a redirect to or from a file"),
+        ("a <&1", "a redirect to or from a file"),
+        ("a 2>", "a redirect without a file"),
+        ("a &>/dev/null b", "a word after a redirect of all output"),
+        ("a <<b\nb", "input written into the command"),
+        ("a <<< b", "input written into the command"),
+        ("> /dev/null", "no program"),
+        ("'' a", "no program"),
+        ("a=b", "an assignment"),
+        ("a &&", "an unfinished list"),
+        ("a |\n", "an unfinished list"),
+        ("!", "an unfinished list"),
+        ("a ;; b", "control flow"),
+        ("a ;& b", "control flow"),
+        ("{ a; }", "control flow"),
+        ("a }", "control flow"),
+        ("[[ a ]]", "a program whose name is not written out"),
+        ("; a", "an operator without a command"),
+        ("a & ; b", "an operator without a command"),
+        ("a && | b", "an operator without a command"),
+        ("a (b)", "a parenthesis of unknown use"),
+        ("((a))", "a parenthesis of unknown use"),
+        ("a)", "a parenthesis of unknown use"),
+        ("(a) b", "a word after a parenthesis"),
+        ("a=()", "a function or an array"),
+        ("a # b; c", "a comment with special characters"),
+        ("%1", "a job of the shell"),
+        ("*a b", "a program whose name is not written out"),
+        ("export a=b", "a command that changes the shell"),
+        ("/x/eval a", "a command that changes the shell"),
+        ("printf -v a b", "a command that changes the shell"),
+        ("cd a b", "a change to an unknown folder"),
+        ("A=b cd a", "a change to an unknown folder"),
+        ("pushd +1", "a change to an unknown folder"),
+    ] {
+        let script = read(text);
+        assert!(script.unclear.contains(&why), "{text:?}: {:?}", script.unclear);
+    }
+    let wild = format!("ls {}", "*.a ".repeat(MOST_WILD_WORDS));
+    assert!(read(&wild).is_clear());
+    assert!(!read(&format!("{wild} *.b")).is_clear());
+    let many: String = (0..20).map(|n| format!("cd {n}; ")).collect();
+    assert_eq!(read(&many).unclear, ["a change to an unknown folder"]);
+}
+
+#[test]
 fn a_change_of_the_folder_is_followed() {
     check(
         "cd src && ls; cd ../..; ls",
@@ -158,6 +243,7 @@ fn wrappers_are_seen_through_only_when_every_word_is_known() {
         ("command -v make", None),
         ("time -f x make", None),
         ("sh -c 'a' b", None),
+        ("sh -c 'a' *", None),
         ("sh -x", None),
         ("./sh -c a", None),
         ("A=1 timeout 5 make", None),
