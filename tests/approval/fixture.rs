@@ -50,6 +50,15 @@ impl Stage {
         stage
     }
 
+    /// A daemon that nobody has told of a phone.
+    pub(crate) fn without_phone() -> Self {
+        let stage = Self::unstarted("");
+        let config = format!("socket = {:?}\n", stage.path("ask.sock").to_str().unwrap());
+        fs::write(stage.path(".config/callgate/config.toml"), config).unwrap();
+        stage.up();
+        stage
+    }
+
     pub(crate) fn unstarted(settings: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let phone = Telegram::start();

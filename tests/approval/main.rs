@@ -13,5 +13,6 @@ mod cli;
 mod dialog;
 mod fixture;
 mod killed;
+mod many;
 mod phone;
 mod secrets;

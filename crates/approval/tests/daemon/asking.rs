@@ -69,9 +69,9 @@ fn an_asker_that_only_stops_sending_still_gets_its_answer() {
     stream.shutdown(Shutdown::Write).unwrap();
     house.shown(&request.request_id);
     house.press(&request.request_id, Action::Deny);
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).unwrap_or_default();
-    assert_eq!(Response::decode(&answer).unwrap().decision, Decision::Deny);
+    let mut answer = [0; 1_000];
+    let length = stream.read(&mut answer).unwrap();
+    assert_eq!(Response::decode(&answer[..length]).unwrap().decision, Decision::Deny);
 }
 
 #[test]
