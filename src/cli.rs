@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{ask, config, install, log, pair, rules, uninstall, up};
+use crate::{ask, config, doctor, install, log, pair, rules, uninstall, up};
 
 /// One small program for everything that passes between a coding agent, your code, your screen
 /// and you.
@@ -28,6 +28,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Ask(ask::Args),
+    Doctor(doctor::Args),
     Install(install::Args),
     Log(log::Args),
     Pair(pair::Args),
@@ -72,6 +73,7 @@ impl Cli {
         let done = match self.command {
             None => Cli::command().print_help().map(|()| ExitCode::SUCCESS).map_err(Failure::from),
             Some(Command::Ask(args)) => args.run(file),
+            Some(Command::Doctor(args)) => args.run(file),
             Some(Command::Install(args)) => args.run(file),
             Some(Command::Log(args)) => args.run(file),
             Some(Command::Pair(args)) => args.run(file),

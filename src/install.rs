@@ -17,12 +17,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use agent::Asks;
-pub(crate) use agent::{Agent, Scope};
+pub(crate) use agent::{Agent, Asks, Scope, claude_version};
 use clap::ValueEnum;
+pub(crate) use command::{Whose, program as program_of};
 use edit::{Installed, Wanted};
 pub(crate) use edit::{Removed, composed, uninstall};
-use hooks::Found;
+pub(crate) use hooks::{Event, Found, Handler};
 use place::PlaceError;
 pub(crate) use place::{Backup, Place};
 

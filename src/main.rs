@@ -6,6 +6,7 @@
 mod ask;
 mod cli;
 mod config;
+mod doctor;
 mod hook;
 mod install;
 mod log;

@@ -41,7 +41,7 @@ impl Home {
     }
 
     fn set(&self, telegram: &str) {
-        let socket = self.path("ask.sock");
+        let socket = self.text_path("ask.sock");
         let text = format!("socket = {socket:?}\n[telegram]\n{telegram}\n");
         fs::write(self.path(".config/callgate/config.toml"), text).unwrap();
     }
@@ -55,11 +55,15 @@ impl Home {
     }
 
     fn bot(&self) -> String {
-        format!("token_file = {:?}\napi_url = {:?}\n", self.path("token"), self.phone.url())
+        format!("token_file = {:?}\napi_url = {:?}\n", self.text_path("token"), self.phone.url())
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    fn text_path(&self, name: &str) -> String {
+        self.path(name).display().to_string()
     }
 
     fn callgate(&self, arguments: &[&str]) -> Command {

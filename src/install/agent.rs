@@ -104,7 +104,8 @@ pub(crate) enum Asks {
 }
 
 impl Asks {
-    fn event(self) -> &'static str {
+    /// The event's name.
+    pub(crate) fn event(self) -> &'static str {
         match self {
             Self::PermissionRequest => "PermissionRequest",
             Self::PreToolUse => "PreToolUse",
@@ -113,14 +114,11 @@ impl Asks {
 
     /// How the Claude Code on this machine asks. One that cannot be found is taken for a new one.
     pub(crate) fn of_claude() -> Self {
-        let mut command = Command::new("claude");
-        command.arg("--version");
-        let said = program::output(command, PATIENCE, 4096).ok();
-        let version = said.as_deref().and_then(|said| said.split_whitespace().next());
-        version.map_or(Self::PermissionRequest, Self::of_version)
+        claude_version().as_deref().map_or(Self::PermissionRequest, Self::of_version)
     }
 
-    fn of_version(version: &str) -> Self {
+    /// How a Claude Code of this version asks.
+    pub(crate) fn of_version(version: &str) -> Self {
         let mut parts = version.split('.').map(str::parse);
         let mut part = || parts.next().and_then(Result::ok);
         match (part(), part(), part()) {
@@ -130,6 +128,14 @@ impl Asks {
             _ => Self::PermissionRequest,
         }
     }
+}
+
+/// The version of the Claude Code on PATH, if there is one that says so.
+pub(crate) fn claude_version() -> Option<String> {
+    let mut command = Command::new("claude");
+    command.arg("--version");
+    let said = program::output(command, PATIENCE, 4096).ok()?;
+    said.split_whitespace().next().map(str::to_owned)
 }
 
 #[cfg(test)]

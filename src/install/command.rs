@@ -33,6 +33,12 @@ pub(crate) fn whose(command: &str) -> Whose {
     }
 }
 
+/// The program that `command` starts, as it is written there; none where a shell puts it together.
+pub(crate) fn program(command: &str) -> Option<String> {
+    let program = words(command).words.into_iter().next()?;
+    (!program.contains('$')).then_some(program)
+}
+
 fn program_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }

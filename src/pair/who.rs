@@ -133,7 +133,7 @@ mod tests {
             ],
         };
         let check = |who: &str, expected: &str| {
-            let found = known.find(who).map(|one| one.shown()).unwrap_or_else(|why| why);
+            let found = known.find(who).map_or_else(|why| why, One::shown);
             assert_eq!(found, expected, "{who}");
         };
         check("Ada", "chat/7");

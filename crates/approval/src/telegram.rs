@@ -147,6 +147,15 @@ impl Line {
     }
 }
 
+/// Asks Telegram once who the bot is: its name without the `@`, or what is wrong and what to do.
+pub async fn bot(settings: &Settings) -> Result<String, String> {
+    let api = Api::new(settings)?;
+    let me = api.call("getMe", &serde_json::json!({}), settings.reach).await;
+    let me = me.map_err(|fault| fault.why().to_owned())?;
+    let name = me["username"].as_str().map(str::to_owned);
+    name.ok_or_else(|| "Telegram does not say what the bot is called".to_owned())
+}
+
 /// Runs the channel until the sender of `orders` is dropped and what was ordered is done (or
 /// `reach` has passed), or until nobody listens to `reports`. Dropping the future ends it at once.
 ///

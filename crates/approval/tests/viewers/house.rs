@@ -1,5 +1,7 @@
 //! A daemon in a folder of its own, without a terminal, and viewers of it.
 
+use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -10,15 +12,17 @@ use callgate_approval::daemon::{Daemon, Options};
 use callgate_approval::desk::{Authority, Ruling, Settings};
 use callgate_approval::telegram;
 use callgate_approval::viewer::Viewer;
+use callgate_link::blocking::fill_lines;
 use callgate_store::{Entry, Filter, Store};
 use callgate_wire::approval::{Action, Request, RequestId, Response};
-use callgate_wire::desk::{self, Answer, Command, Deed, Message, Press, Secret};
+use callgate_wire::desk::{self, Answer, Command, Deed, MAX_MESSAGE, Message, Press, Secret};
+use callgate_wire::frame::{Line, Lines};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// Long enough for any machine.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
 pub(crate) struct House {
     pub(crate) folder: TempDir,
@@ -173,6 +177,33 @@ pub(crate) fn next_of(viewer: &mut Viewer, kind: &str) -> (desk::Entry, Value) {
         if entry.kind == kind {
             let body = serde_json::from_str(entry.body.get()).unwrap();
             return (entry, body);
+        }
+    }
+}
+
+/// A connection without manners: it sends any bytes, and reads whatever comes.
+pub(crate) struct Plain {
+    pub(crate) stream: UnixStream,
+    lines: Lines,
+}
+
+impl Plain {
+    pub(crate) fn connect(house: &House) -> Self {
+        let stream = UnixStream::connect(house.desk_socket()).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        Self { stream, lines: Lines::new(MAX_MESSAGE) }
+    }
+
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
+    pub(crate) fn receive(&mut self) -> Vec<u8> {
+        loop {
+            if let Some(Line::Whole(line)) = self.lines.next_frame() {
+                return line.to_vec();
+            }
+            assert_ne!(fill_lines(&mut self.stream, &mut self.lines).unwrap(), 0, "it has ended");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What viewers may not do, and what holds when they try.
 
 use std::fs::{self, Permissions};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -15,31 +15,27 @@ use callgate_wire::desk::MAX_LINE;
 use rustix::process::geteuid;
 use serde_json::Value;
 
-use crate::house::{DEADLINE, House, button};
+use crate::house::{DEADLINE, House, Plain, button};
 
 /// Nobody's user id on Debian.
 const NOBODY: u32 = 65534;
 
 /// Sends lines and reads one answer for each.
-fn exchange(stream: &UnixStream, lines: &[&str]) -> Vec<Value> {
-    stream.set_read_timeout(Some(DEADLINE)).unwrap();
-    let mut reader = BufReader::new(stream);
-    let mut answer = |line: &&str| {
-        { stream }.write_all(format!("{line}\n").as_bytes()).unwrap();
-        let mut answer = String::new();
-        reader.read_line(&mut answer).unwrap();
-        serde_json::from_str(&answer).unwrap()
+fn exchange(house: &House, lines: &[&str]) -> Vec<Value> {
+    let mut plain = Plain::connect(house);
+    let answer = |line: &&str| {
+        plain.send(format!("{line}\n").as_bytes());
+        serde_json::from_slice(&plain.receive()).unwrap()
     };
-    lines.iter().map(&mut answer).collect()
+    lines.iter().map(answer).collect()
 }
 
 #[test]
 fn what_is_no_request_is_answered_and_the_connection_stays() {
     let house = House::new();
-    let stream = UnixStream::connect(house.desk_socket()).unwrap();
     let long = format!(r#"{{"id":"4","kind":"status","x":"{}"}}"#, "x".repeat(MAX_LINE));
     let answers = exchange(
-        &stream,
+        &house,
         &[
             "no JSON",
             r#"{"id":"1","kind":"fly"}"#,

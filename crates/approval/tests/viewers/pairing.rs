@@ -1,7 +1,5 @@
 //! Codes, tokens, links, and their end.
 
-use std::io::{BufRead, BufReader, Lines, Write};
-use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use callgate_approval::desk::CODE_LIFETIME;
@@ -10,7 +8,7 @@ use callgate_store::Store;
 use callgate_wire::approval::{Action, Decision};
 use callgate_wire::desk::{Answer, Command, Message, Request, Secret};
 
-use crate::house::{DEADLINE, House, button, next_of, request, told};
+use crate::house::{DEADLINE, House, Plain, button, next_of, request, told};
 
 fn try_pair(viewer: &mut Viewer, code: &str) -> Answer {
     let command = Command::Pair { code: Secret::new(code), name: "Ada".to_owned() };
@@ -66,34 +64,18 @@ fn an_answer_to_another_request_of_the_same_id_frees_no_token() {
     let house = House::new();
     let (_ada, _) = house.paired("Ada");
     let link = house.viewer().links().unwrap().remove(0).link;
-    let stream = UnixStream::connect(house.desk_socket()).unwrap();
     let same = |command| Request { id: "same".to_owned(), command }.to_line();
     // One that will be done, and one that will not.
     let pair = Command::Pair { code: Secret::new("WRONG234"), name: "Mallory".to_owned() };
-    let lines = [same(Command::Unpair { link }), same(pair)].concat();
-    (&stream).write_all(&lines).unwrap();
-    let mut viewer = Reader::new(stream);
-    let (unpaired, paired) = (viewer.answer(), viewer.answer());
+    let mut viewer = Plain::connect(&house);
+    viewer.send(&[same(Command::Unpair { link }), same(pair)].concat());
+    let mut answer = || match Message::decode(&viewer.receive()).unwrap() {
+        Message::Answer { id, answer } if id == "same" => answer,
+        other => panic!("{other:?}"),
+    };
+    let (unpaired, paired) = (answer(), answer());
     assert!(matches!(unpaired, Answer::Told { done: true, .. }), "{unpaired:?}");
     assert!(is_refused(&paired), "{paired:?}");
-}
-
-/// Reads messages from a plain socket.
-struct Reader(Lines<BufReader<UnixStream>>);
-
-impl Reader {
-    fn new(stream: UnixStream) -> Self {
-        stream.set_read_timeout(Some(DEADLINE)).unwrap();
-        Self(BufReader::new(stream).lines())
-    }
-
-    fn answer(&mut self) -> Answer {
-        let line = self.0.next().unwrap().unwrap();
-        match Message::decode(line.as_bytes()).unwrap() {
-            Message::Answer { id, answer } if id == "same" => answer,
-            other => panic!("{other:?}"),
-        }
-    }
 }
 
 #[test]

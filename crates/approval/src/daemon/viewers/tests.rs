@@ -41,28 +41,28 @@ async fn a_viewer_that_takes_a_little_now_and_then_is_not() {
 
 #[tokio::test]
 async fn only_what_the_desk_accepts_unlocks() {
-    let (mut seat, mut hears, _stays) = Seat::new();
-    let mut heard = |seat: &mut Seat, then, done| {
+    let (mut seat, mut told, _stays) = Seat::new();
+    let mut answer_to = |seat: &mut Seat, then, done| {
         let number = seat.expect("7", then).unwrap();
         assert!(seat.tell(number, done, "so"));
-        let told = hears.try_recv().unwrap();
+        let told = told.try_recv().unwrap();
         let Some(Message::Answer { id, answer }) = told.message else { panic!("{told:?}") };
         assert_eq!((id.as_str(), told.changes_standing), ("7", seat.is_unlocked() && done));
         answer
     };
     let pair = |name| Then::Pair(Secret::new("token"), unlocked(name));
     for then in [pair("Ada"), Then::Unlock(unlocked("Ada")), Then::Tell] {
-        assert!(matches!(heard(&mut seat, then, false), Answer::Told { done: false, .. }));
+        assert!(matches!(answer_to(&mut seat, then, false), Answer::Told { done: false, .. }));
         assert!(!seat.is_unlocked());
     }
-    assert!(matches!(heard(&mut seat, Then::Tell, true), Answer::Told { done: true, .. }));
+    assert!(matches!(answer_to(&mut seat, Then::Tell, true), Answer::Told { done: true, .. }));
     assert!(!seat.is_unlocked());
-    let paired = heard(&mut seat, pair("Ada"), true);
+    let paired = answer_to(&mut seat, pair("Ada"), true);
     assert!(matches!(paired, Answer::Paired { token } if token.reveal() == "token"));
     assert_eq!(seat.who(3).name, "Ada");
-    heard(&mut seat, Then::Unlock(unlocked("Bob")), false);
+    answer_to(&mut seat, Then::Unlock(unlocked("Bob")), false);
     assert_eq!(seat.who(3).name, "Ada", "a wrong token takes nothing away");
-    heard(&mut seat, Then::Unlock(unlocked("Bob")), true);
+    answer_to(&mut seat, Then::Unlock(unlocked("Bob")), true);
     assert_eq!(seat.who(3).name, "Bob");
     assert!(seat.lock("hash of Ada") && seat.is_unlocked());
     assert!(seat.lock("hash of Bob") && !seat.is_unlocked());

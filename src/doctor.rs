@@ -1,0 +1,68 @@
+//! `callgate doctor`: says what is wrong, and what to do.
+
+mod daemon;
+mod files;
+mod finding;
+mod hooks;
+mod ledger;
+mod phones;
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::cli::Failure;
+use crate::config::{Config, Flags, Problems, Surroundings};
+use finding::{Findings, Level};
+
+/// Say what is wrong, and what to do
+///
+/// Looks at your settings and rules, at `callgate up`, at Telegram, at the ledger, and at the
+/// hooks in your agents' settings. Nothing is changed. Ends with 0 when there is no problem, and
+/// with 1 when there is one; warnings are no problems.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// One JSON object with everything in it
+    #[arg(long)]
+    json: bool,
+    /// Ask Telegram too whether it knows the bot
+    #[arg(long)]
+    telegram: bool,
+}
+
+impl Args {
+    /// Looks, and tells.
+    pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        let mut findings = Findings::default();
+        match Config::load(file, &Flags::default()) {
+            Ok(config) => self.look(&config, &mut findings),
+            Err(wrong) => wrong_settings(&wrong, &mut findings),
+        }
+        let mut out = io::stdout().lock();
+        if self.json {
+            writeln!(out, "{}", findings.json())?;
+        } else {
+            out.write_all(findings.text().as_bytes())?;
+        }
+        out.flush()?;
+        let is_well = findings.count(Level::Problem) == 0;
+        Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn look(&self, config: &Config, findings: &mut Findings) {
+        files::settings(config, findings);
+        files::rules(config, findings);
+        let running = daemon::look(config, findings);
+        phones::look(config, running.as_ref(), self.telegram, findings);
+        ledger::look(&config.database.value, running.is_some(), findings);
+        hooks::look(config, &Surroundings::of_process(), findings);
+    }
+}
+
+fn wrong_settings(Problems(problems): &Problems, findings: &mut Findings) {
+    for problem in problems {
+        findings.problem("settings", problem.to_string(), "correct it");
+    }
+    let text = "all else depends on the settings, so it was not looked at";
+    findings.warning("settings", text, "run `callgate doctor` again when they are right");
+}

@@ -1,0 +1,198 @@
+//! The daemon: its sockets, its lock, and how it is.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use callgate_approval::daemon::lock_path;
+use callgate_approval::viewer::{Viewer, ViewerError};
+use callgate_link::file::Lock;
+use callgate_link::socket::{Found, probe};
+use callgate_wire::desk::{Link, Reach, Status};
+use rustix::process::geteuid;
+
+use super::finding::Findings;
+use crate::config::Config;
+
+const START: &str = "start it: callgate up";
+
+/// A daemon that has answered.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) status: Status,
+    pub(super) links: Vec<Link>,
+}
+
+/// Looks at the daemon; gives what it tells if it runs.
+pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<Running> {
+    let hooks = socket("the socket for hooks", &config.socket.value, findings);
+    socket("the socket for viewers", &config.desk_socket.value, findings);
+    lock(&config.socket.value, hooks, findings);
+    match ask(&config.desk_socket.value) {
+        Ok(running) => {
+            tell(config, &running.status, findings);
+            Some(running)
+        }
+        Err(ViewerError::NoDesk(_)) => {
+            let text = "`callgate up` is not running, so agents ask in their own way";
+            findings.problem("daemon", text, START);
+            None
+        }
+        Err(error) => {
+            findings.problem("daemon", error.to_string(), "start it again: callgate up");
+            None
+        }
+    }
+}
+
+fn ask(path: &Path) -> Result<Running, ViewerError> {
+    let mut viewer = Viewer::connect(path)?;
+    Ok(Running { status: viewer.status()?, links: viewer.links()? })
+}
+
+/// What is at a socket's path, if it can be told.
+fn socket(what: &str, path: &Path, findings: &mut Findings) -> Option<Found> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    let shown = path.display();
+    let about = "socket";
+    if !metadata.file_type().is_socket() {
+        let text = format!("{shown}, {what}, is not a socket");
+        findings.problem(about, text, "move it away, or set another path");
+        return Some(Found::NotASocket);
+    }
+    let (owner, ours) = (metadata.uid(), geteuid().as_raw());
+    if owner != ours {
+        let text = format!("{shown}, {what}, belongs to user {owner}, not to user {ours}");
+        findings.problem(
+            about,
+            text,
+            "set another path in your settings, such as one in your home",
+        );
+        return None;
+    }
+    let mode = metadata.mode() & 0o777;
+    if mode != 0o600 {
+        let text = format!("{shown}, {what}, has mode {mode:o}, not 600");
+        findings.problem(about, text, format!("chmod 600 {shown}"));
+        return probe(path).ok();
+    }
+    let found = probe(path).ok()?;
+    if found == Found::Live {
+        findings.ok(about, format!("{shown}, {what}"));
+    }
+    // A dead one is replaced by the next daemon.
+    Some(found)
+}
+
+/// The lock tells whether what serves the socket is a daemon of ours.
+fn lock(socket: &Path, found: Option<Found>, findings: &mut Findings) {
+    let path = lock_path(socket);
+    if !path.exists() && found != Some(Found::Live) {
+        return;
+    }
+    let shown = path.display();
+    let held = if path.exists() { Lock::take(&path).map(|lock| lock.is_none()) } else { Ok(false) };
+    match (held, found) {
+        (Ok(false), Some(Found::Live)) => {
+            let text = format!("{} is served by something that is not callgate", socket.display());
+            findings.problem("lock", text, "stop it, or set another path for `socket`");
+        }
+        (Ok(true), Some(Found::Live)) => findings.ok("lock", format!("{shown} is held")),
+        (Ok(true), _) => {
+            let text = format!("a daemon holds {shown}, but {} is gone", socket.display());
+            findings.problem("lock", text, "stop that daemon, then start it again: callgate up");
+        }
+        (Ok(false), _) => {}
+        (Err(error), _) => {
+            let text = format!("cannot use {shown}: {error}");
+            findings.problem("lock", text, "move it away, or set another path for `socket`");
+        }
+    }
+}
+
+fn tell(config: &Config, status: &Status, findings: &mut Findings) {
+    let Status { version, pid, uptime_seconds, open, .. } = status;
+    let ours = env!("CARGO_PKG_VERSION");
+    if version == ours {
+        let text = format!(
+            "`callgate up` {version} runs as process {pid}, for {}; open questions: {open}",
+            long(*uptime_seconds)
+        );
+        findings.ok("daemon", text);
+    } else {
+        let text = format!("`callgate up` is of version {version}, and this is {ours}");
+        findings.warning("daemon", text, "start it again: callgate up");
+    }
+    let is_other = |theirs: &str, ours: &Path| {
+        let real = ours.canonicalize().unwrap_or_else(|_| ours.to_owned());
+        theirs != ours.display().to_string() && theirs != real.display().to_string()
+    };
+    for (what, theirs, ours) in [
+        ("serves hooks at", &status.socket, &config.socket.value),
+        ("keeps its ledger in", &status.database, &config.database.value),
+    ] {
+        if is_other(theirs, ours) {
+            let text = format!("the daemon {what} {theirs}; your settings say {}", ours.display());
+            findings.problem("daemon", text, "start it again with the same settings: callgate up");
+        }
+    }
+    reach(&status.reach, findings);
+}
+
+/// When nobody can be reached, every question falls back at once.
+fn reach(reach: &Reach, findings: &mut Findings) {
+    let has_phones = reach.telegram.as_ref().is_some_and(|phones| phones.bot.is_some());
+    if !reach.terminal && !has_phones && reach.viewers.paired == 0 {
+        let text = "nobody can be reached, so every question goes back to its agent at once";
+        let advice = "run `callgate up` in a terminal, or link your phone: callgate pair";
+        findings.problem("daemon", text, advice);
+    }
+}
+
+fn long(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Flags;
+
+    fn told(version: &str, socket: &str) -> String {
+        let config = Config::load(Some(Path::new("/dev/null")), &Flags::default()).unwrap();
+        let status = Status {
+            version: version.to_owned(),
+            pid: 7,
+            uptime_seconds: 7_300,
+            open: 2,
+            head: 9,
+            socket: socket.replace("OURS", &config.socket.value.display().to_string()),
+            database: config.database.value.display().to_string(),
+            reach: Reach { terminal: true, ..Reach::default() },
+        };
+        let mut findings = Findings::default();
+        tell(&config, &status, &mut findings);
+        findings.text()
+    }
+
+    #[test]
+    fn a_daemon_of_another_version_is_told() {
+        let ours = env!("CARGO_PKG_VERSION");
+        let well = format!("`callgate up` {ours} runs as process 7, for 2 h; open questions: 2");
+        assert!(told(ours, "OURS").starts_with(&format!("ok       daemon    {well}\n")));
+        let said = told("0.0.9", "OURS");
+        assert!(said.starts_with("warning  daemon    `callgate up` is of version 0.0.9"), "{said}");
+        assert!(told(ours, "/other").contains("the daemon serves hooks at /other; your settings"));
+    }
+
+    #[test]
+    fn times_are_short_to_read() {
+        let shown = [5, 119, 120, 7_199, 7_200, 172_799, 172_800].map(long);
+        assert_eq!(shown, ["5 s", "119 s", "2 min", "119 min", "2 h", "47 h", "2 days"]);
+    }
+}

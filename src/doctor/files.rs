@@ -1,0 +1,69 @@
+//! Settings and rules.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::SystemTime;
+
+use callgate_rules::{Level, Trust};
+use rustix::process::geteuid;
+
+use super::finding::Findings;
+use crate::config::Config;
+use crate::policy::{PROJECT_RULES, moment, read_file};
+
+/// The settings file. That it can be read is known by now.
+pub(super) fn settings(config: &Config, findings: &mut Findings) {
+    let seconds = config.timeout.value.as_secs();
+    let about = format!("a question stays open for {seconds} s");
+    match &config.file {
+        Some(file) if file.value.exists() => {
+            let path = file.value.display();
+            findings.ok("settings", format!("{path}; {about}"));
+            only_ours("settings", &file.value, findings);
+        }
+        _ => findings.ok("settings", format!("no file, so the defaults hold; {about}")),
+    }
+}
+
+/// Warns of a file that somebody else may change.
+fn only_ours(about: &'static str, path: &Path, findings: &mut Findings) {
+    let Ok(metadata) = fs::metadata(path) else { return };
+    let path = path.display();
+    if metadata.mode() & 0o022 != 0 {
+        findings.problem(about, format!("others can change {path}"), format!("chmod go-w {path}"));
+    }
+    if metadata.uid() != geteuid().as_raw() {
+        let text = format!("{path} belongs to user {}", metadata.uid());
+        findings.problem(about, text, "own it, so that nobody else can change it");
+    }
+}
+
+/// The user's rules, and those of the working folder.
+pub(super) fn rules(config: &Config, findings: &mut Findings) {
+    let user = (config.rules.value.clone(), Trust::User);
+    let here = env::current_dir().unwrap_or_default();
+    let projects = here.ancestors().map(|folder| (folder.join(PROJECT_RULES), Trust::Project));
+    let mut files: Vec<_> =
+        std::iter::once(user).chain(projects).filter(|(path, _)| path.exists()).collect();
+    files.dedup_by(|a, b| a.0 == b.0);
+    if files.is_empty() {
+        findings.ok("rules", "none of yours");
+    }
+    for (path, trust) in files {
+        let file = read_file(&path, trust);
+        let problems = file.check(&moment(SystemTime::now()));
+        for problem in &problems {
+            match problem.level {
+                Level::Error => findings.problem("rules", problem.to_string(), "correct it"),
+                Level::Warning => findings.warning("rules", problem.to_string(), "look at it"),
+            }
+        }
+        if problems.is_empty() {
+            let count = file.rules.len();
+            findings.ok("rules", format!("{}; rules: {count}", path.display()));
+        }
+        only_ours("rules", &path, findings);
+    }
+}

@@ -1,0 +1,135 @@
+//! What was found, and how it is told.
+
+use callgate_rules::text::one_line;
+use serde::Serialize;
+use serde_json::json;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Level {
+    /// As it should be.
+    Ok,
+    /// It works, but not as well as it could.
+    Warning,
+    /// Something does not work.
+    Problem,
+}
+
+impl Level {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Problem => "problem",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Finding {
+    level: Level,
+    about: &'static str,
+    text: String,
+    /// What to do.
+    #[serde(rename = "do")]
+    advice: Option<String>,
+}
+
+/// Everything that was looked at, in order.
+#[derive(Debug, Default)]
+pub(super) struct Findings(Vec<Finding>);
+
+impl Findings {
+    pub(super) fn ok(&mut self, about: &'static str, text: impl Into<String>) {
+        self.add(Level::Ok, about, text.into(), None);
+    }
+
+    pub(super) fn warning(
+        &mut self,
+        about: &'static str,
+        text: impl Into<String>,
+        advice: impl Into<String>,
+    ) {
+        self.add(Level::Warning, about, text.into(), Some(advice.into()));
+    }
+
+    pub(super) fn problem(
+        &mut self,
+        about: &'static str,
+        text: impl Into<String>,
+        advice: impl Into<String>,
+    ) {
+        self.add(Level::Problem, about, text.into(), Some(advice.into()));
+    }
+
+    fn add(&mut self, level: Level, about: &'static str, text: String, advice: Option<String>) {
+        self.0.push(Finding { level, about, text, advice });
+    }
+
+    /// How many are of this level.
+    pub(super) fn count(&self, level: Level) -> usize {
+        self.0.iter().filter(|finding| finding.level == level).count()
+    }
+
+    /// For people.
+    pub(super) fn text(&self) -> String {
+        let line = |Finding { level, about, text, advice }: &Finding| {
+            let told = format!("{:7}  {about:8}  {}\n", level.name(), one_line(text));
+            let advice = advice.as_ref().map(|it| format!("{:21}do: {}\n", "", one_line(it)));
+            told + &advice.unwrap_or_default()
+        };
+        let (problems, warnings) = (self.count(Level::Problem), self.count(Level::Warning));
+        let end = format!("{}, {}\n", counted(problems, "problem"), counted(warnings, "warning"));
+        self.0.iter().map(line).chain([end]).collect()
+    }
+
+    /// For programs.
+    pub(super) fn json(&self) -> String {
+        let (problems, warnings) = (self.count(Level::Problem), self.count(Level::Warning));
+        json!({ "problems": problems, "warnings": warnings, "checks": self.0 }).to_string()
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        0 => format!("no {what}"),
+        1 => format!("1 {what}"),
+        many => format!("{many} {what}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn each_finding_says_how_bad_it_is_and_what_to_do() {
+        let mut findings = Findings::default();
+        assert!(findings.text().ends_with("no problem, no warning\n"));
+        findings.ok("settings", "/a/config.toml");
+        findings.problem("ledger", "a\u{202e}b is broken", "keep it");
+        findings.warning("hooks", "one", "this");
+        findings.warning("hooks", "other", "that");
+        expect![[r"
+            ok       settings  /a/config.toml
+            problem  ledger    a⟨U+202E⟩b is broken
+                                 do: keep it
+            warning  hooks     one
+                                 do: this
+            warning  hooks     other
+                                 do: that
+            1 problem, 2 warnings
+        "]]
+        .assert_eq(&findings.text());
+        let json: serde_json::Value = serde_json::from_str(&findings.json()).unwrap();
+        assert_eq!((&json["problems"], &json["warnings"]), (&1.into(), &2.into()));
+        let first =
+            json!({ "level": "ok", "about": "settings", "text": "/a/config.toml", "do": null });
+        assert_eq!(json["checks"][0], first);
+        assert_eq!(json["checks"][1]["do"], "keep it");
+    }
+}

@@ -1,0 +1,92 @@
+//! Telegram: the token, the bot, and who is linked.
+
+use callgate_approval::telegram::{self, Token};
+use callgate_wire::desk::Phones;
+
+use super::daemon::Running;
+use super::finding::Findings;
+use crate::config::{Config, TokenSource};
+
+const ABOUT: &str = "telegram";
+
+/// Looks at the phones; calls Telegram itself only when it is wanted.
+pub(super) fn look(
+    config: &Config,
+    running: Option<&Running>,
+    is_called: bool,
+    findings: &mut Findings,
+) {
+    let Some(source) = &config.telegram.token else {
+        let text = "no bot is set up, so questions reach no phone";
+        findings.ok(ABOUT, format!("{text} (to set one up: callgate pair)"));
+        return;
+    };
+    // A keyring may ask for a password, and a program may do anything.
+    let is_quiet = !matches!(source.value, TokenSource::Command(_) | TokenSource::Keyring);
+    if is_quiet || is_called {
+        match source.value.read() {
+            Ok(token) if is_called => call(config, token.reveal(), findings),
+            Ok(_) => {}
+            Err(error) => findings.problem(ABOUT, error.to_string(), "then run this again"),
+        }
+    }
+    if let Some(running) = running {
+        seen(config, running, findings);
+    }
+}
+
+/// Asks Telegram who the bot is.
+fn call(config: &Config, token: &str, findings: &mut Findings) {
+    let ask = || -> Result<String, String> {
+        let token = Token::new(token).map_err(|error| error.to_string())?;
+        let api_url = config.telegram.api_url.value.clone();
+        let settings = telegram::Settings { api_url, ..telegram::Settings::new(token) };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.map_err(|error| error.to_string())?.block_on(telegram::bot(&settings))
+    };
+    match ask() {
+        Ok(bot) => findings.ok(ABOUT, format!("Telegram knows the bot, @{bot}")),
+        Err(why) => findings.problem(ABOUT, why, "then run `callgate doctor --telegram` again"),
+    }
+}
+
+/// What the daemon knows.
+fn seen(config: &Config, running: &Running, findings: &mut Findings) {
+    match &running.status.reach.telegram {
+        None => {
+            let text = "`callgate up` was started before the bot was in the settings";
+            return findings.problem(ABOUT, text, "start it again: callgate up");
+        }
+        Some(Phones { trouble: Some(why), .. }) => {
+            findings.problem(ABOUT, why.clone(), "then look at what `callgate up` says");
+        }
+        Some(Phones { bot: Some(bot), .. }) => {
+            findings.ok(ABOUT, format!("`callgate up` listens as @{bot}"));
+        }
+        Some(_) => {
+            let text = "`callgate up` has not reached Telegram yet";
+            findings.warning(ABOUT, text, "wait a moment and run this again");
+        }
+    }
+    linked(config, running, findings);
+}
+
+fn linked(config: &Config, running: &Running, findings: &mut Findings) {
+    let ids = |kind: &str, given: &[i64]| -> Vec<i64> {
+        let links = running.links.iter().filter_map(|link| link.link.strip_prefix(kind));
+        links.filter_map(|id| id.parse().ok()).chain(given.iter().copied()).collect()
+    };
+    let chats = ids("chat/", &config.telegram.allowed_chats.value);
+    let users = ids("user/", &config.telegram.allowed_users.value);
+    if chats.is_empty() {
+        let text = "no chat is linked, so nobody is asked by phone";
+        return findings.warning(ABOUT, text, "link yours: callgate pair");
+    }
+    findings.ok(ABOUT, format!("linked chats: {}", chats.len()));
+    // Telegram gives groups numbers below zero.
+    if chats.iter().any(|chat| *chat < 0) && users.is_empty() {
+        let text = "a group is linked, but nobody may answer in it";
+        let advice = "run `callgate pair` and send the code in the group, or set `allowed_users`";
+        findings.warning(ABOUT, text, advice);
+    }
+}
