@@ -70,10 +70,9 @@ impl Clients {
         let mut command = process::Command::new(std::env::current_exe().unwrap());
         command.arg("--clients").arg(socket).arg(count.to_string());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut ready = String::new();
-        #[allow(clippy::disallowed_methods, reason = "our own process says one word")]
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
-        assert_eq!(ready.trim(), "asked");
+        let mut ready = [0; 6];
+        child.stdout.take().unwrap().read_exact(&mut ready).unwrap();
+        assert_eq!(&ready, b"asked\n");
         Self(child)
     }
 }
