@@ -11,9 +11,9 @@ use crate::{ask, config, doctor, install, log, pair, rules, uninstall, up};
 /// One small program for everything that passes between a coding agent, your code, your screen
 /// and you.
 ///
-/// It carries tools (a program built on the library `callgate-tools` lets an agent call its
-/// functions, and `callgate bridge` is what the agent starts for that) and approvals: `callgate
-/// install` puts its hook into your agent's settings.
+/// It carries approvals: `callgate up` opens the desk at which your agents ask, and `callgate
+/// install` lets them. And tools: a program built on the library `callgate-tools` lets an agent
+/// call its functions.
 #[derive(Debug, Parser)]
 #[command(version, disable_help_subcommand = true)]
 struct Cli {

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use callgate_approval::desk::Ruling;
@@ -30,7 +31,7 @@ pub(crate) struct Ruler {
     guarded: Guarded,
     home: String,
     files: HashMap<PathBuf, Known>,
-    warn: fn(&str),
+    warn: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
 /// A rule file as it was when it was read.
@@ -49,7 +50,7 @@ struct Stamp {
 
 impl Ruler {
     /// The rules of these settings. What is wrong with a file is told once, when it is read.
-    pub(crate) fn new(config: &Config, warn: fn(&str)) -> Self {
+    pub(crate) fn new(config: &Config, warn: Arc<dyn Fn(&str) + Send + Sync>) -> Self {
         let mut ruler = Self {
             user: config.rules.value.clone(),
             guarded: guarded(config),

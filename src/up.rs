@@ -2,10 +2,11 @@
 
 mod keys;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread;
 
 use callgate_approval::daemon::{Daemon, Options, StartError};
 use callgate_approval::desk::{Authority, Settings};
@@ -43,8 +44,7 @@ impl Args {
         let failed = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let has_terminal =
-            !self.no_terminal && io::stdin().is_terminal() && io::stdout().is_terminal();
+        let has_terminal = !self.no_terminal && keys::has_terminal();
         runtime.block_on(serve(&config, has_terminal))?;
         // The desk's threads end with the process: nothing of theirs is unwritten.
         Ok(ExitCode::SUCCESS)
@@ -87,7 +87,8 @@ fn options(
         users: config.telegram.allowed_users.value.iter().copied().collect(),
         ..Authority::default()
     };
-    let mut ruler = Ruler::new(config, warn);
+    let warn = voice();
+    let mut ruler = Ruler::new(config, Arc::clone(&warn));
     Ok(Options {
         socket: config.socket.value.clone(),
         desk_socket: config.desk_socket.value.clone(),
@@ -97,7 +98,7 @@ fn options(
         ruler: Box::new(move |request| ruler.rule(request)),
         telegram,
         terminal,
-        warn: Arc::new(warn),
+        warn,
     })
 }
 
@@ -140,10 +141,19 @@ fn say(text: &str) -> Result<(), Failure> {
     Ok(output.flush()?)
 }
 
-/// Tells the person at the terminal, or whoever keeps our standard error, what is wrong.
-fn warn(what: &str) {
-    // There is no other place to complain at.
-    writeln!(io::stderr(), "callgate: {what}").ok();
+/// Tells the person at the terminal, or whoever keeps our standard error, what is wrong. Nothing
+/// waits until it is read: what is said to somebody who has stopped reading is dropped.
+fn voice() -> Arc<dyn Fn(&str) + Send + Sync> {
+    let (said_in, said) = std::sync::mpsc::sync_channel::<String>(QUEUE);
+    thread::spawn(move || {
+        for what in said {
+            // There is no other place to complain at.
+            writeln!(io::stderr(), "callgate: {what}").ok();
+        }
+    });
+    Arc::new(move |what| {
+        said_in.try_send(what.to_owned()).ok();
+    })
 }
 
 async fn interrupted() -> io::Result<()> {

@@ -1,15 +1,23 @@
 //! The terminal of `callgate up`: prints what the channel says, and reads single keys.
 
 use std::env;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use callgate_approval::channel::Order;
 use callgate_approval::daemon::ToDesk;
 use callgate_approval::terminal::{Key, Terminal};
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::process::getpgrp;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 use tokio::sync::mpsc;
+
+/// Whether there is a terminal that we may read and write: one whose foreground we are in. Whoever
+/// reads keys from the background is stopped.
+pub(super) fn has_terminal() -> bool {
+    let is_ours = || tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground == getpgrp());
+    io::stdin().is_terminal() && io::stdout().is_terminal() && is_ours()
+}
 
 /// A terminal that gives keys one by one; as it was before when this is dropped.
 #[derive(Debug)]
@@ -29,7 +37,9 @@ impl Keyboard {
         let name = env::var("USER").unwrap_or_else(|_| "you".to_owned());
         let colours = env::var_os("NO_COLOR").is_none();
         let terminal = Arc::new(Mutex::new(Terminal::new(&name, colours)));
-        tokio::spawn(show(Arc::clone(&terminal), orders));
+        let shown = Arc::clone(&terminal);
+        // Printing waits for as long as somebody stops the terminal, so it has a thread of its own.
+        thread::Builder::new().name("screen".to_owned()).spawn(move || show(&shown, orders))?;
         thread::Builder::new().name("keys".to_owned()).spawn(move || read(&terminal, &desk))?;
         Ok(keyboard)
     }
@@ -42,8 +52,8 @@ impl Drop for Keyboard {
     }
 }
 
-async fn show(terminal: Arc<Mutex<Terminal>>, mut orders: mpsc::Receiver<Order>) {
-    while let Some(order) = orders.recv().await {
+fn show(terminal: &Mutex<Terminal>, mut orders: mpsc::Receiver<Order>) {
+    while let Some(order) = orders.blocking_recv() {
         let mut terminal = terminal.lock().unwrap_or_else(PoisonError::into_inner);
         print(&terminal.order(order));
     }

@@ -10,6 +10,7 @@
 
 mod chaos;
 mod cli;
+mod desk;
 mod dialog;
 mod fixture;
 mod killed;

@@ -23,12 +23,22 @@ impl Hands {
             match output {
                 Output::Answer(asker, response) => self.askers.answer(asker, &response),
                 Output::Phones(order) => pass(self.phones.as_ref(), order).await,
-                Output::Terminal(order) => pass(self.terminal.as_ref(), order).await,
+                Output::Terminal(order) => self.print(order),
                 Output::Viewer { viewer, id, done, text } => {
                     self.viewers.tell(viewer, &id, done, &text);
                 }
                 Output::Lock(hash) => self.viewers.lock(&hash),
             }
+        }
+    }
+}
+
+impl Hands {
+    /// A terminal that somebody has stopped takes nothing any more: then it shows nothing, and
+    /// holds nobody up.
+    fn print(&self, order: Order) {
+        if let Some(terminal) = &self.terminal {
+            terminal.try_send(order).ok();
         }
     }
 }
