@@ -36,14 +36,20 @@ impl Home {
     }
 
     pub(crate) fn callgate(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
-        command.args(arguments).env_clear().env("HOME", self.folder.path());
+        let mut command = self.program(env!("CARGO_BIN_EXE_callgate"));
+        command.args(arguments);
         command
     }
 
     /// The hook as `callgate install` has it: the small program.
     pub(crate) fn hook(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate-hook"));
+        self.program(env!("CARGO_BIN_EXE_callgate-hook"))
+    }
+
+    /// Any program in the same small environment. In that of a benchmark, where cargo has named
+    /// folders to look for libraries in, every one would start later.
+    fn program(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         command.env_clear().env("HOME", self.folder.path());
         command
     }
@@ -84,11 +90,9 @@ pub(crate) fn measure(rounds: usize) -> Vec<Line> {
     let mut series = Series::<4>::default();
     for round in 0..=rounds {
         let mut figures = [0.0; 4];
-        // Each is first in its turn.
-        for place in 0..4 {
-            let contender = (place + round) % 4;
+        for contender in order(round) {
             let mut command = match contender {
-                0 => Command::new("/bin/cat"),
+                0 => with_stub.program("/bin/cat"),
                 1 => with_stub.hook(),
                 2 => with_daemon.hook(),
                 _ => with_stub.callgate(&["hook"]),
@@ -114,6 +118,17 @@ pub(crate) fn measure(rounds: usize) -> Vec<Line> {
         Line::at_most("hook, stub daemon ÷ cat", series.ratio(1, 0), "×", 1.5),
         Line::at_most("hook, real daemon ÷ cat", series.ratio(2, 0), "×", 3.0),
     ]
+}
+
+/// The order of a round. All orders take their turn: what the daemon still does after its answer
+/// slows down whoever comes next.
+fn order(round: usize) -> [usize; 4] {
+    let (mut waiting, mut number) = (vec![0, 1, 2, 3], round);
+    std::array::from_fn(|_| {
+        let at = number % waiting.len();
+        number /= waiting.len();
+        waiting.remove(at)
+    })
 }
 
 /// Runs a program with the input until it has ended; in microseconds.
