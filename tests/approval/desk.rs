@@ -2,7 +2,9 @@
 
 use std::fs;
 
+use callgate_testkit::process::{DEADLINE, Group};
 use callgate_testkit::terminal::Terminal;
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::fixture::{Stage, bash};
@@ -32,6 +34,24 @@ fn a_key_answers_the_question_in_the_terminal() {
     terminal.wait_for("make clean");
     terminal.press("rnot now\r");
     assert_eq!(hook.decision()["message"], "not now");
+}
+
+#[test]
+fn what_was_started_to_outlive_its_terminal_does() {
+    let stage = Stage::unstarted("");
+    let up = stage.callgate(&["up", "--no-terminal"]);
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" up --no-terminal"]).arg(up.get_program());
+    command.env_clear().envs(stage.environment()).stdin(std::process::Stdio::null());
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut group = Group::spawn(command);
+    stage.wait_for_daemon();
+    group.signal(Signal::HUP);
+    let hook = stage.hook(&bash("make build"));
+    stage.press(&stage.question("make build"), "Allow");
+    hook.decision();
+    group.signal(Signal::TERM);
+    assert!(group.wait(DEADLINE).unwrap().success());
 }
 
 #[test]
