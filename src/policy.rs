@@ -157,6 +157,11 @@ pub(crate) fn guarded(config: &Config) -> Guarded {
     for file in [config.file.as_ref(), Some(&config.database)].into_iter().flatten() {
         add(Kind::Own, file.value.parent().unwrap_or(&file.value));
     }
+    // Whoever may replace the programs needs no permission any more.
+    if let Ok(program) = std::env::current_exe() {
+        add(Kind::Settings, &program.with_file_name("callgate-hook"));
+        add(Kind::Settings, &program);
+    }
     guarded
 }
 

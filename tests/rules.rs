@@ -76,6 +76,21 @@ fn explain_says_what_is_decided_and_why() {
 }
 
 #[test]
+fn the_programs_themselves_are_guarded_against_every_tool() {
+    let all = "[[rule]]\nname = \"all\"\ndecide = \"allow\"\nclass = \"write\"\npath = \"/**\"\n";
+    let home = home(all);
+    let program = Path::new(env!("CARGO_BIN_EXE_callgate"));
+    let explain = |path: &Path| {
+        let input = json!({ "file_path": path, "content": "" }).to_string();
+        rules(home.path(), &["explain", "--tool", "Write", "--input", &input]).success().stdout
+    };
+    assert!(explain(Path::new("/work/notes")).starts_with("allow: "));
+    for path in [program, &program.with_file_name("callgate-hook")] {
+        assert!(explain(path).starts_with("ask: no rule can allow this"), "{}", path.display());
+    }
+}
+
+#[test]
 fn a_project_can_only_tighten() {
     let home = home(RULES);
     let project = home.path().join("engine");
