@@ -80,6 +80,7 @@ impl Desk {
             deadline: now.mono + patience,
             phone_at: None,
             away_until: None,
+            reach_by: None,
             alarm: None,
             copies: Vec::new(),
             sending: Vec::new(),
@@ -205,7 +206,9 @@ impl Desk {
 
     fn give_up_if_unreachable(&mut self, now: Now, step: &mut Step, id: &RequestId) {
         let Some(open) = self.open.get(id) else { return };
-        let can_be_seen = self.settings.terminal || self.viewers > 0 || open.is_on_phones();
+        let is_early = open.reach_by.is_some_and(|at| at > now.mono);
+        let can_be_seen =
+            is_early || self.settings.terminal || self.viewers > 0 || open.is_on_phones();
         if !can_be_seen && open.decided.is_none() && open.asker.is_some() {
             self.time_out(now, step, id, "nobody can be reached");
         }
@@ -228,10 +231,11 @@ impl Desk {
         if open.deadline <= now.mono {
             return self.time_out(now, step, id, "nobody answered in time");
         }
+        open.reach_by = open.reach_by.filter(|at| *at > now.mono);
         if open.phone_at.is_some_and(|at| at <= now.mono) {
             self.show_on_phones(now, step, id);
-            self.give_up_if_unreachable(now, step, id);
         }
+        self.give_up_if_unreachable(now, step, id);
         self.set_alarm(id);
     }
 

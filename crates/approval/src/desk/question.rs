@@ -49,6 +49,8 @@ pub(super) struct Open {
     pub(super) phone_at: Option<Duration>,
     /// When an asker that has not come back counts as gone.
     pub(super) away_until: Option<Duration>,
+    /// Until when nobody can be reached yet: after a restart viewers need a moment to come back.
+    pub(super) reach_by: Option<Duration>,
     pub(super) alarm: Option<Duration>,
     pub(super) copies: Vec<Copy>,
     /// Chats to which it is on its way.
@@ -98,8 +100,8 @@ impl Open {
             (Some(_), Some(_)) => None,
             (_, None) => self.away_until,
             (None, Some(_)) => {
-                let phone = self.phone_at.unwrap_or(self.deadline);
-                Some(self.deadline.min(phone))
+                let sooner = self.phone_at.into_iter().chain(self.reach_by).min();
+                Some(sooner.map_or(self.deadline, |sooner| sooner.min(self.deadline)))
             }
         }
     }

@@ -87,6 +87,7 @@ impl Desk {
             deadline: now.mono + left,
             phone_at: None,
             away_until: Some(now.mono + self.settings.grace + LAST_MOMENT),
+            reach_by: Some(now.mono + self.settings.grace),
             alarm: None,
             copies: Vec::new(),
             sending: Vec::new(),

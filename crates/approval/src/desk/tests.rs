@@ -106,6 +106,10 @@ impl Ledger {
     }
 
     pub(super) fn desk(&self, now: Now) -> Desk {
+        self.desk_with(settings(), now)
+    }
+
+    pub(super) fn desk_with(&self, settings: Settings, now: Now) -> Desk {
         let mut ids: Vec<&str> =
             self.entries.iter().filter_map(|entry| entry.question.as_deref()).collect();
         ids.sort_unstable();
@@ -114,7 +118,7 @@ impl Ledger {
         let (over, open): (Vec<_>, Vec<_>) = all.partition(|id| self.is_over(id));
         let entries = |ids: Vec<RequestId>| ids.iter().map(|id| self.of(id)).collect::<Vec<_>>();
         let kept: Vec<_> = self.kept.clone().into_iter().collect();
-        let mut desk = Desk::new(settings(), authority());
+        let mut desk = Desk::new(settings, authority());
         desk.restore(now, &entries(open), &entries(over), &kept);
         desk
     }

@@ -369,6 +369,26 @@ fn when_nobody_can_be_reached_it_is_a_timeout_at_once() {
 }
 
 #[test]
+fn after_a_restart_viewers_have_a_moment_to_come_back() {
+    let alone = || Settings { phones: false, ..settings() };
+    let mut table = Table::with(alone());
+    table.give(Input::Viewers(1));
+    table.ask(1, request(1, "make"));
+    let restart = |table: &mut Table| {
+        table.desk = table.ledger.desk_with(alone(), table.now);
+    };
+    restart(&mut table);
+    assert!(answers(&table.ask(2, request(1, "make"))).is_empty());
+    assert!(answers(&table.wait(14)).is_empty());
+    table.give(Input::Viewers(1));
+    assert!(answers(&table.wait(20)).is_empty());
+    restart(&mut table);
+    assert!(answers(&table.ask(3, request(1, "make"))).is_empty());
+    assert_eq!(answer(&table.wait(15)).decision, Decision::Timeout);
+    assert_eq!(answer(&table.ask(4, request(4, "make"))).decision, Decision::Timeout);
+}
+
+#[test]
 fn when_no_message_can_be_sent_it_is_a_timeout_at_once() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
