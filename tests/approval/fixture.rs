@@ -130,7 +130,7 @@ impl Stage {
 
     /// Waits for something to be so.
     pub(crate) fn until<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-        let end = Instant::now() + DEADLINE;
+        let end = Instant::now() + DEADLINE * 4;
         loop {
             if let Some(found) = look() {
                 return found;
@@ -207,7 +207,7 @@ impl Stage {
     pub(crate) fn assert_story(&self, command: &str, expected: &[&str]) {
         let id = self.id_of(command);
         let mut last = Vec::new();
-        let end = Instant::now() + DEADLINE;
+        let end = Instant::now() + DEADLINE * 4;
         while last != expected {
             assert!(Instant::now() < end, "{last:#?} instead of {expected:#?}");
             let entries = self.entries().into_iter();

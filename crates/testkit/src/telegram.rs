@@ -229,7 +229,7 @@ impl Telegram {
     /// Waits until `look` finds what it looks for; fails with all that was seen when it does not
     /// come.
     pub fn wait_for<T>(&self, what: &str, mut look: impl FnMut(&Seen) -> Option<T>) -> T {
-        let end = Instant::now() + DEADLINE;
+        let end = Instant::now() + DEADLINE * 4;
         let mut inner = self.lock();
         loop {
             if let Some(found) = look(&inner.seen) {
