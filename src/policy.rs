@@ -1,9 +1,9 @@
 //! The rules that hold now: read from their files, and read again when these change.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -13,6 +13,7 @@ use callgate_rules::{Act, Decision, Guarded, Kind, Moment, Policy, RuleFile, Tru
 use callgate_wire::approval::Request;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use rustix::fs::OFlags;
 
 use crate::config::{Config, Surroundings};
 
@@ -92,6 +93,12 @@ impl Ruler {
         self.refresh(&user, Trust::User);
         let mut policy = Policy::new(self.guarded.clone());
         policy = policy.with(&self.files[&user].file, None);
+        if folder.ancestors().count() > MOST_FOLDERS {
+            // Rules that are not found may be the ones that deny.
+            let why = "it lies too deep for all rules above it to be read";
+            let name = folder.display().to_string();
+            policy = policy.with(&RuleFile::unreadable(&name, why, Trust::Project), None);
+        }
         let folders: Vec<PathBuf> =
             folder.ancestors().take(MOST_FOLDERS).map(Path::to_owned).collect();
         for folder in folders {
@@ -121,10 +128,14 @@ impl Ruler {
 pub(crate) fn read_file(path: &Path, trust: Trust) -> RuleFile {
     let name = path.display().to_string();
     let read = || {
-        if fs::metadata(path)?.len() > LONGEST_FILE {
-            return Err(io::Error::other("it is longer than a rule file can be"));
+        // A project can bring anything under this name: a pipe, a device, a link to one.
+        let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+        let file = File::options().read(true).custom_flags(flags).open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() || metadata.len() > LONGEST_FILE {
+            return Err(io::Error::other("it is no file, or longer than a rule file can be"));
         }
-        fs::read_to_string(path)
+        io::read_to_string(file.take(LONGEST_FILE))
     };
     match read() {
         Ok(text) => RuleFile::read(&name, &text, trust),
@@ -147,10 +158,22 @@ fn stamp(path: &Path) -> io::Result<Stamp> {
 pub(crate) fn guarded(config: &Config) -> Guarded {
     let mut guarded = Guarded::new(&home());
     let mut add = |kind, path: &Path| {
-        if let Some(path) = path.to_str() {
-            guarded.add(kind, path);
+        // A link to it, or on the way to it, leads to the same place under another name.
+        for path in [Some(path.to_owned()), real(path)].into_iter().flatten() {
+            if let Some(path) = path.to_str() {
+                guarded.add(kind, path);
+            }
         }
     };
+    let folder = PathBuf::from(home());
+    for settings in
+        [".claude/settings.json", ".claude/settings.local.json", ".claude.json", ".codex"]
+    {
+        add(Kind::Settings, &folder.join(settings));
+    }
+    for own in [".config/callgate", ".local/share/callgate"] {
+        add(Kind::Own, &folder.join(own));
+    }
     add(Kind::Socket, &config.socket.value);
     add(Kind::Socket, &config.desk_socket.value);
     add(Kind::Own, &config.rules.value);
@@ -163,6 +186,12 @@ pub(crate) fn guarded(config: &Config) -> Guarded {
         add(Kind::Settings, &program);
     }
     guarded
+}
+
+/// The path without links; of what is not there yet, by the folder it will be in.
+fn real(path: &Path) -> Option<PathBuf> {
+    let real = || Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?));
+    fs::canonicalize(path).ok().or_else(real)
 }
 
 /// The user's folder, as rules know it.

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use callgate_rules::{
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Failure;
 use crate::config::{Config, Flags};
-use crate::policy::{PROJECT_RULES, guarded, home, moment, read_file};
+use crate::policy::{PROJECT_RULES, Ruler, guarded, home, moment, read_file};
 
 /// How many questions are read from the ledger at once.
 const PAGE: usize = 1_000;
@@ -114,10 +115,8 @@ fn project_files(folder: &Path) -> Vec<(PathBuf, RuleFile)> {
         .collect()
 }
 
-fn policy(config: &Config, user: &RuleFile, folder: Option<&Path>) -> Policy {
-    let policy = Policy::new(guarded(config)).with(user, None);
-    let projects = folder.map(project_files).unwrap_or_default();
-    projects.iter().fold(policy, |policy, (folder, file)| policy.with(file, folder.to_str()))
+fn policy(config: &Config, user: &RuleFile) -> Policy {
+    Policy::new(guarded(config)).with(user, None)
 }
 
 fn check(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode, Failure> {
@@ -152,7 +151,8 @@ fn explain(
         let why = "the input is not a JSON object; give one as in --input '{\"file_path\":\"/a\"}'";
         return Err(Failure::Failed(why.to_owned()));
     }
-    let policy = policy(config, &user_file(config, None)?, Some(folder));
+    // What the daemon would use; what is wrong with the files is for `check` to say.
+    let policy = Ruler::new(config, Arc::new(|_| ())).policy(folder);
     let act = Act::of(tool, input, &folder.display().to_string(), agent, &home());
     let explained = policy.explain(&act, &moment(SystemTime::now()));
     let mut output = io::stdout().lock();
@@ -174,7 +174,7 @@ fn explain(
 
 fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode, Failure> {
     let file = user_file(config, named)?;
-    let policy = policy(config, &file, None);
+    let policy = policy(config, &file);
     let (home, project) = (home(), folder.display().to_string());
     let results = run_cases(&policy, &file.cases, &home, &project, &moment(SystemTime::now()));
     let mut output = io::stdout().lock();
@@ -196,7 +196,7 @@ fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode
 
 fn backtest(config: &Config, named: Option<&Path>, database: &Path) -> Result<ExitCode, Failure> {
     let user = user_file(config, named)?;
-    let policy = policy(config, &user, None);
+    let policy = policy(config, &user);
     let failed = |error: &dyn std::error::Error| Failure::Failed(error.to_string());
     let store = Store::open_read_only(database).map_err(|error| failed(&error))?;
     let past = questions(&store).map_err(|error| failed(&error))?;

@@ -12,6 +12,7 @@ use std::thread;
 use callgate_approval::daemon::{Daemon, Options, StartError};
 use callgate_approval::desk::{Authority, Settings};
 use callgate_approval::telegram;
+use callgate_rules::text::{self, Measure};
 use callgate_store::Store;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
@@ -21,8 +22,10 @@ use crate::config::{Config, Flags};
 use crate::policy::Ruler;
 use keys::Keyboard;
 
-/// How many orders may wait for the terminal.
+/// How many orders may wait for the terminal, and how many warnings.
 const QUEUE: usize = 1024;
+/// The longest warning, in characters.
+const LONGEST_WARNING: usize = 500;
 
 /// Open the desk: agents ask, you answer
 ///
@@ -58,13 +61,19 @@ async fn serve(config: &Config, has_terminal: bool) -> Result<(), Failure> {
     let daemon = Daemon::start(options).map_err(|error| told(&error))?;
     say(&greeting(config, has_terminal))?;
     let keyboard = if has_terminal { Keyboard::start(orders, daemon.desk()).ok() } else { None };
-    interrupted()
-        .await
-        .map_err(|error| Failure::Failed(format!("cannot be interrupted: {error}")))?;
+    let ended = tokio::select! {
+        interrupted = interrupted() => interrupted
+            .map_err(|error| Failure::Failed(format!("cannot be interrupted: {error}"))),
+        // Whoever waits finds the next daemon, or falls back; a desk that is dead answers nobody.
+        () = daemon.ended() => Err(Failure::Failed(
+            "the desk has ended by a mistake of its own: start it again, and please report this"
+                .to_owned(),
+        )),
+    };
     // The terminal is as it was before the last words.
     drop(keyboard);
     drop(daemon);
-    Ok(())
+    ended
 }
 
 fn options(
@@ -153,7 +162,9 @@ fn voice() -> Arc<dyn Fn(&str) + Send + Sync> {
         }
     });
     Arc::new(move |what| {
-        said_in.try_send(what.to_owned()).ok();
+        // It may repeat names that an agent has chosen.
+        let what = text::one_line(what);
+        said_in.try_send(text::cut(&what, LONGEST_WARNING, Measure::Chars).to_owned()).ok();
     })
 }
 

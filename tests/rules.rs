@@ -91,6 +91,47 @@ fn the_programs_themselves_are_guarded_against_every_tool() {
 }
 
 #[test]
+fn what_is_guarded_is_guarded_under_every_name() {
+    let all = "[[rule]]\nname = \"all\"\ndecide = \"allow\"\nclass = \"write\"\npath = \"/**\"\n";
+    let home = home(all);
+    let kept = home.path().join("dotfiles");
+    fs::create_dir_all(&kept).unwrap();
+    fs::rename(home.path().join(".config/callgate"), kept.join("callgate")).unwrap();
+    std::os::unix::fs::symlink(kept.join("callgate"), home.path().join(".config/callgate"))
+        .unwrap();
+    fs::create_dir_all(kept.join("claude")).unwrap();
+    fs::write(kept.join("claude/settings.json"), "{}").unwrap();
+    std::os::unix::fs::symlink(kept.join("claude"), home.path().join(".claude")).unwrap();
+    for name in ["callgate/rules.toml", "claude/settings.json"] {
+        let input = json!({ "file_path": kept.join(name), "content": "" }).to_string();
+        let told = rules(home.path(), &["explain", "--tool", "Write", "--input", &input]);
+        assert!(told.success().stdout.starts_with("ask: no rule can allow this"), "{name}");
+    }
+}
+
+#[test]
+fn rules_that_cannot_be_read_allow_nothing_and_hold_nobody_up() {
+    let home = home(RULES);
+    let project = home.path().join("engine");
+    fs::create_dir_all(project.join(".callgate")).unwrap();
+    let explain = |folder: &Path| {
+        let folder = folder.to_str().unwrap();
+        rules(home.path(), &["explain", "make build", "--project", folder]).success().stdout
+    };
+    assert!(explain(&project).starts_with("allow: "));
+    // A pipe that nobody writes to, and a device that never ends.
+    let pipe = project.join(".callgate/rules.toml");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(explain(&project).starts_with("ask: "));
+    fs::remove_file(&pipe).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &pipe).unwrap();
+    assert!(explain(&project).starts_with("ask: "));
+    fs::remove_file(&pipe).unwrap();
+    let deep: std::path::PathBuf = project.join(vec!["d"; 40].join("/"));
+    assert!(explain(&deep).starts_with("ask: "), "a rule above may have denied it");
+}
+
+#[test]
 fn a_project_can_only_tighten() {
     let home = home(RULES);
     let project = home.path().join("engine");

@@ -189,6 +189,11 @@ impl Daemon {
         Ok(Self { desk: ToDesk(letters_in), tasks, askers, sockets, _lock: lock })
     }
 
+    /// Waits until the desk has ended by itself, which only a mistake in it can bring about.
+    pub async fn ended(&self) {
+        self.desk.0.closed().await;
+    }
+
     /// The way to the desk.
     #[must_use]
     pub fn desk(&self) -> ToDesk {

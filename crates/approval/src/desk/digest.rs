@@ -29,8 +29,8 @@ impl Digest {
     /// Of one run of a tool: a question and the report that the tool has run give the same.
     pub(super) fn of_run(key: &[u8; 32], session: &str, tool: &str, input: &str) -> Self {
         // The report may have its members in another order than the question had.
-        let input = serde_json::from_str(input).map(sorted).unwrap_or_default().to_string();
-        Self::over(key, &["run", session, tool, &input])
+        let sorted = serde_json::from_str(input).map(|input| sorted(input).to_string());
+        Self::over(key, &["run", session, tool, sorted.as_deref().unwrap_or(input)])
     }
 
     fn over(key: &[u8; 32], parts: &[&str]) -> Self {

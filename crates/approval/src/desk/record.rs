@@ -67,11 +67,13 @@ fn bounded(input: &str) -> Box<RawValue> {
     raw(&json!({ "beginning": &input[..end], "bytes": input.len() }).to_string())
 }
 
-/// What is masked is still JSON; should it ever not be, it is kept as a text.
+/// JSON that goes into the ledger as it is, if everybody can read it there. What only some can (too
+/// deep, or with half of a surrogate pair in a text) is kept as a text.
 fn raw(json: &str) -> Box<RawValue> {
-    RawValue::from_string(json.to_owned())
-        .or_else(|_| to_raw_value(&json!({ "text": json })))
-        .unwrap_or_default()
+    // Around it there are a few levels more.
+    let is_readable = serde_json::from_str::<Value>(&format!("[[[[{json}]]]]")).is_ok();
+    let kept = RawValue::from_string(json.to_owned()).ok().filter(|_| is_readable);
+    kept.or_else(|| to_raw_value(&json!({ "text": json })).ok()).unwrap_or_default()
 }
 
 /// A question was asked.

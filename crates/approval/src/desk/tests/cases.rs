@@ -451,6 +451,36 @@ fn an_id_that_only_the_ledger_knows_is_not_answered_again() {
 }
 
 #[test]
+fn what_only_some_can_read_is_asked_recorded_and_answered_like_anything_else() {
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    for (number, input, suggestion) in [
+        (1, r#"{"command":"x\ud800"}"#.to_owned(), "{}".to_owned()),
+        (2, r#"{"\udfff":1}"#.to_owned(), "{}".to_owned()),
+        (3, format!(r#"{{"a":{deep}}}"#), "{}".to_owned()),
+        (4, format!(r#"{{"a":{}1{}}}"#, "[".repeat(122), "]".repeat(122)), "{}".to_owned()),
+        (5, r#"{"command":"make"}"#.to_owned(), format!(r#"{{"type":"x","a":{deep}}}"#)),
+    ] {
+        let line = format!(
+            r#"{{"request_id":"{}","tool_name":"Bash","tool_input":{input},"cwd":"/w","session_id":"s","permission_suggestions":[{suggestion}]}}"#,
+            id(number)
+        );
+        let asked = || Request::decode(line.as_bytes()).unwrap();
+        let mut table = Table::new();
+        assert!(is_shown(&table.ask(number, asked())));
+        for entry in &table.ledger.entries {
+            let body: Result<Value, _> = serde_json::from_str(&entry.body);
+            assert!(body.is_ok(), "{number}: {}", entry.body);
+        }
+        table.restart();
+        table.ask(number + 100, asked());
+        assert_eq!(answer(&table.button(number, Action::Allow)).decision, Decision::Allow);
+        let mut report = asked();
+        report.kind = callgate_wire::approval::Kind::Settle;
+        table.give(Input::Told(report));
+    }
+}
+
+#[test]
 fn too_many_questions_are_turned_away() {
     let mut table = Table::new();
     table.desk.most_open = 3;
