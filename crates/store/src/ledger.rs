@@ -1,10 +1,13 @@
 //! Writing to the ledger: numbers, hashes, and one transaction for all.
 
+use std::io;
+
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::chain::{Content, Head, link};
 use crate::error::StoreError;
 use crate::kept::{check_kept, write_kept};
+use crate::open::file_at;
 use crate::{Draft, Entry, Store};
 
 impl Store {
@@ -32,12 +35,23 @@ impl Store {
         if drafts.is_empty() && keeps.is_empty() {
             return Ok(Vec::new());
         }
+        self.check_place()?;
         let failed = self.failed("write to");
         let transaction = self.begin()?;
         let entries = write(&transaction, drafts).map_err(&failed)?;
         write_kept(&transaction, keeps).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         Ok(entries)
+    }
+
+    /// Makes sure that what is written can be found: a file that was removed takes everything and
+    /// keeps nothing.
+    fn check_place(&self) -> Result<(), StoreError> {
+        if file_at(&self.path)? == self.file {
+            return Ok(());
+        }
+        let why = io::Error::other("another file is there now; start callgate again");
+        Err(StoreError::io("cannot write to", &self.path, why))
     }
 
     /// Moves what was written into the main file, so that no append has to do it on the way. For a

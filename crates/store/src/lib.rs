@@ -48,6 +48,8 @@ pub use verify::{Fault, Noted, Verified};
 pub struct Store {
     connection: Connection,
     path: PathBuf,
+    /// Which file it was when it was opened.
+    file: (u64, u64),
 }
 
 impl Store {

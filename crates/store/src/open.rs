@@ -67,7 +67,8 @@ impl Store {
         connection.execute_batch(HABITS).map_err(failed)?;
         connection.execute_batch(WRITERS_HABITS).map_err(failed)?;
         schema::migrate(&mut connection, &path, steps)?;
-        Ok(Self { connection, path })
+        let file = file_at(&path)?;
+        Ok(Self { connection, path, file })
     }
 
     /// Opens the file for reading only, while others may be writing. It is never made, and nothing
@@ -89,7 +90,10 @@ impl Store {
             (Layout::Ours(found), known) if found < known => {
                 Err(StoreError::Older { path, found, known })
             }
-            (Layout::Ours(_), _) => Ok(Self { connection, path }),
+            (Layout::Ours(_), _) => {
+                let file = file_at(&path)?;
+                Ok(Self { connection, path, file })
+            }
             (Layout::Empty | Layout::Other, _) => Err(StoreError::Missing(path)),
         }
     }
@@ -202,4 +206,11 @@ fn use_wal(connection: &Connection, path: &Path) -> Result<(), StoreError> {
             },
         }
     }
+}
+
+/// Which file is at a path.
+pub(crate) fn file_at(path: &Path) -> Result<(u64, u64), StoreError> {
+    let metadata =
+        fs::metadata(path).map_err(|error| StoreError::io("cannot find", path, error))?;
+    Ok((metadata.dev(), metadata.ino()))
 }

@@ -270,3 +270,15 @@ fn a_damaged_file_is_named_and_not_written_to() {
     let error = store.entries(&Filter::default(), 0, 300).unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
 }
+
+#[test]
+fn nothing_is_written_to_a_file_that_nobody_can_find() {
+    let mut place = Place::new();
+    place.write("ran", None, "{}");
+    std::fs::remove_file(place.path()).unwrap();
+    let error = place.store.append(&[draft("ran", None, "{}")]).unwrap_err();
+    assert!(error.to_string().contains("cannot find"), "{error}");
+    Store::open(&place.path()).unwrap();
+    let error = place.store.append(&[draft("ran", None, "{}")]).unwrap_err();
+    assert!(error.to_string().contains("another file is there now"), "{error}");
+}
