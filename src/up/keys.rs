@@ -1,16 +1,29 @@
 //! The terminal of `callgate up`: prints what the channel says, and reads single keys.
 
+mod decoder;
+
 use std::env;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use callgate_approval::channel::Order;
 use callgate_approval::daemon::ToDesk;
 use callgate_approval::terminal::{Key, Terminal};
+use decoder::Decoder;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::getpgrp;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 use tokio::sync::mpsc;
+
+/// How long the rest of an arrow key may take after its escape before the escape is the key.
+const REST: Duration = Duration::from_millis(50);
+/// Makes the terminal tell what is pasted from what is typed, and lets it be again.
+const TELL_PASTES: &str = "\x1b[?2004h";
+const TELL_NO_PASTES: &str = "\x1b[?2004l";
 
 /// Whether there is a terminal that we may read and write: one whose foreground we are in. Whoever
 /// reads keys from the background is stopped.
@@ -34,28 +47,39 @@ impl Keyboard {
         single.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         tcsetattr(io::stdin(), OptionalActions::Now, &single)?;
         let keyboard = Self { before };
+        print(TELL_PASTES);
+        let start = Instant::now();
         let name = env::var("USER").unwrap_or_else(|_| "you".to_owned());
         let colours = env::var_os("NO_COLOR").is_none();
         let terminal = Arc::new(Mutex::new(Terminal::new(&name, colours)));
         let shown = Arc::clone(&terminal);
         // Printing waits for as long as somebody stops the terminal, so it has a thread of its own.
-        thread::Builder::new().name("screen".to_owned()).spawn(move || show(&shown, orders))?;
-        thread::Builder::new().name("keys".to_owned()).spawn(move || read(&terminal, &desk))?;
+        thread::Builder::new()
+            .name("screen".to_owned())
+            .spawn(move || show(&shown, orders, start))?;
+        let keys = Keys { terminal, desk, start };
+        thread::Builder::new().name("keys".to_owned()).spawn(move || keys.read())?;
         Ok(keyboard)
     }
 }
 
 impl Drop for Keyboard {
     fn drop(&mut self) {
-        // A terminal that is gone needs no restoring.
+        // Nobody waits for a terminal that somebody has stopped, nor for the thread that prints
+        // there. A terminal that is gone needs no restoring.
+        let output = io::stdout();
+        if is_ready(&output, PollFlags::OUT, Duration::ZERO) {
+            rustix::io::write(&output, TELL_NO_PASTES.as_bytes()).ok();
+        }
         tcsetattr(io::stdin(), OptionalActions::Now, &self.before).ok();
     }
 }
 
-fn show(terminal: &Mutex<Terminal>, mut orders: mpsc::Receiver<Order>) {
+fn show(terminal: &Mutex<Terminal>, mut orders: mpsc::Receiver<Order>, start: Instant) {
     while let Some(order) = orders.blocking_recv() {
         let mut terminal = terminal.lock().unwrap_or_else(PoisonError::into_inner);
-        print(&terminal.order(order));
+        print(&terminal.order(start.elapsed(), order));
+        terminal.printed(start.elapsed());
     }
 }
 
@@ -66,78 +90,51 @@ fn print(text: &str) {
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).ok();
 }
 
-fn read(terminal: &Mutex<Terminal>, desk: &ToDesk) {
-    let mut bytes = [0; 256];
-    let mut decoder = Decoder::default();
-    loop {
-        let count = match io::stdin().read(&mut bytes) {
-            Ok(0) | Err(_) => return,
-            Ok(count) => count,
-        };
-        for key in decoder.keys(&bytes[..count]) {
-            let mut terminal = terminal.lock().unwrap_or_else(PoisonError::into_inner);
-            let (text, news) = terminal.key(key);
-            print(&text);
-            drop(terminal);
-            if let Some(news) = news {
-                desk.blocking_news(news);
-            }
-        }
-    }
+/// Whether a terminal can be read or written within this time.
+fn is_ready(terminal: &impl AsFd, how: PollFlags, within: Duration) -> bool {
+    let within = Timespec { tv_sec: 0, tv_nsec: within.subsec_nanos().into() };
+    poll(&mut [PollFd::new(terminal, how)], Some(&within)).is_ok_and(|ready| ready > 0)
 }
 
-/// Makes keys of bytes, which may end in the middle of a character.
-#[derive(Debug, Default)]
-struct Decoder {
-    begun: Vec<u8>,
+/// Reads keys, and tells the desk what they mean.
+struct Keys {
+    terminal: Arc<Mutex<Terminal>>,
+    desk: ToDesk,
+    start: Instant,
 }
 
-impl Decoder {
-    fn keys(&mut self, bytes: &[u8]) -> Vec<Key> {
-        // Arrow keys and the like come as an escape with more behind it: they mean nothing here.
-        if bytes.len() > 1 && bytes[0] == 0x1b {
-            return Vec::new();
-        }
-        self.begun.extend_from_slice(bytes);
-        let whole = match std::str::from_utf8(&self.begun) {
-            Ok(text) => text.len(),
-            Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            // What is no text at all is dropped.
-            Err(_) => {
-                self.begun.clear();
-                return Vec::new();
-            }
-        };
-        let rest = self.begun.split_off(whole);
-        let text = std::mem::replace(&mut self.begun, rest);
-        String::from_utf8(text).unwrap_or_default().chars().filter_map(key).collect()
-    }
-}
-
-fn key(c: char) -> Option<Key> {
-    match c {
-        '\r' | '\n' => Some(Key::Enter),
-        '\u{7f}' | '\u{8}' => Some(Key::Backspace),
-        '\u{1b}' => Some(Key::Escape),
-        c if c.is_control() => None,
-        c => Some(Key::Char(c)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_read_whole_and_arrows_mean_nothing() {
+impl Keys {
+    fn read(&self) {
+        let input = io::stdin();
+        let mut bytes = [0; 256];
         let mut decoder = Decoder::default();
-        assert_eq!(decoder.keys(b"a\n"), [Key::Char('a'), Key::Enter]);
-        assert_eq!(decoder.keys("ä".as_bytes().split_at(1).0), []);
-        assert_eq!(decoder.keys("ä".as_bytes().split_at(1).1), [Key::Char('ä')]);
-        assert_eq!(decoder.keys(b"\x1b[A"), []);
-        assert_eq!(decoder.keys(b"\x1b"), [Key::Escape]);
-        assert_eq!(decoder.keys(b"\x7f\x01"), [Key::Backspace]);
-        assert_eq!(decoder.keys(b"\xff\xfe"), []);
-        assert_eq!(decoder.keys(b"d"), [Key::Char('d')]);
+        loop {
+            // Not by way of the standard library, which would keep bytes that a poll does not see.
+            let count = match rustix::io::read(&input, &mut bytes) {
+                Err(Errno::INTR) => continue,
+                Ok(0) | Err(_) => return,
+                Ok(count) => count,
+            };
+            // Before the terminal is free: what is printed until then was not seen.
+            let now = self.start.elapsed();
+            for key in decoder.keys(&bytes[..count]) {
+                self.press(now, key);
+            }
+            if decoder.is_waiting() && !is_ready(&input, PollFlags::IN, REST) {
+                let now = self.start.elapsed();
+                decoder.silence().into_iter().for_each(|key| self.press(now, key));
+            }
+        }
+    }
+
+    fn press(&self, now: Duration, key: Key) {
+        let mut terminal = self.terminal.lock().unwrap_or_else(PoisonError::into_inner);
+        let (text, news) = terminal.key(now, key);
+        print(&text);
+        terminal.printed(self.start.elapsed());
+        drop(terminal);
+        if let Some(news) = news {
+            self.desk.blocking_news(news);
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! The desk's own terminal: questions appear in it, and keys answer them.
 
-use std::fs;
+use std::time::Duration;
+use std::{fs, thread};
 
+use callgate_approval::terminal::PAUSE;
 use callgate_testkit::process::{DEADLINE, Group};
 use callgate_testkit::terminal::Terminal;
 use rustix::process::Signal;
@@ -21,19 +23,47 @@ fn desk() -> (Stage, Terminal) {
     (stage, terminal)
 }
 
+/// Waits for a question, and until it is there for long enough: before that, keys are taken for
+/// those of somebody who meant the question before it.
+fn read(terminal: &Terminal, question: &str) {
+    terminal.wait_for(question);
+    thread::sleep(PAUSE + Duration::from_millis(300));
+}
+
 #[test]
 fn a_key_answers_the_question_in_the_terminal() {
     let (stage, mut terminal) = desk();
     terminal.wait_for("a key answers them");
     let hook = stage.hook(&bash("make install"));
-    terminal.wait_for("make install");
+    read(&terminal, "make install");
     terminal.press("a");
     assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
     terminal.wait_for("Allowed by");
     let hook = stage.hook(&bash("make clean"));
-    terminal.wait_for("make clean");
+    read(&terminal, "make clean");
     terminal.press("rnot now\r");
     assert_eq!(hook.decision()["message"], "not now");
+}
+
+#[test]
+fn what_is_no_key_answers_nothing() {
+    let (stage, mut terminal) = desk();
+    terminal.wait_for("\u{1b}[?2004h");
+    let hook = stage.hook(&bash("make install"));
+    read(&terminal, "make install");
+    // Arrows, one of them in two pieces, a capital letter and a paste; the reply that is given up
+    // shows that all of them were read.
+    terminal.press("\u{1b}[a\u{1b}Oa\u{1b}[");
+    thread::sleep(Duration::from_millis(100));
+    terminal.press("aA\u{1b}[200~a\r\u{1b}[201~r");
+    terminal.wait_for("Your words to the agent");
+    terminal.press("\u{1b}");
+    thread::sleep(Duration::from_millis(300));
+    assert!(!terminal.written().contains("Allowed by"));
+    terminal.press("r\u{1b}[200~not\ryet\u{1b}[201~\r");
+    assert_eq!(hook.decision()["message"], "not yet");
+    terminal.press("\u{3}");
+    terminal.wait_for("\u{1b}[?2004l");
 }
 
 #[test]
@@ -67,7 +97,7 @@ fn a_terminal_that_somebody_has_stopped_holds_nobody_up() {
     }
     assert!(!terminal.written().contains("make install"), "the terminal was not stopped");
     terminal.press("\u{11}");
-    terminal.wait_for("make install");
+    read(&terminal, "make install");
     terminal.press("d");
     assert_eq!(waiting.decision()["behavior"], "deny");
 }

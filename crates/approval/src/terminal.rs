@@ -1,5 +1,8 @@
 //! The terminal channel: shows one question at a time and takes keys as answers. Pure: what to
-//! print comes out, and whoever has the terminal prints it.
+//! print comes out, and whoever has the terminal prints it and says what time it is.
+//!
+//! A key answers only what somebody can have seen: not a question that has just taken the place of
+//! another one, not what a paste or a held key hits, and not what words for another question hit.
 
 mod page;
 #[cfg(test)]
@@ -7,6 +10,7 @@ mod tests;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use callgate_wire::approval::{Action, RequestId};
 
@@ -17,11 +21,25 @@ use page::Page;
 /// The longest reply that can be typed, in bytes.
 const LONGEST_LINE: usize = 4_096;
 
+/// How long a question is on the screen before keys mean anything: a finger on its way to the
+/// question before it has landed by then.
+pub const PAUSE: Duration = Duration::from_millis(700);
+
+/// A key that comes again within this time is held down. Keyboards repeat at least ten times a
+/// second.
+const HELD: Duration = Duration::from_millis(150);
+
+/// What somebody reads whose question is over before the words for it are.
+const NOWHERE: &str =
+    "The question that you reply to is over: your words go nowhere. Enter or Esc goes on.\n";
+
 /// What a person typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
     /// A character.
     Char(char),
+    /// A character of a text that was pasted: it may be part of a reply, and is no key.
+    Pasted(char),
     /// The end of a line.
     Enter,
     /// Take back the last character.
@@ -38,6 +56,12 @@ pub struct Terminal {
     /// The first one is shown, the others wait.
     waiting: VecDeque<Waiting>,
     typing: Option<Typing>,
+    /// When keys begin to mean something.
+    keys_from: Duration,
+    /// Whether a question has come up that is not printed yet.
+    is_unseen: bool,
+    /// The last key that came too early, and when.
+    ignored: Option<(Key, Duration)>,
 }
 
 #[derive(Debug)]
@@ -51,6 +75,9 @@ struct Waiting {
 struct Typing {
     question: RequestId,
     words: String,
+    /// Whether the question is gone. Then all that is typed is swallowed, for whoever types looks
+    /// at the words and not at the question that is next.
+    is_over: bool,
 }
 
 impl Terminal {
@@ -62,15 +89,19 @@ impl Terminal {
             page: Page { colours },
             waiting: VecDeque::new(),
             typing: None,
+            keys_from: Duration::ZERO,
+            is_unseen: false,
+            ignored: None,
         }
     }
 
-    /// What an order makes the terminal print.
-    pub fn order(&mut self, order: Order) -> String {
+    /// What an order makes the terminal print. `now` is the time since any moment that stays the
+    /// same.
+    pub fn order(&mut self, now: Duration, order: Order) -> String {
         match order {
-            Order::Show { card, .. } => self.show(card),
-            Order::Mark { card, mark, .. } => self.mark(&card, &mark),
-            Order::Picked { card, picks, .. } => self.picked(&card.id, picks),
+            Order::Show { card, .. } => self.show(now, card),
+            Order::Mark { card, mark, .. } => self.mark(now, &card, &mark),
+            Order::Picked { card, picks, .. } => self.picked(now, &card.id, picks),
             Order::Tell { text, alert: true, .. } | Order::Say { text, .. } => text + "\n",
             // What was pressed here is marked in the same moment.
             Order::Tell { .. }
@@ -80,14 +111,28 @@ impl Terminal {
         }
     }
 
-    fn show(&mut self, card: Arc<Card>) -> String {
+    /// All is on the screen by `now`: a terminal that somebody had stopped shows a question later
+    /// than it came.
+    pub fn printed(&mut self, now: Duration) {
+        if self.is_unseen {
+            self.pause(now);
+            self.is_unseen = false;
+        }
+    }
+
+    fn pause(&mut self, now: Duration) {
+        self.keys_from = now.saturating_add(PAUSE);
+        self.is_unseen = true;
+    }
+
+    fn show(&mut self, now: Duration, card: Arc<Card>) -> String {
         if self.waiting.iter().any(|waiting| waiting.card.id == card.id) {
             return String::new();
         }
         let picks = vec![Vec::new(); card.pickers.len()];
         self.waiting.push_back(Waiting { card, picks });
         match self.waiting.len() {
-            1 => self.first(),
+            1 => self.next(now),
             more => format!("({} more waiting)\n", more - 1),
         }
     }
@@ -98,45 +143,67 @@ impl Terminal {
         self.page.question(&first.card, &first.picks, self.waiting.len() - 1)
     }
 
-    fn mark(&mut self, card: &Card, mark: &Mark) -> String {
+    /// The question that is the first one from now on.
+    fn next(&mut self, now: Duration) -> String {
+        self.pause(now);
+        let over = self.typing.as_ref().filter(|typing| typing.is_over);
+        self.first() + over.map_or("", |_| NOWHERE)
+    }
+
+    fn mark(&mut self, now: Duration, card: &Card, mark: &Mark) -> String {
         let line = self.page.mark(card, mark);
         if mark.state == State::Waiting {
             return line;
         }
         let was_first = self.waiting.front().is_some_and(|first| first.card.id == card.id);
         self.waiting.retain(|waiting| waiting.card.id != card.id);
-        if self.typing.as_ref().is_some_and(|typing| typing.question == card.id) {
-            self.typing = None;
+        let typing = self.typing.as_mut().filter(|typing| typing.question == card.id);
+        // The mark begins on a line of its own, and not behind the words.
+        let line = if typing.is_some() { "\n".to_owned() + &line } else { line };
+        if let Some(typing) = typing {
+            typing.is_over = true;
         }
-        if was_first { line + &self.first() } else { line }
+        if was_first { line + &self.next(now) } else { line }
     }
 
-    fn picked(&mut self, id: &RequestId, picks: Vec<Vec<u8>>) -> String {
+    fn picked(&mut self, now: Duration, id: &RequestId, picks: Vec<Vec<u8>>) -> String {
         let Some(at) = self.waiting.iter().position(|waiting| waiting.card.id == *id) else {
             return String::new();
         };
-        self.waiting[at].picks = picks;
-        if at == 0 { self.first() } else { String::new() }
+        let before = std::mem::replace(&mut self.waiting[at].picks, picks);
+        if at > 0 {
+            return String::new();
+        }
+        // The number keys choose among other answers now.
+        if page::at(&before) != page::at(&self.waiting[at].picks) {
+            self.pause(now);
+        }
+        self.first()
     }
 
-    /// What a key makes the terminal print, and what it means for the desk.
-    pub fn key(&mut self, key: Key) -> (String, Option<News>) {
+    /// What a key makes the terminal print, and what it means for the desk. `now` is when it was
+    /// pressed, in the time that [`Terminal::order`] is given.
+    pub fn key(&mut self, now: Duration, key: Key) -> (String, Option<News>) {
         if self.typing.is_some() {
-            return self.typed(key);
+            return self.typed(now, key);
+        }
+        if self.is_early(now, key) {
+            return (String::new(), None);
         }
         let (Key::Char(key), Some(first)) = (key, self.waiting.front()) else {
             return (String::new(), None);
         };
         let card = Arc::clone(&first.card);
-        match key.to_ascii_lowercase() {
+        match key {
             'r' => {
-                self.typing = Some(Typing { question: card.id.clone(), words: String::new() });
+                let question = card.id.clone();
+                self.typing = Some(Typing { question, words: String::new(), is_over: false });
                 ("Your words to the agent (Enter sends, Esc goes back): ".to_owned(), None)
             }
             'f' => (self.page.full(&card), None),
             'n' => {
                 self.waiting.rotate_left(1);
-                (self.first(), None)
+                (self.next(now), None)
             }
             key => match action(&card, &first.picks, key) {
                 Some(action) => {
@@ -147,14 +214,28 @@ impl Terminal {
         }
     }
 
-    fn typed(&mut self, key: Key) -> (String, Option<News>) {
+    /// Whether a key was pressed before anybody can have seen the question, or is held down since.
+    fn is_early(&mut self, now: Duration, key: Key) -> bool {
+        let is_held =
+            self.ignored.is_some_and(|(last, at)| last == key && now.saturating_sub(at) < HELD);
+        let is_early = now < self.keys_from || is_held;
+        self.ignored = is_early.then_some((key, now));
+        is_early
+    }
+
+    fn typed(&mut self, now: Duration, key: Key) -> (String, Option<News>) {
         let Some(typing) = &mut self.typing else { return (String::new(), None) };
         match key {
-            Key::Char(c) if typing.words.len() < LONGEST_LINE => {
+            Key::Enter | Key::Escape if typing.is_over => {
+                self.typing = None;
+                ("\n".to_owned() + &self.next(now), None)
+            }
+            _ if typing.is_over => (String::new(), None),
+            Key::Char(c) | Key::Pasted(c) if typing.words.len() < LONGEST_LINE => {
                 typing.words.push(c);
                 (c.to_string(), None)
             }
-            Key::Char(_) => (String::new(), None),
+            Key::Char(_) | Key::Pasted(_) => (String::new(), None),
             Key::Backspace => {
                 let erased = typing.words.pop().map(|_| "\u{8} \u{8}".to_owned());
                 (erased.unwrap_or_default(), None)
@@ -163,15 +244,16 @@ impl Terminal {
                 self.typing = None;
                 ("\n".to_owned() + &self.first(), None)
             }
-            Key::Enter => {
-                let Some(Typing { question, words }) = self.typing.take() else {
-                    return (String::new(), None);
-                };
-                if words.trim().is_empty() {
-                    return ("\n".to_owned() + &self.first(), None);
-                }
+            Key::Enter => self.enter(),
+        }
+    }
+
+    fn enter(&mut self) -> (String, Option<News>) {
+        match self.typing.take() {
+            Some(Typing { question, words, .. }) if !words.trim().is_empty() => {
                 ("\n".to_owned(), Some(self.press(question, Press::Words(words))))
             }
+            _ => ("\n".to_owned() + &self.first(), None),
         }
     }
 

@@ -10,6 +10,9 @@ use crate::channel::{Mark, State};
 /// How many lines of a question are shown before it has to be asked for in full.
 const MOST_LINES: usize = 16;
 
+/// How many characters of a line are shown before it has to be asked for in full.
+const WIDEST_LINE: usize = 300;
+
 /// How things are written.
 #[derive(Debug)]
 pub(super) struct Page {
@@ -28,17 +31,17 @@ impl Page {
 
     /// A question with its keys.
     pub(super) fn question(&self, card: &Card, picks: &[Vec<u8>], more: usize) -> String {
-        let mut page = format!("\n{}\n", self.bold(&title(card)));
+        let mut page = format!("\n{}\n", self.bold(&brief(&title(card))));
         if let Some(words) = &card.last_words {
-            line(&mut page, &format!("“{}”", text::one_line(words)));
+            line(&mut page, &format!("“{}”", brief(&text::one_line(words))));
         }
         if let Some(because) = &card.because {
-            line(&mut page, because);
+            line(&mut page, &brief(because));
         }
         let body = body(card);
         let lines: Vec<&str> = body.lines().collect();
         for shown in lines.iter().take(MOST_LINES) {
-            line(&mut page, &format!("  {shown}"));
+            cut_line(&mut page, shown);
         }
         if lines.len() > MOST_LINES {
             line(&mut page, &format!("  … {} more lines: f shows them", lines.len() - MOST_LINES));
@@ -89,13 +92,34 @@ impl Page {
         };
         let sign =
             if self.colours { format!("\u{1b}[{colour}m{sign}\u{1b}[0m") } else { sign.to_owned() };
-        format!("{sign} {}: {}\n", text::one_line(&mark.text), card.summary())
+        format!("{sign} {}: {}\n", text::one_line(&mark.text), brief(&card.summary()))
     }
 }
 
 fn line(page: &mut String, text: &str) {
     page.push_str(text);
     page.push('\n');
+}
+
+/// A line, or its beginning and how much of it is missing.
+fn cut_line(page: &mut String, text: &str) {
+    let (shown, rest) = split(text);
+    line(page, &format!("  {shown}"));
+    if !rest.is_empty() {
+        let more = rest.chars().count();
+        line(page, &format!("  … {more} more characters: f shows them"));
+    }
+}
+
+fn split(text: &str) -> (&str, &str) {
+    let end = text.char_indices().nth(WIDEST_LINE).map_or(text.len(), |(end, _)| end);
+    text.split_at(end)
+}
+
+/// The beginning of what is told beside the question itself.
+fn brief(text: &str) -> String {
+    let (shown, rest) = split(text);
+    if rest.is_empty() { shown.to_owned() } else { format!("{shown}…") }
 }
 
 fn title(card: &Card) -> String {

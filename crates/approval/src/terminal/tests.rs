@@ -33,15 +33,59 @@ fn show(card: Arc<Card>) -> Order {
     Order::Show { card, chats: Vec::new() }
 }
 
-fn pressed(terminal: &mut Terminal, key: char) -> Option<Press> {
-    match terminal.key(Key::Char(key)).1? {
+/// A terminal and a clock that the tests turn.
+struct Seat {
+    terminal: Terminal,
+    now: Duration,
+}
+
+impl Seat {
+    fn new() -> Self {
+        Self { terminal: Terminal::new("ada", false), now: Duration::from_secs(5) }
+    }
+
+    fn order(&mut self, order: Order) -> String {
+        self.terminal.order(self.now, order)
+    }
+
+    /// A key right now.
+    fn tap(&mut self, key: char) -> (String, Option<News>) {
+        self.terminal.key(self.now, Key::Char(key))
+    }
+
+    /// A key of somebody who has read what is shown.
+    fn key(&mut self, key: Key) -> (String, Option<News>) {
+        self.now += PAUSE;
+        self.terminal.key(self.now, key)
+    }
+
+    fn paste(&mut self, text: &str) -> Vec<(String, Option<News>)> {
+        self.now += PAUSE;
+        text.chars().map(|c| self.terminal.key(self.now, Key::Pasted(c))).collect()
+    }
+}
+
+fn pressed(seat: &mut Seat, key: char) -> Option<Press> {
+    press_of(seat.key(Key::Char(key)).1)
+}
+
+fn press_of(news: Option<News>) -> Option<Press> {
+    match news? {
         News::Pressed { press, doing: Doing::Key, .. } => Some(press),
         other => panic!("{other:?}"),
     }
 }
 
+const NOTHING: (String, Option<News>) = (String::new(), None);
+
+/// A question is over.
+fn over(number: u8) -> Order {
+    let mark = Mark { state: State::Gone, text: "The agent went away".to_owned() };
+    Order::Mark { card: build(number), copies: Vec::new(), mark }
+}
+
 fn check(card: Arc<Card>, expected: &Expect) {
-    expected.assert_eq(&Terminal::new("ada", false).order(show(card)));
+    expected.assert_eq(&Seat::new().order(show(card)));
 }
 
 #[test]
@@ -117,21 +161,25 @@ fn questions_as_they_look() {
 
 #[test]
 fn keys_answer_the_question_that_is_shown() {
-    let mut terminal = Terminal::new("ada", false);
+    let mut terminal = Seat::new();
     assert_eq!(terminal.key(Key::Char('a')), (String::new(), None));
     terminal.order(show(build(1)));
     assert_eq!(pressed(&mut terminal, 'a'), Some(Press::Button(Action::Allow)));
-    assert_eq!(pressed(&mut terminal, 'D'), Some(Press::Button(Action::Deny)));
+    assert_eq!(pressed(&mut terminal, 'd'), Some(Press::Button(Action::Deny)));
     assert_eq!(pressed(&mut terminal, 's'), Some(Press::Button(Action::Stop)));
     assert_eq!(pressed(&mut terminal, '1'), Some(Press::Button(Action::Always(0))));
     assert_eq!(pressed(&mut terminal, '2'), None);
     assert_eq!(pressed(&mut terminal, '0'), None);
     assert_eq!(pressed(&mut terminal, 'x'), None);
+    for capital in ['A', 'D', 'S', 'R', 'F', 'N'] {
+        let (printed, news) = terminal.key(Key::Char(capital));
+        assert!(printed.starts_with("a allow") && news.is_none(), "{capital}: {printed}");
+    }
 }
 
 #[test]
 fn one_question_after_the_other() {
-    let mut terminal = Terminal::new("ada", false);
+    let mut terminal = Seat::new();
     terminal.order(show(build(1)));
     assert_eq!(terminal.order(show(build(2))), "(1 more waiting)\n");
     assert_eq!(terminal.order(show(build(2))), "", "it is there already");
@@ -151,7 +199,7 @@ fn one_question_after_the_other() {
 
 #[test]
 fn words_are_typed_corrected_sent_or_given_up() {
-    let mut terminal = Terminal::new("ada", false);
+    let mut terminal = Seat::new();
     terminal.order(show(build(1)));
     let (prompt, _) = terminal.key(Key::Char('r'));
     assert!(prompt.starts_with("Your words"));
@@ -169,15 +217,125 @@ fn words_are_typed_corrected_sent_or_given_up() {
 }
 
 #[test]
-fn words_for_a_question_that_is_over_are_not_sent_to_the_next() {
-    let mut terminal = Terminal::new("ada", false);
+fn words_for_a_question_that_is_over_go_nowhere() {
+    for end in [Key::Enter, Key::Escape] {
+        let mut terminal = Seat::new();
+        terminal.order(show(build(1)));
+        terminal.order(show(build(2)));
+        terminal.key(Key::Char('r'));
+        terminal.key(Key::Char('w'));
+        let printed = terminal.order(over(1));
+        assert!(printed.starts_with("\n· The agent went away"), "{printed}");
+        assert!(printed.contains("wants to run") && printed.ends_with(NOWHERE), "{printed}");
+        for c in "a1 sd".chars() {
+            assert_eq!(terminal.key(Key::Char(c)), NOTHING);
+        }
+        assert_eq!(terminal.key(Key::Backspace), NOTHING);
+        assert!(terminal.paste("a").iter().all(|pasted| *pasted == NOTHING));
+        let (printed, news) = terminal.key(end);
+        assert!(printed.contains("wants to run") && !printed.contains(NOWHERE), "{printed}");
+        assert_eq!(news, None, "{end:?} answers nothing");
+        assert_eq!(terminal.tap('a'), NOTHING, "it has just appeared");
+        assert_eq!(pressed(&mut terminal, 'a'), Some(Press::Button(Action::Allow)));
+    }
+}
+
+#[test]
+fn words_that_go_nowhere_do_not_hide_the_next_question() {
+    let mut terminal = Seat::new();
     terminal.order(show(build(1)));
-    terminal.order(show(build(2)));
     terminal.key(Key::Char('r'));
-    let mark = Mark { state: State::Gone, text: "The agent went away".to_owned() };
-    terminal.order(Order::Mark { card: build(1), copies: Vec::new(), mark });
-    assert_eq!(terminal.key(Key::Char('x')).1, None);
-    assert_eq!(terminal.key(Key::Enter).1, None);
+    assert!(terminal.order(over(1)).ends_with(NOWHERE));
+    let printed = terminal.order(show(build(2)));
+    assert!(printed.contains("wants to run") && printed.ends_with(NOWHERE), "{printed}");
+    assert_eq!(terminal.key(Key::Char('a')), NOTHING);
+}
+
+#[test]
+fn a_question_is_answered_only_after_it_can_be_seen() {
+    let allow = Some(Press::Button(Action::Allow));
+    let mut terminal = Seat::new();
+    terminal.order(show(build(1)));
+    for key in ['a', 'd', 'r', 'n', 'f', 'x'] {
+        assert_eq!(terminal.tap(key), NOTHING, "{key}");
+    }
+    terminal.now += PAUSE.mul_f32(0.99);
+    assert_eq!(terminal.tap('a'), NOTHING);
+    terminal.now += HELD;
+    assert_eq!(press_of(terminal.tap('a').1), allow);
+    // Another question behind it takes nothing from it.
+    terminal.order(show(build(2)));
+    assert_eq!(press_of(terminal.tap('a').1), allow);
+    // The second tap of two meets the next question.
+    terminal.order(over(1));
+    terminal.now += Duration::from_millis(200);
+    assert_eq!(terminal.tap('a'), NOTHING);
+    assert_eq!(pressed(&mut terminal, 'a'), allow);
+    terminal.order(show(build(3)));
+    assert!(terminal.key(Key::Char('n')).0.contains("wants to run"));
+    assert_eq!(terminal.tap('a'), NOTHING, "another one was turned up");
+}
+
+#[test]
+fn a_key_that_is_held_down_answers_one_question() {
+    let mut terminal = Seat::new();
+    terminal.order(show(build(1)));
+    for _ in 0..100 {
+        terminal.now += Duration::from_millis(33);
+        assert_eq!(terminal.tap('a'), NOTHING);
+    }
+    assert_eq!(press_of(terminal.tap('d').1), Some(Press::Button(Action::Deny)), "another key");
+    assert_eq!(pressed(&mut terminal, 'a'), Some(Press::Button(Action::Allow)), "let go");
+}
+
+#[test]
+fn a_question_that_was_printed_late_is_answered_later() {
+    let mut terminal = Seat::new();
+    terminal.order(show(build(1)));
+    let before = terminal.now + 2 * PAUSE;
+    terminal.now += 4 * PAUSE;
+    terminal.terminal.printed(terminal.now);
+    assert_eq!(terminal.terminal.key(before, Key::Char('a')), NOTHING, "pressed before");
+    assert_eq!(terminal.tap('a'), NOTHING, "just printed");
+    assert!(pressed(&mut terminal, 'a').is_some());
+    terminal.terminal.printed(terminal.now);
+    assert!(press_of(terminal.tap('d').1).is_some(), "what is printed besides is no question");
+}
+
+#[test]
+fn words_are_typed_without_a_pause() {
+    let mut terminal = Seat::new();
+    terminal.order(show(build(1)));
+    terminal.key(Key::Char('r'));
+    let typed: String = "no way".chars().map(|c| terminal.tap(c).0).collect();
+    assert_eq!(typed, "no way");
+    assert_eq!(press_of(terminal.key(Key::Enter).1), Some(Press::Words("no way".to_owned())));
+}
+
+#[test]
+fn what_is_pasted_is_words_and_no_key() {
+    let mut terminal = Seat::new();
+    terminal.order(show(build(1)));
+    assert!(terminal.paste("ad1rnf").iter().all(|pasted| *pasted == NOTHING));
+    terminal.key(Key::Char('r'));
+    terminal.paste("use a");
+    assert_eq!(press_of(terminal.key(Key::Enter).1), Some(Press::Words("use a".to_owned())));
+}
+
+#[test]
+fn a_long_line_is_cut_and_shown_whole_when_asked_for() {
+    let command = "ä".repeat(300) + &"b".repeat(9_000);
+    let long = card(1, "Bash", &json!({ "command": command }), &json!({}));
+    let mut terminal = Seat::new();
+    let printed = terminal.order(show(Arc::clone(&long)));
+    let cut = format!("  {}\n  … 9000 more characters: f shows them\na allow", "ä".repeat(300));
+    assert!(printed.contains(&cut), "{printed}");
+    assert!(terminal.key(Key::Char('f')).0.contains(&command));
+    let mark = Mark { state: State::Allowed, text: "Allowed by ada".to_owned() };
+    let printed = terminal.order(Order::Mark { card: long, copies: Vec::new(), mark });
+    assert!(printed.chars().count() < 400, "{printed}");
+    let fits = card(2, "Bash", &json!({ "command": "b".repeat(300) }), &json!({}));
+    assert!(!terminal.order(show(fits)).contains('…'));
 }
 
 #[test]
@@ -187,7 +345,7 @@ fn number_keys_choose_answers_one_question_at_a_time() {
         { "question": "Size?", "options": [{ "label": "S" }] },
     ]});
     let card = card(1, "AskUserQuestion", &questions, &json!({}));
-    let mut terminal = Terminal::new("ada", false);
+    let mut terminal = Seat::new();
     terminal.order(show(Arc::clone(&card)));
     assert_eq!(pressed(&mut terminal, 'a'), None);
     let pick = |question, option| Some(Press::Button(Action::Pick { question, option }));
@@ -195,6 +353,7 @@ fn number_keys_choose_answers_one_question_at_a_time() {
     let picks = vec![vec![1], vec![]];
     let printed = terminal.order(Order::Picked { card, copies: Vec::new(), picks });
     assert!(printed.contains("✓   Blue") && printed.contains("1 S"), "{printed}");
+    assert_eq!(terminal.tap('1'), NOTHING, "the numbers have just got another meaning");
     assert_eq!(pressed(&mut terminal, '2'), None);
     assert_eq!(pressed(&mut terminal, '1'), pick(1, 0));
     assert_eq!(pressed(&mut terminal, 'o'), Some(Press::Button(Action::Done)));

@@ -1,0 +1,218 @@
+//! Makes keys of the bytes that a terminal sends. They may come cut anywhere, even in the middle
+//! of an arrow key, of which no byte may count as a key.
+
+use callgate_approval::terminal::Key;
+
+const ESCAPE: u8 = 0x1b;
+/// The longest beginning of a sequence that is remembered: as much as tells a paste.
+const LONGEST_SEQUENCE: usize = 8;
+
+/// What has been read so far of what is not whole yet.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    state: State,
+    /// The beginning of a character, at most three bytes.
+    begun: Vec<u8>,
+    /// The beginning of a control sequence, at most [`LONGEST_SEQUENCE`] bytes.
+    sequence: Vec<u8>,
+    is_pasting: bool,
+}
+
+/// Where in an escape sequence we are.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// In none.
+    #[default]
+    Text,
+    /// After an escape, which is a key when nothing follows.
+    Escape,
+    /// After an escape that was taken for a key; the rest may come late all the same.
+    Late,
+    /// After `ESC [`: until a final byte.
+    Control,
+    /// After `ESC O` and the like: one more byte, and numbers before it.
+    Single,
+    /// After `ESC ]` and the like: until BEL, another escape or the end of the line. The last one
+    /// is in no such text, and lets out whoever pressed Alt and a bracket.
+    Words,
+}
+
+impl Decoder {
+    /// The keys that are whole now.
+    pub(super) fn keys(&mut self, bytes: &[u8]) -> Vec<Key> {
+        bytes.iter().filter_map(|&byte| self.byte(byte)).collect()
+    }
+
+    /// Whether an escape waits for what follows; see [`Decoder::silence`].
+    pub(super) fn is_waiting(&self) -> bool {
+        self.state == State::Escape
+    }
+
+    /// Nothing has followed: an escape was the key.
+    pub(super) fn silence(&mut self) -> Option<Key> {
+        if self.state != State::Escape {
+            return None;
+        }
+        self.state = State::Late;
+        (!self.is_pasting).then_some(Key::Escape)
+    }
+
+    fn byte(&mut self, byte: u8) -> Option<Key> {
+        if byte == ESCAPE {
+            self.begun.clear();
+            self.state = State::Escape;
+            return None;
+        }
+        match self.state {
+            State::Text => return self.text(byte),
+            State::Late if !matches!(byte, b'[' | b'O') => {
+                self.state = State::Text;
+                return self.text(byte);
+            }
+            State::Escape | State::Late => self.escape(byte),
+            State::Control => self.control(byte),
+            State::Single if matches!(byte, b'0'..=b'9' | b';') => {}
+            State::Single => self.state = State::Text,
+            State::Words if matches!(byte, 0x07 | b'\r' | b'\n') => self.state = State::Text,
+            State::Words => {}
+        }
+        None
+    }
+
+    fn escape(&mut self, byte: u8) {
+        self.state = match byte {
+            b'[' => State::Control,
+            b'O' | b' '..=b'/' => State::Single,
+            b']' | b'P' | b'X' | b'^' | b'_' => State::Words,
+            // A key that was pressed together with Alt.
+            _ => State::Text,
+        };
+        self.sequence.clear();
+    }
+
+    fn control(&mut self, byte: u8) {
+        match byte {
+            // The function keys of the Linux console have a second bracket and a letter behind it.
+            b'[' if self.sequence.is_empty() => self.state = State::Single,
+            b' '..=b'?' if self.sequence.len() < LONGEST_SEQUENCE => self.sequence.push(byte),
+            b' '..=b'?' => {}
+            _ => {
+                self.state = State::Text;
+                match (byte, &*self.sequence) {
+                    (b'~', b"200") => self.is_pasting = true,
+                    (b'~', b"201") => self.is_pasting = false,
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn text(&mut self, byte: u8) -> Option<Key> {
+        // Some terminals begin a sequence with one byte, which begins no character.
+        if self.begun.is_empty() && matches!(byte, 0x9b | 0x8f) {
+            self.escape(byte - 0x40);
+            return None;
+        }
+        self.begun.push(byte);
+        let c = match std::str::from_utf8(&self.begun) {
+            Ok(text) => text.chars().next(),
+            Err(error) if error.error_len().is_none() => return None,
+            // What is no text at all is dropped.
+            Err(_) => None,
+        };
+        self.begun.clear();
+        if self.is_pasting { pasted(c?) } else { key(c?) }
+    }
+}
+
+fn key(c: char) -> Option<Key> {
+    match c {
+        '\r' | '\n' => Some(Key::Enter),
+        '\u{7f}' | '\u{8}' => Some(Key::Backspace),
+        c if c.is_control() => None,
+        c => Some(Key::Char(c)),
+    }
+}
+
+/// A reply is one line, and only Enter sends it.
+fn pasted(c: char) -> Option<Key> {
+    match c {
+        '\r' | '\n' | '\t' => Some(Key::Pasted(' ')),
+        c if c.is_control() => None,
+        c => Some(Key::Pasted(c)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same keys come out whole and byte by byte.
+    fn check(bytes: &[u8], expected: &[Key]) {
+        assert_eq!(Decoder::default().keys(bytes), expected, "{:?}", bytes.escape_ascii());
+        let mut decoder = Decoder::default();
+        let single: Vec<Key> = bytes.iter().flat_map(|byte| decoder.keys(&[*byte])).collect();
+        assert_eq!(single, expected, "{:?} byte by byte", bytes.escape_ascii());
+    }
+
+    #[test]
+    fn characters_are_read_whole() {
+        check(b"a\n", &[Key::Char('a'), Key::Enter]);
+        check(b"A\r", &[Key::Char('A'), Key::Enter]);
+        check("ä€".as_bytes(), &[Key::Char('ä'), Key::Char('€')]);
+        check(b"\x7f\x01", &[Key::Backspace]);
+        check(b"\xff\xfed", &[Key::Char('d')]);
+    }
+
+    #[test]
+    fn no_byte_of_a_sequence_is_a_key() {
+        let sequences: [&[u8]; 14] = [
+            b"\x1b[A",
+            b"\x1b[a",
+            b"\x1bOa",
+            b"\x1bO2a",
+            b"\x1b[1;5d",
+            b"\x1b[[a",
+            b"\x1b[123456789;123456789d",
+            b"\x1b\x1b[a",
+            b"\x1ba",
+            b"\x1b(a",
+            b"\x1b]11;rgb:aaaa/dddd\x07",
+            b"\x1b]11;rgb:aaaa/dddd\x1b\\",
+            b"\x9ba",
+            b"\x1bPaaa\x1b\\",
+        ];
+        for sequence in sequences {
+            check(sequence, &[]);
+            check(&[b"x", sequence, b"s"].concat(), &[Key::Char('x'), Key::Char('s')]);
+        }
+    }
+
+    #[test]
+    fn an_escape_is_a_key_when_nothing_follows() {
+        let mut decoder = Decoder::default();
+        assert_eq!((decoder.keys(b"\x1b"), decoder.is_waiting()), (vec![], true));
+        assert_eq!((decoder.silence(), decoder.is_waiting()), (Some(Key::Escape), false));
+        assert_eq!(decoder.silence(), None);
+        assert_eq!(decoder.keys(b"d"), [Key::Char('d')]);
+        decoder.keys(b"\x1b");
+        decoder.silence();
+        assert_eq!(decoder.keys(b"[as"), [Key::Char('s')], "the rest of an arrow came late");
+        decoder.keys(b"\x1b[");
+        assert_eq!(decoder.silence(), None);
+        assert_eq!(decoder.keys(b"as"), [Key::Char('s')], "an arrow that was cut");
+    }
+
+    #[test]
+    fn a_paste_is_text_on_one_line() {
+        let [a, blank, d] = ['a', ' ', 'd'].map(Key::Pasted);
+        let expected = [a, blank, d, Key::Char('s')];
+        check(b"\x1b[200~a\nd\x1b[201~s", &expected);
+        // An escape inside is neither a key nor does it hide the end.
+        check(b"\x1b[200~\x1b]a\x1b[201~s", &[Key::Char('s')]);
+        let mut decoder = Decoder::default();
+        decoder.keys(b"\x1b[200~\x1b");
+        assert_eq!(decoder.silence(), None);
+        assert_eq!(decoder.keys(b"[201~s"), [Key::Char('s')]);
+    }
+}
