@@ -1,6 +1,7 @@
 //! What is about to happen, in the terms in which rules speak.
 
 mod input;
+mod patch;
 mod tools;
 pub(crate) mod touch;
 mod url;
@@ -80,6 +81,8 @@ pub struct Act {
     pub unsure: Option<&'static str>,
     /// Whether it looks at all that lies in its folders.
     pub(crate) is_search: bool,
+    /// Whether a path of it may lead anywhere.
+    pub(crate) is_lost: bool,
     /// All texts in the input of a tool that is not known.
     pub(crate) strings: Vec<String>,
     pub(crate) script: Option<Script>,
@@ -108,6 +111,7 @@ impl Act {
             home: place::normal(home),
             unsure: None,
             is_search: false,
+            is_lost: false,
             strings: Vec::new(),
             script: None,
             runs: Runs::default(),
@@ -120,6 +124,10 @@ impl Act {
         tools::fill(&mut act, tool_input);
         act.touched = touch::paths(&act);
         act.swept = touch::swept(&act);
+        if touch::is_lost(&act) {
+            act.is_lost = true;
+            act.doubt("a path in it goes through a link of a process, which may lead anywhere");
+        }
         act
     }
 

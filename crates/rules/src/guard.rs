@@ -2,9 +2,11 @@
 
 mod commands;
 mod places;
+mod program;
 
 use crate::act::{Act, Class};
 use crate::glob::{Tok, literal};
+use crate::place::{Base, resolve};
 pub use places::Kind;
 use places::Place;
 
@@ -59,13 +61,16 @@ impl Guarded {
     /// Why an act touches what is guarded, in words that follow "because"; nothing if it does not.
     #[must_use]
     pub fn touches(&self, act: &Act) -> Option<String> {
+        if act.is_lost {
+            return Some("a path in it may lead anywhere, also to what is guarded".into());
+        }
         if act.script.is_some() {
             return act
                 .runs
                 .commands
                 .iter()
                 .find_map(|command| self.command(command, act))
-                .or_else(|| commands::runs_us(act));
+                .or_else(|| program::runs_us(act));
         }
         match act.class {
             Class::Read => self.read(act),
@@ -86,6 +91,9 @@ impl Guarded {
     }
 
     fn written(&self, act: &Act) -> Option<String> {
+        if act.paths.iter().any(|path| program::names_us(&literal(path))) {
+            return Some("it could change the program callgate".into());
+        }
         act.paths
             .iter()
             .find_map(|path| {
@@ -108,7 +116,21 @@ impl Guarded {
             let is_hit = |place: &&Place| place.holds(&path) || place.is_joined(&path, &others);
             self.places.iter().find(is_hit).map(Place::why)
         });
-        by_path.or_else(|| act.strings.iter().find_map(|text| self.marked(text)))
+        by_path
+            .or_else(|| act.strings.iter().find_map(|text| self.marked(text)))
+            .or_else(|| act.strings.iter().find_map(|text| self.told(text, act)))
+    }
+
+    /// A text that is a folder above a place, or a command that touches one.
+    fn told(&self, text: &str, act: &Act) -> Option<String> {
+        let text = text.trim();
+        let is_path = text.starts_with(['/', '~', '.']) && !text.contains('\n');
+        let base = Base { cwd: &act.project, home: &act.home };
+        let path = is_path.then(|| plain(&literal(&resolve(text, base))));
+        let is_above = |place: &&Place| path.as_ref().is_some_and(|path| place.is_below(path));
+        let is_line = text.contains(['*', '?', '[', '/', '~']);
+        let said = || is_line.then(|| self.said(text, act)).flatten();
+        self.places.iter().find(is_above).map(Place::why).or_else(said)
     }
 
     /// Whether a text holds the name of something guarded.

@@ -1,8 +1,11 @@
 //! Paths as words: absolute and without `.`, `..` and double slashes, by their letters alone.
 //!
-//! Nothing here looks at a disk, so a symbolic link is a name like any other.
+//! Nothing here looks at a disk, so a symbolic link is a name like any other; only the
+//! [links](link) that every system has are known.
 
-use crate::glob::Tok;
+pub(crate) mod link;
+
+use crate::glob::{Tok, literal};
 
 /// The folders against which `~` and relative paths are read.
 #[derive(Debug, Clone, Copy)]
@@ -29,19 +32,12 @@ pub(crate) fn join(cwd: &str, word: &str) -> String {
     normal(&if word.starts_with('/') { word.to_owned() } else { format!("{cwd}/{word}") })
 }
 
-/// An absolute path without `.`, `..` and double slashes.
+/// An absolute path without `.`, `..` and double slashes, and without the links of a process to
+/// the root.
 pub(crate) fn normal(path: &str) -> String {
-    let mut segments: Vec<&str> = Vec::new();
-    for segment in path.split('/') {
-        match segment {
-            "" | "." => {}
-            ".." => {
-                segments.pop();
-            }
-            segment => segments.push(segment),
-        }
-    }
-    format!("/{}", segments.join("/"))
+    let toks = normal_toks(&literal(path));
+    let chars = toks.iter().filter_map(|tok| if let Tok::Is(c) = tok { Some(*c) } else { None });
+    chars.collect()
 }
 
 /// The same for a path with wildcards. What a `..` leads to after a wildcard that may itself hold
@@ -53,13 +49,20 @@ pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
         match segment {
             [] | [Tok::Is('.')] => {}
             [Tok::Is('.'), Tok::Is('.')] => {
-                if segments.iter().any(|segment| segment.contains(&Tok::Cross)) {
+                if link::is_lost(&segments) {
+                    // It stays lost, wherever it climbs.
+                } else if link::climbs_unknown(&segments) {
+                    segments = link::ANYWHERE.to_vec();
+                } else if segments.iter().any(|segment| segment.contains(&Tok::Cross)) {
                     segments = vec![unknown];
                 } else {
                     segments.pop();
                 }
             }
             segment => segments.push(segment),
+        }
+        if link::is_root(&segments) {
+            segments.clear();
         }
     }
     if segments.is_empty() {
@@ -99,7 +102,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::glob::{Lean, literal, meets};
+    use crate::glob::{Lean, meets};
 
     const BASE: Base<'_> = Base { cwd: "/home/ada/engine", home: "/home/ada" };
 
@@ -126,6 +129,15 @@ mod tests {
         check("~/x/../y", "/home/ada/y");
         check("~root/x", "/home/ada/engine/~root/x");
         check("a~", "/home/ada/engine/a~");
+        check("/proc/self/root/etc/passwd", "/etc/passwd");
+        check("/proc//1/./root/../etc", "/etc");
+        check("/proc/thread-self/root/proc/9/root", "/");
+        check("/proc/self/rooted/x", "/proc/self/rooted/x");
+        check("/x/proc/self/root/y", "/x/proc/self/root/y");
+        check("/proc/self/cwd/../x", "/proc/self/cwd/x");
+        check("/proc/net/../root/x", "/proc/self/cwd/root/x");
+        check("/dev/fd/../root/x", "/proc/self/cwd/root/x");
+        check("/proc/../x", "/x");
     }
 
     #[test]

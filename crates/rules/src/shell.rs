@@ -88,6 +88,14 @@ impl Script {
         script
     }
 
+    /// Adds another one that may run as well.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.commands.extend(other.commands);
+        self.bodies.extend(other.bodies);
+        self.is_broken |= other.is_broken;
+        other.unclear.into_iter().for_each(|why| self.doubt(why));
+    }
+
     /// Whether everything was understood.
     #[must_use]
     pub fn is_clear(&self) -> bool {

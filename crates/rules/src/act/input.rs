@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 
 use super::MOST_STRINGS;
 
+/// The most texts in a list that are read as the names of one path.
+const MOST_NAMES: usize = 64;
+
 /// A tool's input, or why it is not clear what it says.
 pub(super) fn read(text: &str) -> Result<Map<String, Value>, &'static str> {
     let Ok(members) = Members::read(text) else { return Err("its input is no JSON object") };
@@ -45,7 +48,10 @@ pub(super) fn strings(input: &Map<String, Value>) -> Vec<String> {
         }
         match value {
             Value::String(text) => found.push(text.clone()),
-            Value::Array(values) => left.extend(values),
+            Value::Array(values) => {
+                found.extend(joined(values));
+                left.extend(values);
+            }
             Value::Object(map) => {
                 add(map, &mut found);
                 left.extend(map.values());
@@ -54,4 +60,11 @@ pub(super) fn strings(input: &Map<String, Value>) -> Vec<String> {
         }
     }
     found
+}
+
+/// The names of a path that are given one by one.
+fn joined(values: &[Value]) -> Option<String> {
+    let names: Vec<&str> = values.iter().map_while(Value::as_str).collect();
+    let is_path = (2..=MOST_NAMES).contains(&names.len()) && names.len() == values.len();
+    is_path.then(|| names.join("/"))
 }

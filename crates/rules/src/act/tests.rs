@@ -48,7 +48,7 @@ fn claude_codes_tools_are_known() {
     check(
         "Glob",
         r#"{"pattern":"../../*","path":"src"}"#,
-        &expect!["read; path /home/ada; search"],
+        &expect!["read; path /home/ada; search; its pattern climbs to an unknown folder"],
     );
     check(
         "Glob",
@@ -156,6 +156,39 @@ fn what_cannot_be_known_is_said() {
         &expect!["network; its URL can be read in more than one way"],
     );
     check("WebFetch", r"{}", &expect!["network; its input names no URL"]);
+    for (tool, input) in [
+        ("Bash", r#"{"command":"ls","cmd":"ls"}"#),
+        ("Bash", r#"{"command":"ls","script":"rm"}"#),
+        ("Bash", r#"{"command":"ls","cwd":"/x"}"#),
+        ("run_shell_command", r#"{"command":"ls","workdir":"/x"}"#),
+        ("shell", r#"{"command":"ls","cwd":"/x","workdir":"/x"}"#),
+        ("shell", r#"{"command":"ls","workdir":["/x"]}"#),
+        ("Read", r#"{"file_path":"a","path":"a"}"#),
+        ("Read", r#"{"file_path":"a","paths":["/etc/passwd"]}"#),
+        ("Read", r#"{"file_path":"file:///etc/passwd"}"#),
+        ("Write", r#"{"file_path":"$HOME/x"}"#),
+        ("Write", r#"{"file_path":"/proc/self/cwd/x"}"#),
+        ("Grep", r#"{"pattern":"x","glob":"../../**"}"#),
+        ("Bash", r#"{"command":"cat /dev/fd/3"}"#),
+        ("Bash", r#"{"command":"cd /proc/self/root; ls"}"#),
+        ("Bash", r#"{"command":"cd /proc/self; cd root; ls"}"#),
+        ("apply_patch", r#"{"input":"*** Add File: a","patch":"*** Add File: b"}"#),
+        ("apply_patch", r#"{"input":"*** Add File: a\n*** Move To: b"}"#),
+        ("apply_patch", r#"{"input":"*** Add File: a\n \t***Add File: b"}"#),
+    ] {
+        assert!(act(tool, input).doubts().is_some(), "{tool} {input}");
+    }
+    for (tool, input) in [
+        ("Bash", r#"{"command":"ls","cmd":null,"description":"x","timeout":5}"#),
+        ("Bash", r#"{"command":"cat /proc/self/root/etc/hosts"}"#),
+        ("Grep", r#"{"pattern":"x","glob":"*.rs","output_mode":"files_with_matches"}"#),
+        (
+            "apply_patch",
+            r#"{"input":"*** Begin Patch\r\n*** Add File: a\r\n+x\r\n*** End Patch\r\n"}"#,
+        ),
+    ] {
+        assert_eq!(act(tool, input).doubts(), None, "{tool} {input}");
+    }
     let relative = Act::of("Read", r#"{"file_path":"a"}"#, "engine", "claude", "/home/ada");
     assert!(relative.unsure.is_some());
     let many: Vec<String> = (0..=MOST_STRINGS).map(|n| n.to_string()).collect();

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::input::{strings, text, texts};
-use super::{Act, Class, MOST_STRINGS, host_of, input};
+use super::{Act, Class, MOST_STRINGS, host_of, input, patch};
 use crate::place::{Base, resolve};
 use crate::shell::Script;
 
@@ -24,6 +24,14 @@ const QUIET_TOOLS: &[&str] =
     &["Task", "Agent", "ExitPlanMode", "AskUserQuestion", "TodoWrite", "get_system_info"];
 /// The members that name a file or a folder.
 const PATHS: [&str; 5] = ["file_path", "path", "notebook_path", "filePath", "dir_path"];
+
+/// The members that name a command.
+const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
+/// The members that name the folder of a command, and the tools that have one of them.
+const FOLDERS: [&str; 4] = ["workdir", "cwd", "working_directory", "directory"];
+const FOLDER_TOOLS: &[&str] = &["shell", "local_shell", "shell_command", "exec_command"];
+/// Which of two members a tool takes is anybody's guess.
+const TWICE: &str = "its input says the same thing in more than one place";
 
 pub(super) fn class(tool: &str) -> Class {
     let is = |list: &[&str]| list.contains(&tool);
@@ -55,9 +63,15 @@ pub(super) fn fill(act: &mut Act, json: &str) {
         Class::Run => command(act, &input),
         Class::Network => network(act, &input),
         Class::Write if tool == "apply_patch" => {
-            let patch = text(&input, "input").or_else(|| text(&input, "patch"));
-            let patch = patch.or_else(|| text(&input, "command")).unwrap_or_default().to_owned();
-            apply_patch(act, &patch);
+            let patches: Vec<&str> = ["input", "patch", "command"]
+                .iter()
+                .filter_map(|name| text(&input, name))
+                .collect();
+            if patches.len() > 1 {
+                act.doubt(TWICE);
+            }
+            let project = act.project.clone();
+            patch::fill(act, &patches.join("\n"), &project);
         }
         _ if QUIET_TOOLS.contains(&tool) => {}
         Class::Read | Class::Write => files(act, &input),
@@ -82,9 +96,14 @@ fn files(act: &mut Act, input: &Map<String, Value>) {
     if named.is_empty() && !act.is_search {
         act.doubt("its input names no file");
     }
+    let others: Vec<&str> = others(input).collect();
+    if named.len() > 1 || !others.is_empty() {
+        act.doubt(TWICE);
+    }
     let base = Base { cwd: &act.project, home: &act.home };
-    let mut paths: Vec<String> = named.iter().map(|path| resolve(path, base)).collect();
-    if named.is_empty() {
+    let mut paths: Vec<String> =
+        named.iter().chain(&others).map(|path| resolve(path, base)).collect();
+    if paths.is_empty() {
         paths.push(act.project.clone());
     }
     if matches!(act.tool.as_str(), "Glob" | "search_files")
@@ -95,10 +114,42 @@ fn files(act: &mut Act, input: &Map<String, Value>) {
             act.doubt("its pattern climbs to an unknown folder");
         }
     }
-    if named.iter().any(|path| path.contains('\0')) {
-        act.doubt("the path in its input has a NUL");
+    if text(input, "glob").is_some_and(|glob| glob.contains("..")) {
+        act.doubt("its pattern climbs to an unknown folder");
+    }
+    for path in named {
+        if let Some(why) = odd(path) {
+            act.doubt(why);
+        }
     }
     act.paths = paths;
+}
+
+/// Texts of other members that say of themselves that they name a file.
+fn others(input: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let says = |name: &str| {
+        let name = name.to_lowercase();
+        name.contains("path") || name.contains("file")
+    };
+    let other = input.iter().filter(move |(name, _)| says(name) && !PATHS.contains(&name.as_str()));
+    other.flat_map(|(_, value)| match value {
+        Value::String(text) => vec![text.as_str()],
+        Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    })
+}
+
+/// Why a path may mean another one to the tool than it does here.
+fn odd(path: &str) -> Option<&'static str> {
+    if path.contains('\0') {
+        Some("the path in its input has a NUL")
+    } else if path.trim_start().to_lowercase().starts_with("file:") {
+        Some("the path in its input is a URL")
+    } else if path.trim_start().starts_with('$') {
+        Some("the path in its input begins with a variable")
+    } else {
+        None
+    }
 }
 
 /// The folder in which a search by this pattern begins.
@@ -110,12 +161,10 @@ fn searched(folder: &str, pattern: &str, home: &str) -> String {
     resolve(&fixed, Base { cwd: folder, home })
 }
 
-/// Whether a `..` or a second root stands behind a wildcard.
+/// Whether it has a `..`, or a second root stands behind a wildcard.
 fn begins_wild(pattern: &str) -> bool {
     let wild = pattern.find(['*', '?', '[', '{', '!', '(']).unwrap_or(pattern.len());
-    pattern[wild..].contains("..")
-        || pattern[wild..].contains("{/")
-        || pattern[wild..].contains(",/")
+    pattern.contains("..") || pattern[wild..].contains("{/") || pattern[wild..].contains(",/")
 }
 
 fn network(act: &mut Act, input: &Map<String, Value>) {
@@ -152,10 +201,16 @@ fn command(act: &mut Act, input: &Map<String, Value>) {
     if input.contains_key("shell") {
         act.doubt("it chooses its own shell");
     }
-    let folder = text(input, "workdir").or_else(|| text(input, "cwd")).unwrap_or(".");
-    let cwd = resolve(folder, Base { cwd: &act.project, home: &act.home });
-    let member =
-        if input.contains_key("cmd") && !input.contains_key("command") { "cmd" } else { "command" };
+    let folders = folders(act, input);
+    let members: Vec<&str> = COMMANDS
+        .into_iter()
+        .filter(|name| input.get(*name).is_some_and(|v| !v.is_null()))
+        .collect();
+    if members.len() > 1 || folders.len() > 1 {
+        return contradicted(act, input, &members, &folders);
+    }
+    let member = members.first().copied().unwrap_or("command");
+    let cwd = folders[0].clone();
     if let Some(words) = texts(input, member) {
         argv(act, &words, &cwd);
     } else if let Some(line) = text(input, member) {
@@ -166,6 +221,49 @@ fn command(act: &mut Act, input: &Map<String, Value>) {
     } else {
         act.doubt("its input names no command");
         act.strings = strings(input);
+    }
+}
+
+/// The folders in which a command may run: one, unless the input is in doubt.
+fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
+    let named: Vec<&Value> =
+        FOLDERS.iter().filter_map(|name| input.get(*name)).filter(|v| !v.is_null()).collect();
+    let has_them = FOLDER_TOOLS.contains(&act.tool.as_str());
+    if !named.is_empty() && !has_them {
+        act.doubt("its input names a folder, which this tool does not know");
+    }
+    if named.iter().any(|folder| folder.as_str().is_none_or(|folder| odd(folder).is_some())) {
+        act.doubt("the folder in its input is no path");
+    }
+    let base = Base { cwd: &act.project, home: &act.home };
+    let mut found: Vec<String> =
+        named.iter().filter_map(|v| v.as_str()).map(|folder| resolve(folder, base)).collect();
+    if found.is_empty() || !has_them {
+        found.insert(0, act.project.clone());
+    }
+    found
+}
+
+/// Input that says the same thing twice: all of it is looked through, and nothing allows it.
+fn contradicted(act: &mut Act, input: &Map<String, Value>, members: &[&str], folders: &[String]) {
+    act.doubt(TWICE);
+    act.strings = strings(input);
+    let mut whole = Script::default();
+    let mut shown = Vec::new();
+    for member in members {
+        let words = texts(input, member);
+        shown.extend(text(input, member).map(ToOwned::to_owned));
+        shown.extend(words.as_ref().map(|words| words.join(" ")));
+        for cwd in folders {
+            let line = text(input, member).map(|line| Script::read(line, cwd, &act.home));
+            let argv = words.as_ref().map(|words| Script::of_words(words.iter().copied(), cwd));
+            for script in line.into_iter().chain(argv) {
+                whole.add(script);
+            }
+        }
+    }
+    if !whole.commands.is_empty() {
+        act.run(shown.join("\n"), whole);
     }
 }
 
@@ -187,7 +285,7 @@ fn with_args(act: &mut Act, program: &str, input: &Map<String, Value>, cwd: &str
 fn argv(act: &mut Act, words: &[&str], cwd: &str) {
     if let ["apply_patch" | "applypatch", patch] = words {
         act.class = Class::Write;
-        apply_patch(act, patch);
+        patch::fill(act, patch, cwd);
         return;
     }
     let script = Script::of_words(words.iter().copied(), cwd);
@@ -198,20 +296,4 @@ fn argv(act: &mut Act, words: &[&str], cwd: &str) {
         .map(crate::shell::Word::shown)
         .collect();
     act.run(shown.join(" "), script);
-}
-
-/// The files of a patch in Codex's form.
-fn apply_patch(act: &mut Act, patch: &str) {
-    const MARKS: [&str; 4] =
-        ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
-    let base = Base { cwd: &act.project, home: &act.home };
-    let named = patch.lines().filter_map(|line| {
-        let line = line.trim_start();
-        MARKS.iter().find_map(|mark| line.strip_prefix(mark))
-    });
-    act.paths = named.map(|path| resolve(path.trim(), base)).collect();
-    if act.paths.is_empty() {
-        act.doubt("its patch names no file");
-        act.strings.push(patch.to_owned());
-    }
 }

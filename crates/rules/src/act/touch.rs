@@ -5,6 +5,7 @@
 
 use super::Act;
 use crate::glob::{Tok, is_text, literal};
+use crate::place::link::leads_anywhere;
 use crate::place::normal_toks;
 use crate::shell::names::{MOVERS, SEARCHERS, is_one_of};
 use crate::shell::{Command, MOST_WILD_WORDS, Word};
@@ -32,6 +33,17 @@ pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
         return vec![vec![Tok::Cross]];
     }
     few_wild(found, act)
+}
+
+/// Whether one of the paths, or a folder of a command, may lead anywhere. In a line that is not
+/// understood a variable alone says nothing.
+pub(super) fn is_lost(act: &Act) -> bool {
+    let begins =
+        |path: &[Tok]| ["/proc/", "/dev/fd/"].iter().any(|p| path.starts_with(&literal(p)));
+    let counts = |path: &[Tok]| act.is_clear() || is_text(path) || begins(path);
+    let mut folders = act.runs.commands.iter().flat_map(|command| &command.folders);
+    act.touched.iter().any(|path| counts(path) && leads_anywhere(path))
+        || folders.any(|folder| leads_anywhere(&literal(folder)))
 }
 
 /// A line with many wildcards is not understood and asks anyway, so that the first are enough.

@@ -1,26 +1,34 @@
-//! Commands that touch what is guarded, run callgate, or end it.
+//! Commands that touch what is guarded.
 
 use super::places::{Kind, Place};
-use super::{Guarded, HOOK, PROGRAM, plain};
+use super::{Guarded, plain, program};
 use crate::act::{Act, touch};
 use crate::glob::{Lean, Tok, is_text, literal, meets};
 use crate::place::{above, last_name, normal_toks};
-use crate::shell::names::{INTERPRETERS, MOVERS, SEARCHERS, SHELLS, is_one_of};
-use crate::shell::{Command, Word};
+use crate::shell::loose::Runs;
+use crate::shell::names::{INTERPRETERS, MOVERS, SEARCHERS, SHELLS, WRAPPERS, is_one_of};
+use crate::shell::{Command, Script, Word};
 
-/// Programs that end others.
-const KILLERS: &str = "kill pkill killall skill fuser xkill tskill snice";
-/// Programs that start and stop services.
-const SERVICES: &str = "systemctl service launchctl rc-service initctl supervisorctl loginctl";
 /// Programs that put files into the folder that they name last.
 const COPIERS: &str = "cp gcp mv gmv ln gln install ginstall rsync scp";
 
+/// What is longer is no command line that somebody wrote into another tool's input.
+const LONGEST_SAID: usize = 20_000;
 /// Programs that run another one on what they are fed.
 const FEEDERS: &str = "xargs gxargs parallel";
+
+/// Programs that write whatever files their input names, in the folder in which they are told to.
+const UNPACKERS: &str = "patch gpatch tar gtar bsdtar unzip bsdcpio cpio pax 7z";
+/// What `git` does so.
+const CHECKOUTS: &str = "apply am checkout checkout-index restore reset switch stash pull merge \
+    rebase cherry-pick revert clone worktree read-tree clean submodule";
 
 impl Guarded {
     /// Why a command touches what is guarded.
     pub(super) fn command(&self, command: &Command, act: &Act) -> Option<String> {
+        if let Some(why) = program::writes_us(command, act) {
+            return Some(why);
+        }
         let all = || command.words.iter().chain(&command.assigns).chain(&command.redirects);
         if let Some(why) = all().find_map(|word| self.marked(&word.known_text())) {
             return Some(why);
@@ -37,6 +45,29 @@ impl Guarded {
         self.places.iter().find(is_hit).map(Place::why).or_else(|| self.swept(command, act, &paths))
     }
 
+    /// Why a text that may be a command line touches what is guarded, were it run.
+    pub(super) fn said(&self, text: &str, act: &Act) -> Option<String> {
+        if text.len() > LONGEST_SAID {
+            return None;
+        }
+        let script = Script::read(text, &act.project, &act.home);
+        Runs::of(&script, &act.home).commands.iter().find_map(|command| {
+            let mut paths = Vec::new();
+            touch::of_command(command, &act.home, &mut paths);
+            // In other texts a bracket is no wildcard.
+            paths.retain(|path| !path.contains(&Tok::Cross) || begins_known(path, &act.project));
+            let paths: Vec<Vec<Tok>> = paths.iter().map(|path| plain(path)).collect();
+            let is_hit = |place: &&Place| paths.iter().any(|path| place.holds(path));
+            let sweeps = || {
+                let program = command.program()?;
+                let is = |list| is_one_of(program, list);
+                let is_sweeper = is(MOVERS) || is(UNPACKERS) || is(SEARCHERS) || is(WRAPPERS);
+                is_sweeper.then(|| self.swept(command, act, &paths))?
+            };
+            self.places.iter().find(is_hit).map(Place::why).or_else(sweeps)
+        })
+    }
+
     /// Why a command takes what is guarded along with a folder above it.
     fn swept(&self, command: &Command, act: &Act, paths: &[Vec<Tok>]) -> Option<String> {
         let is =
@@ -47,6 +78,11 @@ impl Guarded {
             // What it is fed may be any file here.
             moved.extend(command.folders.iter().map(|folder| literal(folder)));
         }
+        let mut written = Vec::new();
+        if is(UNPACKERS) || (is("git") && is(CHECKOUTS)) {
+            written.extend_from_slice(paths);
+            written.extend(command.folders.iter().map(|folder| literal(folder)));
+        }
         let mut read = Vec::new();
         if is(COPIERS) {
             read = sources(command, act);
@@ -55,7 +91,7 @@ impl Guarded {
             read.extend(command.folders.iter().map(|folder| literal(folder)));
         }
         let is_hit = |place: &&Place| {
-            moved.iter().any(|path| place.is_below(path))
+            moved.iter().chain(&written).any(|path| place.is_below(path))
                 || (place.kind == Kind::Own && read.iter().any(|path| place.is_below(path)))
         };
         let holds_project = |path: &Vec<Tok>| {
@@ -70,8 +106,13 @@ impl Guarded {
     }
 }
 
+/// Whether a path with a wildcard begins with a name that is written out, and not in the project.
+fn begins_known(path: &[Tok], project: &str) -> bool {
+    matches!(path, [_, Tok::Is(_), ..]) && !path.starts_with(&literal(project))
+}
+
 /// Whether a program that can change folders is told to, or its findings are handed to another.
-fn changes(command: &Command, act: &Act) -> bool {
+pub(super) fn changes(command: &Command, act: &Act) -> bool {
     let feeds = |words: &[Word]| {
         words.first().and_then(Word::text).is_some_and(|program| {
             [FEEDERS, SHELLS, INTERPRETERS].iter().any(|list| is_one_of(program, list))
@@ -127,85 +168,4 @@ fn relatives(command: &Command) -> Vec<Vec<Tok>> {
         }
     }
     found
-}
-
-/// Why an act runs callgate, or ends it.
-pub(super) fn runs_us(act: &Act) -> Option<String> {
-    act.runs
-        .each()
-        .find_map(|(_, words)| {
-            let (program, rest) = words.split_first()?;
-            let program = program.known_text();
-            let name = last_name(&program).to_lowercase();
-            let texts: Vec<String> =
-                rest.iter().map(|word| word.known_text().to_lowercase()).collect();
-            if is_us(&name) && !is_harmless(&texts) {
-                return Some("it runs callgate itself".into());
-            }
-            if is_one_of(&name, KILLERS) && !kills_others(&name, &texts) {
-                return Some("it could end callgate".into());
-            }
-            let names_us = texts.iter().any(|text| text.contains(PROGRAM));
-            (is_one_of(&name, SERVICES) && names_us).then(|| "it could stop callgate".into())
-        })
-        .or_else(|| moves_us(act))
-}
-
-/// Whether this is the name of one of our programs, in small letters.
-fn is_us(name: &str) -> bool {
-    [PROGRAM, HOOK].contains(&name)
-}
-
-/// Whether callgate only says what it is.
-fn is_harmless(words: &[String]) -> bool {
-    let is_name = |word: &String| word.chars().all(|c| c.is_ascii_lowercase());
-    match words {
-        [only] if matches!(only.as_str(), "--help" | "-h" | "--version" | "-v" | "help") => true,
-        [names @ .., last] if last == "--help" => names.len() <= 2 && names.iter().all(is_name),
-        _ => false,
-    }
-}
-
-/// Whether a program that ends others is told names that cannot be ours.
-fn kills_others(program: &str, words: &[String]) -> bool {
-    let is_signal = |word: &str| {
-        let name = word.trim_start_matches('-');
-        word.starts_with('-')
-            && (name.parse::<u8>().is_ok_and(|signal| signal > 0)
-                || ["term", "kill", "int", "hup", "quit", "usr1", "usr2", "x", "n", "o"]
-                    .contains(&name))
-    };
-    let (signals, names): (Vec<&String>, Vec<&String>) =
-        words.iter().partition(|word| word.starts_with('-'));
-    if program == "kill" {
-        let is_job = |name: &&String| {
-            name.strip_prefix('%').is_some_and(|job| job.bytes().all(|b| b.is_ascii_digit()))
-        };
-        return words == ["-l"] || (!names.is_empty() && names.iter().all(is_job));
-    }
-    let is_other = |name: &&String| {
-        name.len() > 1
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
-            && !HOOK.contains(name.as_str())
-            && !name.contains(PROGRAM)
-    };
-    matches!(program, "pkill" | "killall")
-        && !names.is_empty()
-        && names.iter().all(is_other)
-        && signals.iter().all(|word| is_signal(word))
-}
-
-/// Why an act removes or replaces the program.
-fn moves_us(act: &Act) -> Option<String> {
-    let names_us = |word: &Word| is_us(&last_name(&word.known_text()).to_lowercase());
-    let is_mover = |words: &[Word]| {
-        words.first().and_then(Word::text).is_some_and(|program| is_one_of(program, MOVERS))
-    };
-    let mut each = act.runs.each();
-    each.any(|(command, words)| {
-        is_mover(words)
-            && changes(command, act)
-            && words[1..].iter().chain(&command.redirects).any(names_us)
-    })
-    .then(|| "it could change the program callgate".into())
 }

@@ -2,6 +2,7 @@
 
 use super::names::{STATEFUL, is_one_of};
 use super::{Command, MOST_WILD_WORDS, Script, Word};
+use crate::place::link::is_through_root;
 use crate::place::{Base, join, last_name, normal};
 
 /// The most folders in which a command may run before that counts as unknown.
@@ -76,13 +77,14 @@ fn step(command: &Command, folders: &mut Vec<String>, home: &str) -> bool {
         }
         _ => return false,
     };
+    let is_known = !folders.iter().any(|cwd| is_through_root(cwd, target));
     let gone: Vec<String> = folders.iter().map(|cwd| join(cwd, target)).collect();
     for folder in gone {
         if !folders.contains(&folder) {
             folders.push(folder);
         }
     }
-    let is_known = folders.len() <= MOST_FOLDERS;
+    let is_known = is_known && folders.len() <= MOST_FOLDERS;
     folders.truncate(MOST_FOLDERS);
     is_known
 }

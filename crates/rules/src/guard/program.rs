@@ -1,0 +1,134 @@
+//! Commands that run callgate, end it, or put another program in its place.
+
+use super::commands::changes;
+use super::{HOOK, PROGRAM, plain};
+use crate::act::{Act, touch};
+use crate::glob::{Lean, Tok, literal, meets};
+use crate::place::last_name;
+use crate::shell::names::{MOVERS, SEARCHERS, WRAPPERS, is_one_of};
+use crate::shell::{Command, Word};
+
+/// Programs that end others.
+const KILLERS: &str = "kill pkill killall skill fuser xkill tskill snice";
+/// Programs that start and stop services.
+const SERVICES: &str = "systemctl service launchctl rc-service initctl supervisorctl loginctl";
+/// Programs to which the name of a program is something to look at, or no file at all.
+const READERS: &str = "cat bat ls ll exa eza file which type whereis stat head tail wc grep egrep \
+    fgrep zgrep rg ag ack ugrep cd pushd chdir echo printf test [ true md5sum sha1sum sha256sum \
+    shasum b3sum du df less more man readlink realpath basename dirname diff cmp strings nm \
+    objdump readelf ldd otool xxd hexdump od tree pgrep pidof ps find gfind fd fdfind git gh \
+    cargo time timeout nice command sudo env kill pkill killall systemctl service launchctl \
+    journalctl mkdir export cut sort uniq tr jq";
+
+/// Why an act runs callgate, or ends it.
+pub(super) fn runs_us(act: &Act) -> Option<String> {
+    act.runs.each().find_map(|(_, words)| {
+        let (program, rest) = words.split_first()?;
+        let program = program.known_text();
+        let name = last_name(&program).to_lowercase();
+        let texts: Vec<String> = rest.iter().map(|word| word.known_text().to_lowercase()).collect();
+        if is_us(&name) && !is_harmless(&texts) {
+            return Some("it runs callgate itself".into());
+        }
+        if is_one_of(&name, KILLERS) && !kills_others(&name, &texts) {
+            return Some("it could end callgate".into());
+        }
+        if name == "cargo" && installs_us(&texts) {
+            return Some("it could replace the program callgate".into());
+        }
+        let names_us = texts.iter().any(|text| text.contains(PROGRAM));
+        (is_one_of(&name, SERVICES) && names_us).then(|| "it could stop callgate".into())
+    })
+}
+
+/// Whether this is the name of one of our programs, in small letters.
+fn is_us(name: &str) -> bool {
+    [PROGRAM, HOOK].contains(&name)
+}
+
+/// Whether callgate only says what it is.
+fn is_harmless(words: &[String]) -> bool {
+    let is_name = |word: &String| word.chars().all(|c| c.is_ascii_lowercase());
+    match words {
+        [only] if matches!(only.as_str(), "--help" | "-h" | "--version" | "-v" | "help") => true,
+        [names @ .., last] if last == "--help" => names.len() <= 2 && names.iter().all(is_name),
+        _ => false,
+    }
+}
+
+/// Whether a program that ends others is told names that cannot be ours.
+fn kills_others(program: &str, words: &[String]) -> bool {
+    let is_signal = |word: &str| {
+        let name = word.trim_start_matches('-');
+        word.starts_with('-')
+            && (name.parse::<u8>().is_ok_and(|signal| signal > 0)
+                || ["term", "kill", "int", "hup", "quit", "usr1", "usr2", "x", "n", "o"]
+                    .contains(&name))
+    };
+    let (signals, names): (Vec<&String>, Vec<&String>) =
+        words.iter().partition(|word| word.starts_with('-'));
+    if program == "kill" {
+        let is_job = |name: &&String| {
+            name.strip_prefix('%').is_some_and(|job| job.bytes().all(|b| b.is_ascii_digit()))
+        };
+        return words == ["-l"] || (!names.is_empty() && names.iter().all(is_job));
+    }
+    let is_other = |name: &&String| {
+        name.len() > 1
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+            && !HOOK.contains(name.as_str())
+            && !name.contains(PROGRAM)
+    };
+    matches!(program, "pkill" | "killall")
+        && !names.is_empty()
+        && names.iter().all(is_other)
+        && signals.iter().all(|word| is_signal(word))
+}
+
+/// Whether `cargo` puts a program in place that may be ours.
+fn installs_us(words: &[String]) -> bool {
+    let is_install = |word: &String| matches!(word.as_str(), "install" | "binstall");
+    let may_be_us = |word: &String| word.contains(PROGRAM) || word.starts_with("--path");
+    words.iter().any(is_install) && words.iter().any(may_be_us)
+}
+
+/// Why a command may write one of the programs, by whatever name of a folder.
+pub(super) fn writes_us(command: &Command, act: &Act) -> Option<String> {
+    let is_wrapper = command.program().is_some_and(|program| is_one_of(program, WRAPPERS));
+    let mut inner = act.runs.each().filter(|(other, _)| is_wrapper && *other == command);
+    (command.redirects.iter().any(|word| names_us(&word.toks()))
+        || may_write(&command.words, command, act)
+        || inner.any(|(_, words)| may_write(words, command, act)))
+    .then(|| "it could change the program callgate".into())
+}
+
+/// Whether these words of a command name one of the programs for more than to look at it.
+fn may_write(words: &[Word], command: &Command, act: &Act) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    // What belongs to a wrapper before the program.
+    if program.known_text().starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+        return false;
+    }
+    let is = |list| program.text().is_some_and(|program| is_one_of(program, list));
+    let is_output = |word: &Word| {
+        let text = word.known_text();
+        text.starts_with("-o") || text.starts_with("--output")
+    };
+    let only_reads = if is(MOVERS) { !changes(command, act) } else { is(READERS) };
+    let is_told = rest.iter().any(is_output) && !is(SEARCHERS);
+    (!only_reads || is_told) && rest.iter().any(|word| names_us(&word.toks()))
+}
+
+/// Whether the last name of a path, or of a part of a word, could be that of one of the programs.
+pub(super) fn names_us(word: &[Tok]) -> bool {
+    let word = plain(word);
+    let name = |part: &[Tok]| -> Vec<Tok> {
+        let mut names = part.split(|tok| *tok == Tok::Is('/'));
+        names.rfind(|name| !name.is_empty()).unwrap_or_default().to_vec()
+    };
+    touch::parts(&word).map(name).any(|name| {
+        // A name of which too little is written is left to other rules.
+        let is_written = name.iter().filter(|tok| matches!(tok, Tok::Is(_))).count() > 3;
+        is_written && [PROGRAM, HOOK].iter().any(|us| meets(&name, &literal(us), Lean::Generous))
+    })
+}

@@ -1,0 +1,82 @@
+//! The links that every system has: those of a process to its root, its folder and its files.
+
+use std::sync::LazyLock;
+
+use crate::glob::{Lean, Tok, literal, meets};
+
+/// A path of which nothing is known, written as one that is: the working folder of a process.
+pub(super) const ANYWHERE: [&[Tok]; 3] = [
+    &[Tok::Is('p'), Tok::Is('r'), Tok::Is('o'), Tok::Is('c')],
+    &[Tok::Is('s'), Tok::Is('e'), Tok::Is('l'), Tok::Is('f')],
+    &[Tok::Is('c'), Tok::Is('w'), Tok::Is('d')],
+];
+
+/// What may lead anywhere: `*` is one name, `+` is any path. A link to the root is among them for
+/// names with wildcards; one that is written out has been followed before.
+static LINKS: LazyLock<Vec<Vec<Tok>>> = LazyLock::new(|| {
+    let links = [
+        "/proc/*/cwd",
+        "/proc/*/cwd/+",
+        "/proc/*/exe",
+        "/proc/*/exe/+",
+        "/proc/*/fd/+",
+        "/proc/*/map_files/+",
+        "/proc/*/task/+",
+        "/proc/*/root",
+        "/proc/*/root/+",
+        "/dev/fd/+",
+        "/.vol/+/+",
+    ];
+    let tok = |c| match c {
+        '*' => Tok::Run,
+        '+' => Tok::Cross,
+        c => Tok::Is(c),
+    };
+    links.iter().map(|link| link.chars().map(tok).collect()).collect()
+});
+
+/// Whether a normal path goes through a link, or could, that may lead anywhere.
+pub(crate) fn leads_anywhere(path: &[Tok]) -> bool {
+    LINKS.iter().any(|link| meets(path, link, Lean::Strict))
+}
+
+/// Whether these names are the link of a process to the root.
+pub(super) fn is_root(names: &[&[Tok]]) -> bool {
+    matches!(names, [proc, process, root]
+        if is(proc, "proc") && is(root, "root") && !process.contains(&Tok::Cross))
+}
+
+/// Whether these names have gone through a link that may lead anywhere.
+pub(super) fn is_lost(names: &[&[Tok]]) -> bool {
+    let is_link =
+        |name: &[Tok]| ["cwd", "exe", "fd", "map_files", "task"].iter().any(|link| is(name, link));
+    matches!(names, [proc, _, link, ..] if is(proc, "proc") && is_link(link))
+}
+
+/// Whether a `..` after these names leads to an unknown folder: some of what lies in `/proc`, and
+/// `/dev/fd`, are links themselves.
+pub(super) fn climbs_unknown(names: &[&[Tok]]) -> bool {
+    match names {
+        [first, second, ..] => {
+            could_be(first, "proc") || (could_be(first, "dev") && could_be(second, "fd"))
+        }
+        _ => false,
+    }
+}
+
+fn is(name: &[Tok], text: &str) -> bool {
+    name == literal(text)
+}
+
+/// A name of which nothing is known is left to those who ask about it anyway.
+fn could_be(name: &[Tok], text: &str) -> bool {
+    name != [Tok::Cross] && meets(name, &literal(text), Lean::Strict)
+}
+
+/// Whether a folder, reached by this word from another, was reached through the link to the root:
+/// a shell remembers the link and climbs back over it.
+pub(crate) fn is_through_root(cwd: &str, word: &str) -> bool {
+    let whole = if word.starts_with('/') { word.to_owned() } else { format!("{cwd}/{word}") };
+    let names: Vec<&str> = whole.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    names.windows(3).any(|names| names[0] == "proc" && names[2] == "root")
+}
