@@ -318,6 +318,13 @@ fn a_deny_by_path_finds_the_path_wherever_it_stands() {
         ("cat $x/y", Decision::Ask),
         ("rm -rf ~/.s?h", Decision::Deny),
         ("rm -rf ~", Decision::Ask),
+        ("cat /proc/self/root/home/ada/.ssh/id_rsa", Decision::Deny),
+        ("cat /proc/[0-9]*/root/home/ada/.ssh/id_rsa", Decision::Deny),
+        ("cd /proc/self/root/home/ada; cat .ssh/id_rsa", Decision::Deny),
+        ("cat /proc/self/cwd/../.ssh/id_rsa", Decision::Deny),
+        ("cat /proc/self/cwd/../.ssh/id_rsa > /tmp/x", Decision::Deny),
+        ("cat /dev/fd/3", Decision::Deny),
+        ("cat /proc/self/root/etc/hosts", Decision::Allow),
         ("cat ~/ssh", Decision::Allow),
         ("ls ~", Decision::Allow),
     ] {
@@ -327,6 +334,11 @@ fn a_deny_by_path_finds_the_path_wherever_it_stands() {
         ("Read", json!({"file_path": "~/.ssh/id_rsa"})),
         ("mcp__a__b", json!({"x": ["see /home/ada/.ssh/id_rsa"]})),
         ("Grep", json!({"pattern": "x", "path": "/home/ada/.ssh"})),
+        ("Read", json!({"file_path": "/proc/7/root/home/ada/.ssh/id_rsa"})),
+        ("Read", json!({"file_path": "/proc/self/fd/3"})),
+        ("Bash", json!({"command": "ls", "cmd": "cat ~/.ssh/id_rsa"})),
+        ("Read", json!({"file_path": "a", "path": "~/.ssh/id_rsa"})),
+        ("apply_patch", json!({"input": "*** Add File: a", "patch": "*** Add File: ~/.ssh/x"})),
     ] {
         assert_eq!(decide(&deny, &act(tool, &input)), Decision::Deny, "{tool}");
     }
