@@ -84,7 +84,7 @@ fn the_programs_themselves_are_guarded_against_every_tool() {
         let input = json!({ "file_path": path, "content": "" }).to_string();
         rules(home.path(), &["explain", "--tool", "Write", "--input", &input]).success().stdout
     };
-    assert!(explain(Path::new("/work/notes")).starts_with("allow: "));
+    assert!(explain(Path::new("/home/ada/notes")).starts_with("allow: "));
     for path in [program, &program.with_file_name("callgate-hook")] {
         assert!(explain(path).starts_with("ask: no rule can allow this"), "{}", path.display());
     }

@@ -114,7 +114,7 @@ fn request(number: u64) -> Request {
         "request_id": id,
         "tool_name": "Bash",
         "tool_input": { "command": format!("deploy part {number}"), "description": "Deploy it" },
-        "cwd": "/work/engine",
+        "cwd": "/home/ada/engine",
         "session_id": "34fb81ac-7029-49d7-a308-5c29182e1dc2",
     });
     Request::decode(line.to_string().as_bytes()).unwrap()

@@ -272,7 +272,7 @@ pub(crate) fn permission(tool: &str, input: &Value) -> Value {
     json!({
         "session_id": "34fb81ac-7029-49d7-a308-5c29182e1dc2",
         "transcript_path": null,
-        "cwd": "/work/engine",
+        "cwd": "/home/ada/engine",
         "prompt_id": "p1",
         "permission_mode": "default",
         "hook_event_name": "PermissionRequest",

@@ -55,7 +55,7 @@ fn ask(stage: &Stage, number: usize) -> (RequestId, UnixStream) {
         "request_id": id.as_str(),
         "tool_name": "Bash",
         "tool_input": { "command": format!("make part-{number}") },
-        "cwd": "/work/engine",
+        "cwd": "/home/ada/engine",
         "session_id": "s1",
     });
     let mut stream =

@@ -11,7 +11,7 @@ fn card(tool: &str, input: &Value, suggestions: &Value) -> Card {
         "request_id": "550e8400-e29b-41d4-a716-446655440000",
         "tool_name": tool,
         "tool_input": input,
-        "cwd": "/work/engine",
+        "cwd": "/home/ada/engine",
         "session_id": "s1",
         "agent": "claude-code",
         "permission_suggestions": suggestions,

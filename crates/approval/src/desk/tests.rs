@@ -55,7 +55,7 @@ pub(super) fn request_of(number: u64, tool: &str, input: &Value, more: &Value) -
         "request_id": id(number).as_str(),
         "tool_name": tool,
         "tool_input": input,
-        "cwd": "/work/engine",
+        "cwd": "/home/ada/engine",
         "session_id": "s1",
         "agent": "claude-code",
         "context": { "takes": ["always", "edit", "interrupt"], "prompt_id": "p1" },

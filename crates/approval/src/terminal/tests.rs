@@ -11,7 +11,7 @@ fn card(number: u8, tool: &str, input: &Value, more: &Value) -> Arc<Card> {
         "request_id": format!("550e8400-e29b-41d4-a716-4466554400{number:02}"),
         "tool_name": tool,
         "tool_input": input,
-        "cwd": "/work/engine",
+        "cwd": "/home/ada/engine",
         "session_id": "s1",
         "agent": "claude-code",
         "context": { "takes": ["always", "edit", "interrupt"] },
@@ -94,7 +94,7 @@ fn questions_as_they_look() {
         build(1),
         &expect![[r"
 
-        Claude Code wants to run in /work/engine
+        Claude Code wants to run in /home/ada/engine
           make build
           # Build
         a allow   1 always: make * (for this session)   d deny   s deny and stop   r reply
@@ -106,7 +106,7 @@ fn questions_as_they_look() {
         card(1, "Edit", &edit, &json!({})),
         &expect![[r"
 
-        Claude Code wants to edit /a.rs in /work/engine
+        Claude Code wants to edit /a.rs in /home/ada/engine
            one
           -two
           +2
@@ -119,7 +119,7 @@ fn questions_as_they_look() {
         card(1, "Write", &write, &json!({ "context": null })),
         &expect![[r"
 
-        Claude Code wants to write /a in /work/engine
+        Claude Code wants to write /a in /home/ada/engine
           line 1
           line 2
           line 3
@@ -148,7 +148,7 @@ fn questions_as_they_look() {
         card(1, "AskUserQuestion", &questions, &json!({})),
         &expect![[r"
 
-            Claude Code asks in /work/engine
+            Claude Code asks in /home/ada/engine
               Colour?
                 1 Red: warm
                 2 Blue

@@ -107,6 +107,13 @@ fn what_is_no_request_closes_the_connection_and_the_daemon_lives() {
 }
 
 #[test]
+fn an_asker_that_never_finishes_its_line_is_let_go() {
+    let house = House::new();
+    // It keeps its own side open: only the daemon's deadline ends this.
+    assert_eq!(house.raw(b"{\"request_id\":"), b"");
+}
+
+#[test]
 fn a_question_as_large_as_a_line_may_be_is_asked() {
     let house = House::new();
     let room = MAX_LINE - request("").to_line().len();

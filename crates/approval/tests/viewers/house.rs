@@ -139,7 +139,7 @@ pub(crate) fn request(command: &str) -> Request {
         "request_id": asker::fresh_id().as_str(),
         "tool_name": "Bash",
         "tool_input": { "command": command },
-        "cwd": "/work/engine",
+        "cwd": "/home/ada/engine",
         "session_id": "s1",
         "context": { "takes": ["always", "edit", "interrupt"] },
     });
