@@ -71,7 +71,7 @@ fn is_test(name: &str) -> bool {
 }
 
 /// What each crate may use of ours, besides itself.
-const LAYERS: [(&str, &[&str]); 7] = [
+const LAYERS: [(&str, &[&str]); 9] = [
     ("wire", &[]),
     ("link", &["callgate-wire"]),
     ("tools", &["callgate-link", "callgate-wire"]),
@@ -79,6 +79,18 @@ const LAYERS: [(&str, &[&str]); 7] = [
     ("rules", &["callgate-wire"]),
     ("store", &["callgate-link", "callgate-wire"]),
     ("approval", &["callgate-link", "callgate-rules", "callgate-store", "callgate-wire"]),
+    ("client", &["callgate-link", "callgate-wire"]),
+    (
+        "agent",
+        &[
+            "callgate-claude",
+            "callgate-link",
+            "callgate-rules",
+            "callgate-store",
+            "callgate-tools",
+            "callgate-wire",
+        ],
+    ),
 ];
 
 #[test]

@@ -1,0 +1,177 @@
+//! What answers: a model, or something that stands in for one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+
+use crate::Later;
+use crate::message::Message;
+use crate::tool::Spec;
+
+/// Something that answers messages.
+pub trait Engine: Send + Sync {
+    /// Its name: `anthropic`, `offline`.
+    fn name(&self) -> &'static str;
+
+    /// The model, as the provider names it.
+    fn model(&self) -> &str;
+
+    /// Begins an answer: one attempt, nothing is tried again here. Dropping the answer stops it.
+    fn answer(&self, call: Call) -> Box<dyn Answer>;
+}
+
+/// What is to be answered.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// What holds for the whole conversation.
+    pub system: Arc<str>,
+    /// The conversation so far; the last message is the user's.
+    pub messages: Vec<Arc<Message>>,
+    /// The tools that may be used.
+    pub tools: Arc<[Spec]>,
+    /// How long the answer may be.
+    pub max_tokens: u32,
+    /// How long the model may think before, in tokens; it does not think where this is none.
+    pub thinking: Option<u32>,
+}
+
+/// An answer on its way.
+pub trait Answer: Send {
+    /// Waits for what comes next and puts all that has arrived into `into`. `false` means that
+    /// nothing will follow; before that exactly one [`Piece::End`] was given. When the future is
+    /// dropped nothing is lost.
+    fn next<'a>(&'a mut self, into: &'a mut Vec<Piece>) -> Later<'a, Result<bool, EngineError>>;
+}
+
+/// A piece of an answer.
+#[derive(Debug, Clone)]
+pub enum Piece {
+    /// Words to be appended.
+    Text(String),
+    /// A thought, to be appended.
+    Thinking(String),
+    /// The signature of the thought that has ended.
+    Signature(String),
+    /// A thought that only the model can read.
+    Redacted(String),
+    /// The model wants a tool to run; its input is whole.
+    ToolUse {
+        /// Names the call.
+        id: String,
+        /// The tool.
+        name: String,
+        /// Its arguments: always a JSON object.
+        input: Box<RawValue>,
+        /// What is wrong with the arguments that came, if `input` stands in for them.
+        fault: Option<String>,
+    },
+    /// What the answer has cost so far; the last one counts.
+    Usage(Usage),
+    /// The answer is whole.
+    End(Stop),
+}
+
+/// How many tokens an answer took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Read anew.
+    pub input: u64,
+    /// Written.
+    pub output: u64,
+    /// Read from the cache.
+    pub cache_read: u64,
+    /// Put into the cache.
+    pub cache_write: u64,
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// It had said everything.
+    EndTurn,
+    /// It wants tools to run.
+    ToolUse,
+    /// It ran into the limit of an answer.
+    MaxTokens,
+    /// It will not answer.
+    Refusal,
+    /// The conversation is as long as the model can read.
+    ContextWindow,
+    /// A reason of the provider's own.
+    Other(String),
+}
+
+/// Why there is no whole answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct EngineError {
+    /// In which way.
+    pub kind: Trouble,
+    /// The status of the HTTP answer, if there was one.
+    pub status: Option<u16>,
+    /// How long the provider asks to wait.
+    pub retry_after: Option<Duration>,
+    /// What could not be done and what to do next, for a person; without any secret.
+    pub text: String,
+}
+
+/// The kinds of trouble with an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// The key is missing or wrong (401, 403).
+    Auth,
+    /// The request is wrong in the provider's eyes (400, 404, 413 and the like).
+    Refused,
+    /// Too many requests (429).
+    RateLimit,
+    /// The provider has too much to do (529).
+    Overloaded,
+    /// The provider failed (other 5xx).
+    Server,
+    /// It could not be reached.
+    Network,
+    /// The answer ended before its end.
+    Cut,
+    /// Nothing came for too long.
+    Stalled,
+    /// What came makes no sense.
+    Nonsense,
+}
+
+impl Trouble {
+    /// Whether the same request may work later.
+    #[must_use]
+    pub fn is_passing(self) -> bool {
+        !matches!(self, Self::Auth | Self::Refused | Self::Nonsense)
+    }
+
+    /// The word for it in `error.data.kind`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auth => "auth",
+            Self::Refused => "refused",
+            Self::RateLimit => "rate_limit",
+            Self::Overloaded => "overloaded",
+            Self::Server => "server",
+            Self::Network => "network",
+            Self::Cut => "cut",
+            Self::Stalled => "stalled",
+            Self::Nonsense => "nonsense",
+        }
+    }
+}
+
+impl Usage {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            input: self.input + other.input,
+            output: self.output + other.output,
+            cache_read: self.cache_read + other.cache_read,
+            cache_write: self.cache_write + other.cache_write,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Whether a tool may run: the runtime asks, whoever starts it answers.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use crate::Later;
+
+/// Decides whether tools may run.
+pub trait Gate: Send + Sync {
+    /// Decides by the rules or asks a person. Dropping the future withdraws the question.
+    fn may(&self, question: Question) -> Later<'_, Permit>;
+
+    /// The front end's own answer to a question that it was shown. The text says what came of it:
+    /// an error when it did not count.
+    fn answer(&self, answer: Answer) -> Later<'_, Result<String, String>>;
+}
+
+/// What is about to happen.
+#[derive(Clone)]
+pub struct Question {
+    /// Names the call.
+    pub tool_id: String,
+    /// The tool.
+    pub tool: &'static str,
+    /// Its arguments.
+    pub input: Box<RawValue>,
+    /// The conversation.
+    pub conversation: String,
+    /// Why a person has to be asked, whatever the rules allow.
+    pub must_ask: Option<String>,
+    /// Where the front end sees the question; none when it does not take questions.
+    pub mirror: Option<Mirror>,
+}
+
+/// Shows a question to the front end. It never waits.
+pub type Mirror = Arc<dyn Fn(Shown) + Send + Sync>;
+
+/// What the front end is shown of a question.
+#[derive(Debug, Clone)]
+pub enum Shown {
+    /// Somebody is asked.
+    Asked {
+        /// The question's id, the same at the desk.
+        question: String,
+        /// What is about to happen in one line, masked.
+        title: String,
+        /// The tool's arguments, masked: JSON.
+        input: Box<RawValue>,
+        /// Why it asks.
+        reason: Option<String>,
+    },
+    /// The question is over.
+    Closed {
+        /// The question's id.
+        question: String,
+        /// How: `allow`, `deny` or `timeout`.
+        decision: &'static str,
+        /// What came of it, such as "Allowed by Ada".
+        text: String,
+    },
+}
+
+/// The front end's answer.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The question's id.
+    pub question: String,
+    /// What is to be done.
+    pub decision: Decision,
+}
+
+/// What the front end's user decided.
+#[derive(Debug, Clone)]
+pub enum Decision {
+    /// Do it.
+    Allow,
+    /// Do it with these arguments, which are a JSON object as it was shown, changed.
+    AllowEdited(Box<RawValue>),
+    /// Do it, and do not ask again for the like.
+    AllowAlways,
+    /// Do not.
+    Deny,
+    /// Do not, and this is why.
+    DenyBecause(String),
+}
+
+/// What was decided.
+#[derive(Debug, Clone)]
+pub enum Permit {
+    /// It may run.
+    Allowed {
+        /// By whom or by which rule, for the ledger.
+        because: String,
+        /// The arguments as a person has changed them.
+        input: Option<Box<RawValue>>,
+    },
+    /// It may not.
+    Denied {
+        /// Why, in words for the model and the user.
+        because: String,
+        /// Whether the whole turn is to end.
+        interrupt: bool,
+    },
+}

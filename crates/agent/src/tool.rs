@@ -1,0 +1,89 @@
+//! What a tool is.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::Later;
+
+/// Something that the model may use.
+pub trait Tool: Send + Sync {
+    /// What the model is told of it.
+    fn spec(&self) -> &Spec;
+
+    /// Why a person has to be asked, whatever the rules allow; `None` leaves it to the rules.
+    fn must_ask(&self, input: &RawValue) -> Option<String> {
+        let _ = input;
+        None
+    }
+
+    /// Runs it. It never fails as a whole: what goes wrong is an [`Outcome`]. Dropping the future
+    /// stops it, with every process that it started.
+    fn run(&self, use_: Use) -> Later<'_, Outcome>;
+}
+
+/// What the model is told of a tool.
+#[derive(Debug, Clone, Serialize)]
+pub struct Spec {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub description: &'static str,
+    /// The JSON Schema of its input.
+    pub input_schema: Box<RawValue>,
+    /// Whether it changes nothing, so that several may run at once.
+    #[serde(skip)]
+    pub is_read_only: bool,
+}
+
+/// One use of a tool.
+#[derive(Clone)]
+pub struct Use {
+    /// Its arguments: a JSON object.
+    pub input: Box<RawValue>,
+    /// Takes what the tool says while it runs. It may be called from any thread and never waits.
+    pub progress: Progress,
+}
+
+/// Takes what a tool says while it runs.
+pub type Progress = Arc<dyn Fn(Channel, &str) + Send + Sync>;
+
+/// Where a running tool said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Channel {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// What came of a use.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// For the front end: JSON; of a failure `{"error": "…"}`.
+    pub result: Box<RawValue>,
+    /// For the model.
+    pub text: String,
+    /// Whether it failed.
+    pub is_error: bool,
+}
+
+impl Outcome {
+    /// It went well. The model reads `text`, the front end gets `result`.
+    #[must_use]
+    pub fn done(result: &impl Serialize, text: impl Into<String>) -> Self {
+        match to_raw_value(result) {
+            Ok(result) => Self { result, text: text.into(), is_error: false },
+            Err(error) => Self::failed(format!("the result cannot be written as JSON: {error}")),
+        }
+    }
+
+    /// It went wrong. The text says what could not be done and what to do next.
+    #[must_use]
+    pub fn failed(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let result = to_raw_value(&serde_json::json!({ "error": text }));
+        Self { result: result.unwrap_or_else(|_| RawValue::NULL.to_owned()), text, is_error: true }
+    }
+}
