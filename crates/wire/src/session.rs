@@ -3,27 +3,69 @@
 //! One JSON object a line. The front end sends a [`Request`], the runtime sends [`Response`]s; the
 //! normative text is `docs/protocol/session.md`. Tool inputs, tool results and metadata are only
 //! relayed, so they stay the bytes they were. The time comes in as a number of milliseconds.
+//!
+//! A front end that sends no `hello` has three kinds of requests and is answered in seven kinds of
+//! responses; the others are extensions, and a runtime names those it has in [`Ready`].
 
+pub mod capability;
+mod command;
+mod conversation;
+mod message;
+mod permission;
 mod request;
 mod response;
 #[cfg(test)]
 mod tests;
+mod tool;
+mod turn;
 
-use crate::fields::required;
+use crate::fields::{Malformed, optional, required};
 use crate::raw::Members;
 
 pub use crate::unreadable::{Reason, Unreadable};
-pub use request::{Attachment, Command, Request, UserMessage};
-pub use response::{Event, Ready, Reply, Response, Status, ToolResult, ToolUse};
+pub use command::Command;
+pub use conversation::{Conversation, Created, Listed, Loaded, PastMessage};
+pub use message::{Attachment, UserMessage};
+pub use permission::{Decision, PermissionAnswer, PermissionRequest, PermissionResolved};
+pub use request::Request;
+pub use response::{Event, Notice, Ready, Reply, Response, Status};
+pub use tool::{Stream, ToolProgress, ToolResult, ToolUse};
+pub use turn::{ErrorData, Replayed, TurnEnd, Usage, stop};
 
 /// The protocol version that [`Ready`] announces.
 pub const VERSION: &str = "1.0.0";
 
 /// What this version of the protocol can do, as [`Ready`] announces it.
-pub const CAPABILITIES: [&str; 3] = ["streaming", "tools", "attachments"];
+pub const CAPABILITIES: [&str; 13] = [
+    capability::STREAMING,
+    capability::TOOLS,
+    capability::ATTACHMENTS,
+    capability::ENGINE,
+    capability::HELLO,
+    capability::CANCEL,
+    capability::PERMISSION,
+    capability::CONVERSATIONS,
+    capability::EDIT,
+    capability::THINKING,
+    capability::TOOL_PROGRESS,
+    capability::NOTICE,
+    capability::REPLAY,
+];
 
 /// The longest line, without its newline, that either side may send.
 pub const MAX_LINE: usize = 10 * 1024 * 1024;
+
+/// The longest id of a request, in bytes; so long may [`Command::Cancel`]'s target be as well.
+pub const LONGEST_ID: usize = 256;
+
+/// The longest id of a question, in bytes.
+pub const LONGEST_QUESTION: usize = 256;
+
+/// The longest id of a conversation, in bytes.
+pub const LONGEST_CONVERSATION_ID: usize = 128;
+
+/// The longest title of a conversation, in characters.
+pub const LONGEST_TITLE: usize = 256;
 
 /// The [`Status::state`] of a runtime with no request at work.
 pub const IDLE: &str = "idle";
@@ -31,6 +73,23 @@ pub const IDLE: &str = "idle";
 /// The [`Status::state`] of a runtime with a request at work.
 pub const BUSY: &str = "busy";
 
+const STRING_256: &str = "a string of at most 256 bytes";
+const WHOLE_NUMBER: &str = "a whole number";
+
 fn text(members: &Members, field: &'static str) -> Option<String> {
     required(members, field, "a string").ok()
+}
+
+/// The string in `field`, which has at most `limit` bytes.
+fn bounded(members: &Members, field: &'static str, limit: usize) -> Result<String, Malformed> {
+    let text: String = required(members, field, STRING_256)?;
+    if text.len() <= limit { Ok(text) } else { Err(Malformed::wrong(field, STRING_256)) }
+}
+
+/// The number in `field`; absent and `null` are nothing.
+fn number<T: serde::de::DeserializeOwned>(
+    members: &Members,
+    field: &'static str,
+) -> Result<Option<T>, Malformed> {
+    optional(members, field, WHOLE_NUMBER)
 }

@@ -3,11 +3,15 @@
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
-use super::{CAPABILITIES, Reason, Unreadable, VERSION, text};
-use crate::fields::{Malformed, members_of, one_line, optional, required};
-use crate::raw::{Members, from_object};
+use super::command::some;
+use super::{
+    CAPABILITIES, ErrorData, PermissionRequest, PermissionResolved, Reason, ToolProgress,
+    ToolResult, ToolUse, Unreadable, VERSION, number, text,
+};
+use crate::fields::{Malformed, members_of, one_line, optional, optional_object, required};
+use crate::raw::{Json, Members, flatten, from_object};
 
 /// What the runtime says.
 #[derive(Debug, Clone)]
@@ -35,12 +39,15 @@ pub struct Ready {
 /// One step in the answer to a request.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// The request's id.
-    pub id: String,
+    /// The request's id; only an [`Event::Error`] may have none, when it is about a line whose id
+    /// could not be read.
+    pub id: Option<String>,
     /// What happened.
     pub event: Event,
     /// Milliseconds since the Unix epoch.
     pub timestamp: u64,
+    /// The response's number, once `hello` was answered.
+    pub seq: Option<u64>,
 }
 
 /// The kinds of [`Reply`].
@@ -48,52 +55,64 @@ pub struct Reply {
 pub enum Event {
     /// A piece of the model's text, to be appended.
     Token(String),
+    /// A piece of what the model thinks, to be appended.
+    Thinking(String),
     /// A tool is about to run.
     ToolUse(ToolUse),
     /// A tool has ended, well or badly.
     ToolResult(ToolResult),
-    /// The request is finished.
-    Done,
-    /// The request could not be finished; the text is for a person.
-    Error(String),
+    /// A tool that is running says something.
+    ToolProgress(ToolProgress),
+    /// Somebody is asked whether a tool may run.
+    PermissionRequest(PermissionRequest),
+    /// A question is over.
+    PermissionResolved(PermissionResolved),
+    /// Something the user may want to know.
+    Notice(Notice),
+    /// The request is finished; the object says what came of it.
+    Done(Option<Box<RawValue>>),
+    /// The request could not be finished.
+    Error {
+        /// What could not be done, for a person.
+        error: String,
+        /// The same for programs.
+        data: Option<ErrorData>,
+    },
     /// The answer to `get_status`.
     Status(Status),
 }
 
-/// A tool call that begins.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolUse {
-    /// Names this call; its [`ToolResult`] repeats it.
-    pub tool_id: String,
-    /// The tool.
-    pub tool_name: String,
-    /// The call's arguments as they came.
-    pub input: Box<RawValue>,
-}
-
-/// A tool call that has ended.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolResult {
-    /// The call that [`ToolUse`] announced.
-    pub tool_id: String,
-    /// The tool.
-    pub tool_name: String,
-    /// What the tool gave, as it came: any JSON.
-    pub result: Box<RawValue>,
+/// Something the user may want to know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// What it is about, in one word such as `retry`; a reader takes other words as they come.
+    pub kind: String,
+    /// What there is to know, for a person.
+    pub text: String,
 }
 
 /// How the runtime is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     /// [`IDLE`](super::IDLE) or [`BUSY`](super::BUSY); a reader takes other words as they come.
     pub state: String,
-    /// How many messages the history holds.
+    /// How many messages the current conversation holds.
     pub conversation_length: u64,
     /// Milliseconds since the runtime started.
     pub uptime: u64,
+    /// What answers messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Why it is that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_reason: Option<String>,
+    /// The model, as its provider names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The current conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation_id: Option<String>,
 }
 
 impl Response {
@@ -110,8 +129,13 @@ impl Response {
             return Ok(Self::Ready(Ready::read(members)?));
         }
         let event = Event::read(&kind, members)?;
-        let id = id.ok_or(Reason::NoId)?.to_owned();
-        Ok(Self::Reply(Reply { id, event, timestamp: timestamp(members)? }))
+        let is_about_a_line =
+            matches!(event, Event::Error { .. }) && members.get("id").is_some_and(Json::is_null);
+        if id.is_none() && !is_about_a_line {
+            return Err(Reason::NoId);
+        }
+        let (timestamp, seq) = (timestamp(members)?, number(members, "seq")?);
+        Ok(Self::Reply(Reply { id: id.map(str::to_owned), event, timestamp, seq }))
     }
 
     /// The response as one line, its newline included.
@@ -119,7 +143,11 @@ impl Response {
     pub fn to_line(&self) -> Vec<u8> {
         match self {
             Self::Ready(ready) => one_line(ready),
-            Self::Reply(reply) => one_line(reply),
+            Self::Reply(reply) => {
+                let mut line = Vec::new();
+                reply.write(&mut line);
+                line
+            }
         }
     }
 }
@@ -142,38 +170,74 @@ impl Ready {
     }
 }
 
+impl Reply {
+    /// Appends the reply to `out` as one line, its newline included. `seq` comes last in it, so
+    /// that a line without one can be given one.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        // What was said of messages that are refused all the same holds here too: see `one_line`.
+        if serde_json::to_writer(&mut *out, self).is_err() {
+            out.truncate(start);
+        }
+        flatten(&mut out[start..]);
+        out.push(b'\n');
+    }
+}
+
 impl Serialize for Reply {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", self.event.kind())?;
         map.serialize_entry("id", &self.id)?;
-        match &self.event {
-            Event::Token(token) => map.serialize_entry("token", token)?,
-            Event::ToolUse(data) => map.serialize_entry("data", data)?,
-            Event::ToolResult(data) => map.serialize_entry("data", data)?,
-            Event::Error(error) => map.serialize_entry("error", error)?,
-            Event::Status(data) => map.serialize_entry("data", data)?,
-            Event::Done => {}
-        }
+        self.event.write(&mut map)?;
         map.serialize_entry("timestamp", &self.timestamp)?;
+        some(&mut map, "seq", self.seq.as_ref())?;
         map.end()
     }
 }
 
 impl Event {
+    /// The end of a request that says more than that: `data` becomes an object.
+    #[must_use]
+    pub fn done(data: &impl Serialize) -> Self {
+        Self::Done(to_raw_value(data).ok())
+    }
+
+    /// An error without a word for programs.
+    #[must_use]
+    pub fn error(error: impl Into<String>) -> Self {
+        Self::Error { error: error.into(), data: None }
+    }
+
+    /// What a `done` says, if this is one that says it.
+    #[must_use]
+    pub fn done_data<T: DeserializeOwned>(&self) -> Option<T> {
+        match self {
+            Self::Done(Some(data)) => from_object(data.get()).ok(),
+            _ => None,
+        }
+    }
+
     /// Whether this is the last reply to its request.
     #[must_use]
     pub fn is_end(&self) -> bool {
-        matches!(self, Self::Done | Self::Error(_) | Self::Status(_))
+        matches!(self, Self::Done(_) | Self::Error { .. } | Self::Status(_))
     }
 
-    fn kind(&self) -> &'static str {
+    /// The word for it on the line.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
         match self {
             Self::Token(_) => "token",
+            Self::Thinking(_) => "thinking",
             Self::ToolUse(_) => "tool_use",
             Self::ToolResult(_) => "tool_result",
-            Self::Done => "done",
-            Self::Error(_) => "error",
+            Self::ToolProgress(_) => "tool_progress",
+            Self::PermissionRequest(_) => "permission_request",
+            Self::PermissionResolved(_) => "permission_resolved",
+            Self::Notice(_) => "notice",
+            Self::Done(_) => "done",
+            Self::Error { .. } => "error",
             Self::Status(_) => "status",
         }
     }
@@ -181,18 +245,50 @@ impl Event {
     fn read(kind: &str, members: &Members) -> Result<Self, Reason> {
         Ok(match kind {
             "token" => Self::Token(required(members, "token", "a string")?),
+            "thinking" => Self::Thinking(required(members, "thinking", "a string")?),
             "tool_use" => Self::ToolUse(data(members, TOOL_USE)?),
             "tool_result" => Self::ToolResult(data(members, TOOL_RESULT)?),
-            "done" => Self::Done,
-            "error" => Self::Error(required(members, "error", "a string")?),
+            "tool_progress" => Self::ToolProgress(data(members, TOOL_PROGRESS)?),
+            "permission_request" => Self::PermissionRequest(data(members, REQUEST)?),
+            "permission_resolved" => Self::PermissionResolved(data(members, RESOLVED)?),
+            "notice" => Self::Notice(data(members, NOTICE)?),
+            "done" => Self::Done(optional_object(members, "data")?),
+            "error" => Self::Error {
+                error: required(members, "error", "a string")?,
+                data: members.some("data").map(|_| data(members, ERROR)).transpose()?,
+            },
             "status" => Self::Status(data(members, STATUS)?),
             _ => return Err(Reason::unknown(kind)),
         })
+    }
+
+    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        match self {
+            Self::Token(token) => map.serialize_entry("token", token),
+            Self::Thinking(thinking) => map.serialize_entry("thinking", thinking),
+            Self::ToolUse(data) => map.serialize_entry("data", data),
+            Self::ToolResult(data) => map.serialize_entry("data", data),
+            Self::ToolProgress(data) => map.serialize_entry("data", data),
+            Self::PermissionRequest(data) => map.serialize_entry("data", data),
+            Self::PermissionResolved(data) => map.serialize_entry("data", data),
+            Self::Notice(data) => map.serialize_entry("data", data),
+            Self::Done(data) => some(map, "data", data.as_ref()),
+            Self::Error { error, data } => {
+                map.serialize_entry("error", error)?;
+                some(map, "data", data.as_ref())
+            }
+            Self::Status(data) => map.serialize_entry("data", data),
+        }
     }
 }
 
 const TOOL_USE: &str = "an object with toolId, toolName and input";
 const TOOL_RESULT: &str = "an object with toolId, toolName and result";
+const TOOL_PROGRESS: &str = "an object with toolId, stream and text";
+const REQUEST: &str = "an object with question, toolId, toolName, input and title";
+const RESOLVED: &str = "an object with question, decision and text";
+const NOTICE: &str = "an object with kind and text";
+const ERROR: &str = "an object with kind, status and retryable";
 const STATUS: &str = "an object with state, conversationLength and uptime";
 
 fn data<T: DeserializeOwned>(members: &Members, expected: &'static str) -> Result<T, Malformed> {

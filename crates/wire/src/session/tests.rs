@@ -50,7 +50,7 @@ fn requests() {
               = "{\"id\":\"\",\"kind\":\"user_message\",\"message\":\"\",\"attachments\":[{\"path\":\"/a\",\"mime\":\"text/plain\"}],\"metadata\":{ \"b\":1.0, \"a\":null }}\n"
             Request { id: "1", command: UserMessage(UserMessage { message: "Hi", attachments: [], metadata: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"Hi\"}\n"
-            Request { id: "2", command: ClearHistory }
+            Request { id: "2", command: ClearHistory { metadata: None } }
               = "{\"id\":\"2\",\"kind\":\"clear_history\"}\n"
             Request { id: "3", command: GetStatus }
               = "{\"id\":\"3\",\"kind\":\"get_status\"}\n"
@@ -128,17 +128,17 @@ fn responses() {
               = "{\"type\":\"ready\",\"timestamp\":1}\n"
             Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "new"], timestamp: 1 })
               = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"new\"],\"timestamp\":1}\n"
-            Reply(Reply { id: "1", event: Token("Hi\n"), timestamp: 2 })
+            Reply(Reply { id: Some("1"), event: Token("Hi\n"), timestamp: 2, seq: None })
               = "{\"type\":\"token\",\"id\":\"1\",\"token\":\"Hi\\n\",\"timestamp\":2}\n"
-            Reply(Reply { id: "1", event: ToolUse(ToolUse { tool_id: "t", tool_name: "list", input: RawValue({ "b":1.0, "a":2 }) }), timestamp: 3 })
+            Reply(Reply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "list", input: RawValue({ "b":1.0, "a":2 }) }), timestamp: 3, seq: None })
               = "{\"type\":\"tool_use\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"input\":{ \"b\":1.0, \"a\":2 }},\"timestamp\":3}\n"
-            Reply(Reply { id: "1", event: ToolResult(ToolResult { tool_id: "t", tool_name: "list", result: RawValue(null) }), timestamp: 4 })
+            Reply(Reply { id: Some("1"), event: ToolResult(ToolResult { tool_id: "t", tool_name: "list", result: RawValue(null), is_error: None }), timestamp: 4, seq: None })
               = "{\"type\":\"tool_result\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"result\":null},\"timestamp\":4}\n"
-            Reply(Reply { id: "1", event: Done, timestamp: 5 })
+            Reply(Reply { id: Some("1"), event: Done(None), timestamp: 5, seq: None })
               = "{\"type\":\"done\",\"id\":\"1\",\"timestamp\":5}\n"
-            Reply(Reply { id: "1", event: Error("no"), timestamp: 6 })
+            Reply(Reply { id: Some("1"), event: Error { error: "no", data: None }, timestamp: 6, seq: None })
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"timestamp\":6}\n"
-            Reply(Reply { id: "1", event: Status(Status { state: "idle", conversation_length: 10, uptime: 7 }), timestamp: 8 })
+            Reply(Reply { id: Some("1"), event: Status(Status { state: "idle", conversation_length: 10, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"idle\",\"conversationLength\":10,\"uptime\":7},\"timestamp\":8}\n"
         "#]],
     );
@@ -192,9 +192,9 @@ fn greeting() {
         response,
         &[&String::from_utf8_lossy(&greeting.to_line())],
         &expect![[r#"
-        Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments"], timestamp: 1 })
-          = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\"],\"timestamp\":1}\n"
-    "#]],
+            Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "engine", "hello", "cancel", "permission", "conversations", "edit", "thinking", "tool_progress", "notice", "replay"], timestamp: 1 })
+              = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\",\"engine\",\"hello\",\"cancel\",\"permission\",\"conversations\",\"edit\",\"thinking\",\"tool_progress\",\"notice\",\"replay\"],\"timestamp\":1}\n"
+        "#]],
     );
 }
 
@@ -217,15 +217,14 @@ fn a_long_unknown_kind_is_cut() {
 
 #[test]
 fn one_event_ends_a_request() {
-    let status = Status { state: IDLE.to_owned(), conversation_length: 0, uptime: 0 };
-    let ends = [Event::Done, Event::Error(String::new()), Event::Status(status)];
+    let ends = [Event::Done(None), Event::error(""), Event::Status(Status::default())];
     assert!(ends.iter().all(Event::is_end));
     assert!(!Event::Token(String::new()).is_end());
 }
 
 proptest! {
     #[test]
-    fn any_request_is_one_line_and_comes_back(id: String, message: String, path: String) {
+    fn any_request_is_one_line_and_comes_back(id in ".{0,60}", message in ".*", path in ".*") {
         let attachments = vec![Attachment { path, mime: String::new() }];
         let said = UserMessage { message, attachments, metadata: None };
         let request = Request { id, command: Command::UserMessage(said) };
@@ -236,8 +235,9 @@ proptest! {
     }
 
     #[test]
-    fn any_reply_is_one_line_and_comes_back(id: String, token: String, timestamp: u64) {
-        let response = Response::Reply(Reply { id, event: Event::Token(token), timestamp });
+    fn any_reply_is_one_line_and_comes_back(id: String, token: String, timestamp: u64, seq: Option<u64>) {
+        let reply = Reply { id: Some(id), event: Event::Token(token), timestamp, seq };
+        let response = Response::Reply(reply);
         let line = response.to_line();
         prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
         let back = Response::decode(&line).expect("our own line");

@@ -1,0 +1,101 @@
+//! Conversations: how they are named, listed and shown.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{LONGEST_CONVERSATION_ID, LONGEST_TITLE};
+use crate::fields::{Malformed, required};
+use crate::raw::{Json, Members};
+
+/// One conversation of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Conversation {
+    /// Names it.
+    pub conversation_id: String,
+    /// Its title, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// How many messages it has.
+    pub length: u64,
+    /// When it began, in milliseconds since the Unix epoch.
+    pub created_at: u64,
+    /// When it was last changed, in milliseconds since the Unix epoch.
+    pub updated_at: u64,
+}
+
+/// What the `done` of `new_conversation` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Created {
+    /// The new conversation, which is the current one now.
+    pub conversation_id: String,
+}
+
+/// What the `done` of `list_conversations` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// The conversations, the one that was changed last first.
+    pub conversations: Vec<Conversation>,
+    /// The id of the current one, if there is one.
+    pub current: Option<String>,
+}
+
+/// What the `done` of `load_conversation` says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Loaded {
+    /// The conversation, which is the current one now.
+    pub conversation_id: String,
+    /// Its title, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The messages that were wanted, in their order.
+    pub messages: Vec<PastMessage>,
+    /// The number of the first of them; a conversation's first message has the number 0.
+    pub first: u64,
+    /// How many messages the conversation has.
+    pub length: u64,
+}
+
+/// A message of a conversation that was loaded.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PastMessage {
+    /// Whose it is: `user` or `assistant`.
+    pub role: String,
+    /// What is in it: an array of blocks as the Messages API has them.
+    pub content: Box<RawValue>,
+}
+
+const CONVERSATION_ID: &str = "a string of 1 to 128 bytes without control characters";
+const TITLE: &str = "a string of at most 256 characters";
+
+pub(super) fn conversation_id(members: &Members) -> Result<String, Malformed> {
+    let id = required(members, "conversationId", CONVERSATION_ID)?;
+    checked("conversationId", id)
+}
+
+pub(super) fn optional_conversation_id(members: &Members) -> Result<Option<String>, Malformed> {
+    members.some("conversationId").map(|_| conversation_id(members)).transpose()
+}
+
+pub(super) fn title(members: &Members) -> Result<String, Malformed> {
+    let title: String = required(members, "title", TITLE)?;
+    let is_short = title.chars().nth(LONGEST_TITLE).is_none();
+    if is_short { Ok(title) } else { Err(Malformed::wrong("title", TITLE)) }
+}
+
+/// The conversation that metadata names.
+pub(super) fn of_metadata(metadata: Option<&RawValue>) -> Result<Option<String>, Malformed> {
+    const FIELD: &str = "metadata.conversationId";
+    let members = metadata.map(|metadata| Json::from(metadata).members()).unwrap_or_default();
+    let Some(id) = members.some("conversationId") else { return Ok(None) };
+    let id = id.string().ok_or(Malformed::wrong(FIELD, CONVERSATION_ID))?;
+    checked(FIELD, id.into_owned()).map(Some)
+}
+
+fn checked(field: &'static str, id: String) -> Result<String, Malformed> {
+    let is_good =
+        (1..=LONGEST_CONVERSATION_ID).contains(&id.len()) && !id.contains(char::is_control);
+    if is_good { Ok(id) } else { Err(Malformed::wrong(field, CONVERSATION_ID)) }
+}
