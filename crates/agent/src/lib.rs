@@ -1,9 +1,11 @@
 //! The agent runtime: a front end sends messages, an engine answers them, tools act in between.
 
 pub mod engine;
+pub mod event;
 pub mod gate;
 pub mod message;
 pub mod tool;
+pub mod turn;
 
 use std::pin::Pin;
 

@@ -1,0 +1,331 @@
+//! One turn: from the user's message to the end of the answer. A pure state machine.
+//!
+//! It says when the model is to be asked, which tools are to run, what a front end is told and
+//! what is to be kept; somebody else does all that and tells it what came of it. Whatever comes
+//! in, there is exactly one end, every tool that was announced has its result before that, and
+//! what is kept can be sent to the model again.
+
+mod answer;
+mod calls;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+
+use crate::engine::{EngineError, Piece, Stop, Trouble, Usage};
+use crate::event::{End, Event, Failure, StopReason};
+use crate::message::{Block, Message};
+use crate::tool::Outcome;
+use answer::Building;
+use calls::Calls;
+
+/// The longest that a provider may make us wait before another attempt.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// How long to wait before the second attempt, if nobody says; each further one doubles it.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+/// How many attempts there are, and how many at a service that cannot be reached.
+const MOST_TRIES: u32 = 5;
+const MOST_DIALS: u32 = 3;
+/// What the model reads where it was stopped before it said anything.
+const STOPPED: &str = "[The user stopped this answer.]";
+
+/// What holds for a turn.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// How often the model may be asked.
+    pub most_rounds: u32,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub enum Do {
+    /// Tell the front end.
+    Tell(Event),
+    /// Ask the model, after this time. What was kept and [`Turn::unkept`] are the conversation.
+    Ask(Duration),
+    /// Give up the answer that is on its way.
+    Drop,
+    /// See whether a tool may run, and run it.
+    Run(Wanted),
+    /// Stop these tools.
+    Stop(Vec<usize>),
+    /// Keep these messages, all or none, with what their answer took. Only when they are kept
+    /// does the turn go on.
+    Keep {
+        /// What is new.
+        messages: Vec<Message>,
+        /// What the answer in it took.
+        usage: Usage,
+    },
+    /// The turn is over.
+    End(End),
+}
+
+/// A tool that is to run.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Which of the calls of this round; [`Turn::ran`] wants it back.
+    pub index: usize,
+    /// Names the call.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub input: Box<RawValue>,
+}
+
+/// What came of a tool.
+#[derive(Debug)]
+pub struct Ran {
+    /// What it gave.
+    pub outcome: Outcome,
+    /// Whether a person wants the whole turn to end.
+    pub interrupt: bool,
+}
+
+/// A turn under way.
+#[derive(Debug)]
+pub struct Turn {
+    bounds: Bounds,
+    unkept: Vec<Message>,
+    answer: Building,
+    calls: Calls,
+    rounds: u32,
+    tries: u32,
+    usage: Usage,
+    over: bool,
+}
+
+impl Turn {
+    /// A turn that answers `user`. `is_read_only` tells of a tool whether several may run at once.
+    #[must_use]
+    pub fn new(
+        user: Message,
+        bounds: Bounds,
+        is_read_only: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            bounds,
+            unkept: vec![user],
+            answer: Building::default(),
+            calls: Calls::new(is_read_only),
+            rounds: 0,
+            tries: 0,
+            usage: Usage::default(),
+            over: false,
+        }
+    }
+
+    /// The messages that belong to the conversation and are not kept yet.
+    #[must_use]
+    pub fn unkept(&self) -> &[Message] {
+        &self.unkept
+    }
+
+    /// Begins.
+    pub fn begin(&mut self, todo: &mut Vec<Do>) {
+        self.ask(Duration::ZERO, todo);
+    }
+
+    /// A piece of the answer has come.
+    pub fn piece(&mut self, piece: Piece, todo: &mut Vec<Do>) {
+        if self.over || self.calls.are_open() {
+            return;
+        }
+        match piece {
+            Piece::Text(text) => {
+                self.answer.text(&text);
+                todo.push(Do::Tell(Event::Token(text)));
+            }
+            Piece::Thinking(thought) => {
+                self.answer.thinking(&thought);
+                todo.push(Do::Tell(Event::Thinking(thought)));
+            }
+            Piece::Signature(signature) => self.answer.signature(&signature),
+            Piece::Redacted(data) => self.answer.block(Block::RedactedThinking { data }),
+            Piece::Usage(usage) => self.answer.usage = usage,
+            Piece::ToolUse { id, name, input, fault } => {
+                let id = self.calls.add(&id, name.clone(), input.clone(), fault);
+                let block =
+                    Block::ToolUse { id: id.clone(), name: name.clone(), input: input.clone() };
+                self.answer.block(block);
+                todo.push(Do::Tell(Event::ToolUse { id, name, input }));
+            }
+            Piece::End(stop) => self.answered(stop, todo),
+        }
+    }
+
+    /// The answer could not be had, or not to its end.
+    pub fn failed(&mut self, error: EngineError, todo: &mut Vec<Do>) {
+        if self.over || self.calls.are_open() {
+            return;
+        }
+        match self.wait(&error) {
+            Some(wait) => {
+                let seconds = wait.as_secs_f32();
+                let text = format!("{} (trying again in {seconds:.1} s)", error.text);
+                todo.push(Do::Tell(Event::Notice { kind: "retry", text }));
+                self.answer = Building::default();
+                todo.push(Do::Ask(wait));
+            }
+            None => self.fail(error.into(), todo),
+        }
+    }
+
+    /// A tool has ended.
+    pub fn ran(&mut self, index: usize, ran: Ran, todo: &mut Vec<Do>) {
+        if self.over || !self.calls.is_running(index) {
+            return;
+        }
+        self.calls.finish(index, ran.outcome, todo);
+        if ran.interrupt {
+            self.calls.close("not run: the user stopped the turn", todo);
+            self.keep_round(todo);
+            return self.end(StopReason::Cancelled, todo);
+        }
+        self.go_on(todo);
+    }
+
+    /// Somebody stops the turn.
+    pub fn cancel(&mut self, todo: &mut Vec<Do>) {
+        if !self.over {
+            self.stop("stopped by the user", todo);
+            self.end(StopReason::Cancelled, todo);
+        }
+    }
+
+    /// The turn cannot go on, for a reason outside of it: its beginning is kept.
+    pub fn abandon(&mut self, failure: Failure, todo: &mut Vec<Do>) {
+        if !self.over {
+            self.stop(&format!("stopped: {}", failure.text), todo);
+            self.over = true;
+            todo.push(Do::End(End::Failed(failure)));
+        }
+    }
+
+    /// What was to be kept could not be: nothing more is.
+    pub fn unkept_for(&mut self, failure: Failure, todo: &mut Vec<Do>) {
+        todo.clear();
+        todo.push(Do::Drop);
+        todo.push(Do::Stop(self.calls.running()));
+        self.calls.close(&format!("stopped: {}", failure.text), todo);
+        self.over = true;
+        todo.push(Do::End(End::Failed(failure)));
+    }
+
+    /// Ends what is under way, so that what is kept is whole.
+    fn stop(&mut self, why: &str, todo: &mut Vec<Do>) {
+        self.usage = self.usage.plus(self.answer.usage);
+        todo.push(Do::Drop);
+        if self.calls.is_empty() {
+            if self.answer.is_silent() {
+                self.answer.text(STOPPED);
+            }
+            return self.keep_round(todo);
+        }
+        todo.push(Do::Stop(self.calls.running()));
+        self.calls.close(why, todo);
+        self.keep_round(todo);
+    }
+
+    /// The answer is whole.
+    fn answered(&mut self, stop: Stop, todo: &mut Vec<Do>) {
+        self.usage = self.usage.plus(self.answer.usage);
+        self.tries = 0;
+        if self.calls.is_empty() {
+            self.keep_round(todo);
+            return self.end(reason(stop), todo);
+        }
+        self.calls.open();
+        let refused = match stop {
+            Stop::Refusal | Stop::ContextWindow => Some((reason(stop), "the model has stopped")),
+            _ if self.rounds >= self.bounds.most_rounds => {
+                Some((StopReason::MaxTurnRequests, "the turn has had all of its rounds"))
+            }
+            _ => None,
+        };
+        match refused {
+            Some((reason, why)) => {
+                self.calls.close(&format!("not run: {why}"), todo);
+                self.keep_round(todo);
+                self.end(reason, todo);
+            }
+            None => self.go_on(todo),
+        }
+    }
+
+    /// Starts what can be started; when all have ended the model hears of it.
+    fn go_on(&mut self, todo: &mut Vec<Do>) {
+        self.calls.start(todo);
+        if self.calls.are_done() {
+            self.keep_round(todo);
+            self.ask(Duration::ZERO, todo);
+        }
+    }
+
+    fn ask(&mut self, wait: Duration, todo: &mut Vec<Do>) {
+        self.rounds += 1;
+        self.tries = 0;
+        todo.push(Do::Ask(wait));
+    }
+
+    /// Hands over the answer and what its tools gave.
+    fn keep_round(&mut self, todo: &mut Vec<Do>) {
+        let usage = self.answer.usage;
+        let content = std::mem::take(&mut self.answer).finish();
+        if !content.is_empty() {
+            self.unkept.push(Message::assistant(content));
+        }
+        let results = self.calls.take_results();
+        if !results.is_empty() {
+            self.unkept.push(Message::user(results));
+        }
+        todo.push(Do::Keep { messages: std::mem::take(&mut self.unkept), usage });
+    }
+
+    fn end(&mut self, stop: StopReason, todo: &mut Vec<Do>) {
+        self.over = true;
+        todo.push(Do::End(End::Done { stop, usage: self.usage }));
+    }
+
+    /// Of an answer that was begun the beginning is kept, since it was seen; a message without
+    /// any answer is not, so that it can be sent again.
+    fn fail(&mut self, failure: Failure, todo: &mut Vec<Do>) {
+        self.usage = self.usage.plus(self.answer.usage);
+        self.calls.open();
+        self.calls.close("not run: the answer was cut off", todo);
+        if !self.answer.is_silent() || self.calls.has_results() {
+            self.keep_round(todo);
+        }
+        self.over = true;
+        todo.push(Do::End(End::Failed(failure)));
+    }
+
+    /// How long to wait before another attempt; `None` when there is none. What the front end has
+    /// seen a part of is never asked again.
+    fn wait(&mut self, error: &EngineError) -> Option<Duration> {
+        let most = match error.kind {
+            Trouble::RateLimit | Trouble::Overloaded | Trouble::Server => MOST_TRIES,
+            Trouble::Network | Trouble::Cut => MOST_DIALS,
+            _ => return None,
+        };
+        self.tries += 1;
+        if !self.answer.is_unseen() || !self.calls.is_empty() || self.tries >= most {
+            return None;
+        }
+        let doubled = FIRST_WAIT * 2_u32.saturating_pow(self.tries - 1);
+        Some(error.retry_after.unwrap_or(doubled)).filter(|wait| *wait <= LONGEST_WAIT)
+    }
+}
+
+fn reason(stop: Stop) -> StopReason {
+    match stop {
+        Stop::EndTurn | Stop::ToolUse => StopReason::EndTurn,
+        Stop::MaxTokens => StopReason::MaxTokens,
+        Stop::Refusal => StopReason::Refusal,
+        Stop::ContextWindow => StopReason::Other("model_context_window_exceeded".to_owned()),
+        Stop::Other(reason) => StopReason::Other(reason),
+    }
+}

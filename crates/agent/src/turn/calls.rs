@@ -1,0 +1,168 @@
+//! The tool calls of one answer: which may run now, and what came of them.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde_json::value::RawValue;
+
+use super::{Do, Wanted};
+use crate::event::Event;
+use crate::message::Block;
+use crate::tool::Outcome;
+
+/// How many tools run at once.
+const MOST_AT_ONCE: usize = 8;
+
+/// The calls of one answer, in its order.
+pub(super) struct Calls {
+    all: Vec<Call>,
+    /// The answer is whole, so that the calls may run.
+    open: bool,
+    is_read_only: Box<dyn Fn(&str) -> bool + Send + Sync>,
+    /// All names of this turn.
+    names: HashSet<String>,
+}
+
+#[derive(Debug)]
+struct Call {
+    wanted: Wanted,
+    fault: Option<String>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Waiting,
+    Running,
+    Ended { text: String, is_error: bool },
+}
+
+impl fmt::Debug for Calls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Calls").field("all", &self.all).finish_non_exhaustive()
+    }
+}
+
+impl Calls {
+    pub(super) fn new(is_read_only: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self {
+            all: Vec::new(),
+            open: false,
+            is_read_only: Box::new(is_read_only),
+            names: HashSet::new(),
+        }
+    }
+
+    /// Takes a call in and gives the name under which it goes: the model's own, unless another
+    /// call of this turn has it.
+    pub(super) fn add(
+        &mut self,
+        id: &str,
+        name: String,
+        input: Box<RawValue>,
+        fault: Option<String>,
+    ) -> String {
+        let mut unique = id.to_owned();
+        let mut count = 1;
+        while unique.is_empty() || !self.names.insert(unique.clone()) {
+            count += 1;
+            unique = format!("{id}-{count}");
+        }
+        let wanted = Wanted { index: self.all.len(), id: unique.clone(), name, input };
+        self.all.push(Call { wanted, fault, state: State::Waiting });
+        unique
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The answer is whole.
+    pub(super) fn open(&mut self) {
+        self.open = true;
+    }
+
+    /// Whether calls run, or wait to.
+    pub(super) fn are_open(&self) -> bool {
+        self.open && !self.all.is_empty()
+    }
+
+    pub(super) fn are_done(&self) -> bool {
+        self.all.iter().all(|call| matches!(call.state, State::Ended { .. }))
+    }
+
+    pub(super) fn is_running(&self, index: usize) -> bool {
+        self.all.get(index).is_some_and(|call| matches!(call.state, State::Running))
+    }
+
+    pub(super) fn running(&self) -> Vec<usize> {
+        (0..self.all.len()).filter(|index| self.is_running(*index)).collect()
+    }
+
+    /// Starts calls in their order, as long as those that run beside each other change nothing.
+    pub(super) fn start(&mut self, todo: &mut Vec<Do>) {
+        for index in 0..self.all.len() {
+            if !matches!(self.all[index].state, State::Waiting) {
+                continue;
+            }
+            if let Some(fault) = self.all[index].fault.take() {
+                let text = format!("not run: {fault}. Call it again with a JSON object.");
+                self.all[index].state = State::Running;
+                self.finish(index, Outcome::failed(text), todo);
+                continue;
+            }
+            let running = self.running();
+            let is_read_only = |at: usize| (self.is_read_only)(&self.all[at].wanted.name);
+            let goes = running.is_empty()
+                || running.len() < MOST_AT_ONCE
+                    && is_read_only(index)
+                    && running.iter().all(|at| is_read_only(*at));
+            if !goes {
+                return;
+            }
+            self.all[index].state = State::Running;
+            todo.push(Do::Run(self.all[index].wanted.clone()));
+        }
+    }
+
+    /// A call has ended.
+    pub(super) fn finish(&mut self, index: usize, outcome: Outcome, todo: &mut Vec<Do>) {
+        let Some(call) = self.all.get_mut(index) else { return };
+        let Outcome { result, text, is_error } = outcome;
+        call.state = State::Ended { text, is_error };
+        let Wanted { id, name, .. } = call.wanted.clone();
+        todo.push(Do::Tell(Event::ToolResult { id, name, result, is_error }));
+    }
+
+    /// Ends all that have not ended.
+    pub(super) fn close(&mut self, why: &str, todo: &mut Vec<Do>) {
+        for index in 0..self.all.len() {
+            if !matches!(self.all[index].state, State::Ended { .. }) {
+                self.finish(index, Outcome::failed(why), todo);
+            }
+        }
+    }
+
+    pub(super) fn has_results(&self) -> bool {
+        !self.all.is_empty()
+    }
+
+    /// What the model is told of the calls; the next answer begins without any.
+    pub(super) fn take_results(&mut self) -> Vec<Block> {
+        self.open = false;
+        let result = |call: Call| match call.state {
+            State::Ended { text, is_error } => Block::ToolResult {
+                tool_use_id: call.wanted.id,
+                // The model is not sent an empty text.
+                content: if text.is_empty() { "(nothing)".to_owned() } else { text },
+                is_error,
+            },
+            State::Waiting | State::Running => Block::ToolResult {
+                tool_use_id: call.wanted.id,
+                content: "not run".to_owned(),
+                is_error: true,
+            },
+        };
+        self.all.drain(..).map(result).collect()
+    }
+}
