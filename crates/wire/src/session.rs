@@ -10,6 +10,7 @@
 pub mod capability;
 mod command;
 mod conversation;
+mod event;
 mod message;
 mod permission;
 mod request;
@@ -25,10 +26,11 @@ use crate::raw::Members;
 pub use crate::unreadable::{Reason, Unreadable};
 pub use command::Command;
 pub use conversation::{Conversation, Created, Listed, Loaded, PastMessage};
+pub use event::{Event, Notice, Status};
 pub use message::{Attachment, UserMessage};
 pub use permission::{Decision, PermissionAnswer, PermissionRequest, PermissionResolved};
 pub use request::Request;
-pub use response::{Event, Notice, Ready, Reply, Response, Status};
+pub use response::{Ready, Reply, Response};
 pub use tool::{Stream, ToolProgress, ToolResult, ToolUse};
 pub use turn::{ErrorData, Replayed, TurnEnd, Usage, stop};
 

@@ -1,0 +1,178 @@
+//! What can happen to a request.
+
+use serde::de::DeserializeOwned;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::command::some;
+use super::{
+    ErrorData, PermissionRequest, PermissionResolved, Reason, ToolProgress, ToolResult, ToolUse,
+};
+use crate::fields::{Malformed, optional_object, required};
+use crate::raw::{Members, from_object};
+
+/// The kinds of [`Reply`](super::Reply).
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// A piece of the model's text, to be appended.
+    Token(String),
+    /// A piece of what the model thinks, to be appended.
+    Thinking(String),
+    /// A tool is about to run.
+    ToolUse(ToolUse),
+    /// A tool has ended, well or badly.
+    ToolResult(ToolResult),
+    /// A tool that is running says something.
+    ToolProgress(ToolProgress),
+    /// Somebody is asked whether a tool may run.
+    PermissionRequest(PermissionRequest),
+    /// A question is over.
+    PermissionResolved(PermissionResolved),
+    /// Something the user may want to know.
+    Notice(Notice),
+    /// The request is finished; the object says what came of it.
+    Done(Option<Box<RawValue>>),
+    /// The request could not be finished.
+    Error {
+        /// What could not be done, for a person.
+        error: String,
+        /// The same for programs.
+        data: Option<ErrorData>,
+    },
+    /// The answer to `get_status`.
+    Status(Status),
+}
+
+/// Something the user may want to know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// What it is about, in one word such as `retry`; a reader takes other words as they come.
+    pub kind: String,
+    /// What there is to know, for a person.
+    pub text: String,
+}
+
+/// How the runtime is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// [`IDLE`](super::IDLE) or [`BUSY`](super::BUSY); a reader takes other words as they come.
+    pub state: String,
+    /// How many messages the current conversation holds.
+    pub conversation_length: u64,
+    /// Milliseconds since the runtime started.
+    pub uptime: u64,
+    /// What answers messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Why it is that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_reason: Option<String>,
+    /// The model, as its provider names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The current conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation_id: Option<String>,
+}
+
+impl Event {
+    /// The end of a request that says more than that: `data` becomes an object.
+    #[must_use]
+    pub fn done(data: &impl Serialize) -> Self {
+        Self::Done(to_raw_value(data).ok())
+    }
+
+    /// An error without a word for programs.
+    #[must_use]
+    pub fn error(error: impl Into<String>) -> Self {
+        Self::Error { error: error.into(), data: None }
+    }
+
+    /// What a `done` says, if this is one that says it.
+    #[must_use]
+    pub fn done_data<T: DeserializeOwned>(&self) -> Option<T> {
+        match self {
+            Self::Done(Some(data)) => from_object(data.get()).ok(),
+            _ => None,
+        }
+    }
+
+    /// Whether this is the last reply to its request.
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::Done(_) | Self::Error { .. } | Self::Status(_))
+    }
+
+    /// The word for it on the line.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Token(_) => "token",
+            Self::Thinking(_) => "thinking",
+            Self::ToolUse(_) => "tool_use",
+            Self::ToolResult(_) => "tool_result",
+            Self::ToolProgress(_) => "tool_progress",
+            Self::PermissionRequest(_) => "permission_request",
+            Self::PermissionResolved(_) => "permission_resolved",
+            Self::Notice(_) => "notice",
+            Self::Done(_) => "done",
+            Self::Error { .. } => "error",
+            Self::Status(_) => "status",
+        }
+    }
+
+    pub(super) fn read(kind: &str, members: &Members) -> Result<Self, Reason> {
+        Ok(match kind {
+            "token" => Self::Token(required(members, "token", "a string")?),
+            "thinking" => Self::Thinking(required(members, "thinking", "a string")?),
+            "tool_use" => Self::ToolUse(data(members, TOOL_USE)?),
+            "tool_result" => Self::ToolResult(data(members, TOOL_RESULT)?),
+            "tool_progress" => Self::ToolProgress(data(members, TOOL_PROGRESS)?),
+            "permission_request" => Self::PermissionRequest(data(members, REQUEST)?),
+            "permission_resolved" => Self::PermissionResolved(data(members, RESOLVED)?),
+            "notice" => Self::Notice(data(members, NOTICE)?),
+            "done" => Self::Done(optional_object(members, "data")?),
+            "error" => Self::Error {
+                error: required(members, "error", "a string")?,
+                data: members.some("data").map(|_| data(members, ERROR)).transpose()?,
+            },
+            "status" => Self::Status(data(members, STATUS)?),
+            _ => return Err(Reason::unknown(kind)),
+        })
+    }
+
+    pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        match self {
+            Self::Token(token) => map.serialize_entry("token", token),
+            Self::Thinking(thinking) => map.serialize_entry("thinking", thinking),
+            Self::ToolUse(data) => map.serialize_entry("data", data),
+            Self::ToolResult(data) => map.serialize_entry("data", data),
+            Self::ToolProgress(data) => map.serialize_entry("data", data),
+            Self::PermissionRequest(data) => map.serialize_entry("data", data),
+            Self::PermissionResolved(data) => map.serialize_entry("data", data),
+            Self::Notice(data) => map.serialize_entry("data", data),
+            Self::Done(data) => some(map, "data", data.as_ref()),
+            Self::Error { error, data } => {
+                map.serialize_entry("error", error)?;
+                some(map, "data", data.as_ref())
+            }
+            Self::Status(data) => map.serialize_entry("data", data),
+        }
+    }
+}
+
+const TOOL_USE: &str = "an object with toolId, toolName and input";
+const TOOL_RESULT: &str = "an object with toolId, toolName and result";
+const TOOL_PROGRESS: &str = "an object with toolId, stream and text";
+const REQUEST: &str = "an object with question, toolId, toolName, input and title";
+const RESOLVED: &str = "an object with question, decision and text";
+const NOTICE: &str = "an object with kind and text";
+const ERROR: &str = "an object with kind, status and retryable";
+const STATUS: &str = "an object with state, conversationLength and uptime";
+
+fn data<T: DeserializeOwned>(members: &Members, expected: &'static str) -> Result<T, Malformed> {
+    let data = members.get("data").and_then(|data| from_object(data.get()).ok());
+    data.ok_or(Malformed::wrong("data", expected))
+}
