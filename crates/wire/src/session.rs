@@ -20,7 +20,7 @@ mod tests;
 mod tool;
 mod turn;
 
-use crate::fields::{Malformed, optional, required};
+use crate::fields::{Malformed, required};
 use crate::raw::Members;
 
 pub use crate::unreadable::{Reason, Unreadable};
@@ -86,12 +86,4 @@ fn text(members: &Members, field: &'static str) -> Option<String> {
 fn bounded(members: &Members, field: &'static str, limit: usize) -> Result<String, Malformed> {
     let text: String = required(members, field, STRING_256)?;
     if text.len() <= limit { Ok(text) } else { Err(Malformed::wrong(field, STRING_256)) }
-}
-
-/// The number in `field`; absent and `null` are nothing.
-fn number<T: serde::de::DeserializeOwned>(
-    members: &Members,
-    field: &'static str,
-) -> Result<Option<T>, Malformed> {
-    optional(members, field, WHOLE_NUMBER)
 }

@@ -5,10 +5,8 @@ use serde::ser::SerializeMap;
 use serde_json::value::RawValue;
 
 use super::conversation::{conversation_id, of_metadata, optional_conversation_id, title};
-use super::{
-    LONGEST_ID, PermissionAnswer, Reason, UserMessage, WHOLE_NUMBER, bounded, number, text,
-};
-use crate::fields::{Malformed, optional_object, required};
+use super::{LONGEST_ID, PermissionAnswer, Reason, UserMessage, WHOLE_NUMBER, bounded, text};
+use crate::fields::{Malformed, optional, optional_object, required};
 use crate::raw::Members;
 
 /// The kinds of [`Request`](super::Request).
@@ -147,13 +145,13 @@ impl Command {
                 title: optional_title(members)?,
             },
             "list_conversations" => Self::ListConversations {
-                limit: number(members, "limit")?,
-                before: number(members, "before")?,
+                limit: limit(members)?,
+                before: optional(members, "before", WHOLE_NUMBER)?,
             },
             "load_conversation" => Self::LoadConversation {
                 conversation_id: conversation_id(members)?,
-                limit: number(members, "limit")?,
-                before: number(members, "before")?,
+                limit: limit(members)?,
+                before: optional(members, "before", WHOLE_NUMBER)?,
             },
             "rename_conversation" => Self::RenameConversation {
                 conversation_id: conversation_id(members)?,
@@ -219,6 +217,10 @@ pub(super) fn some<M: SerializeMap>(
     value: Option<&impl Serialize>,
 ) -> Result<(), M::Error> {
     value.map_or(Ok(()), |value| map.serialize_entry(field, value))
+}
+
+fn limit(members: &Members) -> Result<Option<u32>, Malformed> {
+    optional(members, "limit", "a whole number of at most 4294967295")
 }
 
 fn optional_title(members: &Members) -> Result<Option<String>, Malformed> {

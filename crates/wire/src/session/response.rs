@@ -4,7 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::command::some;
-use super::{CAPABILITIES, Event, Reason, Unreadable, VERSION, number, text};
+use super::{CAPABILITIES, Event, Reason, Unreadable, VERSION, WHOLE_NUMBER, text};
 use crate::fields::{Malformed, members_of, one_line, optional, required};
 use crate::raw::{Json, Members, flatten};
 
@@ -64,7 +64,7 @@ impl Response {
         if id.is_none() && !is_about_a_line {
             return Err(Reason::NoId);
         }
-        let (timestamp, seq) = (timestamp(members)?, number(members, "seq")?);
+        let (timestamp, seq) = (timestamp(members)?, optional(members, "seq", WHOLE_NUMBER)?);
         Ok(Self::Reply(Reply { id: id.map(str::to_owned), event, timestamp, seq }))
     }
 

@@ -1,7 +1,10 @@
 //! What the session protocol reads, refuses and writes.
 
+mod any;
+mod data;
+mod extensions;
+
 use expect_test::{Expect, expect};
-use proptest::prelude::*;
 
 use super::*;
 use crate::fields::shown;
@@ -220,32 +223,4 @@ fn one_event_ends_a_request() {
     let ends = [Event::Done(None), Event::error(""), Event::Status(Status::default())];
     assert!(ends.iter().all(Event::is_end));
     assert!(!Event::Token(String::new()).is_end());
-}
-
-proptest! {
-    #[test]
-    fn any_request_is_one_line_and_comes_back(id in ".{0,60}", message in ".*", path in ".*") {
-        let attachments = vec![Attachment { path, mime: String::new() }];
-        let said = UserMessage { message, attachments, metadata: None };
-        let request = Request { id, command: Command::UserMessage(said) };
-        let line = request.to_line();
-        prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
-        let back = Request::decode(&line).expect("our own line");
-        prop_assert_eq!(format!("{back:?}"), format!("{request:?}"));
-    }
-
-    #[test]
-    fn any_reply_is_one_line_and_comes_back(id: String, token: String, timestamp: u64, seq: Option<u64>) {
-        let reply = Reply { id: Some(id), event: Event::Token(token), timestamp, seq };
-        let response = Response::Reply(reply);
-        let line = response.to_line();
-        prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
-        let back = Response::decode(&line).expect("our own line");
-        prop_assert_eq!(format!("{back:?}"), format!("{response:?}"));
-    }
-
-    #[test]
-    fn no_bytes_make_it_panic(bytes: Vec<u8>) {
-        let _ = (Request::decode(&bytes), Response::decode(&bytes));
-    }
 }

@@ -1,0 +1,186 @@
+//! Whatever a message holds, it is one line and comes back.
+
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::super::*;
+
+/// Any text, also with control characters and separators; short enough for an id.
+fn text() -> impl Strategy<Value = String> + Clone {
+    vec(any::<char>(), 0..20).prop_map(String::from_iter)
+}
+
+fn conversation() -> impl Strategy<Value = String> + Clone {
+    "[^\\pC]{1,30}"
+}
+
+fn object() -> impl Strategy<Value = Box<RawValue>> + Clone {
+    (text(), text()).prop_map(|pair| raw(&std::collections::BTreeMap::from([pair])))
+}
+
+fn metadata() -> impl Strategy<Value = Option<Box<RawValue>>> + Clone {
+    let named = conversation().prop_map(|id| raw(&serde_json::json!({ "conversationId": id })));
+    of(prop_oneof![object(), named])
+}
+
+fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
+    to_raw_value(value).unwrap()
+}
+
+fn said() -> impl Strategy<Value = UserMessage> {
+    let attachment = (text(), text()).prop_map(|(path, mime)| Attachment { path, mime });
+    (text(), vec(attachment, 0..3), metadata())
+        .prop_map(|(message, attachments, metadata)| UserMessage { message, attachments, metadata })
+}
+
+fn answer() -> impl Strategy<Value = PermissionAnswer> {
+    let decision = prop_oneof![
+        (Just(Decision::Allow), of(object())),
+        (Just(Decision::AllowAlways), Just(None)),
+        (Just(Decision::Deny), Just(None)),
+    ];
+    (text(), decision, of(text())).prop_map(|(question, (decision, input), message)| {
+        PermissionAnswer { question, decision, message, input }
+    })
+}
+
+fn command() -> impl Strategy<Value = Command> {
+    prop_oneof![
+        said().prop_map(Command::UserMessage),
+        said().prop_map(Command::EditLast),
+        metadata().prop_map(|metadata| Command::ClearHistory { metadata }),
+        metadata().prop_map(|metadata| Command::Regenerate { metadata }),
+        Just(Command::GetStatus),
+        vec(text(), 0..3).prop_map(|capabilities| Command::Hello { capabilities }),
+        text().prop_map(|target| Command::Cancel { target }),
+        answer().prop_map(Command::PermissionAnswer),
+        (of(conversation()), of(text())).prop_map(|(conversation_id, title)| {
+            Command::NewConversation { conversation_id, title }
+        }),
+        (any::<Option<u32>>(), any::<Option<u64>>())
+            .prop_map(|(limit, before)| Command::ListConversations { limit, before }),
+        (conversation(), any::<Option<u32>>(), any::<Option<u64>>()).prop_map(
+            |(conversation_id, limit, before)| {
+                Command::LoadConversation { conversation_id, limit, before }
+            }
+        ),
+        (conversation(), text()).prop_map(|(conversation_id, title)| {
+            Command::RenameConversation { conversation_id, title }
+        }),
+        conversation().prop_map(|conversation_id| Command::DeleteConversation { conversation_id }),
+        any::<u64>().prop_map(|from_seq| Command::Replay { from_seq }),
+    ]
+}
+
+fn status() -> impl Strategy<Value = Status> {
+    let more = (of(text()), of(text()), of(text()), of(text()));
+    (text(), any::<u64>(), any::<u64>(), more).prop_map(
+        |(state, conversation_length, uptime, (engine, engine_reason, model, conversation_id))| {
+            Status {
+                state,
+                conversation_length,
+                uptime,
+                engine,
+                engine_reason,
+                model,
+                conversation_id,
+            }
+        },
+    )
+}
+
+fn failure() -> impl Strategy<Value = Event> {
+    let data = (text(), any::<Option<u16>>(), any::<bool>())
+        .prop_map(|(kind, status, retryable)| ErrorData { kind, status, retryable });
+    (text(), of(data)).prop_map(|(error, data)| Event::Error { error, data })
+}
+
+fn tool_event() -> impl Strategy<Value = Event> {
+    let stream = prop_oneof![Just(Stream::Stdout), Just(Stream::Stderr)];
+    prop_oneof![
+        (text(), text(), object()).prop_map(|(tool_id, tool_name, input)| {
+            Event::ToolUse(ToolUse { tool_id, tool_name, input })
+        }),
+        (text(), text(), object(), any::<Option<bool>>()).prop_map(
+            |(tool_id, tool_name, result, is_error)| {
+                Event::ToolResult(ToolResult { tool_id, tool_name, result, is_error })
+            }
+        ),
+        (text(), stream, text()).prop_map(|(tool_id, stream, text)| {
+            Event::ToolProgress(ToolProgress { tool_id, stream, text })
+        }),
+        (text(), text(), text(), object(), text(), of(text())).prop_map(
+            |(question, tool_id, tool_name, input, title, reason)| {
+                Event::PermissionRequest(PermissionRequest {
+                    question,
+                    tool_id,
+                    tool_name,
+                    input,
+                    title,
+                    reason,
+                })
+            }
+        ),
+        (text(), text(), text()).prop_map(|(question, decision, text)| {
+            Event::PermissionResolved(PermissionResolved { question, decision, text })
+        }),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        text().prop_map(Event::Token),
+        text().prop_map(Event::Thinking),
+        tool_event(),
+        (text(), text()).prop_map(|(kind, text)| Event::Notice(Notice { kind, text })),
+        of(object()).prop_map(Event::Done),
+        failure(),
+        status().prop_map(Event::Status),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_request_is_one_line_and_comes_back(id in text(), command in command()) {
+        let request = Request { id, command };
+        let line = request.to_line();
+        prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
+        let back = Request::decode(&line).expect("our own line");
+        prop_assert_eq!(format!("{back:?}"), format!("{request:?}"));
+    }
+
+    #[test]
+    fn any_reply_is_one_line_and_comes_back(
+        id in of(text()),
+        event in event(),
+        timestamp: u64,
+        seq: Option<u64>,
+    ) {
+        let id = id.or_else(|| (event.kind() != "error").then(String::new));
+        let response = Response::Reply(Reply { id, event, timestamp, seq });
+        let line = response.to_line();
+        prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
+        let back = Response::decode(&line).expect("our own line");
+        prop_assert_eq!(format!("{back:?}"), format!("{response:?}"));
+    }
+
+    #[test]
+    fn a_number_put_into_a_line_is_its_seq(id in text(), event in event(), seq: u64) {
+        let mut reply = Reply { id: Some(id), event, timestamp: 1, seq: None };
+        let mut line = b"before\n".to_vec();
+        reply.write(&mut line);
+        line.truncate(line.len() - "}\n".len());
+        line.extend_from_slice(format!(",\"seq\":{seq}}}\n").as_bytes());
+        reply.seq = Some(seq);
+        let mut numbered = b"before\n".to_vec();
+        reply.write(&mut numbered);
+        prop_assert_eq!(line, numbered);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+        let _ = (Request::decode(&bytes), Response::decode(&bytes));
+    }
+}

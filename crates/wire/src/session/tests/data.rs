@@ -1,0 +1,84 @@
+//! What the ends of requests say.
+
+use std::fmt::Debug;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::super::*;
+
+/// The value is this object at the end of a request, and is read from it.
+fn check<T: Debug + Serialize + DeserializeOwned>(value: &T, json: &str) {
+    let Event::Done(Some(data)) = Event::done(value) else { panic!("no data") };
+    assert_eq!(data.get(), json);
+    let back: T = Event::Done(Some(data)).done_data().expect("our own data");
+    assert_eq!(format!("{back:?}"), format!("{value:?}"));
+}
+
+#[test]
+fn ends_say_what_came_of_the_request() {
+    let usage =
+        Usage { input_tokens: 1, output_tokens: 2, cache_read_tokens: 3, cache_write_tokens: 4 };
+    check(
+        &TurnEnd { stop_reason: stop::END_TURN.to_owned(), usage, cost: Some(0.25) },
+        r#"{"stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":2,"cacheReadTokens":3,"cacheWriteTokens":4},"cost":0.25}"#,
+    );
+    check(
+        &TurnEnd { stop_reason: "other".to_owned(), usage: Usage::default(), cost: None },
+        r#"{"stopReason":"other","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0},"cost":null}"#,
+    );
+    check(&Replayed { from_seq: 3, to_seq: 9 }, r#"{"fromSeq":3,"toSeq":9}"#);
+    check(&Created { conversation_id: "c".to_owned() }, r#"{"conversationId":"c"}"#);
+}
+
+#[test]
+fn conversations_are_listed_and_loaded() {
+    let conversation = Conversation {
+        conversation_id: "c".to_owned(),
+        title: None,
+        length: 2,
+        created_at: 3,
+        updated_at: 4,
+    };
+    let titled = Conversation { title: Some("T".to_owned()), ..conversation.clone() };
+    check(
+        &Listed { conversations: vec![conversation, titled], current: Some("c".to_owned()) },
+        r#"{"conversations":[{"conversationId":"c","length":2,"createdAt":3,"updatedAt":4},{"conversationId":"c","title":"T","length":2,"createdAt":3,"updatedAt":4}],"current":"c"}"#,
+    );
+    check(
+        &Listed { conversations: vec![], current: None },
+        r#"{"conversations":[],"current":null}"#,
+    );
+    let content =
+        serde_json::value::RawValue::from_string(r#"[{"z":1.0, "a":"\u00e9"}]"#.to_owned());
+    let message = PastMessage { role: "user".to_owned(), content: content.unwrap() };
+    check(
+        &Loaded {
+            conversation_id: "c".to_owned(),
+            title: Some("T".to_owned()),
+            messages: vec![message],
+            first: 1,
+            length: 2,
+        },
+        r#"{"conversationId":"c","title":"T","messages":[{"role":"user","content":[{"z":1.0, "a":"\u00e9"}]}],"first":1,"length":2}"#,
+    );
+}
+
+#[test]
+fn what_an_end_does_not_say_is_none() {
+    let end = |json: &str| {
+        let line = format!(r#"{{"type":"done","id":"1","timestamp":1{json}}}"#);
+        match Response::decode(line.as_bytes()) {
+            Ok(Response::Reply(reply)) => reply.event.done_data::<TurnEnd>(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(end(""), None);
+    assert_eq!(end(r#","data":{"conversationId":"c"}"#), None);
+    let short = end(r#","data":{"stopReason":"refusal","usage":{"outputTokens":7}}"#).unwrap();
+    assert_eq!(
+        (short.stop_reason.as_str(), short.usage.output_tokens, short.cost),
+        (stop::REFUSAL, 7, None)
+    );
+    assert_eq!(Event::error("no").done_data::<TurnEnd>(), None);
+}
