@@ -24,11 +24,7 @@ impl Store {
         drafts: &[Draft],
         keeps: &[(String, Option<String>)],
     ) -> Result<Vec<Entry>, StoreError> {
-        for (index, draft) in drafts.iter().enumerate() {
-            if let Some(why) = draft.fault() {
-                return Err(StoreError::Refused { index, why });
-            }
-        }
+        check_drafts(drafts)?;
         for (key, value) in keeps {
             check_kept(key, value.as_deref().unwrap_or_default())?;
         }
@@ -46,8 +42,9 @@ impl Store {
 
     /// Makes sure that what is written can be found: a file that was removed takes everything and
     /// keeps nothing.
-    fn check_place(&self) -> Result<(), StoreError> {
-        if file_at(&self.path)? == self.file {
+    pub(crate) fn check_place(&self) -> Result<(), StoreError> {
+        let Some(file) = self.file else { return Ok(()) };
+        if file_at(&self.path)? == file {
             return Ok(());
         }
         let why = io::Error::other("another file is there now; start callgate again");
@@ -67,6 +64,12 @@ impl Store {
         let failed = self.failed("write to");
         self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)
     }
+}
+
+/// Refuses what is not an entry.
+pub(crate) fn check_drafts(drafts: &[Draft]) -> Result<(), StoreError> {
+    let mut faults = drafts.iter().enumerate().filter_map(|(index, d)| Some((index, d.fault()?)));
+    faults.next().map_or(Ok(()), |(index, why)| Err(StoreError::Refused { index, why }))
 }
 
 /// Writes `drafts` behind whatever is last in this transaction.

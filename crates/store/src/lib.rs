@@ -1,4 +1,4 @@
-//! callgate's SQLite file and the chained ledger in it.
+//! callgate's SQLite file: the chained ledger, and the conversations beside it.
 //!
 //! The ledger has what was asked, pressed, decided and run. Each entry carries a hash over its
 //! content and the hash before it, so that a change in the middle breaks the chain at a place
@@ -16,12 +16,17 @@
 //! killed then loses nothing. A machine that loses its power may lose the last commits, since
 //! they are synced with the next checkpoint; what is left is still a whole chain.
 //!
+//! **Conversations** are kept beside the ledger and not chained: a person may delete them
+//! ([`Store::add`]). What is written to one, with the entries that belong to it, is one
+//! transaction.
+//!
 //! **Several processes** may append to one file: the next number and the hash before it are read
 //! inside the transaction that writes.
 
 #![allow(clippy::doc_markdown, reason = "SQLite is a name, not code")]
 
 mod chain;
+mod conversations;
 mod entry;
 mod error;
 mod kept;
@@ -37,6 +42,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 pub use chain::{Anchor, Hash, Head, NotAHead};
+pub use conversations::{
+    Addition, Conversation, LONGEST_CONVERSATION, LONGEST_MESSAGE, LONGEST_TITLE, Said, Spending,
+    Spent, Sum,
+};
 pub use entry::{Draft, Entry, Filter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, Member, kind};
 pub use error::StoreError;
 pub use kept::{LONGEST_KEY, LONGEST_VALUE};
@@ -48,8 +57,8 @@ pub use verify::{Fault, Noted, Verified};
 pub struct Store {
     connection: Connection,
     path: PathBuf,
-    /// Which file it was when it was opened.
-    file: (u64, u64),
+    /// Which file it was when it was opened; none when it lives in memory.
+    file: Option<(u64, u64)>,
 }
 
 impl Store {

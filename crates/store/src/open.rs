@@ -67,8 +67,18 @@ impl Store {
         connection.execute_batch(HABITS).map_err(failed)?;
         connection.execute_batch(WRITERS_HABITS).map_err(failed)?;
         schema::migrate(&mut connection, &path, steps)?;
-        let file = file_at(&path)?;
+        let file = Some(file_at(&path)?);
         Ok(Self { connection, path, file })
+    }
+
+    /// Opens a store that lives in memory and is gone with this.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        let path = PathBuf::from(":memory:");
+        let failed = |error| StoreError::sqlite(&path, "open", error);
+        let mut connection = Connection::open_in_memory().map_err(failed)?;
+        connection.execute_batch(HABITS).map_err(failed)?;
+        schema::migrate(&mut connection, &path, STEPS)?;
+        Ok(Self { connection, path, file: None })
     }
 
     /// Opens the file for reading only, while others may be writing. It is never made, and nothing
@@ -91,7 +101,7 @@ impl Store {
                 Err(StoreError::Older { path, found, known })
             }
             (Layout::Ours(_), _) => {
-                let file = file_at(&path)?;
+                let file = Some(file_at(&path)?);
                 Ok(Self { connection, path, file })
             }
             (Layout::Empty | Layout::Other, _) => Err(StoreError::Missing(path)),

@@ -48,7 +48,7 @@ impl Store {
 
     /// What was removed leaves the file and its log too. It is gone from the ledger already, so a
     /// reader that is in the way only means that the space is given back later.
-    fn give_back_space(&self) {
+    pub(crate) fn give_back_space(&self) {
         for pragma in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"] {
             // Each row is a step of the work, so all of them are asked for.
             let all_rows = |mut query: Statement<'_>| query.query_map([], |_| Ok(()))?.collect();

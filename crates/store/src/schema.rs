@@ -11,7 +11,7 @@ pub(crate) const APPLICATION: i64 = 0x4347_6c67;
 
 /// The steps from nothing to the present: the first makes version 1, the next version 2 of it. A
 /// step that was released is never changed; a new one is added at the end.
-pub(crate) const STEPS: &[&str] = &[V1];
+pub(crate) const STEPS: &[&str] = &[V1, V2];
 
 const V1: &str = "
     PRAGMA application_id = 0x43476c67;
@@ -45,6 +45,50 @@ const V1: &str = "
         key   TEXT PRIMARY KEY,
         value TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
+";
+
+const V2: &str = "
+    CREATE TABLE conversations (
+        key        INTEGER PRIMARY KEY,
+        id         TEXT NOT NULL UNIQUE,
+        -- The title that a person gave it, and how it began, for want of one.
+        title      TEXT,
+        opening    TEXT,
+        made_ms    INTEGER NOT NULL,
+        -- None until something is written to it.
+        used_ms    INTEGER,
+        -- Stands for all messages below the number `summarized`.
+        summary    TEXT,
+        summarized INTEGER NOT NULL DEFAULT 0,
+        -- Messages below this number were written before the summary.
+        aged       INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE INDEX conversations_used ON conversations (used_ms) WHERE used_ms IS NOT NULL;
+
+    CREATE TABLE messages (
+        key          INTEGER PRIMARY KEY,
+        conversation INTEGER NOT NULL,
+        number       INTEGER NOT NULL CHECK (number >= 0),
+        begins       INTEGER NOT NULL,
+        at_ms        INTEGER NOT NULL,
+        body         TEXT NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX messages_of_conversation ON messages (conversation, number);
+
+    -- They stay when their conversation is deleted: a day's sum counts them.
+    CREATE TABLE spendings (
+        at_ms        INTEGER NOT NULL,
+        conversation INTEGER,
+        model        TEXT NOT NULL,
+        input        INTEGER NOT NULL,
+        output       INTEGER NOT NULL,
+        cache_read   INTEGER NOT NULL,
+        cache_write  INTEGER NOT NULL,
+        micro_usd    INTEGER
+    ) STRICT;
+    CREATE INDEX spendings_of_conversation ON spendings (conversation)
+        WHERE conversation IS NOT NULL;
+    CREATE INDEX spendings_at ON spendings (at_ms);
 ";
 
 /// What is known of a file before it is used.

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{Filter, Store, Verified};
+use crate::{Addition, Filter, Said, Store, Verified};
 
 /// A file as version 1 leaves it, with a few entries.
 const V1_FILE: &str = include_str!("schema_v1.sql");
@@ -42,6 +42,17 @@ fn a_file_of_version_1_is_still_read() {
 }
 
 #[test]
+fn a_file_of_version_1_gets_room_for_conversations() {
+    let (_folder, path) = v1_file();
+    let mut store = Store::open(&path).unwrap();
+    assert_eq!(version_of(&path), Layout::Ours(2));
+    let messages = [Said { body: "{}".to_owned(), begins: true }];
+    let addition = Addition { conversation: "a", messages: &messages, ..Addition::default() };
+    assert_eq!(store.add(&addition).unwrap(), 1);
+    assert!(matches!(store.verify().unwrap(), Verified::Whole { entries: 3, .. }));
+}
+
+#[test]
 fn a_later_step_is_taken_once_and_keeps_what_was_there() {
     let (_folder, path) = v1_file();
     let steps = [STEPS, &[LATER]].concat();
@@ -52,9 +63,9 @@ fn a_later_step_is_taken_once_and_keeps_what_was_there() {
         assert_eq!(at, 7);
         assert!(matches!(store.verify().unwrap(), Verified::Whole { entries: 3, .. }));
     }
-    assert_eq!(version_of(&path), Layout::Ours(2));
+    assert_eq!(version_of(&path), Layout::Ours(3));
     let error = Store::open(&path).unwrap_err();
-    assert!(matches!(error, StoreError::Newer { found: 2, known: 1, .. }), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error}");
     let error = Store::open_read_only(&path).unwrap_err();
     assert!(error.to_string().contains("update callgate"), "{error}");
 }
@@ -80,6 +91,9 @@ fn whoever_only_reads_does_not_bring_a_file_up_to_date() {
     let layout = Layout::Ours(0);
     assert!(check(&path, &layout, STEPS).is_ok(), "it could be brought up to date");
     let before = std::fs::read(&path).unwrap();
-    Store::open_read_only(&path).unwrap();
+    let error = Store::open_read_only(&path).unwrap_err();
+    assert!(matches!(error, StoreError::Older { found: 1, known: 2, .. }), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
+    drop(Store::open(&path).unwrap());
+    Store::open_read_only(&path).unwrap();
 }

@@ -1,0 +1,225 @@
+//! Conversations: what was said in them, in steps that are written whole, and what they cost.
+
+mod read;
+mod spend;
+
+use rusqlite::{Connection, OptionalExtension, Params, Transaction, params};
+
+use crate::error::StoreError;
+use crate::ledger::{self, check_drafts, number};
+use crate::{Draft, Store};
+
+pub use read::Conversation;
+pub use spend::{Spending, Spent, Sum};
+
+/// How long a conversation's id may be, in bytes.
+pub const LONGEST_CONVERSATION: usize = 128;
+/// How long a title may be, in bytes.
+pub const LONGEST_TITLE: usize = 1024;
+/// How long a message may be, in bytes: twice what a provider takes in a whole request.
+pub const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
+
+/// A conversation that is made and never used is forgotten after this time.
+const ABANDONED_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// A message that is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The message as JSON. Nobody here looks into it.
+    pub body: String,
+    /// Whether a turn begins with it.
+    pub begins: bool,
+}
+
+/// What is written to a conversation together or not at all.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Addition<'a> {
+    /// Its id. It need not be there yet.
+    pub conversation: &'a str,
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// The messages from this number on are removed before; not those that a summary stands for.
+    pub instead_of: Option<u64>,
+    /// What was said.
+    pub messages: &'a [Said],
+    /// How the conversation began; counts only when nothing was said about that before.
+    pub opening: Option<&'a str>,
+    /// What it cost.
+    pub spending: Option<&'a Spending>,
+    /// Entries for the ledger.
+    pub drafts: &'a [Draft],
+}
+
+impl Store {
+    /// Writes to a conversation; gives how many messages it has then. When it returns all of it
+    /// is committed, and otherwise nothing is.
+    pub fn add(&mut self, addition: &Addition<'_>) -> Result<u64, StoreError> {
+        check_id(addition.conversation)?;
+        check_drafts(addition.drafts)?;
+        for said in addition.messages {
+            check("a message", &said.body, LONGEST_MESSAGE)?;
+        }
+        check("a title", addition.opening.unwrap_or_default(), LONGEST_TITLE)?;
+        self.change(|transaction| {
+            let length = add(transaction, addition)?;
+            ledger::write(transaction, addition.drafts)?;
+            Ok(length)
+        })
+    }
+
+    /// Makes a conversation that nothing is written to yet, or gives the title to one that is
+    /// still so. `false` means that it has been written to.
+    pub fn make_conversation(
+        &mut self,
+        id: &str,
+        title: Option<&str>,
+        at_ms: i64,
+    ) -> Result<bool, StoreError> {
+        check_id(id)?;
+        check("a title", title.unwrap_or_default(), LONGEST_TITLE)?;
+        self.change(|transaction| {
+            transaction.execute(
+                "DELETE FROM conversations WHERE used_ms IS NULL AND made_ms < ?",
+                [at_ms.saturating_sub(ABANDONED_MS)],
+            )?;
+            let made = transaction.execute(
+                "INSERT INTO conversations (id, title, made_ms) VALUES (?, ?, ?)
+                 ON CONFLICT (id) DO UPDATE SET title = coalesce(excluded.title, title)
+                 WHERE used_ms IS NULL",
+                params![id, title, at_ms],
+            )?;
+            Ok(made > 0)
+        })
+    }
+
+    /// Gives a conversation a title; `false` when there is no such conversation.
+    pub fn name_conversation(&mut self, id: &str, title: &str) -> Result<bool, StoreError> {
+        check("a title", title, LONGEST_TITLE)?;
+        let name = "UPDATE conversations SET title = ?2 WHERE id = ?1";
+        self.change(|transaction| Ok(transaction.execute(name, [id, title])? > 0))
+    }
+
+    /// Lets a summary stand for all messages below the number `upto`; they stay where they are.
+    /// `false` when there is no such conversation, or fewer messages.
+    pub fn summarize(&mut self, id: &str, upto: u64, summary: &str) -> Result<bool, StoreError> {
+        check("a summary", summary, LONGEST_MESSAGE)?;
+        self.change(|transaction| {
+            let Some(key) = key_of(transaction, id)? else { return Ok(false) };
+            let length = next_number(transaction, key)?;
+            let changed = transaction.execute(
+                "UPDATE conversations SET summary = ?2, summarized = ?3, aged = ?4
+                 WHERE key = ?1 AND ?3 <= ?4 AND ?3 >= summarized",
+                params![key, summary, number(upto)?, length],
+            )?;
+            Ok(changed > 0)
+        })
+    }
+
+    /// Removes all messages of a conversation; its title and its costs stay.
+    pub fn clear_conversation(&mut self, id: &str) -> Result<(), StoreError> {
+        self.change(|transaction| {
+            let Some(key) = key_of(transaction, id)? else { return Ok(()) };
+            transaction.execute("DELETE FROM messages WHERE conversation = ?", [key])?;
+            let forget = "UPDATE conversations SET opening = NULL, summary = NULL, summarized = 0,
+                          aged = 0 WHERE key = ?";
+            transaction.execute(forget, [key]).map(drop)
+        })?;
+        self.give_back_space();
+        Ok(())
+    }
+
+    /// Removes a conversation; `false` when there is none. What it cost still counts for its day.
+    pub fn delete_conversation(&mut self, id: &str) -> Result<bool, StoreError> {
+        let deleted = self.change(|transaction| {
+            let Some(key) = key_of(transaction, id)? else { return Ok(false) };
+            for statement in [
+                "UPDATE spendings SET conversation = NULL WHERE conversation = ?",
+                "DELETE FROM messages WHERE conversation = ?",
+                "DELETE FROM conversations WHERE key = ?",
+            ] {
+                transaction.execute(statement, [key])?;
+            }
+            Ok(true)
+        })?;
+        self.give_back_space();
+        Ok(deleted)
+    }
+
+    /// Does `work` in a transaction of its own.
+    fn change<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.check_place()?;
+        let failed = self.failed("write to");
+        let transaction = self.begin()?;
+        let done = work(&transaction).map_err(&failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(done)
+    }
+}
+
+fn add(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rusqlite::Result<u64> {
+    let Addition { conversation, at_ms, messages, opening, .. } = addition;
+    // The order of use is the order of these, also within a millisecond and when the clock is put
+    // back a little.
+    let key: i64 = transaction
+        .prepare_cached(
+            "INSERT INTO conversations (id, opening, made_ms, used_ms)
+             SELECT ?1, ?2, ?3, iif(newest BETWEEN ?3 AND ?3 + 60000, newest + 1, ?3)
+             FROM (SELECT max(used_ms) AS newest FROM conversations) WHERE true
+             ON CONFLICT (id) DO UPDATE SET used_ms = excluded.used_ms,
+                 opening = coalesce(opening, excluded.opening)
+             RETURNING key",
+        )?
+        .query_row(params![conversation, opening, at_ms], |row| row.get(0))?;
+    if let Some(from) = addition.instead_of {
+        remove_from(transaction, key, number(from)?)?;
+    }
+    let mut next = next_number(transaction, key)?;
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO messages (conversation, number, begins, at_ms, body) VALUES (?, ?, ?, ?, ?)",
+    )?;
+    for said in *messages {
+        insert.execute(params![key, next, said.begins, at_ms, said.body])?;
+        next += 1;
+    }
+    if let Some(spending) = addition.spending {
+        spend::write(transaction, key, *at_ms, spending)?;
+    }
+    Ok(next.unsigned_abs())
+}
+
+fn remove_from(transaction: &Transaction<'_>, key: i64, from: i64) -> rusqlite::Result<()> {
+    for statement in [
+        "DELETE FROM messages WHERE conversation = ?1 AND number >= max(?2,
+             (SELECT summarized FROM conversations WHERE key = ?1))",
+        "UPDATE conversations SET aged = min(aged, max(?2, summarized)) WHERE key = ?1",
+    ] {
+        transaction.prepare_cached(statement)?.execute([key, from])?;
+    }
+    Ok(())
+}
+
+/// The number of the next message, which is how many there are.
+fn next_number(connection: &Connection, key: i64) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached("SELECT coalesce(max(number) + 1, 0) FROM messages WHERE conversation = ?")?
+        .query_row([key], |row| row.get(0))
+}
+
+fn key_of(connection: &Connection, id: &str) -> rusqlite::Result<Option<i64>> {
+    one(connection, "SELECT key FROM conversations WHERE id = ?", [id])
+}
+
+fn one(connection: &Connection, query: &str, values: impl Params) -> rusqlite::Result<Option<i64>> {
+    connection.prepare_cached(query)?.query_row(values, |row| row.get(0)).optional()
+}
+
+fn check_id(id: &str) -> Result<(), StoreError> {
+    check("a conversation's id", id, LONGEST_CONVERSATION)
+}
+
+fn check(what: &'static str, text: &str, limit: usize) -> Result<(), StoreError> {
+    if text.len() > limit { Err(StoreError::TooLong { what, limit }) } else { Ok(()) }
+}

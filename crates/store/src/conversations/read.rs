@@ -1,0 +1,150 @@
+//! Reading conversations: which there are, and what was said in them.
+
+use rusqlite::{OptionalExtension, Params, Row, Statement, params};
+
+use super::one;
+use crate::Store;
+use crate::error::StoreError;
+
+/// What is known of a conversation beside its messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    /// Names it.
+    pub id: String,
+    /// The title that a person gave it, or else how it began.
+    pub title: Option<String>,
+    /// How many messages it has.
+    pub length: u64,
+    /// When it was made, in milliseconds since 1970.
+    pub made_ms: i64,
+    /// When it was last written to; none when it never was.
+    pub used_ms: Option<i64>,
+    /// Stands for all messages below the number `summarized`: JSON.
+    pub summary: Option<String>,
+    /// The number of the first message that the summary does not stand for.
+    pub summarized: u64,
+    /// The messages below this number were written before the summary was.
+    pub aged: u64,
+}
+
+const COLUMNS: &str = "id, coalesce(title, opening),
+    (SELECT coalesce(max(number) + 1, 0) FROM messages WHERE conversation = conversations.key),
+    made_ms, used_ms, summary, summarized, aged";
+
+impl Store {
+    /// What is known of a conversation.
+    pub fn conversation(&self, id: &str) -> Result<Option<Conversation>, StoreError> {
+        let query = format!("SELECT {COLUMNS} FROM conversations WHERE id = ?");
+        Ok(self.conversations_of(&query, [id])?.pop())
+    }
+
+    /// The `limit` conversations that were written to last, of those that were last written to
+    /// before `before_ms`; the last one comes first. None has its summary with it.
+    pub fn conversations(
+        &self,
+        limit: usize,
+        before_ms: Option<i64>,
+    ) -> Result<Vec<Conversation>, StoreError> {
+        let columns = COLUMNS.replace("summary, ", "NULL, ");
+        let query = format!(
+            "SELECT {columns} FROM conversations WHERE used_ms IS NOT NULL AND used_ms < ?
+             ORDER BY used_ms DESC, key DESC LIMIT ?"
+        );
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.conversations_of(&query, [before_ms.unwrap_or(i64::MAX), limit])
+    }
+
+    /// The id of the conversation that was written to last.
+    pub fn last_conversation(&self) -> Result<Option<String>, StoreError> {
+        let query = "SELECT id FROM conversations WHERE used_ms IS NOT NULL
+                     ORDER BY used_ms DESC, key DESC LIMIT 1";
+        self.connection
+            .query_row(query, [], |row| row.get(0))
+            .optional()
+            .map_err(self.failed("read"))
+    }
+
+    /// Gives each message with a number from `from` on, in order, to `each`, with nothing in place
+    /// of one that is no text.
+    pub fn each_message(
+        &self,
+        id: &str,
+        from: u64,
+        mut each: impl FnMut(u64, Option<&str>),
+    ) -> Result<(), StoreError> {
+        let query = "SELECT number, body FROM messages WHERE number >= ?2 AND conversation =
+                     (SELECT key FROM conversations WHERE id = ?1) ORDER BY number";
+        let from = i64::try_from(from).unwrap_or(i64::MAX);
+        self.walk(query, params![id, from], |number, body| {
+            each(number, body);
+            true
+        })
+    }
+
+    /// Gives the messages with a number below `before`, from the last to the first, to `each`,
+    /// until it wants no more.
+    pub fn each_message_before(
+        &self,
+        id: &str,
+        before: u64,
+        each: impl FnMut(u64, Option<&str>) -> bool,
+    ) -> Result<(), StoreError> {
+        let query = "SELECT number, body FROM messages WHERE number < ?2 AND conversation =
+                     (SELECT key FROM conversations WHERE id = ?1) ORDER BY number DESC";
+        let before = i64::try_from(before).unwrap_or(i64::MAX);
+        self.walk(query, params![id, before], each)
+    }
+
+    /// The number of the message with which the last turn begins, if no summary stands for it.
+    pub fn last_turn(&self, id: &str) -> Result<Option<u64>, StoreError> {
+        let query = "SELECT number FROM messages m JOIN conversations c ON m.conversation = c.key
+                     WHERE c.id = ? AND m.begins AND m.number >= c.summarized
+                     ORDER BY m.number DESC LIMIT 1";
+        let found = one(&self.connection, query, [id]).map_err(self.failed("read"))?;
+        Ok(found.map(i64::unsigned_abs))
+    }
+
+    fn walk(
+        &self,
+        query: &str,
+        values: impl Params,
+        mut each: impl FnMut(u64, Option<&str>) -> bool,
+    ) -> Result<(), StoreError> {
+        let read = |mut query: Statement<'_>| {
+            let mut rows = query.query(values)?;
+            while let Some(row) = rows.next()? {
+                let body = row.get_ref(1)?.as_str_or_null().ok().flatten();
+                if !each(row.get::<_, i64>(0)?.unsigned_abs(), body) {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        self.connection.prepare(query).and_then(read).map_err(self.failed("read"))
+    }
+
+    fn conversations_of(
+        &self,
+        query: &str,
+        values: impl Params,
+    ) -> Result<Vec<Conversation>, StoreError> {
+        let read = || {
+            let mut query = self.connection.prepare_cached(query)?;
+            query.query_map(values, conversation)?.collect::<Result<_, _>>()
+        };
+        read().map_err(self.failed("read"))
+    }
+}
+
+fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
+    Ok(Conversation {
+        id: row.get(0)?,
+        title: row.get(1)?,
+        length: row.get::<_, i64>(2)?.unsigned_abs(),
+        made_ms: row.get(3)?,
+        used_ms: row.get(4)?,
+        summary: row.get(5)?,
+        summarized: row.get::<_, i64>(6)?.unsigned_abs(),
+        aged: row.get::<_, i64>(7)?.unsigned_abs(),
+    })
+}
