@@ -64,12 +64,18 @@ impl From<Reason> for Unreadable {
 
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.reason {
-            Reason::NotJson { bytes_read } => Malformed::NotJson { bytes_read: *bytes_read }.fmt(f),
-            Reason::NoId => write!(f, "the message has no id that is a string"),
-            Reason::NoKind => write!(f, "the message does not say of which kind it is"),
-            Reason::UnknownKind(kind) => write!(f, "unknown kind of message {kind:?}"),
-            Reason::WrongField { field, expected } => Malformed::wrong(field, expected).fmt(f),
+        self.reason.fmt(f)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson { bytes_read } => Malformed::NotJson { bytes_read: *bytes_read }.fmt(f),
+            Self::NoId => write!(f, "the message has no id that is a string"),
+            Self::NoKind => write!(f, "the message does not say of which kind it is"),
+            Self::UnknownKind(kind) => write!(f, "unknown kind of message {kind:?}"),
+            Self::WrongField { field, expected } => Malformed::wrong(field, expected).fmt(f),
         }
     }
 }

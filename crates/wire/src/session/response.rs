@@ -29,6 +29,9 @@ pub struct Ready {
     pub capabilities: Vec<String>,
     /// Milliseconds since the Unix epoch.
     pub timestamp: u64,
+    /// The response's number, where it is sent again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
 }
 
 /// One step in the answer to a request.
@@ -64,7 +67,7 @@ impl Response {
         if id.is_none() && !is_about_a_line {
             return Err(Reason::NoId);
         }
-        let (timestamp, seq) = (timestamp(members)?, optional(members, "seq", WHOLE_NUMBER)?);
+        let (timestamp, seq) = (timestamp(members)?, seq(members)?);
         Ok(Self::Reply(Reply { id: id.map(str::to_owned), event, timestamp, seq }))
     }
 
@@ -87,7 +90,7 @@ impl Ready {
     #[must_use]
     pub fn at(timestamp: u64) -> Self {
         let capabilities = CAPABILITIES.map(str::to_owned).to_vec();
-        Self { version: Some(VERSION.to_owned()), capabilities, timestamp }
+        Self { version: Some(VERSION.to_owned()), capabilities, timestamp, seq: None }
     }
 
     fn read(members: &Members) -> Result<Self, Malformed> {
@@ -96,6 +99,7 @@ impl Ready {
             version: optional(members, "version", "a string")?,
             capabilities: capabilities.unwrap_or_default(),
             timestamp: timestamp(members)?,
+            seq: seq(members)?,
         })
     }
 }
@@ -149,4 +153,8 @@ impl Serialize for Line<'_> {
 
 fn timestamp(members: &Members) -> Result<u64, Malformed> {
     required(members, "timestamp", "a whole number of milliseconds")
+}
+
+fn seq(members: &Members) -> Result<Option<u64>, Malformed> {
+    optional(members, "seq", WHOLE_NUMBER)
 }

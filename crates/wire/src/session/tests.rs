@@ -127,9 +127,9 @@ fn responses() {
             r#"{"type":"status","id":"1","data":{"state":"idle","conversationLength":10,"uptime":7},"timestamp":8}"#,
         ],
         &expect![[r#"
-            Ready(Ready { version: None, capabilities: [], timestamp: 1 })
+            Ready(Ready { version: None, capabilities: [], timestamp: 1, seq: None })
               = "{\"type\":\"ready\",\"timestamp\":1}\n"
-            Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "new"], timestamp: 1 })
+            Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "new"], timestamp: 1, seq: None })
               = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"new\"],\"timestamp\":1}\n"
             Reply(Reply { id: Some("1"), event: Token("Hi\n"), timestamp: 2, seq: None })
               = "{\"type\":\"token\",\"id\":\"1\",\"token\":\"Hi\\n\",\"timestamp\":2}\n"
@@ -195,7 +195,7 @@ fn greeting() {
         response,
         &[&String::from_utf8_lossy(&greeting.to_line())],
         &expect![[r#"
-            Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "engine", "hello", "cancel", "permission", "conversations", "edit", "thinking", "tool_progress", "notice", "replay"], timestamp: 1 })
+            Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "engine", "hello", "cancel", "permission", "conversations", "edit", "thinking", "tool_progress", "notice", "replay"], timestamp: 1, seq: None })
               = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\",\"engine\",\"hello\",\"cancel\",\"permission\",\"conversations\",\"edit\",\"thinking\",\"tool_progress\",\"notice\",\"replay\"],\"timestamp\":1}\n"
         "#]],
     );

@@ -188,6 +188,7 @@ fn responses() {
     check(
         response,
         &[
+            r#"{"seq":1,"type":"ready","timestamp":2}"#,
             r#"{"seq":1,"type":"thinking","id":"1","thinking":"Hm\n","timestamp":2}"#,
             r#"{"type":"token","id":"1","token":"","timestamp":2,"seq":null}"#,
             r#"{"type":"tool_result","id":"1","data":{"toolId":"t","toolName":"list","result":1,"isError":false},"timestamp":2,"seq":3}"#,
@@ -204,6 +205,8 @@ fn responses() {
             r#"{"type":"status","id":"1","data":{"state":"idle","conversationLength":1,"uptime":7,"engine":"offline","engineReason":"no key","model":"m","conversationId":"c"},"timestamp":8}"#,
         ],
         &expect![[r#"
+            Ready(Ready { version: None, capabilities: [], timestamp: 2, seq: Some(1) })
+              = "{\"type\":\"ready\",\"timestamp\":2,\"seq\":1}\n"
             Reply(Reply { id: Some("1"), event: Thinking("Hm\n"), timestamp: 2, seq: Some(1) })
               = "{\"type\":\"thinking\",\"id\":\"1\",\"thinking\":\"Hm\\n\",\"timestamp\":2,\"seq\":1}\n"
             Reply(Reply { id: Some("1"), event: Token(""), timestamp: 2, seq: None })
