@@ -3,6 +3,7 @@
 //! What was said is read first ([`raw`]) and checked second ([`check`]), so that all that is wrong
 //! is told at once. Only here are files and environment read for settings; the crates get values.
 
+mod agent;
 mod check;
 mod flags;
 mod keys;
@@ -14,12 +15,13 @@ mod token;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub(crate) use agent::{Agent, EngineSetting, LogLevel, Millionths};
 use check::Check;
-pub(crate) use flags::Flags;
+pub(crate) use flags::{AgentFlags, Flags};
 pub(crate) use places::Surroundings;
 pub(crate) use problem::{Origin, Problems, Setting};
-use raw::RawConfig;
-pub(crate) use token::TokenSource;
+use raw::{RawConfig, Variables};
+pub(crate) use token::{Secret, TokenError, TokenSource};
 
 /// All settings, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub(crate) struct Config {
     pub(crate) notify_on_stop: Setting<bool>,
     /// The phone.
     pub(crate) telegram: Telegram,
+    /// The agent runtime.
+    pub(crate) agent: Agent,
 }
 
 /// The settings of the phone.
@@ -73,16 +77,35 @@ pub(crate) struct HookSettings {
 impl Config {
     /// Reads and checks the settings. `file` is what `--config` names.
     pub(crate) fn load(file: Option<&Path>, flags: &Flags) -> Result<Self, Problems> {
-        Self::load_in(file, flags, &Surroundings::of_process())
+        Self::load_in(file, flags.given(), &Surroundings::of_process(), Variables::Ours)
     }
 
-    fn load_in(
+    /// Reads and checks the settings for the agent runtime, which also takes variables that other
+    /// programs use.
+    pub(crate) fn load_for_agent(
         file: Option<&Path>,
-        flags: &Flags,
+        flags: &AgentFlags,
+    ) -> Result<Self, Problems> {
+        Self::load_for_agent_in(file, flags, &Surroundings::of_process())
+    }
+
+    /// The same in other surroundings than those of this process.
+    pub(crate) fn load_for_agent_in(
+        file: Option<&Path>,
+        flags: &AgentFlags,
         around: &Surroundings,
     ) -> Result<Self, Problems> {
-        let mut raw = RawConfig::read(file, around);
-        for (key, flag, text) in flags.given() {
+        Self::load_in(file, flags.given(), around, Variables::Common)
+    }
+
+    fn load_in<'a>(
+        file: Option<&Path>,
+        flags: impl IntoIterator<Item = flags::Given<'a>>,
+        around: &Surroundings,
+        which: Variables,
+    ) -> Result<Self, Problems> {
+        let mut raw = RawConfig::read(file, around, which);
+        for (key, flag, text) in flags {
             raw.add_flag(key, flag, text);
         }
         let mut check = Check::new(&raw, around);
@@ -98,7 +121,7 @@ pub(crate) fn for_hook(file: Option<&Path>) -> Result<HookSettings, Problems> {
 }
 
 fn hook_in(file: Option<&Path>, around: &Surroundings) -> Result<HookSettings, Problems> {
-    let raw = RawConfig::read(file, around);
+    let raw = RawConfig::read(file, around, Variables::Ours);
     let mut check = Check::new(&raw, around);
     let settings = check.hook();
     Problems::check(settings, check.problems)

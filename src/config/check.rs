@@ -22,13 +22,13 @@ const PHONE_AFTER: RangeInclusive<i64> = 0..=3600;
 pub(crate) const DEFAULT_SOCKET: &str = "/tmp/vibe-reachout.sock";
 const DEFAULT_API_URL: &str = "https://api.telegram.org";
 /// Only one of these may say where the token is.
-const TOKEN_KEYS: [&str; 4] =
-    ["telegram.token", "telegram.token_file", "telegram.token_command", "telegram.token_keyring"];
+const TOKEN_KEYS: &[&str] =
+    &["telegram.token", "telegram.token_file", "telegram.token_command", "telegram.token_keyring"];
 
 /// The checks, which collect all that is wrong.
 pub(crate) struct Check<'a> {
-    raw: &'a RawConfig,
-    around: &'a Surroundings,
+    pub(super) raw: &'a RawConfig,
+    pub(super) around: &'a Surroundings,
     /// What is wrong.
     pub(crate) problems: Vec<Problem>,
 }
@@ -41,6 +41,7 @@ impl<'a> Check<'a> {
     /// Everything.
     pub(crate) fn config(&mut self) -> Config {
         let database = self.database();
+        let agent = self.agent(&database);
         let config = Config {
             file: self.raw.file.clone(),
             socket: self.socket(),
@@ -50,13 +51,14 @@ impl<'a> Check<'a> {
             database,
             rules: self.rules(),
             phone_after: self.seconds("phone_after_seconds", PHONE_AFTER, 0),
-            notify_on_stop: self.switch("notify_on_stop"),
+            notify_on_stop: self.switch("notify_on_stop", false),
             telegram: Telegram {
-                token: self.token(),
-                api_url: self.api_url(),
+                token: self.token(TOKEN_KEYS),
+                api_url: self.url("telegram.api_url", DEFAULT_API_URL, "token"),
                 allowed_chats: self.ids("telegram.allowed_chats", i64::MIN),
                 allowed_users: self.ids("telegram.allowed_users", 1),
             },
+            agent,
         };
         if config.phone_after.value > Duration::ZERO
             && config.phone_after.value >= config.timeout.value
@@ -132,10 +134,11 @@ impl<'a> Check<'a> {
         self.wrong(name, socket.origin.clone(), &text);
     }
 
-    fn token(&mut self) -> Option<Setting<TokenSource>> {
+    /// Where a secret is kept, by one of these keys.
+    pub(super) fn token(&mut self, keys: &[&str]) -> Option<Setting<TokenSource>> {
         let is_off = |entry: &Entry| entry.given == Given::Switch(false);
         let said: Vec<&Entry> =
-            self.raw.entries.iter().filter(|e| TOKEN_KEYS.contains(&e.name)).collect();
+            self.raw.entries.iter().filter(|e| keys.contains(&e.name)).collect();
         let said: Vec<&Entry> = said.into_iter().filter(|entry| !is_off(entry)).collect();
         let last = *said.last()?;
         let same_layer = |entry: &&&Entry| layer(&entry.origin) == layer(&last.origin);
@@ -153,10 +156,10 @@ impl<'a> Check<'a> {
                 Some(TokenSource::Config(token.clone(), path.clone()))
             }
             (Given::Secret(token), _) => Some(TokenSource::Environment(token.clone())),
-            (Given::Path(_), _) => Some(TokenSource::File(self.path("telegram.token_file")?.value)),
+            (Given::Path(_), _) => Some(TokenSource::File(self.path(entry.name)?.value)),
             (Given::Words(words), _) if words.first().is_none_or(String::is_empty) => {
-                let text = "`telegram.token_command` must name a program";
-                self.wrong("telegram.token_command", entry.origin.clone(), text);
+                let text = format!("`{}` must name a program", entry.name);
+                self.wrong(entry.name, entry.origin.clone(), &text);
                 None
             }
             (Given::Words(words), _) => Some(TokenSource::Command(words.clone())),
@@ -164,14 +167,19 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn api_url(&mut self) -> Setting<String> {
-        let Some(Entry { given: Given::Text(text), origin, .. }) = self.raw.get("telegram.api_url")
-        else {
-            return default(DEFAULT_API_URL.to_owned());
+    /// An address to which a secret goes.
+    pub(super) fn url(
+        &mut self,
+        name: &'static str,
+        otherwise: &str,
+        secret: &str,
+    ) -> Setting<String> {
+        let Some(Entry { given: Given::Text(text), origin, .. }) = self.raw.get(name) else {
+            return default(otherwise.to_owned());
         };
         let url = text.trim_end_matches('/').to_owned();
-        if let Err(what) = check_url(&url) {
-            self.wrong("telegram.api_url", origin.clone(), &format!("`telegram.api_url` {what}"));
+        if let Err(what) = check_url(&url, otherwise, secret) {
+            self.wrong(name, origin.clone(), &format!("`{name}` {what}"));
         }
         Setting { value: url, origin: origin.clone() }
     }
@@ -187,30 +195,40 @@ impl<'a> Check<'a> {
         Setting { value: ids.clone(), origin: origin.clone() }
     }
 
-    fn seconds(
+    pub(super) fn seconds(
         &mut self,
         name: &'static str,
         range: RangeInclusive<i64>,
         otherwise: u64,
     ) -> Setting<Duration> {
+        let Setting { value, origin } = self.whole(name, range, otherwise);
+        Setting { value: Duration::from_secs(value), origin }
+    }
+
+    pub(super) fn whole(
+        &mut self,
+        name: &'static str,
+        range: RangeInclusive<i64>,
+        otherwise: u64,
+    ) -> Setting<u64> {
         let Some(Entry { given: Given::Whole(number), origin, .. }) = self.raw.get(name) else {
-            return default(Duration::from_secs(otherwise));
+            return default(otherwise);
         };
         if !range.contains(number) {
             let (least, most) = (range.start(), range.end());
             let text = format!("`{name}` is {number}, but must be {least} to {most}");
             self.wrong(name, origin.clone(), &text);
         }
-        let seconds = u64::try_from(*number).unwrap_or(otherwise);
-        Setting { value: Duration::from_secs(seconds), origin: origin.clone() }
+        let value = u64::try_from(*number).unwrap_or(otherwise);
+        Setting { value, origin: origin.clone() }
     }
 
-    fn switch(&mut self, name: &'static str) -> Setting<bool> {
+    pub(super) fn switch(&mut self, name: &'static str, otherwise: bool) -> Setting<bool> {
         match self.raw.get(name) {
             Some(Entry { given: Given::Switch(value), origin, .. }) => {
                 Setting { value: *value, origin: origin.clone() }
             }
-            _ => default(false),
+            _ => default(otherwise),
         }
     }
 
@@ -227,27 +245,32 @@ impl<'a> Check<'a> {
 
     /// A path as it was said. On a command line it is relative to the working folder; elsewhere
     /// it has to be absolute, because callgate's commands run in many folders.
-    fn path(&mut self, name: &'static str) -> Option<Setting<PathBuf>> {
+    pub(super) fn path(&mut self, name: &'static str) -> Option<Setting<PathBuf>> {
         let Entry { given: Given::Path(said), origin, .. } = self.raw.get(name)? else {
             return None;
         };
-        let value = match origin {
-            Origin::Flag(_) => self.around.absolute(said),
-            _ => self.around.expand(said),
-        };
-        if !value.is_absolute() {
-            let text = format!("`{name}` must be an absolute path, or begin with ~/");
-            self.wrong(name, origin.clone(), &text);
-        }
+        let value = self.placed(name, said, origin);
         Some(Setting { value, origin: origin.clone() })
     }
 
-    fn wrong(&mut self, name: &'static str, origin: Origin, text: &str) {
+    /// Where a path leads that was said there. A variable that others use too is taken as they
+    /// take it.
+    pub(super) fn placed(&mut self, name: &'static str, said: &Path, origin: &Origin) -> PathBuf {
+        let is_typed = matches!(origin, Origin::Flag(_)) || layer(origin) == COMMON;
+        let path = if is_typed { self.around.absolute(said) } else { self.around.expand(said) };
+        if !path.is_absolute() {
+            let text = format!("`{name}` must be an absolute path, or begin with ~/");
+            self.wrong(name, origin.clone(), &text);
+        }
+        path
+    }
+
+    pub(super) fn wrong(&mut self, name: &'static str, origin: Origin, text: &str) {
         self.problems.push(Problem { matter: Matter::Key(name), origin, text: text.to_owned() });
     }
 }
 
-fn default<T>(value: T) -> Setting<T> {
+pub(super) fn default<T>(value: T) -> Setting<T> {
     Setting { value, origin: Origin::Default }
 }
 
@@ -255,20 +278,24 @@ fn is_short_enough(socket: &Path) -> bool {
     socket.as_os_str().len() <= LONGEST_SOCKET_PATH
 }
 
+/// The layer of the variables that others use too.
+const COMMON: u8 = 2;
+
 /// Which of the sources, each over those before it.
-fn layer(origin: &Origin) -> u8 {
+pub(super) fn layer(origin: &Origin) -> u8 {
     match origin {
         Origin::Default => 0,
         Origin::File { .. } => 1,
-        Origin::Environment(_) => 2,
-        Origin::Flag(_) => 3,
+        Origin::Environment(name) if !name.starts_with("CALLGATE_") => COMMON,
+        Origin::Environment(_) => 3,
+        Origin::Flag(_) => 4,
     }
 }
 
-/// The token is a part of every address, so it goes unencrypted to this machine only.
-fn check_url(url: &str) -> Result<(), &'static str> {
+/// The secret is a part of every request, so it goes unencrypted to this machine only.
+fn check_url(url: &str, example: &str, secret: &str) -> Result<(), String> {
     let Some((scheme, rest)) = url.split_once("://") else {
-        return Err("must begin with https://");
+        return Err("must begin with https://".to_owned());
     };
     let authority = rest.split('/').next().unwrap_or_default();
     let host = match authority.strip_prefix('[') {
@@ -278,13 +305,13 @@ fn check_url(url: &str) -> Result<(), &'static str> {
     let is_here = host == "localhost" || host == "::1" || host.starts_with("127.");
     match scheme {
         _ if rest.contains(['?', '#', '@', ' ']) || host.is_empty() => {
-            Err("must be an address such as https://api.telegram.org")
+            Err(format!("must be an address such as {example}"))
         }
         "https" => Ok(()),
         "http" if is_here => Ok(()),
-        "http" => {
-            Err("must begin with https://: the token would go unencrypted to another machine")
-        }
-        _ => Err("must begin with https://"),
+        "http" => Err(format!(
+            "must begin with https://: the {secret} would go unencrypted to another machine"
+        )),
+        _ => Err("must begin with https://".to_owned()),
     }
 }

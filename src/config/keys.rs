@@ -9,12 +9,16 @@ pub(crate) enum Kind {
     Text,
     /// A whole number.
     Whole,
+    /// A number with at most six decimals.
+    Amount,
     /// Yes or no.
     Switch,
     /// A list of whole numbers.
     Numbers,
     /// A program and its arguments.
     Words,
+    /// A list of files or folders.
+    Paths,
     /// Text that nobody may see.
     Secret,
 }
@@ -26,9 +30,11 @@ impl Kind {
             Self::Path => "a path in quotes",
             Self::Text | Self::Secret => "text in quotes",
             Self::Whole => "a whole number",
+            Self::Amount => "a number such as 2.50, with at most six decimals",
             Self::Switch => "true or false",
             Self::Numbers => "a list of whole numbers, such as [1, 2]",
             Self::Words => "a list of words, such as [\"pass\", \"show\", \"callgate\"]",
+            Self::Paths => "a list of paths, such as [\"~/engine\"]",
         }
     }
 }
@@ -42,15 +48,31 @@ pub(crate) struct Key {
     pub(crate) kind: Kind,
     /// The environment variable that sets it.
     pub(crate) variable: Option<&'static str>,
+    /// A variable that others use too. It stands below our own, and only the command that it is
+    /// meant for reads it.
+    pub(crate) common: Option<&'static str>,
 }
 
 const fn key(name: &'static str, kind: Kind, variable: &'static str) -> Key {
-    Key { name, kind, variable: Some(variable) }
+    Key { name, kind, variable: Some(variable), common: None }
 }
 
-/// All keys. A key is added here, where it is checked (`check.rs`), as a flag where it is no
-/// secret (`flags.rs`), and in `docs/guide/settings.md`; tests compare the four.
-pub(crate) const KEYS: [Key; 15] = [
+const fn shared(
+    name: &'static str,
+    kind: Kind,
+    variable: &'static str,
+    common: &'static str,
+) -> Key {
+    Key { name, kind, variable: Some(variable), common: Some(common) }
+}
+
+const fn file_only(name: &'static str, kind: Kind) -> Key {
+    Key { name, kind, variable: None, common: None }
+}
+
+/// All keys. A key is added here, where it is checked (`check.rs`, `agent.rs`), as a flag where it
+/// is no secret (`flags.rs`), and in `docs/guide/settings.md`; tests compare the four.
+pub(crate) const KEYS: [Key; 40] = [
     key("socket", Kind::Path, "CALLGATE_SOCKET"),
     key("timeout_seconds", Kind::Whole, "CALLGATE_TIMEOUT_SECONDS"),
     key("grace_seconds", Kind::Whole, "CALLGATE_GRACE_SECONDS"),
@@ -61,15 +83,45 @@ pub(crate) const KEYS: [Key; 15] = [
     key("notify_on_stop", Kind::Switch, "CALLGATE_NOTIFY_ON_STOP"),
     key("telegram.token", Kind::Secret, "CALLGATE_TELEGRAM_TOKEN"),
     key("telegram.token_file", Kind::Path, "CALLGATE_TELEGRAM_TOKEN_FILE"),
-    Key { name: "telegram.token_command", kind: Kind::Words, variable: None },
+    file_only("telegram.token_command", Kind::Words),
     key("telegram.token_keyring", Kind::Switch, "CALLGATE_TELEGRAM_TOKEN_KEYRING"),
     key("telegram.api_url", Kind::Text, "CALLGATE_TELEGRAM_API_URL"),
     key("telegram.allowed_chats", Kind::Numbers, "CALLGATE_TELEGRAM_ALLOWED_CHATS"),
     key("telegram.allowed_users", Kind::Numbers, "CALLGATE_TELEGRAM_ALLOWED_USERS"),
+    key("agent.engine", Kind::Text, "CALLGATE_AGENT_ENGINE"),
+    shared("agent.model", Kind::Text, "CALLGATE_AGENT_MODEL", "ANTHROPIC_MODEL"),
+    shared("agent.base_url", Kind::Text, "CALLGATE_AGENT_BASE_URL", "ANTHROPIC_BASE_URL"),
+    shared("agent.api_key", Kind::Secret, "CALLGATE_AGENT_API_KEY", "ANTHROPIC_API_KEY"),
+    key("agent.api_key_file", Kind::Path, "CALLGATE_AGENT_API_KEY_FILE"),
+    file_only("agent.api_key_command", Kind::Words),
+    shared("agent.max_tokens", Kind::Whole, "CALLGATE_AGENT_MAX_TOKENS", "MAX_TOKENS"),
+    key("agent.thinking_tokens", Kind::Whole, "CALLGATE_AGENT_THINKING_TOKENS"),
+    key("agent.context_tokens", Kind::Whole, "CALLGATE_AGENT_CONTEXT_TOKENS"),
+    key("agent.max_rounds", Kind::Whole, "CALLGATE_AGENT_MAX_ROUNDS"),
+    key("agent.system_prompt_file", Kind::Path, "CALLGATE_AGENT_SYSTEM_PROMPT_FILE"),
+    shared("agent.roots", Kind::Paths, "CALLGATE_AGENT_ROOTS", "ALLOWED_ROOT_DIR"),
+    shared(
+        "agent.max_file_size_mb",
+        Kind::Whole,
+        "CALLGATE_AGENT_MAX_FILE_SIZE_MB",
+        "MAX_FILE_SIZE_MB",
+    ),
+    key("agent.command_timeout_seconds", Kind::Whole, "CALLGATE_AGENT_COMMAND_TIMEOUT_SECONDS"),
+    key("agent.history", Kind::Path, "CALLGATE_AGENT_HISTORY"),
+    key("agent.keep_history", Kind::Switch, "CALLGATE_AGENT_KEEP_HISTORY"),
+    key("agent.resume", Kind::Switch, "CALLGATE_AGENT_RESUME"),
+    key("agent.conversation_usd", Kind::Amount, "CALLGATE_AGENT_CONVERSATION_USD"),
+    key("agent.day_usd", Kind::Amount, "CALLGATE_AGENT_DAY_USD"),
+    key("agent.conversation_tokens", Kind::Whole, "CALLGATE_AGENT_CONVERSATION_TOKENS"),
+    key("agent.day_tokens", Kind::Whole, "CALLGATE_AGENT_DAY_TOKENS"),
+    key("agent.requests_per_minute", Kind::Whole, "CALLGATE_AGENT_REQUESTS_PER_MINUTE"),
+    key("agent.price_input", Kind::Amount, "CALLGATE_AGENT_PRICE_INPUT"),
+    key("agent.price_output", Kind::Amount, "CALLGATE_AGENT_PRICE_OUTPUT"),
+    shared("agent.log_level", Kind::Text, "CALLGATE_AGENT_LOG_LEVEL", "LOG_LEVEL"),
 ];
 
-/// The one table that there is.
-const TABLE: &str = "telegram";
+/// The tables that there are.
+const TABLES: [&str; 2] = ["telegram", "agent"];
 
 /// The key of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Key> {
@@ -78,19 +130,23 @@ pub(crate) fn find(name: &str) -> Option<&'static Key> {
 
 /// Whether this names a table that holds keys.
 pub(crate) fn is_table(name: &str) -> bool {
-    name == TABLE
+    TABLES.contains(&name)
 }
 
 /// The key that was most likely meant, if any is near.
 pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     let near = |key: &Key| {
-        let is_elsewhere = name.contains('.') != key.name.contains('.');
+        let is_elsewhere = table_of(name) != table_of(key.name);
         let distance = far(last_part(name), last_part(key.name)) + usize::from(is_elsewhere);
         (distance <= 1 + last_part(name).chars().count() / 3).then_some((distance, key.name))
     };
     let nearest = KEYS.iter().filter_map(near).min_by_key(|(distance, _)| *distance);
-    let table = (strsim::damerau_levenshtein(name, TABLE) <= 2).then_some(TABLE);
+    let table = TABLES.into_iter().find(|table| strsim::damerau_levenshtein(name, table) <= 2);
     nearest.map(|(_, name)| name).or(table)
+}
+
+fn table_of(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(table, _)| table)
 }
 
 fn last_part(name: &str) -> &str {
@@ -126,14 +182,18 @@ mod tests {
         check("telegram.url", Some("telegram.api_url"));
         check("database_path", Some("database"));
         check("telgram", Some("telegram"));
+        check("agnet", Some("agent"));
+        check("agent.maxtokens", Some("agent.max_tokens"));
+        check("model", Some("agent.model"));
+        check("agent.root", Some("agent.roots"));
         check("colour", None);
         check("x", None);
     }
 
     #[test]
-    fn there_is_one_table() {
+    fn every_table_is_known() {
         for key in KEYS.iter().filter(|key| key.name.contains('.')) {
-            assert_eq!(key.name.split('.').next(), Some(TABLE));
+            assert!(TABLES.contains(&table_of(key.name)), "{}", key.name);
         }
     }
 }

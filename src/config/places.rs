@@ -48,6 +48,11 @@ impl Surroundings {
         self.home.as_deref()
     }
 
+    /// The working folder.
+    pub(crate) fn here(&self) -> Option<&Path> {
+        self.here.as_deref()
+    }
+
     /// `~/…` within the home folder; every other path as it is.
     pub(crate) fn expand(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), self.home()) {

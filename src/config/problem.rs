@@ -91,6 +91,12 @@ impl Problems {
         if problems.is_empty() { Ok(value) } else { Err(Self(problems)) }
     }
 
+    /// One thing that is wrong with what nobody has set.
+    pub(crate) fn one(name: &'static str, text: &str) -> Self {
+        let (matter, text) = (Matter::Key(name), text.to_owned());
+        Self(vec![Problem { matter, origin: Origin::Default, text }])
+    }
+
     /// The first of them on one line, for a program whose complaint is one line.
     pub(crate) fn one_line(&self) -> String {
         let first = self.0.first().map(ToString::to_string).unwrap_or_default();

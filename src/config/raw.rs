@@ -1,6 +1,6 @@
 //! What the settings file, the environment and the flags say, before anything is checked.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -27,10 +27,22 @@ pub(crate) enum Given {
     Path(PathBuf),
     Text(String),
     Whole(i64),
+    /// In millionths.
+    Amount(u64),
     Switch(bool),
     Numbers(Vec<i64>),
     Words(Vec<String>),
+    Paths(Vec<PathBuf>),
     Secret(Secret),
+}
+
+/// Which variables of the environment are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Variables {
+    /// Ours, which begin with `CALLGATE_`.
+    Ours,
+    /// Below them those that others use too.
+    Common,
 }
 
 /// One value, of the key called `name`.
@@ -54,20 +66,27 @@ pub(crate) struct RawConfig {
 
 impl RawConfig {
     /// Reads the file (`file` names it in place of the default) and the environment.
-    pub(crate) fn read(file: Option<&Path>, around: &Surroundings) -> Self {
+    pub(crate) fn read(file: Option<&Path>, around: &Surroundings, which: Variables) -> Self {
         let mut raw = Self { file: which_file(file, around), ..Self::default() };
         raw.read_file();
-        for key in &KEYS {
-            let Some(variable) = key.variable else { continue };
-            if let Some(text) = around.variable(variable) {
-                raw.add_text(key, &text, Origin::Environment(variable));
-            }
+        if which == Variables::Common {
+            raw.read_variables(around, |key| key.common);
         }
+        raw.read_variables(around, |key| key.variable);
         raw
     }
 
+    fn read_variables(&mut self, around: &Surroundings, of: fn(&Key) -> Option<&'static str>) {
+        for key in &KEYS {
+            let Some(variable) = of(key) else { continue };
+            if let Some(text) = around.variable(variable) {
+                self.add_text(key, &text, Origin::Environment(variable));
+            }
+        }
+    }
+
     /// Adds what a flag says.
-    pub(crate) fn add_flag(&mut self, name: &str, flag: &'static str, text: &OsString) {
+    pub(crate) fn add_flag(&mut self, name: &str, flag: &'static str, text: &OsStr) {
         if let Some(key) = keys::find(name) {
             self.add_text(key, text, Origin::Flag(flag));
         }
@@ -131,7 +150,10 @@ impl RawConfig {
     }
 
     fn add_text(&mut self, key: &'static Key, text: &OsStr, origin: Origin) {
-        match from_text(key.kind, text) {
+        // A list stands in our own variables only: a flag is given once for each, and the variables
+        // of others hold one path, which may have any character in it.
+        let is_list = key.variable.is_some_and(|ours| origin == Origin::Environment(ours));
+        match from_text(key.kind, text, is_list) {
             Some(given) => self.entries.push(Entry { name: key.name, given, origin }),
             None => self.wrong(key, origin, &format!("must be {}", plain_words(key.kind))),
         }
@@ -208,6 +230,8 @@ fn from_toml(kind: Kind, value: &DeValue) -> Option<Given> {
         (Kind::Text, DeValue::String(text)) => Some(Given::Text(text.to_string())),
         (Kind::Secret, DeValue::String(text)) => Some(Given::Secret(Secret::new(text))),
         (Kind::Whole, value) => Some(Given::Whole(whole(value)?)),
+        (Kind::Amount, DeValue::Float(number)) => Some(Given::Amount(millionths(number.as_str())?)),
+        (Kind::Amount, value) => Some(Given::Amount(millionths(&whole(value)?.to_string())?)),
         (Kind::Switch, DeValue::Boolean(switch)) => Some(Given::Switch(*switch)),
         (Kind::Numbers, DeValue::Array(list)) => {
             let numbers = list.iter().map(|number| whole(number.get_ref()));
@@ -216,6 +240,10 @@ fn from_toml(kind: Kind, value: &DeValue) -> Option<Given> {
         (Kind::Words, DeValue::Array(list)) => {
             let words = list.iter().map(|word| word.get_ref().as_str().map(str::to_owned));
             Some(Given::Words(words.collect::<Option<_>>()?))
+        }
+        (Kind::Paths, DeValue::Array(list)) => {
+            let paths = list.iter().map(|path| path.get_ref().as_str().map(PathBuf::from));
+            Some(Given::Paths(paths.collect::<Option<_>>()?))
         }
         _ => None,
     }
@@ -226,14 +254,28 @@ fn whole(value: &DeValue) -> Option<i64> {
     i64::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
+/// A number without a sign, in millionths; nothing when it has more decimals than that.
+fn millionths(text: &str) -> Option<u64> {
+    const DECIMALS: usize = 6;
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || rest.len() > DECIMALS || !is_number(whole) || !is_number(rest) {
+        return None;
+    }
+    format!("{whole}{rest:0<DECIMALS$}").parse().ok()
+}
+
 /// Reads the text of a variable or a flag.
-fn from_text(kind: Kind, text: &OsStr) -> Option<Given> {
+fn from_text(kind: Kind, text: &OsStr, is_list: bool) -> Option<Given> {
     let string = || text.to_str();
     match kind {
         Kind::Path => Some(Given::Path(text.into())),
         Kind::Text => Some(Given::Text(string()?.to_owned())),
         Kind::Secret => Some(Given::Secret(Secret::new(string()?))),
         Kind::Whole => Some(Given::Whole(string()?.trim().parse().ok()?)),
+        Kind::Amount => Some(Given::Amount(millionths(string()?.trim())?)),
+        Kind::Paths if is_list => Some(Given::Paths(std::env::split_paths(text).collect())),
+        Kind::Paths => Some(Given::Paths(vec![text.into()])),
         Kind::Switch => match string()?.trim() {
             "true" | "1" => Some(Given::Switch(true)),
             "false" | "0" => Some(Given::Switch(false)),
@@ -251,7 +293,7 @@ fn from_text(kind: Kind, text: &OsStr) -> Option<Given> {
 /// The kind in words, where there are no quotes.
 fn plain_words(kind: Kind) -> &'static str {
     match kind {
-        Kind::Text | Kind::Secret | Kind::Path => "UTF-8 text",
+        Kind::Text | Kind::Secret | Kind::Path | Kind::Paths => "UTF-8 text",
         Kind::Numbers => "whole numbers with commas between them",
         other => other.words(),
     }

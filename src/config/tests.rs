@@ -7,8 +7,10 @@ use std::path::PathBuf;
 use clap::{Args, FromArgMatches};
 use tempfile::TempDir;
 
-use super::keys::{KEYS, Kind};
+use super::keys::{KEYS, Key, Kind};
 use super::*;
+
+mod agent;
 
 /// A home folder, and what the process has around it.
 struct Home {
@@ -63,7 +65,15 @@ impl Home {
     }
 
     fn load(&self) -> Result<Config, Problems> {
-        Config::load_in(None, &self.parsed_flags(), &self.around())
+        let flags = self.parsed_flags();
+        Config::load_in(None, flags.given(), &self.around(), Variables::Ours)
+    }
+
+    fn load_for_agent(&self) -> Result<Config, Problems> {
+        let command = AgentFlags::augment_args(clap::Command::new("test").no_binary_name(true));
+        let matches = command.try_get_matches_from(&self.flags).unwrap();
+        let flags = AgentFlags::from_arg_matches(&matches).unwrap();
+        Config::load_for_agent_in(None, &flags, &self.around())
     }
 
     fn config(&self) -> Config {
@@ -72,7 +82,10 @@ impl Home {
 
     /// What is wrong, with the home folder as `~`.
     fn problems(&self) -> Vec<String> {
-        let Problems(problems) = self.load().unwrap_err();
+        self.told(&self.load().unwrap_err())
+    }
+
+    fn told(&self, Problems(problems): &Problems) -> Vec<String> {
         let home = self.folder.path().to_str().unwrap();
         problems.iter().map(|problem| problem.to_string().replace(home, "~")).collect()
     }
@@ -205,12 +218,17 @@ fn the_environment_stands_over_the_file_and_flags_over_both() {
     assert_eq!(config.telegram.allowed_users.value, [3, 4]);
 }
 
-/// A value that fits the kind, as a variable has it.
-fn example(kind: Kind, number: usize) -> String {
-    match kind {
-        Kind::Path => format!("/example/{number}"),
+/// A value that fits the key, as a variable has it.
+fn example(key: &Key, number: usize) -> String {
+    match key.kind {
+        Kind::Path | Kind::Paths => format!("/example/{number}"),
+        Kind::Text if key.name == "agent.engine" => "offline".to_owned(),
+        Kind::Text if key.name == "agent.log_level" => "debug".to_owned(),
         Kind::Text => "https://example.org".to_owned(),
+        Kind::Whole if key.name == "agent.context_tokens" => "50000".to_owned(),
+        Kind::Whole if key.name.ends_with("_tokens") => "5000".to_owned(),
         Kind::Whole => "5".to_owned(),
+        Kind::Amount => "0.5".to_owned(),
         Kind::Switch => "true".to_owned(),
         Kind::Numbers => "5,6".to_owned(),
         Kind::Secret => "5:AB".to_owned(),
@@ -224,7 +242,7 @@ fn every_variable_and_every_flag_changes_its_setting() {
     for (number, key) in KEYS.iter().enumerate() {
         let Some(variable) = key.variable else { continue };
         assert_eq!(variable, format!("CALLGATE_{}", key.name.replace('.', "_").to_uppercase()));
-        let value = example(key.kind, number);
+        let value = example(key, number);
         let config = format!("{:?}", Home::new().variable(variable, &value).config());
         assert!(config.contains(&format!("Environment({variable:?})")), "{}", key.name);
         assert_ne!(config, none);
@@ -233,14 +251,13 @@ fn every_variable_and_every_flag_changes_its_setting() {
     let flags: Vec<&str> = command.get_arguments().filter_map(|arg| arg.get_long()).collect();
     let named = |key: &keys::Key| key.name.replace(['.', '_'], "-");
     let secret = ["telegram-token", "telegram-token-command", "telegram-token-keyring"];
-    let expected: Vec<String> =
-        KEYS.iter().map(named).filter(|flag| !secret.contains(&&flag[..])).collect();
+    let has_flag =
+        |key: &&Key| !key.name.starts_with("agent.") && !secret.contains(&&named(key)[..]);
+    let expected: Vec<String> = KEYS.iter().filter(has_flag).map(named).collect();
     assert_eq!(flags, expected, "every key has a flag but the token, which has none");
-    for (number, key) in
-        KEYS.iter().enumerate().filter(|(_, key)| !secret.contains(&&named(key)[..]))
-    {
+    for (number, key) in KEYS.iter().enumerate().filter(|(_, key)| has_flag(key)) {
         let flag = format!("--{}", named(key));
-        let config = format!("{:?}", Home::new().flag(&flag, &example(key.kind, number)).config());
+        let config = format!("{:?}", Home::new().flag(&flag, &example(key, number)).config());
         assert!(config.contains(&format!("Flag({flag:?})")), "{flag}");
     }
 }
@@ -255,7 +272,7 @@ fn the_file_can_be_named() {
     assert_eq!(config.timeout.value, Duration::from_secs(7));
     assert_eq!(config.file.unwrap().origin, Origin::Environment("CALLGATE_CONFIG"));
     let flagged = home.write("flagged.toml", "timeout_seconds = 8");
-    let config = Config::load_in(Some(&flagged), &Flags::default(), &home.around()).unwrap();
+    let config = Config::load_in(Some(&flagged), [], &home.around(), Variables::Ours).unwrap();
     assert_eq!(config.timeout.value, Duration::from_secs(8));
     // One that was named has to be there; the default need not.
     let absent = Home::new().variable("CALLGATE_CONFIG", "/nowhere/c.toml").problems();
@@ -521,8 +538,10 @@ fn the_guide_tells_of_every_key_and_no_other() {
     let row = |name: &str| rows.iter().find(|row| row.starts_with(&format!("| `{name}` |")));
     for key in &KEYS {
         let row = row(key.name).unwrap_or_else(|| panic!("no row for {}", key.name));
-        let variable = key.variable.map_or("none".to_owned(), |name| format!("`{name}`"));
-        assert!(row.ends_with(&format!("| {variable} |")), "{row}");
+        let variables: Vec<String> =
+            key.variable.iter().chain(&key.common).map(|name| format!("`{name}`")).collect();
+        let none = if variables.is_empty() { "none" } else { "" };
+        assert!(row.ends_with(&format!("| {}{none} |", variables.join(", "))), "{row}");
     }
     assert_eq!(rows.len(), KEYS.len(), "{rows:?}");
     let (_, rest) = guide.split_once("```toml\n").unwrap();
@@ -536,4 +555,17 @@ fn the_guide_tells_of_every_key_and_no_other() {
     assert_eq!(default("phone_after_seconds"), fresh.phone_after.value.as_secs().to_string());
     assert_eq!(default("socket"), format!("`{}`", fresh.socket.value.display()));
     assert_eq!(default("telegram.api_url"), format!("`{}`", fresh.telegram.api_url.value));
+    let agent = fresh.agent;
+    assert_eq!(default("agent.model"), format!("`{}`", agent.model.value));
+    assert_eq!(default("agent.base_url"), format!("`{}`", agent.base_url.value));
+    for (name, number) in [
+        ("agent.max_tokens", agent.max_tokens.value),
+        ("agent.thinking_tokens", agent.thinking_tokens.value),
+        ("agent.context_tokens", agent.context_tokens.value),
+        ("agent.max_rounds", agent.max_rounds.value),
+        ("agent.max_file_size_mb", agent.max_file_size_mb.value),
+        ("agent.command_timeout_seconds", agent.command_timeout.value.as_secs()),
+    ] {
+        assert_eq!(default(name), number.to_string(), "{name}");
+    }
 }

@@ -1,4 +1,4 @@
-//! The bot's token: where it is kept, and that nobody sees it.
+//! The bot's token and the model's key: where they are kept, and that nobody sees them.
 
 use std::fmt;
 use std::fs::File;
@@ -52,6 +52,28 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// What a secret is for: how people call it, and where it comes from.
+#[derive(Debug, Clone, Copy)]
+struct Purpose {
+    name: &'static str,
+    advice: &'static str,
+    is_fine: fn(char) -> bool,
+}
+
+/// A token goes into an address, so it may hold only what tokens hold.
+const BOT: Purpose = Purpose {
+    name: "token",
+    advice: "BotFather's are like 123456:ABC-def",
+    is_fine: |letter| letter.is_ascii_alphanumeric() || ":_-".contains(letter),
+};
+
+/// A key goes into a header.
+const MODEL: Purpose = Purpose {
+    name: "API key",
+    advice: "the provider of the model gives you one",
+    is_fine: |letter| letter.is_ascii_graphic(),
+};
+
 /// Where the token is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TokenSource {
@@ -68,21 +90,31 @@ pub(crate) enum TokenSource {
 }
 
 impl TokenSource {
-    /// Gets the token. It is read when it is wanted, so that a command that needs none neither
-    /// runs a program nor fails.
+    /// Gets the bot's token. It is read when it is wanted, so that a command that needs none
+    /// neither runs a program nor fails.
     pub(crate) fn read(&self) -> Result<Secret, TokenError> {
+        self.read_for(BOT)
+    }
+
+    /// Gets the key of the model's API, when it is wanted.
+    pub(crate) fn read_key(&self) -> Result<Secret, TokenError> {
+        self.read_for(MODEL)
+    }
+
+    fn read_for(&self, purpose: Purpose) -> Result<Secret, TokenError> {
+        let what = purpose.name;
         let token = match self {
             Self::Environment(token) => token.reveal().to_owned(),
             Self::Config(token, path) => {
-                let file = File::open(path).map_err(unreadable(path))?;
-                check_private(path, &file)?;
+                let file = open(what, path)?;
+                check_private(what, path, &file)?;
                 token.reveal().to_owned()
             }
-            Self::File(path) => read_private(path)?,
-            Self::Command(words) => ask(words)?,
+            Self::File(path) => read_private(what, path)?,
+            Self::Command(words) => ask(what, words)?,
             Self::Keyring => ask_keyring(KEYRING[0])?,
         };
-        checked(token.trim())
+        checked(purpose, token.trim())
     }
 }
 
@@ -102,72 +134,77 @@ impl fmt::Display for TokenSource {
 /// Why there is no token. None of these texts holds any part of it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TokenError {
-    #[error("cannot read the token in {}: {error}", path.display())]
-    Unreadable { path: PathBuf, error: io::Error },
-    #[error("others can read the token in {0}; keep it to yourself: chmod 600 {0}", path.display())]
-    Open { path: PathBuf },
-    #[error("the token in {} belongs to another user; own the file: chown it to yourself", path.display())]
-    Foreign { path: PathBuf },
-    #[error("cannot get the token: `{program}` {what}; try it by hand")]
-    Program { program: String, what: String },
-    #[error("the keyring gives no token (`{program}` {what}); to put it there: {STORE}")]
-    Keyring { program: String, what: String },
-    #[error("the token is empty; BotFather gives you one, such as 123456:ABC-def")]
-    Empty,
-    #[error("the token has characters that no token has; BotFather's are like 123456:ABC-def")]
-    Odd,
+    #[error("cannot read the {what} in {}: {error}", path.display())]
+    Unreadable { what: &'static str, path: PathBuf, error: io::Error },
+    #[error("others can read the {what} in {path}; keep it to yourself: chmod 600 {path}")]
+    Open { what: &'static str, path: String },
+    #[error("the {what} in {} belongs to another user; own the file: chown it to yourself", path.display())]
+    Foreign { what: &'static str, path: PathBuf },
+    #[error("cannot get the {what}: `{program}` {why}; try it by hand")]
+    Program { what: &'static str, program: String, why: String },
+    #[error("the keyring gives no token (`{program}` {why}); to put it there: {STORE}")]
+    Keyring { program: String, why: String },
+    #[error("the {what} is empty; {advice}")]
+    Empty { what: &'static str, advice: &'static str },
+    #[error("the {what} has characters that no {what} has; {advice}")]
+    Odd { what: &'static str, advice: &'static str },
 }
 
-fn unreadable(path: &Path) -> impl Fn(io::Error) -> TokenError {
-    |error| TokenError::Unreadable { path: path.to_owned(), error }
+fn unreadable(what: &'static str, path: &Path) -> impl Fn(io::Error) -> TokenError {
+    move |error| TokenError::Unreadable { what, path: path.to_owned(), error }
 }
 
-/// Only its owner, who is us or root, may read a file with a token.
-fn check_private(path: &Path, file: &File) -> Result<(), TokenError> {
-    let found = file.metadata().map_err(unreadable(path))?;
-    let path = path.to_owned();
+fn open(what: &'static str, path: &Path) -> Result<File, TokenError> {
+    File::open(path).map_err(unreadable(what, path))
+}
+
+/// Only its owner, who is us or root, may read a file with a secret.
+fn check_private(what: &'static str, path: &Path, file: &File) -> Result<(), TokenError> {
+    let found = file.metadata().map_err(unreadable(what, path))?;
     let us = rustix::process::geteuid().as_raw();
     match found.mode() & 0o077 {
-        _ if found.uid() != us && found.uid() != 0 => Err(TokenError::Foreign { path }),
+        _ if found.uid() != us && found.uid() != 0 => {
+            Err(TokenError::Foreign { what, path: path.to_owned() })
+        }
         0 => Ok(()),
-        _ => Err(TokenError::Open { path }),
+        _ => Err(TokenError::Open { what, path: path.display().to_string() }),
     }
 }
 
-fn read_private(path: &Path) -> Result<String, TokenError> {
-    let file = File::open(path).map_err(unreadable(path))?;
-    check_private(path, &file)?;
+fn read_private(what: &'static str, path: &Path) -> Result<String, TokenError> {
+    let file = open(what, path)?;
+    check_private(what, path, &file)?;
     let mut text = String::new();
-    file.take(LONGEST_TOKEN as u64 + 2).read_to_string(&mut text).map_err(unreadable(path))?;
+    let read = file.take(LONGEST_TOKEN as u64 + 2).read_to_string(&mut text);
+    read.map_err(unreadable(what, path))?;
     Ok(text)
 }
 
 fn ask_keyring(program: &str) -> Result<String, TokenError> {
     let mut words = KEYRING.map(str::to_owned);
     program.clone_into(&mut words[0]);
-    ask(&words).map_err(|error| match error {
-        TokenError::Program { program, what } => TokenError::Keyring { program, what },
+    ask(BOT.name, &words).map_err(|error| match error {
+        TokenError::Program { program, why, .. } => TokenError::Keyring { program, why },
         other => other,
     })
 }
 
-/// Runs a program for its output. The token passes through a pipe, never through an argument.
-fn ask(words: &[String]) -> Result<String, TokenError> {
-    let [program, arguments @ ..] = words else { return Err(TokenError::Empty) };
-    let failed = |what: String| TokenError::Program { program: program.clone(), what };
+/// Runs a program for its output. The secret passes through a pipe, never through an argument.
+fn ask(what: &'static str, words: &[String]) -> Result<String, TokenError> {
+    let (program, arguments) = words.split_first().map_or(("", words), |(p, rest)| (p, rest));
+    let failed = |why: String| TokenError::Program { what, program: program.to_owned(), why };
     let mut command = Command::new(program);
     command.args(arguments);
     program::output(command, PATIENCE, LONGEST_TOKEN + 2).map_err(|error| failed(error.to_string()))
 }
 
-/// A token goes into an address, so it may hold only what tokens hold.
-fn checked(token: &str) -> Result<Secret, TokenError> {
-    let is_fine = |letter: char| letter.is_ascii_alphanumeric() || ":_-".contains(letter);
+fn checked(purpose: Purpose, token: &str) -> Result<Secret, TokenError> {
+    let Purpose { name: what, advice, is_fine } = purpose;
     if token.is_empty() {
-        return Err(TokenError::Empty);
+        return Err(TokenError::Empty { what, advice });
     }
     if token.len() > LONGEST_TOKEN || !token.chars().all(is_fine) {
-        return Err(TokenError::Odd);
+        return Err(TokenError::Odd { what, advice });
     }
     Ok(Secret::new(token))
 }

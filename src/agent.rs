@@ -1,0 +1,4 @@
+//! `callgate agent`: the agent runtime.
+
+mod gate;
+mod settings;

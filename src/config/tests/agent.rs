@@ -1,0 +1,213 @@
+//! The settings of the agent runtime.
+
+use super::*;
+
+/// What is wrong with a settings file for the runtime, without the file's name.
+fn check_wrong_for_agent(text: &str, expected: &[&str]) {
+    let place = "~/.config/callgate/config.toml:";
+    let home = Home::with(text);
+    let problems = home.told(&home.load_for_agent().unwrap_err());
+    let short: Vec<&str> = problems.iter().map(|p| p.strip_prefix(place).unwrap_or(p)).collect();
+    assert_eq!(short, expected, "{text}");
+}
+
+fn agent(home: &Home) -> Agent {
+    home.load_for_agent().unwrap_or_else(|problems| panic!("{problems}")).agent
+}
+
+#[test]
+fn every_key_has_a_flag_but_the_key_of_the_api() {
+    let command = AgentFlags::augment_args(clap::Command::new("test"));
+    let flags: Vec<&str> = command.get_arguments().filter_map(|arg| arg.get_long()).collect();
+    let desk = ["socket", "timeout_seconds", "grace_seconds", "database", "desk_socket", "rules"];
+    let named = |name: &str| match name {
+        "agent.roots" => "root".to_owned(),
+        "agent.keep_history" => "no-history".to_owned(),
+        name => name.trim_start_matches("agent.").replace('_', "-"),
+    };
+    let has_flag = |key: &&Key| {
+        (key.name.starts_with("agent.") || desk.contains(&key.name))
+            && !["agent.api_key", "agent.api_key_command"].contains(&key.name)
+    };
+    let expected: Vec<String> = KEYS.iter().filter(has_flag).map(|key| named(key.name)).collect();
+    assert_eq!(flags, expected);
+    for (number, key) in KEYS.iter().enumerate().filter(|(_, key)| has_flag(key)) {
+        let flag = format!("--{}", named(key.name));
+        let mut home = Home::new();
+        home.flags.push(flag.clone());
+        if key.kind != Kind::Switch {
+            home.flags.push(example(key, number));
+        }
+        let config = format!("{:?}", home.load_for_agent().unwrap());
+        assert!(config.contains(&format!("Flag({flag:?})")), "{flag}");
+    }
+}
+
+#[test]
+fn the_variables_of_others_stand_below_ours_and_over_the_file() {
+    for (number, key) in KEYS.iter().enumerate() {
+        let Some(common) = key.common else { continue };
+        let value = example(key, number);
+        let home = Home::new().variable(common, &value);
+        let config = format!("{:?}", home.load_for_agent().unwrap());
+        assert!(config.contains(&format!("Environment({common:?})")), "{common}");
+        let others = format!("{:?}", home.config());
+        assert!(!others.contains("Environment"), "{common} is for the agent alone");
+        let ours = key.variable.unwrap();
+        let config = home.variable(ours, &value).load_for_agent().unwrap();
+        assert!(!format!("{config:?}").contains(&format!("Environment({common:?})")), "{ours}");
+    }
+    let home = Home::with("agent.model = \"file\"").variable("ANTHROPIC_MODEL", "theirs");
+    assert_eq!(agent(&home).model.value, "theirs");
+    let home = home.variable("CALLGATE_AGENT_MODEL", "ours");
+    assert_eq!(agent(&home).model.value, "ours");
+    assert_eq!(agent(&home.flag("--model", "flag")).model.value, "flag");
+}
+
+/// Nothing that is wrong in them keeps another command from its work.
+#[test]
+fn the_variables_of_others_are_checked_for_the_agent_alone() {
+    let home = Home::new()
+        .variable("MAX_TOKENS", "many")
+        .variable("LOG_LEVEL", "loud")
+        .variable("ANTHROPIC_BASE_URL", "http://a.example");
+    home.config();
+    let problems = home.told(&home.load_for_agent().unwrap_err());
+    assert_eq!(
+        problems,
+        [
+            "environment MAX_TOKENS: `agent.max_tokens` must be a whole number",
+            "environment ANTHROPIC_BASE_URL: `agent.base_url` must begin with https://: \
+             the API key would go unencrypted to another machine",
+            "environment LOG_LEVEL: `agent.log_level` must be error, warn, info or debug",
+        ]
+    );
+}
+
+#[test]
+fn the_key_of_the_api_is_kept_in_one_place_and_shown_nowhere() {
+    let home = Home::with("agent.api_key = \"sk-SECRET\"").variable("ANTHROPIC_API_KEY", "sk-TWO");
+    let key = agent(&home).api_key.unwrap();
+    assert_eq!(key.origin, Origin::Environment("ANTHROPIC_API_KEY"));
+    assert!(!format!("{key:?}").contains("TWO"));
+    let home = home.variable("CALLGATE_AGENT_API_KEY_FILE", "/key");
+    let key = agent(&home).api_key.unwrap();
+    assert_eq!(key.value, TokenSource::File("/key".into()), "ours stand over theirs");
+    check_wrong_for_agent(
+        "[agent]\napi_key = \"1\"\napi_key_file = \"/t\"",
+        &["3:16: there are both `agent.api_key` and `agent.api_key_file`; keep one"],
+    );
+    let file = Home::with("agent.api_key_file = \"~/key\"");
+    let path = file.write("key", "sk-ant/+SECRET=\n");
+    let read = || agent(&file).api_key.unwrap().value.read_key();
+    assert_eq!(read().unwrap().reveal(), "sk-ant/+SECRET=");
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+    let error = read().unwrap_err().to_string();
+    assert!(error.starts_with("others can read the API key in "), "{error}");
+    file.write("key", "two words");
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    let expected = "the API key has characters that no API key has; \
+                    the provider of the model gives you one";
+    assert_eq!(read().unwrap_err().to_string(), expected);
+    let command = Home::with("agent.api_key_command = [\"/bin/echo\", \"sk-run\"]");
+    assert_eq!(agent(&command).api_key.unwrap().value.read_key().unwrap().reveal(), "sk-run");
+}
+
+#[test]
+fn roots_are_a_list_wherever_they_are_said() {
+    let check = |home: &Home, expected: &[&str]| {
+        let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
+        assert_eq!(agent(home).roots.value, expected);
+    };
+    check(&Home::new(), &["/here"]);
+    let home = Home::with("agent.roots = [\"/a\", \"/b\"]");
+    check(&home, &["/a", "/b"]);
+    let home = home.variable("ALLOWED_ROOT_DIR", "sub:folder");
+    check(&home, &["/here/sub:folder"]);
+    let home = home.variable("CALLGATE_AGENT_ROOTS", "/c:/d");
+    check(&home, &["/c", "/d"]);
+    check(&home.flag("--root", "e").flag("--root", "/f:g"), &["/here/e", "/f:g"]);
+    check_wrong_for_agent("agent.roots = []", &["1:15: `agent.roots` must name 1 to 64 folders"]);
+    check_wrong_for_agent(
+        "agent.roots = [\"a\"]",
+        &["1:15: `agent.roots` must be an absolute path, or begin with ~/"],
+    );
+    check_wrong_for_agent(
+        "agent.roots = \"/a\"",
+        &["1:15: `agent.roots` must be a list of paths, such as [\"~/engine\"]"],
+    );
+}
+
+#[test]
+fn amounts_have_six_decimals_at_most_and_no_sign() {
+    let check = |text: &str, expected: Option<u64>| {
+        let home = Home::with(&format!("agent.day_usd = {text}"));
+        let found = home.load_for_agent().ok();
+        let found = found.map(|config| config.agent.budgets.day_usd.unwrap().value);
+        assert_eq!(found, expected.map(Millionths), "{text}");
+        let home = Home::new().variable("CALLGATE_AGENT_DAY_USD", text);
+        assert_eq!(home.load_for_agent().is_ok(), expected.is_some(), "{text}");
+    };
+    check("2.5", Some(2_500_000));
+    check("3", Some(3_000_000));
+    check("0.000001", Some(1));
+    check("0", Some(0));
+    check("1000000", Some(1_000_000_000_000));
+    check("1000001", None);
+    check("0.0000001", None);
+    check("-1.5", None);
+    check("1e3", None);
+    check("nan", None);
+}
+
+#[test]
+fn wrong_values_are_named_with_what_would_be_right() {
+    check_wrong_for_agent(
+        "agent.engine = \"gpt\"",
+        &["1:16: `agent.engine` must be auto, anthropic or offline"],
+    );
+    check_wrong_for_agent(
+        "agent.model = \"\"",
+        &["1:15: `agent.model` must be the name of a model, such as claude-sonnet-4-5"],
+    );
+    check_wrong_for_agent(
+        "agent.max_tokens = 200000",
+        &["1:20: `agent.max_tokens` must be less than `agent.context_tokens`"],
+    );
+    let thinking = "1:25: `agent.thinking_tokens` must be 0 or at least 1024, \
+                    and less than `agent.max_tokens`";
+    check_wrong_for_agent("agent.thinking_tokens = 1023", &[thinking]);
+    check_wrong_for_agent("agent.thinking_tokens = 16384", &[thinking]);
+    check_wrong_for_agent(
+        "agent.max_rounds = 0",
+        &["1:20: `agent.max_rounds` is 0, but must be 1 to 1000"],
+    );
+    check_wrong_for_agent(
+        "agent.colour = 1",
+        &[&Home::with("agent.colour = 1").problems()[0]
+            .replace("~/.config/callgate/config.toml:", "")],
+    );
+    check_wrong_for_agent(
+        "[agent]\nmodle = \"x\"\nday_usd = \"1\"\nresume = 1",
+        &[
+            "2:1: there is no key `agent.modle`; did you mean `agent.model`?",
+            "3:11: `agent.day_usd` must be a number such as 2.50, with at most six decimals",
+            "4:10: `agent.resume` must be true or false",
+        ],
+    );
+}
+
+#[test]
+fn levels_have_the_words_of_others_too() {
+    for (text, expected) in [
+        ("error", LogLevel::Error),
+        ("WARN", LogLevel::Warn),
+        ("warning", LogLevel::Warn),
+        ("Info", LogLevel::Info),
+        ("debug", LogLevel::Debug),
+        ("trace", LogLevel::Debug),
+    ] {
+        assert_eq!(agent(&Home::new().variable("LOG_LEVEL", text)).log_level.value, expected);
+    }
+    assert!(LogLevel::Debug > LogLevel::Error);
+}
