@@ -22,6 +22,17 @@ pub enum Role {
     Assistant,
 }
 
+impl Role {
+    /// The word for it in the Messages API.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
 /// A part of a message.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -95,6 +95,8 @@ pub struct Turn {
     rounds: u32,
     tries: u32,
     usage: Usage,
+    /// The model was asked and has not answered to the end.
+    asked: bool,
     over: bool,
 }
 
@@ -114,6 +116,7 @@ impl Turn {
             rounds: 0,
             tries: 0,
             usage: Usage::default(),
+            asked: false,
             over: false,
         }
     }
@@ -131,7 +134,7 @@ impl Turn {
 
     /// A piece of the answer has come.
     pub fn piece(&mut self, piece: Piece, todo: &mut Vec<Do>) {
-        if self.over || self.calls.are_open() {
+        if self.over || !self.asked {
             return;
         }
         match piece {
@@ -159,7 +162,7 @@ impl Turn {
 
     /// The answer could not be had, or not to its end.
     pub fn failed(&mut self, error: EngineError, todo: &mut Vec<Do>) {
-        if self.over || self.calls.are_open() {
+        if self.over || !self.asked {
             return;
         }
         match self.wait(&error) {
@@ -171,6 +174,15 @@ impl Turn {
                 todo.push(Do::Ask(wait));
             }
             None => self.fail(error.into(), todo),
+        }
+    }
+
+    /// Nothing more comes from the model: that is a failure unless the answer was whole.
+    pub fn silent(&mut self, todo: &mut Vec<Do>) {
+        if self.asked {
+            let text = "the model's answer ended before its end: send the message again".to_owned();
+            let error = EngineError { kind: Trouble::Cut, status: None, retry_after: None, text };
+            self.failed(error, todo);
         }
     }
 
@@ -232,13 +244,13 @@ impl Turn {
 
     /// The answer is whole.
     fn answered(&mut self, stop: Stop, todo: &mut Vec<Do>) {
+        self.asked = false;
         self.usage = self.usage.plus(self.answer.usage);
         self.tries = 0;
         if self.calls.is_empty() {
             self.keep_round(todo);
             return self.end(reason(stop), todo);
         }
-        self.calls.open();
         let refused = match stop {
             Stop::Refusal | Stop::ContextWindow => Some((reason(stop), "the model has stopped")),
             _ if self.rounds >= self.bounds.most_rounds => {
@@ -266,8 +278,7 @@ impl Turn {
     }
 
     fn ask(&mut self, wait: Duration, todo: &mut Vec<Do>) {
-        self.rounds += 1;
-        self.tries = 0;
+        (self.rounds, self.tries, self.asked) = (self.rounds + 1, 0, true);
         todo.push(Do::Ask(wait));
     }
 
@@ -294,9 +305,8 @@ impl Turn {
     /// any answer is not, so that it can be sent again.
     fn fail(&mut self, failure: Failure, todo: &mut Vec<Do>) {
         self.usage = self.usage.plus(self.answer.usage);
-        self.calls.open();
         self.calls.close("not run: the answer was cut off", todo);
-        if !self.answer.is_silent() || self.calls.has_results() {
+        if !self.answer.is_silent() || !self.calls.is_empty() {
             self.keep_round(todo);
         }
         self.over = true;

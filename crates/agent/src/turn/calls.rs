@@ -16,8 +16,6 @@ const MOST_AT_ONCE: usize = 8;
 /// The calls of one answer, in its order.
 pub(super) struct Calls {
     all: Vec<Call>,
-    /// The answer is whole, so that the calls may run.
-    open: bool,
     is_read_only: Box<dyn Fn(&str) -> bool + Send + Sync>,
     /// All names of this turn.
     names: HashSet<String>,
@@ -47,7 +45,6 @@ impl Calls {
     pub(super) fn new(is_read_only: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         Self {
             all: Vec::new(),
-            open: false,
             is_read_only: Box::new(is_read_only),
             names: HashSet::new(),
         }
@@ -75,16 +72,6 @@ impl Calls {
 
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
-    }
-
-    /// The answer is whole.
-    pub(super) fn open(&mut self) {
-        self.open = true;
-    }
-
-    /// Whether calls run, or wait to.
-    pub(super) fn are_open(&self) -> bool {
-        self.open && !self.all.is_empty()
     }
 
     pub(super) fn are_done(&self) -> bool {
@@ -143,13 +130,8 @@ impl Calls {
         }
     }
 
-    pub(super) fn has_results(&self) -> bool {
-        !self.all.is_empty()
-    }
-
     /// What the model is told of the calls; the next answer begins without any.
     pub(super) fn take_results(&mut self) -> Vec<Block> {
-        self.open = false;
         let result = |call: Call| match call.state {
             State::Ended { text, is_error } => Block::ToolResult {
                 tool_use_id: call.wanted.id,

@@ -1,1 +1,418 @@
-//! Turns.
+//! Turns, whole and broken.
+
+use std::collections::HashSet;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use super::*;
+use crate::message::Role;
+
+fn raw(json: &str) -> Box<RawValue> {
+    RawValue::from_string(json.to_owned()).unwrap()
+}
+
+fn turn(most_rounds: u32) -> Turn {
+    let user = Message::user(vec![Block::text("hello")]);
+    Turn::new(user, Bounds { most_rounds }, |name| name.starts_with("read"))
+}
+
+fn text(text: &str) -> Piece {
+    Piece::Text(text.to_owned())
+}
+
+fn tool(id: &str, name: &str) -> Piece {
+    Piece::ToolUse { id: id.to_owned(), name: name.to_owned(), input: raw("{}"), fault: None }
+}
+
+fn trouble(kind: Trouble) -> EngineError {
+    EngineError { kind, status: None, retry_after: None, text: format!("{kind:?}") }
+}
+
+fn ran(text: &str) -> Ran {
+    let outcome = Outcome { result: raw("null"), text: text.to_owned(), is_error: false };
+    Ran { outcome, interrupt: false }
+}
+
+/// What comes in.
+enum In {
+    Begin,
+    Piece(Piece),
+    Failed(EngineError),
+    Silent,
+    Ran(usize, Ran),
+    Cancel,
+}
+
+/// Plays a turn and shows all that is to be done, a line for each input.
+fn check(turn: &mut Turn, inputs: Vec<In>, expected: &Expect) {
+    let mut shown = String::new();
+    for input in inputs {
+        let mut todo = Vec::new();
+        match input {
+            In::Begin => turn.begin(&mut todo),
+            In::Piece(piece) => turn.piece(piece, &mut todo),
+            In::Failed(error) => turn.failed(error, &mut todo),
+            In::Silent => turn.silent(&mut todo),
+            In::Ran(index, ran) => turn.ran(index, ran, &mut todo),
+            In::Cancel => turn.cancel(&mut todo),
+        }
+        shown.push_str(&todo.iter().map(show).collect::<Vec<_>>().join(" | "));
+        shown.push('\n');
+    }
+    expected.assert_eq(&shown);
+}
+
+fn show(todo: &Do) -> String {
+    match todo {
+        Do::Tell(Event::Token(text)) => format!("token {text:?}"),
+        Do::Tell(Event::Thinking(text)) => format!("thinking {text:?}"),
+        Do::Tell(Event::ToolUse { id, name, .. }) => format!("tool_use {id} {name}"),
+        Do::Tell(Event::ToolResult { id, is_error, .. }) => format!("tool_result {id} {is_error}"),
+        Do::Tell(Event::Notice { kind, text }) => format!("notice {kind}: {text}"),
+        Do::Tell(event) => format!("{event:?}"),
+        Do::Ask(wait) => format!("ask after {wait:?}"),
+        Do::Drop => "drop".to_owned(),
+        Do::Run(wanted) => format!("run {} {}", wanted.index, wanted.id),
+        Do::Stop(calls) => format!("stop {calls:?}"),
+        Do::Keep { messages, .. } => {
+            let messages: Vec<String> = messages.iter().map(show_message).collect();
+            format!("keep {}", messages.join(", "))
+        }
+        Do::End(End::Done { stop, .. }) => format!("done {}", stop.name()),
+        Do::End(End::Failed(failure)) => format!("failed {}: {}", failure.kind, failure.text),
+    }
+}
+
+fn show_message(message: &Message) -> String {
+    let block = |block: &Block| match block {
+        Block::Text { text } => format!("{text:?}"),
+        Block::ToolUse { id, .. } => format!("use {id}"),
+        Block::ToolResult { tool_use_id, content, .. } => format!("{tool_use_id} gave {content:?}"),
+        Block::Thinking { thinking, signature } => format!("thought {thinking:?} {signature:?}"),
+        other => format!("{other:?}"),
+    };
+    let blocks: Vec<String> = message.content.iter().map(block).collect();
+    format!("{} [{}]", message.role.name(), blocks.join(", "))
+}
+
+#[test]
+fn an_answer() {
+    check(
+        &mut turn(9),
+        vec![
+            In::Begin,
+            In::Piece(Piece::Thinking("hm".to_owned())),
+            In::Piece(Piece::Signature("sig".to_owned())),
+            In::Piece(text("Hi")),
+            In::Piece(text(" there")),
+            In::Piece(Piece::End(Stop::EndTurn)),
+            In::Piece(text("late")),
+            In::Cancel,
+        ],
+        &expect![[r#"
+            ask after 0ns
+            thinking "hm"
+
+            token "Hi"
+            token " there"
+            keep user ["hello"], assistant [thought "hm" "sig", "Hi there"] | done end_turn
+
+
+        "#]],
+    );
+}
+
+#[test]
+fn tools_that_change_nothing_run_beside_each_other_and_others_alone() {
+    check(
+        &mut turn(9),
+        vec![
+            In::Begin,
+            In::Piece(tool("a", "read_a")),
+            In::Piece(tool("b", "read_b")),
+            In::Piece(tool("c", "write")),
+            In::Piece(tool("a", "read_d")),
+            In::Piece(Piece::End(Stop::ToolUse)),
+            In::Ran(1, ran("B")),
+            In::Ran(0, ran("A")),
+            In::Ran(0, ran("twice")),
+            In::Ran(2, ran("")),
+            In::Ran(3, ran("D")),
+            In::Piece(text("Done.")),
+            In::Piece(Piece::End(Stop::EndTurn)),
+        ],
+        &expect![[r#"
+            ask after 0ns
+            tool_use a read_a
+            tool_use b read_b
+            tool_use c write
+            tool_use a-2 read_d
+            run 0 a | run 1 b
+            tool_result b false
+            tool_result a false | run 2 c
+
+            tool_result c false | run 3 a-2
+            tool_result a-2 false | keep user ["hello"], assistant [use a, use b, use c, use a-2], user [a gave "A", b gave "B", c gave "(nothing)", a-2 gave "D"] | ask after 0ns
+            token "Done."
+            keep assistant ["Done."] | done end_turn
+        "#]],
+    );
+}
+
+#[test]
+fn trouble_before_the_first_token_is_tried_again() {
+    let limited = EngineError {
+        retry_after: Some(Duration::from_secs(7)),
+        ..trouble(Trouble::RateLimit)
+    };
+    check(
+        &mut turn(9),
+        vec![
+            In::Begin,
+            In::Failed(trouble(Trouble::Overloaded)),
+            In::Failed(limited),
+            In::Failed(trouble(Trouble::Server)),
+            In::Failed(trouble(Trouble::Server)),
+            In::Failed(trouble(Trouble::Server)),
+        ],
+        &expect![[r#"
+            ask after 0ns
+            notice retry: Overloaded (trying again in 0.5 s) | ask after 500ms
+            notice retry: RateLimit (trying again in 7.0 s) | ask after 7s
+            notice retry: Server (trying again in 2.0 s) | ask after 2s
+            notice retry: Server (trying again in 4.0 s) | ask after 4s
+            failed server: Server
+        "#]],
+    );
+}
+
+#[test]
+fn trouble_after_the_first_token_ends_it_and_the_beginning_is_kept() {
+    check(
+        &mut turn(9),
+        vec![In::Begin, In::Piece(text("Half")), In::Failed(trouble(Trouble::Overloaded))],
+        &expect![[r#"
+            ask after 0ns
+            token "Half"
+            keep user ["hello"], assistant ["Half"] | failed overloaded: Overloaded
+        "#]],
+    );
+}
+
+#[test]
+fn what_will_not_pass_is_not_tried_again() {
+    let later =
+        EngineError { retry_after: Some(Duration::from_secs(61)), ..trouble(Trouble::RateLimit) };
+    for error in [trouble(Trouble::Auth), trouble(Trouble::Refused), later] {
+        let mut todo = Vec::new();
+        let mut turn = turn(9);
+        turn.begin(&mut todo);
+        turn.failed(error, &mut todo);
+        assert!(matches!(todo.as_slice(), [Do::Ask(_), Do::End(End::Failed(_))]), "{todo:?}");
+    }
+}
+
+#[test]
+fn an_answer_without_its_end_is_cut() {
+    check(
+        &mut turn(9),
+        vec![In::Begin, In::Piece(text("Half")), In::Silent],
+        &expect![[r#"
+            ask after 0ns
+            token "Half"
+            keep user ["hello"], assistant ["Half"] | failed cut: the model's answer ended before its end: send the message again
+        "#]],
+    );
+}
+
+#[test]
+fn the_rounds_are_bounded() {
+    check(
+        &mut turn(1),
+        vec![In::Begin, In::Piece(tool("a", "read")), In::Piece(Piece::End(Stop::ToolUse))],
+        &expect![[r#"
+            ask after 0ns
+            tool_use a read
+            tool_result a true | keep user ["hello"], assistant [use a], user [a gave "not run: the turn has had all of its rounds"] | done max_turn_requests
+        "#]],
+    );
+}
+
+#[test]
+fn cancelled_at_every_point() {
+    check(
+        &mut turn(9),
+        vec![In::Begin, In::Cancel, In::Cancel],
+        &expect![[r#"
+            ask after 0ns
+            drop | keep user ["hello"], assistant ["[The user stopped this answer.]"] | done cancelled
+
+        "#]],
+    );
+    check(
+        &mut turn(9),
+        vec![In::Begin, In::Piece(text("Half")), In::Piece(tool("a", "write")), In::Cancel],
+        &expect![[r#"
+            ask after 0ns
+            token "Half"
+            tool_use a write
+            drop | stop [] | tool_result a true | keep user ["hello"], assistant ["Half", use a], user [a gave "stopped by the user"] | done cancelled
+        "#]],
+    );
+    check(
+        &mut turn(9),
+        vec![
+            In::Begin,
+            In::Piece(tool("a", "read")),
+            In::Piece(tool("b", "write")),
+            In::Piece(Piece::End(Stop::ToolUse)),
+            In::Cancel,
+            In::Ran(0, ran("late")),
+        ],
+        &expect![[r#"
+            ask after 0ns
+            tool_use a read
+            tool_use b write
+            run 0 a
+            drop | stop [0] | tool_result a true | tool_result b true | keep user ["hello"], assistant [use a, use b], user [a gave "stopped by the user", b gave "stopped by the user"] | done cancelled
+
+        "#]],
+    );
+}
+
+#[test]
+fn a_person_who_denies_may_end_the_turn() {
+    let denied = Ran { interrupt: true, ..ran("no") };
+    check(
+        &mut turn(9),
+        vec![
+            In::Begin,
+            In::Piece(tool("a", "write")),
+            In::Piece(tool("b", "write")),
+            In::Piece(Piece::End(Stop::ToolUse)),
+            In::Ran(0, denied),
+        ],
+        &expect![[r#"
+            ask after 0ns
+            tool_use a write
+            tool_use b write
+            run 0 a
+            tool_result a false | tool_result b true | keep user ["hello"], assistant [use a, use b], user [a gave "no", b gave "not run: the user stopped the turn"] | done cancelled
+        "#]],
+    );
+}
+
+#[test]
+fn arguments_that_are_no_object_are_told_to_the_model() {
+    let broken = Piece::ToolUse {
+        id: "a".to_owned(),
+        name: "write".to_owned(),
+        input: raw("{}"),
+        fault: Some("its arguments are cut off".to_owned()),
+    };
+    check(
+        &mut turn(9),
+        vec![In::Begin, In::Piece(broken), In::Piece(Piece::End(Stop::MaxTokens))],
+        &expect![[r#"
+            ask after 0ns
+            tool_use a write
+            tool_result a true | keep user ["hello"], assistant [use a], user [a gave "not run: its arguments are cut off. Call it again with a JSON object."] | ask after 0ns
+        "#]],
+    );
+}
+
+fn any_input() -> impl Strategy<Value = (u8, u8)> {
+    (0..14_u8, 0..4_u8)
+}
+
+proptest! {
+    /// Whatever happens in whatever order: at most one end, nothing after it, every announced
+    /// tool has its result before it, and all that is kept can be sent to the model again.
+    #[test]
+    fn every_turn_ends_once_and_keeps_what_the_model_accepts(
+        inputs in prop::collection::vec(any_input(), 0..80),
+    ) {
+        let mut turn = turn(4);
+        let mut todo = Vec::new();
+        turn.begin(&mut todo);
+        for (what, which) in inputs {
+            play(&mut turn, what, which, &mut todo);
+        }
+        turn.cancel(&mut todo);
+        assert_whole(&todo)?;
+    }
+}
+
+fn play(turn: &mut Turn, what: u8, which: u8, todo: &mut Vec<Do>) {
+    let kinds = [Trouble::Overloaded, Trouble::Cut, Trouble::Auth, Trouble::Network];
+    let stops = [Stop::EndTurn, Stop::ToolUse, Stop::MaxTokens, Stop::Refusal];
+    let at = usize::from(which);
+    match what {
+        0..=2 => turn.piece(text(["a", " ", "", "b"][at]), todo),
+        3 => turn.piece(Piece::Thinking("hm".to_owned()), todo),
+        4 => turn.piece(Piece::Signature("s".to_owned()), todo),
+        5 | 6 => turn.piece(tool(["a", "b", "", "a"][at], ["read", "write", "x", "read"][at]), todo),
+        7 | 8 => turn.piece(Piece::End(stops[at].clone()), todo),
+        9 => turn.failed(trouble(kinds[at]), todo),
+        10 => turn.silent(todo),
+        11 | 12 => turn.ran(at, ran("done"), todo),
+        _ if which == 0 => turn.cancel(todo),
+        _ => turn.ran(at, Ran { interrupt: which == 1, ..ran("") }, todo),
+    }
+}
+
+fn assert_whole(todo: &[Do]) -> Result<(), TestCaseError> {
+    let ends = todo.iter().filter(|todo| matches!(todo, Do::End(_))).count();
+    prop_assert_eq!(ends, 1);
+    prop_assert!(matches!(todo.last(), Some(Do::End(_))), "something follows the end");
+    let mut open = HashSet::new();
+    let mut kept = Vec::new();
+    for step in todo {
+        match step {
+            Do::Tell(Event::ToolUse { id, .. }) => prop_assert!(open.insert(id.clone())),
+            Do::Tell(Event::ToolResult { id, .. }) => prop_assert!(open.remove(id)),
+            Do::Keep { messages, .. } => kept.extend(messages),
+            _ => {}
+        }
+    }
+    prop_assert!(open.is_empty(), "without a result: {open:?}");
+    assert_sendable(&kept)
+}
+
+/// What the Messages API demands of a conversation.
+fn assert_sendable(messages: &[&Message]) -> Result<(), TestCaseError> {
+    let mut wanted: Vec<&String> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let role = if at % 2 == 0 { Role::User } else { Role::Assistant };
+        prop_assert_eq!(message.role, role, "message {}", at);
+        prop_assert!(!message.content.is_empty());
+        let results: Vec<&String> = message.content.iter().filter_map(result_of).collect();
+        prop_assert_eq!(&results, &wanted, "results of message {}", at);
+        wanted = message.content.iter().filter_map(use_of).collect();
+        for block in &message.content {
+            match block {
+                Block::Text { text } => prop_assert!(!text.trim().is_empty()),
+                Block::Thinking { signature, .. } => prop_assert!(!signature.is_empty()),
+                Block::ToolResult { content, .. } => prop_assert!(!content.is_empty()),
+                _ => {}
+            }
+        }
+    }
+    prop_assert!(wanted.is_empty(), "tools without results at the end");
+    Ok(())
+}
+
+fn use_of(block: &Block) -> Option<&String> {
+    match block {
+        Block::ToolUse { id, .. } => Some(id),
+        _ => None,
+    }
+}
+
+fn result_of(block: &Block) -> Option<&String> {
+    match block {
+        Block::ToolResult { tool_use_id, .. } => Some(tool_use_id),
+        _ => None,
+    }
+}
