@@ -1,0 +1,233 @@
+//! The tool `run_shell_command`: a program with its arguments, without a shell, watched and ended.
+//!
+//! A command that ran to its end is no failure, whatever its exit code: `grep` and `test` say "no"
+//! by it. The model is told the code in the first line. Failures are: not started, ended by the
+//! time limit, ended by a signal.
+//!
+//! Nothing that a command started stays: the processes below it, in its group, and those that
+//! still carry its mark in their environment are ended with it. Only a program that leaves the
+//! group and clears its environment gets away.
+
+mod compose;
+mod kept;
+mod live;
+mod outside;
+mod program;
+mod scrub;
+mod stray;
+mod watch;
+
+use std::ffi::OsString;
+use std::io::{PipeReader, pipe};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::Later;
+use crate::tool::{Outcome, Progress, Spec, Tool, Use};
+
+pub(crate) use program::{find, folders};
+pub use scrub::scrub;
+
+/// How long a command may run when its input does not say.
+pub const TIMEOUT: Duration = Duration::from_mins(2);
+/// How long a command may run at most.
+pub const LONGEST_TIMEOUT: Duration = Duration::from_mins(10);
+/// How many bytes of output the model and the front end get, of both streams together.
+pub const MOST_OUTPUT: usize = 100_000;
+
+const NAME: &str = "run_shell_command";
+const DESCRIPTION: &str = "Runs a program and waits until it has ended. `command` is the program \
+    alone (a name on PATH or a path), `args` are its arguments, one string each. No shell reads \
+    them: no pipes, redirections, wildcards or variables; where they are needed, run `sh` with \
+    `-c`. Standard input is empty. What the program leaves running in the background is ended \
+    with it. The answer begins with the exit code.";
+
+/// What commands run with.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The folder in which a command runs that names none.
+    pub cwd: PathBuf,
+    /// The folders in which commands may work.
+    pub roots: Vec<PathBuf>,
+    /// How long a command may run when its input does not say.
+    pub timeout: Duration,
+    /// How long it may run at most; a longer wish is cut to this.
+    pub max_timeout: Duration,
+    /// How many bytes of output are given back, of both streams together.
+    pub max_output: usize,
+    /// The environment of our process; commands get it without what looks like a secret.
+    pub env: Vec<(OsString, OsString)>,
+    /// Variables that commands get although they look like a secret, such as `SSH_AUTH_SOCK`.
+    pub keep: Vec<String>,
+}
+
+impl Settings {
+    /// Everything in one folder, and the usual limits.
+    #[must_use]
+    pub fn new(cwd: PathBuf, env: Vec<(OsString, OsString)>) -> Self {
+        Self {
+            roots: vec![cwd.clone()],
+            cwd,
+            timeout: TIMEOUT,
+            max_timeout: LONGEST_TIMEOUT,
+            max_output: MOST_OUTPUT,
+            env,
+            keep: Vec::new(),
+        }
+    }
+}
+
+/// The tool `run_shell_command`.
+#[must_use]
+pub fn tool(mut settings: Settings) -> Arc<dyn Tool> {
+    settings.env = scrub(settings.env, &settings.keep);
+    Arc::new(Run { spec: spec(), settings: Arc::new(settings) })
+}
+
+/// What commands get of an environment that was scrubbed already.
+fn settled(env: &[(OsString, OsString)]) -> impl Iterator<Item = (OsString, OsString)> {
+    // Nobody sits at a terminal: no colours, no pager, and no question for a password.
+    let ours = [("TERM", "dumb"), ("PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")];
+    env.iter().cloned().chain(ours.map(|(name, value)| (name.into(), value.into())))
+}
+
+struct Run {
+    spec: Spec,
+    settings: Arc<Settings>,
+}
+
+/// What the model sends.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Input {
+    command: String,
+    #[serde(default)]
+    args: Option<Vec<String>>,
+    #[serde(default)]
+    timeout_seconds: Option<f64>,
+    #[serde(default)]
+    cwd: Option<String>,
+}
+
+fn spec() -> Spec {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "command": {
+                "type": "string",
+                "description": "The program alone: a name on PATH, or a path."
+            },
+            "args": {
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "Its arguments, one string each."
+            },
+            "timeoutSeconds": {
+                "type": "number",
+                "description": "After how many seconds it is ended: 120 unless told, 600 at most."
+            },
+            "cwd": {
+                "type": "string",
+                "description": "The folder to run in, if not the project's."
+            }
+        },
+        "required": ["command"],
+        "additionalProperties": false
+    });
+    let input_schema = to_raw_value(&schema).unwrap_or_else(|_| RawValue::NULL.to_owned());
+    Spec { name: NAME, description: DESCRIPTION, input_schema, is_read_only: false }
+}
+
+impl Tool for Run {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn must_ask(&self, input: &RawValue) -> Option<String> {
+        // What cannot be read is not run either.
+        let input: Input = serde_json::from_str(input.get()).ok()?;
+        let args = input.args.unwrap_or_default();
+        let cwd = self.settings.cwd.join(input.cwd.unwrap_or_default());
+        let place = outside::Place {
+            cwd: &cwd,
+            roots: &self.settings.roots,
+            programs: &folders(&self.settings.env),
+            home: program::value(&self.settings.env, "HOME").map(PathBuf::from),
+            disk: &outside::RealDisk,
+        };
+        outside::reason(&input.command, &args, &place)
+    }
+
+    fn run(&self, use_: Use) -> Later<'_, Outcome> {
+        let settings = Arc::clone(&self.settings);
+        Box::pin(async move {
+            let input = match serde_json::from_str(use_.input.get()) {
+                Ok(input) => input,
+                Err(error) => return Outcome::failed(unreadable(&error)),
+            };
+            // Dropped with this future, the pipe tells the thread to end the command.
+            let (cancel, alive) = match pipe() {
+                Ok(ends) => ends,
+                Err(error) => return Outcome::failed(format!("cannot make a pipe: {error}")),
+            };
+            let work = move || start(&settings, input, use_.progress, &cancel);
+            let outcome = tokio::task::spawn_blocking(work).await;
+            drop(alive);
+            outcome.unwrap_or_else(|error| Outcome::failed(format!("the command is lost: {error}")))
+        })
+    }
+}
+
+fn unreadable(error: &serde_json::Error) -> String {
+    format!(
+        "the input of {NAME} cannot be read: {error}. Give {{\"command\": \"program\", \
+         \"args\": [\"one\", \"two\"]}}."
+    )
+}
+
+/// Runs a command to its end, on a thread that may wait.
+fn start(settings: &Settings, input: Input, progress: Progress, cancel: &PipeReader) -> Outcome {
+    let job = match prepare(settings, input, progress) {
+        Ok(job) => job,
+        Err(why) => return Outcome::failed(why),
+    };
+    match watch::run(&job, cancel) {
+        Ok(Some(mut ended)) => compose::outcome(&mut ended, job.limit, settings.max_output),
+        // Nobody reads it.
+        Ok(None) => Outcome::failed("the command was cancelled"),
+        Err(error) => Outcome::failed(program::not_started(&job.name, &error)),
+    }
+}
+
+fn prepare(settings: &Settings, input: Input, progress: Progress) -> Result<watch::Job, String> {
+    let cwd = program::working_folder(settings, input.cwd.as_deref())?;
+    let program = program::locate(&input.command, &cwd, &settings.env)?;
+    Ok(watch::Job {
+        program,
+        name: input.command,
+        args: input.args.unwrap_or_default(),
+        cwd,
+        env: settled(&settings.env).collect(),
+        limit: limit(settings, input.timeout_seconds)?,
+        most: settings.max_output,
+        progress,
+    })
+}
+
+fn limit(settings: &Settings, wished: Option<f64>) -> Result<Duration, String> {
+    let Some(seconds) = wished else { return Ok(settings.timeout.min(settings.max_timeout)) };
+    if seconds.is_nan() || seconds <= 0.0 {
+        return Err(format!("timeoutSeconds is {seconds}; give a number above 0, or leave it out"));
+    }
+    // What no duration can hold is longer than the longest.
+    let wished = Duration::try_from_secs_f64(seconds).unwrap_or(settings.max_timeout);
+    Ok(wished.min(settings.max_timeout))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! The output of a command, of which only the first and the last part is kept.
+
+use std::collections::VecDeque;
+
+/// What is kept of one stream.
+#[derive(Debug)]
+pub(super) struct Kept {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    /// How much each of both may hold.
+    half: usize,
+    total: u64,
+}
+
+impl Kept {
+    /// Nothing yet; at most about `most` bytes will be kept.
+    pub(super) fn new(most: usize) -> Self {
+        Self { head: Vec::new(), tail: VecDeque::new(), half: most.div_ceil(2), total: 0 }
+    }
+
+    /// Takes what came.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let (first, rest) =
+            bytes.split_at(bytes.len().min(self.half.saturating_sub(self.head.len())));
+        self.head.extend_from_slice(first);
+        let rest = &rest[rest.len().saturating_sub(self.half)..];
+        let too_many = (self.tail.len() + rest.len()).saturating_sub(self.half);
+        self.tail.drain(..too_many);
+        self.tail.extend(rest);
+    }
+
+    /// The output in at most `most` bytes of text and a note about what is left out, if anything
+    /// is. What is no UTF-8 is replaced.
+    pub(super) fn text(&mut self, most: usize) -> (String, bool) {
+        let tail = self.tail.make_contiguous();
+        let is_whole = self.total == (self.head.len() + tail.len()) as u64;
+        if is_whole {
+            self.head.extend_from_slice(tail);
+            self.tail.clear();
+            let text = String::from_utf8_lossy(&self.head);
+            if text.len() <= most {
+                return (text.into_owned(), false);
+            }
+        }
+        let (first, used) = beginning(&self.head, most / 2);
+        let (head, tail) = (&self.head[used..], self.tail.make_contiguous());
+        let (last, used_last) = ending(if is_whole { head } else { tail }, most / 2);
+        let left_out = self.total - (used + used_last) as u64;
+        let unit = if left_out == 1 { "byte" } else { "bytes" };
+        (format!("{first}\n… {left_out} {unit} left out …\n{last}"), true)
+    }
+}
+
+/// The longest beginning whose text has at most `most` bytes, and how many bytes it was made of.
+fn beginning(bytes: &[u8], most: usize) -> (String, usize) {
+    let mut end = bytes.len().min(most);
+    loop {
+        end -= unfinished(&bytes[..end]);
+        let text = String::from_utf8_lossy(&bytes[..end]);
+        if text.len() <= most {
+            return (text.into_owned(), end);
+        }
+        // A byte becomes three at most.
+        end -= (text.len() - most).div_ceil(3).min(end);
+    }
+}
+
+/// The same from the end.
+fn ending(bytes: &[u8], most: usize) -> (String, usize) {
+    let mut start = bytes.len() - bytes.len().min(most);
+    loop {
+        start += bytes[start..].iter().take(3).take_while(|byte| is_inner(**byte)).count();
+        let text = String::from_utf8_lossy(&bytes[start..]);
+        if text.len() <= most {
+            return (text.into_owned(), bytes.len() - start);
+        }
+        start += (text.len() - most).div_ceil(3).min(bytes.len() - start);
+    }
+}
+
+/// Whether it is a byte of a character, but not its first.
+pub(super) fn is_inner(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}
+
+/// How many bytes at the end begin a character that is not whole yet.
+pub(super) fn unfinished(bytes: &[u8]) -> usize {
+    let Some(back) = bytes.iter().rev().take(3).position(|byte| !is_inner(*byte)) else { return 0 };
+    let needed = match bytes[bytes.len() - 1 - back] {
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF4 => 4,
+        _ => 1,
+    };
+    if needed > back + 1 { back + 1 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests;

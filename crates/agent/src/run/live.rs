@@ -1,0 +1,95 @@
+//! The output of a command while it runs: in pieces, not too many and not too large.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use super::kept::{is_inner, unfinished};
+use crate::tool::{Channel, Progress};
+
+/// How often a piece is given.
+pub(super) const PAUSE: Duration = Duration::from_millis(50);
+/// The largest piece; what comes more before the next is left out, and said so.
+pub(super) const LARGEST_PIECE: usize = 8 * 1024;
+/// So much of a stream is given while the command runs; the result has the end of it.
+pub(super) const MOST_LIVE: usize = 1024 * 1024;
+
+/// One stream on its way to the front end.
+pub(super) struct Live {
+    channel: Channel,
+    pending: Vec<u8>,
+    left_out: u64,
+    is_after_gap: bool,
+    given: usize,
+    next: Instant,
+}
+
+impl Live {
+    /// Nothing yet; the first piece may be given at once.
+    pub(super) fn new(channel: Channel, now: Instant) -> Self {
+        let (pending, left_out, is_after_gap) = (Vec::new(), 0, false);
+        Self { channel, pending, left_out, is_after_gap, given: 0, next: now }
+    }
+
+    /// Takes what came.
+    pub(super) fn push(&mut self, mut bytes: &[u8]) {
+        if self.given >= MOST_LIVE || self.left_out > 0 {
+            self.left_out += bytes.len() as u64;
+            return;
+        }
+        if self.is_after_gap && !bytes.is_empty() {
+            let cut = bytes.iter().take(3).take_while(|byte| is_inner(**byte)).count();
+            bytes = &bytes[cut..];
+            self.is_after_gap = false;
+        }
+        let (taken, rest) = bytes.split_at(bytes.len().min(LARGEST_PIECE - self.pending.len()));
+        self.pending.extend_from_slice(taken);
+        self.left_out = rest.len() as u64;
+        if self.left_out > 0 {
+            let cut = unfinished(&self.pending);
+            self.pending.truncate(self.pending.len() - cut);
+            self.left_out += cut as u64;
+        }
+    }
+
+    /// When the next piece is to be given, if there is anything for it.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let is_waiting = self.given < MOST_LIVE && self.pending.len() > unfinished(&self.pending);
+        is_waiting.then_some(self.next)
+    }
+
+    /// Gives a piece if it is time for one.
+    pub(super) fn tick(&mut self, now: Instant, progress: &Progress) {
+        if self.due().is_some_and(|due| due <= now) {
+            self.next = now + PAUSE;
+            self.give(self.pending.len() - unfinished(&self.pending), progress);
+        }
+    }
+
+    /// Gives what is left.
+    pub(super) fn finish(&mut self, progress: &Progress) {
+        if self.given < MOST_LIVE {
+            self.give(self.pending.len(), progress);
+        }
+    }
+
+    fn give(&mut self, count: usize, progress: &Progress) {
+        let mut text = String::from_utf8_lossy(&self.pending[..count]).into_owned();
+        self.pending.drain(..count);
+        if self.left_out > 0 {
+            // A `String` takes everything.
+            write!(text, "\n… {} bytes left out …\n", self.left_out).ok();
+            (self.left_out, self.is_after_gap) = (0, true);
+        }
+        self.given += text.len();
+        if self.given >= MOST_LIVE {
+            text.push_str("\n… the rest is not shown while it runs …\n");
+            self.pending = Vec::new();
+        }
+        if !text.is_empty() {
+            progress(self.channel, &text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

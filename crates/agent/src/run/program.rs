@@ -1,0 +1,113 @@
+//! Which file a command means, and where it runs.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::Settings;
+
+/// What commands see as PATH when we have none.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// Words that only a shell knows.
+const SHELL_WORDS: [&str; 8] = ["cd", "export", "source", ".", "alias", "set", "unset", "ulimit"];
+
+/// The value of a variable.
+pub(super) fn value<'a>(env: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
+    env.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_os_str())
+}
+
+/// The folders in which programs are looked for; those of PATH that are relative are not.
+pub(crate) fn folders(env: &[(OsString, OsString)]) -> Vec<PathBuf> {
+    let path = value(env, "PATH").unwrap_or(OsStr::new(USUAL_PATH));
+    std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
+}
+
+/// The file of a program by its name.
+pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// The file that `command` means.
+pub(super) fn locate(
+    command: &str,
+    cwd: &Path,
+    env: &[(OsString, OsString)],
+) -> Result<PathBuf, String> {
+    if command.trim().is_empty() {
+        return Err("the command is empty; `command` names the program to run".into());
+    }
+    if !command.contains('/') {
+        return find(command, &folders(env)).ok_or_else(|| missing(command));
+    }
+    let file = cwd.join(command);
+    match fs::metadata(&file) {
+        Ok(meta) if meta.is_dir() => Err(format!("`{command}` is a folder, not a program")),
+        Ok(_) if is_program(&file) => Ok(file),
+        Ok(_) => Err(format!(
+            "`{command}` may not be executed; make it executable, or run its interpreter with the \
+             file in `args`"
+        )),
+        Err(_) => Err(missing(command)),
+    }
+}
+
+fn missing(command: &str) -> String {
+    let mut words = command.split_whitespace();
+    let (first, rest): (_, Vec<&str>) = (words.next().unwrap_or_default(), words.collect());
+    if !rest.is_empty() {
+        let example = serde_json::json!({ "command": first, "args": rest });
+        return format!(
+            "there is no program `{command}`: `command` is the program alone and its arguments \
+             belong into `args`, one string each, perhaps {example}; no shell reads them"
+        );
+    }
+    if SHELL_WORDS.contains(&command) {
+        return format!(
+            "`{command}` is a word of the shell, and there is no shell: give the folder as `cwd`, \
+             or run `sh` with `-c`"
+        );
+    }
+    if command.contains('/') {
+        format!("there is no program `{command}`; check the path")
+    } else {
+        format!("there is no program `{command}` on PATH; give its path, or install it")
+    }
+}
+
+/// The folder to run in, which lies in the roots.
+pub(super) fn working_folder(settings: &Settings, wished: Option<&str>) -> Result<PathBuf, String> {
+    let wished = settings.cwd.join(wished.unwrap_or_default());
+    let shown = wished.display();
+    let folder = fs::canonicalize(&wished)
+        .map_err(|error| format!("cannot run in the folder {shown}: {error}"))?;
+    if !folder.is_dir() {
+        return Err(format!("cannot run in {shown}: it is no folder"));
+    }
+    let mut roots = settings.roots.iter().filter_map(|root| fs::canonicalize(root).ok());
+    if roots.any(|root| folder.starts_with(root)) {
+        return Ok(folder);
+    }
+    let roots: Vec<String> = settings.roots.iter().map(|root| root.display().to_string()).collect();
+    Err(format!("cannot run in {shown}: it is outside of {}", roots.join(", ")))
+}
+
+/// Why a program that is there was not started.
+pub(super) fn not_started(command: &str, error: &io::Error) -> String {
+    let advice = match error.raw_os_error() {
+        // E2BIG, ENOEXEC, ETXTBSY
+        Some(7) => "; give less in `args`, for instance the name of a file",
+        Some(8) => {
+            "; it is no program for this machine, or a script without `#!` in its first line"
+        }
+        Some(26) => "; somebody is still writing it: try again",
+        _ if error.kind() == io::ErrorKind::InvalidInput => "; no argument may have a NUL in it",
+        _ => "",
+    };
+    format!("cannot start `{command}`: {error}{advice}")
+}

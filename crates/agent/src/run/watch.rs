@@ -1,0 +1,241 @@
+//! Starts a command and watches it until it has ended, on one thread that waits for everything at
+//! once: output, the end, the time limit, and nobody wanting it any more.
+
+use std::ffi::OsString;
+use std::io::{self, PipeReader, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use callgate_link::child::Leashed;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::kept::Kept;
+use super::live::Live;
+use super::stray;
+use crate::tool::{Channel, Progress};
+
+/// How long the output of what a command left in the background is still read.
+pub(super) const GRACE: Duration = Duration::from_millis(500);
+/// How much is read at once: what a pipe holds.
+const READ: usize = 64 * 1024;
+
+/// A command to run.
+pub(super) struct Job {
+    pub(super) program: PathBuf,
+    /// As the model named it.
+    pub(super) name: String,
+    pub(super) args: Vec<String>,
+    pub(super) cwd: PathBuf,
+    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) limit: Duration,
+    /// How many bytes of each stream are kept.
+    pub(super) most: usize,
+    pub(super) progress: Progress,
+}
+
+/// What came of a command.
+pub(super) struct Ended {
+    /// How the program ended; none if the time limit ended it.
+    pub(super) status: Option<ExitStatus>,
+    pub(super) stdout: Kept,
+    pub(super) stderr: Kept,
+    pub(super) took: Duration,
+    /// Whether something in the background still held the output.
+    pub(super) left_running: bool,
+}
+
+impl Ended {
+    /// The signal that ended it.
+    pub(super) fn signal(&self) -> Option<i32> {
+        self.status.and_then(|status| status.signal())
+    }
+}
+
+/// Why the watch is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Over {
+    Ended,
+    TimedOut,
+    Cancelled,
+}
+
+/// Runs a command; `None` if nobody wants it any more.
+pub(super) fn run(job: &Job, cancel: &PipeReader) -> io::Result<Option<Ended>> {
+    let began = Instant::now();
+    if is_cancelled(cancel)? {
+        return Ok(None);
+    }
+    let mark = uuid::Uuid::new_v4().simple().to_string();
+    let mut child = Leashed::spawn(command(job, &mark))?;
+    let mut watch = Watch {
+        streams: [
+            Stream::new(child.stdout.take().map(OwnedFd::from), Channel::Stdout, job, began),
+            Stream::new(child.stderr.take().map(OwnedFd::from), Channel::Stderr, job, began),
+        ],
+        leader: Some(hold(&child)?),
+        stop: began + job.limit,
+        limit: began + job.limit,
+        buffer: vec![0; READ],
+    };
+    let over = watch.until_over(cancel, &job.progress)?;
+    let left_running = over == Over::Ended && watch.is_open();
+    let status = end(child, over)?;
+    stray::end(&mark);
+    if over == Over::Cancelled {
+        return Ok(None);
+    }
+    watch.drain(&job.progress)?;
+    let [stdout, stderr] = watch.streams.map(|stream| stream.kept);
+    Ok(Some(Ended { status, stdout, stderr, took: began.elapsed(), left_running }))
+}
+
+/// Ends what is left of a command; its status counts if it ended by itself.
+fn end(mut child: Leashed, over: Over) -> io::Result<Option<ExitStatus>> {
+    if over == Over::Ended { child.wait().map(Some) } else { Ok(None) }
+}
+
+fn command(job: &Job, mark: &str) -> Command {
+    let mut command = Command::new(&job.program);
+    command
+        .arg0(&job.name)
+        .args(&job.args)
+        .current_dir(&job.cwd)
+        .env_clear()
+        .envs(job.env.iter().map(|(name, value)| (name, value)))
+        .env("PWD", &job.cwd)
+        .env(stray::MARK, mark)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Becomes readable when the process has ended.
+fn hold(child: &Leashed) -> io::Result<OwnedFd> {
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let id = id.ok_or_else(|| io::Error::other("the process has no id"))?;
+    Ok(pidfd_open(id, PidfdFlags::empty())?)
+}
+
+fn is_cancelled(cancel: &PipeReader) -> io::Result<bool> {
+    let mut wanted = [PollFd::new(cancel, PollFlags::IN)];
+    wait(&mut wanted, Duration::ZERO)?;
+    Ok(!wanted[0].revents().is_empty())
+}
+
+fn wait(wanted: &mut [PollFd<'_>], longest: Duration) -> io::Result<()> {
+    let longest = Timespec::try_from(longest).map_err(io::Error::other)?;
+    match poll(wanted, Some(&longest)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A command that runs.
+struct Watch {
+    streams: [Stream; 2],
+    /// Until it has ended.
+    leader: Option<OwnedFd>,
+    /// When to look no longer: the time limit, or the end of the grace.
+    stop: Instant,
+    limit: Instant,
+    buffer: Vec<u8>,
+}
+
+impl Watch {
+    fn is_open(&self) -> bool {
+        self.streams.iter().any(|stream| stream.pipe.is_some())
+    }
+
+    fn until_over(&mut self, cancel: &PipeReader, progress: &Progress) -> io::Result<Over> {
+        loop {
+            if self.leader.is_none() && !self.is_open() {
+                return Ok(Over::Ended);
+            }
+            let now = Instant::now();
+            if now >= self.stop {
+                return Ok(if self.leader.is_none() { Over::Ended } else { Over::TimedOut });
+            }
+            if self.step(Some(cancel), now)? {
+                return Ok(Over::Cancelled);
+            }
+            self.tick(progress);
+        }
+    }
+
+    fn tick(&mut self, progress: &Progress) {
+        let now = Instant::now();
+        self.streams.iter_mut().for_each(|stream| stream.live.tick(now, progress));
+    }
+
+    /// Waits for something to happen and takes it; says whether it was the cancellation.
+    fn step(&mut self, cancel: Option<&PipeReader>, now: Instant) -> io::Result<bool> {
+        let due = self.streams.iter().filter_map(|stream| stream.live.due());
+        let until = due.chain([self.stop]).min().unwrap_or(self.stop);
+        let pipes = self.streams.iter().filter_map(|stream| stream.pipe.as_ref());
+        let all = cancel.map(AsFd::as_fd).into_iter();
+        let all = all.chain(self.leader.as_ref().map(AsFd::as_fd)).chain(pipes.map(AsFd::as_fd));
+        let mut wanted: Vec<_> =
+            all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        wait(&mut wanted, until.saturating_duration_since(now))?;
+        let mut happened = wanted.iter().map(|fd| !fd.revents().is_empty());
+        let mut next = |is_there: bool| is_there && happened.next().unwrap_or(false);
+        let is_cancelled = next(cancel.is_some());
+        let has_ended = next(self.leader.is_some());
+        let ready = [next(self.streams[0].pipe.is_some()), next(self.streams[1].pipe.is_some())];
+        if has_ended {
+            self.leader = None;
+            self.stop = self.limit.min(Instant::now() + GRACE).max(now);
+        }
+        for (stream, _) in self.streams.iter_mut().zip(ready).filter(|(_, ready)| *ready) {
+            stream.read(&mut self.buffer);
+        }
+        Ok(is_cancelled)
+    }
+
+    /// Reads what is still in the pipes after everything has been ended. Who got away may go on
+    /// writing: that is not waited for.
+    fn drain(&mut self, progress: &Progress) -> io::Result<()> {
+        self.leader = None;
+        self.stop = Instant::now() + GRACE;
+        while self.is_open() && Instant::now() < self.stop {
+            self.step(None, Instant::now())?;
+            self.tick(progress);
+        }
+        self.streams.iter_mut().for_each(|stream| stream.live.finish(progress));
+        Ok(())
+    }
+}
+
+/// One stream of a command.
+struct Stream {
+    /// Until its end.
+    pipe: Option<std::fs::File>,
+    kept: Kept,
+    live: Live,
+}
+
+impl Stream {
+    fn new(pipe: Option<OwnedFd>, channel: Channel, job: &Job, now: Instant) -> Self {
+        let (kept, live) = (Kept::new(job.most), Live::new(channel, now));
+        Self { pipe: pipe.map(Into::into), kept, live }
+    }
+
+    /// Takes what is there.
+    fn read(&mut self, buffer: &mut [u8]) {
+        let Some(pipe) = &mut self.pipe else { return };
+        match pipe.read(buffer) {
+            Ok(count) if count > 0 => {
+                self.kept.push(&buffer[..count]);
+                self.live.push(&buffer[..count]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(_) | Err(_) => self.pipe = None,
+        }
+    }
+}

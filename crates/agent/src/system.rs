@@ -1,0 +1,205 @@
+//! The tool `get_system_info`: the machine as far as a command has to know it. No names of people
+//! or hosts, nothing of the environment, and no program is run.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::Later;
+use crate::run::{Settings, find, folders};
+use crate::tool::{Outcome, Spec, Tool, Use};
+
+/// Programs that are worth knowing about.
+const PROGRAMS: [&str; 36] = [
+    "bash", "bun", "cargo", "clang", "cmake", "composer", "curl", "deno", "docker", "dotnet", "fd",
+    "gcc", "gh", "git", "go", "gradle", "java", "jq", "just", "make", "mvn", "node", "npm", "perl",
+    "php", "pip", "pnpm", "podman", "python3", "rg", "ruby", "rustc", "sh", "swift", "uv", "yarn",
+];
+/// So much of a file of the system is read.
+const MOST_READ: u64 = 64 * 1024;
+/// The last second of the year 9999.
+const END_OF_CALENDAR: u64 = 253_402_300_799;
+
+/// The tool `get_system_info`, for the folders and the PATH of the commands.
+#[must_use]
+pub fn tool(settings: &Settings) -> Arc<dyn Tool> {
+    let input_schema =
+        to_raw_value(&json!({"type": "object", "properties": {}, "additionalProperties": false}));
+    let spec = Spec {
+        name: "get_system_info",
+        description: "Tells the operating system, the processors, the memory, the working folder, \
+            the time, and which common programs are installed.",
+        input_schema: input_schema.unwrap_or_else(|_| RawValue::NULL.to_owned()),
+        is_read_only: true,
+    };
+    let (cwd, roots, env) = (settings.cwd.clone(), settings.roots.clone(), settings.env.clone());
+    Arc::new(System { spec, look: Arc::new(Look { cwd, roots, env }) })
+}
+
+struct System {
+    spec: Spec,
+    look: Arc<Look>,
+}
+
+struct Look {
+    cwd: PathBuf,
+    roots: Vec<PathBuf>,
+    env: Vec<(OsString, OsString)>,
+}
+
+/// What is told.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Info {
+    os: String,
+    kernel: String,
+    architecture: &'static str,
+    cpus: Option<usize>,
+    memory: Memory,
+    cwd: PathBuf,
+    roots: Vec<PathBuf>,
+    /// In UTC.
+    time: String,
+    time_zone: Option<String>,
+    programs: Vec<&'static str>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Memory {
+    total_bytes: Option<u64>,
+    available_bytes: Option<u64>,
+}
+
+impl Tool for System {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn run(&self, _: Use) -> Later<'_, Outcome> {
+        let look = Arc::clone(&self.look);
+        Box::pin(async move {
+            match tokio::task::spawn_blocking(move || look.info()).await {
+                Ok(info) => Outcome::done(&info, info.text()),
+                Err(error) => Outcome::failed(format!("the system cannot be looked at: {error}")),
+            }
+        })
+    }
+}
+
+impl Look {
+    fn info(&self) -> Info {
+        let folders = folders(&self.env);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Info {
+            os: os_name(&read("/etc/os-release")),
+            kernel: format!("{} {}", word("ostype"), word("osrelease")).trim().to_owned(),
+            architecture: std::env::consts::ARCH,
+            cpus: available_parallelism().ok().map(Into::into),
+            memory: memory(&read("/proc/meminfo")),
+            cwd: self.cwd.clone(),
+            roots: self.roots.clone(),
+            time: utc(now.as_secs()),
+            time_zone: fs::read_link("/etc/localtime").ok().and_then(|link| zone(&link)),
+            programs: PROGRAMS.into_iter().filter(|name| find(name, &folders).is_some()).collect(),
+        }
+    }
+}
+
+impl Info {
+    /// For the model.
+    fn text(&self) -> String {
+        let mebibytes = |bytes: Option<u64>| {
+            bytes.map_or("unknown".into(), |bytes| format!("{} MiB", bytes / (1024 * 1024)))
+        };
+        let roots: Vec<String> = self.roots.iter().map(|root| root.display().to_string()).collect();
+        let cpus = self.cpus.map_or("unknown".into(), |cpus| cpus.to_string());
+        let zone = self.time_zone.as_deref().unwrap_or("unknown");
+        format!(
+            "os: {}\nkernel: {}\narchitecture: {}\ncpus: {cpus}\nmemory: {} ({} available)\n\
+             working folder: {}\nallowed folders: {}\ntime: {} (time zone: {zone})\nprograms: {}",
+            self.os,
+            self.kernel,
+            self.architecture,
+            mebibytes(self.memory.total_bytes),
+            mebibytes(self.memory.available_bytes),
+            self.cwd.display(),
+            roots.join(", "),
+            self.time,
+            self.programs.join(", "),
+        )
+    }
+}
+
+/// What a file of the system says; nothing if it cannot be read.
+fn read(path: &str) -> String {
+    let mut text = Vec::new();
+    // Half a file is better than none.
+    File::open(path).and_then(|file| file.take(MOST_READ).read_to_end(&mut text)).ok();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn word(name: &str) -> String {
+    read(&format!("/proc/sys/kernel/{name}")).trim().to_owned()
+}
+
+fn os_name(release: &str) -> String {
+    let value = |name: &str| {
+        let line = release.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
+        Some(line.trim().trim_matches('"').to_owned()).filter(|name| !name.is_empty())
+    };
+    value("PRETTY_NAME")
+        .or_else(|| value("NAME"))
+        .unwrap_or_else(|| std::env::consts::OS.to_owned())
+}
+
+fn memory(info: &str) -> Memory {
+    let bytes = |name: &str| {
+        let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+    };
+    Memory { total_bytes: bytes("MemTotal"), available_bytes: bytes("MemAvailable") }
+}
+
+/// The name of the zone to which the link of the local time leads.
+fn zone(link: &Path) -> Option<String> {
+    let link = link.to_str()?;
+    link.split_once("zoneinfo/").map(|(_, zone)| zone.to_owned())
+}
+
+/// A time of the calendar, from the seconds since 1970.
+fn utc(seconds: u64) -> String {
+    let seconds = seconds.min(END_OF_CALENDAR);
+    let (mut days, second) = (seconds / 86_400, seconds % 86_400);
+    let mut year = 1970;
+    while days >= days_of(year) {
+        days -= days_of(year);
+        year += 1;
+    }
+    let mut month = 1;
+    for length in [31, days_of(year) - 337, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}Z", days + 1)
+}
+
+fn days_of(year: u64) -> u64 {
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    365 + u64::from(is_leap)
+}
+
+#[cfg(test)]
+mod tests;
