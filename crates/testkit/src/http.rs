@@ -275,10 +275,14 @@ impl Outgoing<'_> {
 
     /// Sends one chunk.
     pub(crate) fn chunk(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut framed = format!("{:x}\r\n", bytes.len()).into_bytes();
-        framed.extend_from_slice(bytes);
-        framed.extend_from_slice(b"\r\n");
+        let mut framed = Vec::with_capacity(bytes.len() + 16);
+        frame(bytes, &mut framed);
         self.stream.write_all(&framed)
+    }
+
+    /// Sends chunks that are framed already.
+    pub(crate) fn framed(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.write_all(bytes)
     }
 
     /// Ends an answer in chunks as it should end.
@@ -297,6 +301,13 @@ impl Outgoing<'_> {
         while matches!(self.stream.read(&mut byte), Ok(count) if count > 0) {}
         self.keep = false;
     }
+}
+
+/// Adds one chunk as it is sent.
+pub(crate) fn frame(chunk: &[u8], into: &mut Vec<u8>) {
+    into.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+    into.extend_from_slice(chunk);
+    into.extend_from_slice(b"\r\n");
 }
 
 fn head(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {

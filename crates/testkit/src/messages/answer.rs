@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::script::{Block, Turn};
+use super::script::{Block, End, Turn};
+use crate::http;
 
 /// A turn with what is known only when it is asked for.
 pub(crate) struct Answer<'a> {
@@ -44,6 +45,11 @@ impl<'a> Answer<'a> {
         }));
         events.push(json!({"type": "message_stop"}));
         events.iter().map(event).collect()
+    }
+
+    /// The first event, which alone tells of the request.
+    pub(crate) fn first_event(&self) -> Vec<u8> {
+        event(&json!({"type": "message_start", "message": self.empty_message()}))
     }
 
     fn empty_message(&self) -> Value {
@@ -134,6 +140,23 @@ impl<'a> Answer<'a> {
 }
 
 const SIGNATURE: &str = "c2lnbmF0dXJl";
+
+/// Makes the stream of a turn that is to be prepared.
+pub(crate) fn prepare(mut turn: Turn) -> Turn {
+    if turn.is_prepared {
+        let named = |block: &Block| !matches!(block, Block::Tool { id: None, .. });
+        assert!(turn.blocks.iter().all(named), "a tool use of a prepared turn needs an id");
+        assert_eq!(turn.end, End::Whole, "a prepared turn has its end");
+        let events = Answer::new(&turn, "", 0).events().split_off(1);
+        let mut framed = Vec::new();
+        match turn.wire {
+            Some(bytes) => events.concat().chunks(bytes).for_each(|c| http::frame(c, &mut framed)),
+            None => events.iter().for_each(|event| http::frame(event, &mut framed)),
+        }
+        turn.framed = Some(framed.into());
+    }
+    turn
+}
 
 /// One event on the wire.
 pub(crate) fn event(data: &Value) -> Vec<u8> {

@@ -62,6 +62,7 @@ struct Inner {
     main: Script,
     marked: Vec<(String, Script)>,
     requests: Vec<Recorded>,
+    hangups: usize,
 }
 
 #[derive(Debug, Default)]
@@ -72,7 +73,7 @@ struct Script {
 
 impl Script {
     fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
-        Self { turns: turns.into_iter().collect(), played: 0 }
+        Self { turns: turns.into_iter().map(answer::prepare).collect(), played: 0 }
     }
 
     fn next(&mut self) -> Result<Turn, Refusal> {
@@ -100,6 +101,7 @@ impl Messages {
 
     /// Adds turns to the main script.
     pub fn extend(&self, turns: impl IntoIterator<Item = Turn>) {
+        let turns = turns.into_iter().map(answer::prepare);
         self.state.inner.lock().unwrap().main.turns.extend(turns);
     }
 
@@ -135,15 +137,26 @@ impl Messages {
 
     /// Waits until so many requests of the main conversation have come.
     pub fn wait_for_main(&self, count: usize) {
+        self.wait("requests came", count, |inner| {
+            inner.requests.iter().filter(|request| request.part == Part::Main).count()
+        });
+    }
+
+    /// Waits until so many clients have left in the middle of a stream that stalled.
+    pub fn wait_for_hangups(&self, count: usize) {
+        self.wait("clients left", count, |inner| inner.hangups);
+    }
+
+    fn wait(&self, what: &str, count: usize, now: impl Fn(&Inner) -> usize) {
         let end = Instant::now() + DEADLINE;
         let mut inner = self.state.inner.lock().unwrap();
         loop {
-            let came = inner.requests.iter().filter(|request| request.part == Part::Main).count();
+            let came = now(&inner);
             if came >= count {
                 return;
             }
             let left = end.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "{came} requests came and {count} were due");
+            assert!(!left.is_zero(), "{came} {what} and {count} were due");
             inner = self.state.arrived.wait_timeout(inner, left).unwrap().0;
         }
     }
@@ -202,7 +215,14 @@ impl State {
         let (part, turn) = self.inner.lock().unwrap().choose(&recorded);
         let number = self.record(recorded, part, turn.as_ref().err());
         match turn {
-            Ok(turn) => play(out, &turn, body, number),
+            Ok(turn) => {
+                play(out, &turn, body, number)?;
+                if matches!(turn.end, End::Stall(_)) {
+                    self.inner.lock().unwrap().hangups += 1;
+                    self.arrived.notify_all();
+                }
+                Ok(())
+            }
             Err(refusal) => {
                 send_error(out, number, refusal.status, refusal.kind, &refusal.message, None)
             }
@@ -252,20 +272,25 @@ fn play(
         let retry_after = retry_after.map(|seconds| seconds.to_string());
         return send_error(out, number, *status, kind, kind, retry_after.as_deref());
     }
+    if turn.end == End::HangUp {
+        out.cut();
+        return Ok(());
+    }
     let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
     let answer = Answer::new(turn, model, number);
     if body.get("stream") != Some(&Value::Bool(true)) {
         return send_json(out, number, 200, &answer.message());
     }
-    stream(out, turn, answer.events(), number)
+    out.begin(200, &[EVENTS, ("cache-control", "no-cache"), ("request-id", &request_id(number))])?;
+    let Some(framed) = &turn.framed else { return stream(out, turn, answer.events()) };
+    out.chunk(&answer.first_event())?;
+    out.framed(framed)?;
+    out.end()
 }
 
-fn stream(
-    out: &mut Outgoing<'_>,
-    turn: &Turn,
-    mut events: Vec<Vec<u8>>,
-    number: usize,
-) -> io::Result<()> {
+const EVENTS: (&str, &str) = ("content-type", "text/event-stream; charset=utf-8");
+
+fn stream(out: &mut Outgoing<'_>, turn: &Turn, mut events: Vec<Vec<u8>>) -> io::Result<()> {
     match turn.end {
         End::Cut(count) | End::Stall(count) => events.truncate(count),
         End::Error(count, kind) => {
@@ -273,15 +298,8 @@ fn stream(
             let error = json!({"type": kind, "message": kind});
             events.push(answer::event(&json!({"type": "error", "error": error})));
         }
-        End::Whole | End::Http { .. } => {}
+        End::Whole | End::HangUp | End::Http { .. } => {}
     }
-    let id = request_id(number);
-    let headers = [
-        ("content-type", "text/event-stream; charset=utf-8"),
-        ("cache-control", "no-cache"),
-        ("request-id", &id),
-    ];
-    out.begin(200, &headers)?;
     if let Some(bytes) = turn.wire {
         events.concat().chunks(bytes).try_for_each(|chunk| out.chunk(chunk))?;
     } else {

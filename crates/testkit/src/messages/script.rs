@@ -1,5 +1,7 @@
 //! What the fake answers: turns, each a list of blocks, or a failure.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 /// One scripted answer.
@@ -19,6 +21,9 @@ pub struct Turn {
     pub(crate) piece: usize,
     pub(crate) wire: Option<usize>,
     pub(crate) pings: bool,
+    pub(crate) is_prepared: bool,
+    /// The events after the first in chunks of HTTP, once a script has the turn.
+    pub(crate) framed: Option<Arc<[u8]>>,
     pub(crate) end: End,
 }
 
@@ -47,6 +52,8 @@ pub(crate) enum End {
     Stall(usize),
     /// An `error` event after so many events.
     Error(usize, &'static str),
+    /// The connection ends without an answer.
+    HangUp,
     /// No stream at all: an HTTP error.
     Http { status: u16, kind: &'static str, retry_after: Option<u32> },
 }
@@ -61,6 +68,8 @@ impl Turn {
             piece: 12,
             wire: None,
             pings: true,
+            is_prepared: false,
+            framed: None,
             end: End::Whole,
         }
     }
@@ -100,6 +109,12 @@ impl Turn {
     #[must_use]
     pub fn refused(status: u16, kind: &'static str) -> Self {
         Self::ending(End::Http { status, kind, retry_after: None })
+    }
+
+    /// No answer at all: the connection ends when the request has come.
+    #[must_use]
+    pub fn hang_up() -> Self {
+        Self::ending(End::HangUp)
     }
 
     fn ending(end: End) -> Self {
@@ -164,6 +179,16 @@ impl Turn {
     #[must_use]
     pub fn wire_bytes(mut self, bytes: usize) -> Self {
         self.wire = Some(bytes.max(1));
+        self
+    }
+
+    /// Makes the stream before it is asked for and sends it in a few large writes, each event still
+    /// a chunk of its own unless [`wire_bytes`](Self::wire_bytes) says otherwise. For measuring: a
+    /// stream of 20,000 pieces costs the fake next to nothing. A tool use needs an id of its own
+    /// here, and the stream its end.
+    #[must_use]
+    pub fn prepared(mut self) -> Self {
+        self.is_prepared = true;
         self
     }
 

@@ -86,6 +86,39 @@ fn small_writes_carry_the_same_stream() {
 }
 
 #[test]
+fn a_prepared_stream_is_the_same_stream() {
+    let turn = || Turn::text("grüße").pieces(1).tool_with_id("t1", "look", json!({"a": 1}));
+    let prepared = turn().prepared();
+    let fake = Messages::start([turn(), prepared.clone(), prepared.wire_bytes(50)]);
+    let usual = post(&fake, "", &ask_streamed("a")).replace("_00000001", "_00000002");
+    let second = post(&fake, "", &ask_streamed("a"));
+    assert_eq!(second, usual);
+    let third = joined(&post(&fake, "", &ask_streamed("a")));
+    assert_eq!(third.replace("_00000003", "_00000002"), joined(&usual));
+    fake.assert_played();
+}
+
+#[test]
+#[should_panic(expected = "needs an id")]
+fn a_prepared_tool_use_needs_an_id() {
+    let _ = Messages::start([Turn::tool_use("look", json!({})).prepared()]);
+}
+
+#[test]
+fn no_answer_at_all() {
+    let fake = Messages::start([Turn::hang_up()]);
+    assert_eq!(post(&fake, "", &ask_streamed("a")), "");
+    fake.assert_played();
+}
+
+#[test]
+fn a_client_that_leaves_is_counted() {
+    let fake = Messages::start([Turn::text("hello").stall_after(1)]);
+    post(&fake, "", &ask_streamed("a"));
+    fake.wait_for_hangups(1);
+}
+
+#[test]
 fn a_cut_stream_has_no_end() {
     let fake = Messages::start([Turn::text("hello").cut_after(2)]);
     let answer = post(&fake, "", &ask_streamed("a"));
