@@ -58,6 +58,16 @@ pub fn telegram_test_api() -> Option<(PathBuf, PathBuf)> {
     Some((node22()?, present("telegram-test-api", module)?))
 }
 
+/// TypeScript's compiler, as a command that lacks its arguments only.
+#[must_use]
+pub fn tsc() -> Option<Command> {
+    let script = under("typescript/node_modules/typescript/lib/tsc.js");
+    let (node, script) = (node22()?, present("TypeScript", script)?);
+    let mut command = Command::new(node);
+    command.arg(script);
+    Some(command)
+}
+
 /// A Python interpreter that has the `mcp` package of that major version: 1 knows `initialize`
 /// only, 2 the stateless revision too.
 #[must_use]

@@ -1,0 +1,272 @@
+//! `docs/protocol/session.d.ts` says the same as the protocol: TypeScript's own compiler takes
+//! every example of `session.md` and every line below, and refuses what our decoder refuses.
+
+#![allow(clippy::expect_used, reason = "a failed step is a failed test")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use callgate_testkit::process::run;
+use callgate_testkit::tools::{repo_root, tsc};
+use callgate_wire::raw::Members;
+use callgate_wire::session::{CAPABILITIES, Request, Response};
+use serde_json::value::RawValue;
+use tempfile::TempDir;
+
+/// The compiler takes a second or two, many times that on a machine with much to do.
+const DEADLINE: Duration = Duration::from_mins(3);
+
+/// Messages with more, with less and with other words than the document's examples.
+const GOOD: &[&str] = &[
+    r#"{"id":"","kind":"user_message","message":"","attachments":[],"metadata":{}}"#,
+    r#"{"id":"1","kind":"user_message","message":"\u2028","metadata":{"conversationId":"c","deep":{"a":[1,null]}}}"#,
+    r#"{"id":"1","kind":"clear_history","metadata":{"conversationId":"c"}}"#,
+    r#"{"id":"1","kind":"hello","capabilities":[]}"#,
+    r#"{"id":"1","kind":"hello","capabilities":["thinking","what nobody knows yet"]}"#,
+    r#"{"id":"1","kind":"permission_answer","question":"q","decision":"allow"}"#,
+    r#"{"id":"1","kind":"permission_answer","question":"q","decision":"allow","input":{"a":[1]}}"#,
+    r#"{"id":"1","kind":"permission_answer","question":"q","decision":"allow_always","message":"fine"}"#,
+    r#"{"id":"1","kind":"permission_answer","question":"q","decision":"deny"}"#,
+    r#"{"id":"1","kind":"new_conversation"}"#,
+    r#"{"id":"1","kind":"new_conversation","title":"T"}"#,
+    r#"{"id":"1","kind":"list_conversations"}"#,
+    r#"{"id":"1","kind":"load_conversation","conversationId":"c"}"#,
+    r#"{"id":"1","kind":"regenerate","metadata":{"conversationId":"c"}}"#,
+    r#"{"id":"1","kind":"edit_last","message":"","attachments":[{"path":"a","mime":"b"}]}"#,
+    r#"{"id":"1","kind":"replay","fromSeq":0}"#,
+    r#"{"type":"ready","timestamp":0}"#,
+    r#"{"type":"ready","version":"9","capabilities":["new"],"timestamp":0,"seq":1}"#,
+    r#"{"type":"token","id":"","token":"","timestamp":0,"seq":2}"#,
+    r#"{"type":"tool_use","id":"1","data":{"toolId":"t","toolName":"n","input":"any"},"timestamp":0}"#,
+    r#"{"type":"tool_result","id":"1","data":{"toolId":"t","toolName":"n","result":null},"timestamp":0}"#,
+    r#"{"type":"tool_result","id":"1","data":{"toolId":"t","toolName":"n","result":[1],"isError":true},"timestamp":0}"#,
+    r#"{"type":"tool_progress","id":"1","data":{"toolId":"t","stream":"stderr","text":""},"timestamp":0}"#,
+    r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"n","input":{},"title":""},"timestamp":0}"#,
+    r#"{"type":"permission_resolved","id":"1","data":{"question":"q","decision":"another","text":""},"timestamp":0}"#,
+    r#"{"type":"notice","id":"1","data":{"kind":"another","text":""},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"stopReason":"another","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0},"cost":null},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"conversations":[],"current":null},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"conversationId":"c","messages":[{"role":"assistant","content":[{"type":"another","a":1}]}],"first":0,"length":1},"timestamp":0}"#,
+    r#"{"type":"error","id":null,"error":"","timestamp":0,"seq":3}"#,
+    r#"{"type":"error","id":"1","error":"","data":{"kind":"another","status":529,"retryable":true},"timestamp":0}"#,
+    r#"{"type":"status","id":"1","data":{"state":"another","conversationLength":0,"uptime":0},"timestamp":0}"#,
+];
+
+/// No messages of this protocol, for both.
+const BAD: &[&str] = &[
+    r#"{"id":"1","kind":"fly"}"#,
+    r#"{"id":"1"}"#,
+    r#"{"id":1,"kind":"get_status"}"#,
+    r#"{"kind":"get_status"}"#,
+    r#"{"id":"1","kind":"user_message"}"#,
+    r#"{"id":"1","kind":"user_message","message":7}"#,
+    r#"{"id":"1","kind":"user_message","message":"","attachments":[{"path":"a"}]}"#,
+    r#"{"id":"1","kind":"user_message","message":"","attachments":["a"]}"#,
+    r#"{"id":"1","kind":"user_message","message":"","metadata":"c"}"#,
+    r#"{"id":"1","kind":"hello"}"#,
+    r#"{"id":"1","kind":"hello","capabilities":[7]}"#,
+    r#"{"id":"1","kind":"cancel"}"#,
+    r#"{"id":"1","kind":"cancel","target":1}"#,
+    r#"{"id":"1","kind":"permission_answer","question":"q"}"#,
+    r#"{"id":"1","kind":"permission_answer","decision":"deny"}"#,
+    r#"{"id":"1","kind":"permission_answer","question":"q","decision":"perhaps"}"#,
+    r#"{"id":"1","kind":"permission_answer","question":"q","decision":"allow","input":7}"#,
+    r#"{"id":"1","kind":"permission_answer","question":"q","decision":"allow_always","input":{}}"#,
+    r#"{"id":"1","kind":"permission_answer","question":"q","decision":"deny","input":{}}"#,
+    r#"{"id":"1","kind":"new_conversation","conversationId":7}"#,
+    r#"{"id":"1","kind":"new_conversation","title":7}"#,
+    r#"{"id":"1","kind":"list_conversations","limit":"7"}"#,
+    r#"{"id":"1","kind":"list_conversations","before":"7"}"#,
+    r#"{"id":"1","kind":"load_conversation"}"#,
+    r#"{"id":"1","kind":"load_conversation","conversationId":"c","before":"7"}"#,
+    r#"{"id":"1","kind":"rename_conversation","conversationId":"c"}"#,
+    r#"{"id":"1","kind":"rename_conversation","title":"T"}"#,
+    r#"{"id":"1","kind":"delete_conversation"}"#,
+    r#"{"id":"1","kind":"regenerate","metadata":[]}"#,
+    r#"{"id":"1","kind":"edit_last"}"#,
+    r#"{"id":"1","kind":"replay"}"#,
+    r#"{"id":"1","kind":"replay","fromSeq":"7"}"#,
+    r#"{"type":"fly","id":"1","timestamp":0}"#,
+    r#"{"type":"ready"}"#,
+    r#"{"type":"ready","capabilities":"all","timestamp":0}"#,
+    r#"{"type":"token","id":"1","timestamp":0}"#,
+    r#"{"type":"token","token":"","timestamp":0}"#,
+    r#"{"type":"token","id":null,"token":"","timestamp":0}"#,
+    r#"{"type":"token","id":"1","token":""}"#,
+    r#"{"type":"token","id":"1","token":"","timestamp":"0"}"#,
+    r#"{"type":"token","id":"1","token":"","timestamp":0,"seq":"1"}"#,
+    r#"{"type":"thinking","id":"1","token":"","timestamp":0}"#,
+    r#"{"type":"tool_use","id":"1","data":{"toolId":"t","toolName":"n"},"timestamp":0}"#,
+    r#"{"type":"tool_result","id":"1","data":{"toolId":"t","toolName":"n"},"timestamp":0}"#,
+    r#"{"type":"tool_result","id":"1","data":{"toolId":"t","toolName":"n","result":1,"isError":1},"timestamp":0}"#,
+    r#"{"type":"tool_progress","id":"1","data":{"toolId":"t","stream":"log","text":""},"timestamp":0}"#,
+    r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"n","input":{}},"timestamp":0}"#,
+    r#"{"type":"permission_resolved","id":"1","data":{"question":"q","text":""},"timestamp":0}"#,
+    r#"{"type":"notice","id":"1","data":{"text":""},"timestamp":0}"#,
+    r#"{"type":"notice","id":"1","timestamp":0}"#,
+    r#"{"type":"done","id":null,"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":7,"timestamp":0}"#,
+    r#"{"type":"error","id":"1","timestamp":0}"#,
+    r#"{"type":"error","error":"","timestamp":0}"#,
+    r#"{"type":"error","id":"1","error":"","data":{"kind":"cut"},"timestamp":0}"#,
+    r#"{"type":"status","id":"1","data":{"state":"idle","uptime":0},"timestamp":0}"#,
+    r#"{"type":"status","id":"1","data":{"state":"idle","conversationLength":0,"uptime":0,"engine":7},"timestamp":0}"#,
+];
+
+/// What the types alone refuse: our reader takes whatever object `done` has, and leaves it to
+/// whoever asked.
+const BAD_ENDS: &[&str] = &[
+    r#"{"type":"done","id":"1","data":{"stopReason":7,"usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0},"cost":null},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"stopReason":"end_turn","usage":{"inputTokens":0},"cost":null},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"stopReason":"end_turn","cost":null},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"conversations":[{"conversationId":"c"}],"current":null},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"conversationId":"c","messages":[{"role":"system","content":[]}],"first":0,"length":1},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"fromSeq":1},"timestamp":0}"#,
+];
+
+/// The first version of the protocol, before it had extensions: what was right then is right now.
+const FIRST_VERSION: &str = "
+type Asked<K extends string> = { id: string; kind: K };
+type FirstRequest =
+  | (Asked<'user_message'> & { message: string; attachments?: Array<{ path: string; mime: string }>; metadata?: Record<string, unknown> })
+  | Asked<'clear_history'>
+  | Asked<'get_status'>;
+type Answered<T extends string> = { type: T; id: string; timestamp: number };
+type FirstResponse =
+  | { type: 'ready'; timestamp: number; version?: string; capabilities?: string[] }
+  | (Answered<'token'> & { token: string })
+  | (Answered<'tool_use'> & { data: { toolId: string; toolName: string; input: unknown } })
+  | (Answered<'tool_result'> & { data: { toolId: string; toolName: string; result: unknown } })
+  | Answered<'done'>
+  | (Answered<'error'> & { error: string })
+  | (Answered<'status'> & { data: { state: string; conversationLength: number; uptime: number } });
+export const request = (first: FirstRequest): AgentRequest => first;
+export const response = (first: FirstResponse): AgentResponse => first;
+";
+
+/// A front end: `type` alone tells which fields there are, and no type was forgotten.
+const FRONT_END: &str = "
+export function shown(response: AgentResponse): string {
+  switch (response.type) {
+    case 'ready': return response.version ?? '';
+    case 'token': return response.token;
+    case 'thinking': return response.thinking;
+    case 'tool_use': return response.data.toolName;
+    case 'tool_result': return response.data.isError ? 'failed' : 'fine';
+    case 'tool_progress': return response.data.text;
+    case 'permission_request': return response.data.title;
+    case 'permission_resolved': return response.data.text;
+    case 'notice': return response.data.text;
+    case 'done': return response.data && 'stopReason' in response.data ? response.data.stopReason : '';
+    case 'error': return response.error;
+    case 'status': return response.data.engine ?? response.data.state;
+    default: { const none: never = response; return none; }
+  }
+}
+";
+
+#[test]
+fn typescript_takes_what_we_take_and_refuses_what_we_refuse() {
+    let Some(mut tsc) = tsc() else { return };
+    let folder = TempDir::with_prefix("callgate-types-").unwrap();
+    let types = fs::read(document("session.d.ts")).unwrap();
+    fs::write(folder.path().join("session.d.ts"), types).unwrap();
+    fs::write(folder.path().join("check.ts"), source()).unwrap();
+    tsc.current_dir(folder.path());
+    tsc.args(["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUnusedLocals"]);
+    tsc.args(["--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler"]);
+    tsc.arg("check.ts");
+    let ended = run(tsc, DEADLINE);
+    assert!(ended.status.success(), "{}\n{}", ended.stdout, numbered(&source()));
+}
+
+#[test]
+fn the_lines_are_good_and_bad_for_us_too() {
+    for line in examples().iter().map(String::as_str).chain(GOOD.iter().copied()) {
+        assert_eq!(refused(line), None, "{line}");
+    }
+    for line in BAD {
+        assert!(refused(line).is_some(), "{line}");
+    }
+    for line in BAD_ENDS {
+        assert_eq!(refused(line), None, "{line}");
+    }
+}
+
+fn document(name: &str) -> PathBuf {
+    repo_root().join("docs/protocol").join(name)
+}
+
+/// All that the compiler is to look at.
+fn source() -> String {
+    let examples = examples();
+    let good: Vec<&str> = examples.iter().map(String::as_str).chain(GOOD.iter().copied()).collect();
+    let mut lines = vec![
+        "import type { AgentRequest, AgentResponse, Capability } from './session';".to_owned(),
+    ];
+    lines.extend(constants("good", &good));
+    let bad: Vec<&str> = BAD.iter().chain(BAD_ENDS).copied().collect();
+    for constant in constants("bad", &bad) {
+        lines.extend(["// @ts-expect-error".to_owned(), constant]);
+    }
+    lines.push(words(&good, "AgentRequest", "kind"));
+    lines.push(words(&good, "AgentResponse", "type"));
+    lines.push(format!("export const all: Capability[] = {CAPABILITIES:?};"));
+    lines.extend([FIRST_VERSION.to_owned(), FRONT_END.to_owned()]);
+    lines.join("\n")
+}
+
+fn constants(name: &str, messages: &[&str]) -> Vec<String> {
+    let constant = |(at, message): (usize, &&str)| {
+        format!("export const {name}{at}: {} = {message};", side(message))
+    };
+    messages.iter().enumerate().map(constant).collect()
+}
+
+/// Has the compiler see that each type has a message here, and each message a type.
+fn words(messages: &[&str], side: &str, field: &str) -> String {
+    let words: BTreeSet<String> = messages.iter().filter_map(|line| word(line, field)).collect();
+    let words: Vec<String> = words.iter().map(|word| format!("{word}: true")).collect();
+    let words = words.join(", ");
+    format!("export const {field}s: Record<{side}['{field}'], true> = {{ {words} }};")
+}
+
+/// The messages in the document, each on a line.
+fn examples() -> Vec<String> {
+    let text = fs::read_to_string(document("session.md")).expect("the document is there");
+    let mut messages = Vec::new();
+    for block in text.split("```json session-").skip(1) {
+        let (_, block) = block.split_once('\n').expect("a block has lines");
+        let block = block.split("```").next().unwrap_or_default();
+        let each = serde_json::Deserializer::from_str(block).into_iter();
+        let each = each.map(|message: Result<Box<RawValue>, _>| message.expect("JSON"));
+        messages.extend(each.map(|message| message.get().replace('\n', " ")));
+    }
+    assert!(messages.len() > 40, "the document has lost its examples");
+    messages
+}
+
+/// Which of the two a message is meant to be.
+fn side(line: &str) -> &'static str {
+    if word(line, "type").is_some() { "AgentResponse" } else { "AgentRequest" }
+}
+
+fn word(line: &str, field: &str) -> Option<String> {
+    Members::read(line).expect("an object").get(field).map(|word| word.to_string())
+}
+
+fn refused(line: &str) -> Option<String> {
+    let refusal = match side(line) {
+        "AgentRequest" => Request::decode(line.as_bytes()).err(),
+        _ => Response::decode(line.as_bytes()).err(),
+    };
+    refusal.map(|refusal| refusal.to_string())
+}
+
+fn numbered(source: &str) -> String {
+    let lines: Vec<String> =
+        source.lines().enumerate().map(|(at, line)| format!("{}: {line}", at + 1)).collect();
+    lines.join("\n")
+}
