@@ -35,6 +35,16 @@ fn characters_stay_whole_and_other_bytes_are_replaced() {
     check(8, &[&[0xff; 20]], "\u{fffd}\n… 18 bytes left out …\n\u{fffd}");
 }
 
+#[test]
+fn a_flood_takes_no_more_room_than_a_line() {
+    let mut kept = Kept::new(1000);
+    for chunk in 0..10_000 {
+        kept.push(&[b'x'; 1500][..chunk % 1500]);
+        assert!(kept.head.capacity() + kept.tail.capacity() <= 4000);
+    }
+    assert!(kept.text(1000).0.len() < 1100);
+}
+
 proptest! {
     #[test]
     fn the_text_is_bounded_and_counts(bytes: Vec<u8>, most in 0..64usize, cuts: Vec<u8>) {
