@@ -1,0 +1,173 @@
+//! How much may be spent, and how often the model may be asked. Pure.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use callgate_store::{Spent, Sum};
+
+use crate::price::{dollars, micro};
+
+/// The span over which requests are counted.
+const MINUTE: Duration = Duration::from_mins(1);
+/// More requests in a minute than this are not counted, so the limit cannot be higher.
+pub const MOST_PER_MINUTE: u32 = 10_000;
+
+/// What may be spent. What is not given has no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Budget {
+    /// By one conversation, in dollars.
+    pub conversation_usd: Option<f64>,
+    /// By all conversations of a day, in dollars.
+    pub day_usd: Option<f64>,
+    /// By one conversation, in tokens of every kind.
+    pub conversation_tokens: Option<u64>,
+    /// By all conversations of a day, in tokens of every kind.
+    pub day_tokens: Option<u64>,
+    /// How often the model may be asked within a minute.
+    pub requests_per_minute: Option<u32>,
+}
+
+/// Why the model may not be asked.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum OverBudget {
+    /// A conversation has cost what it may.
+    #[error(
+        "this conversation has cost ${spent:.2}, and its budget is ${limit:.2}: raise \
+         `agent.budget.conversation_usd`, or begin another conversation"
+    )]
+    ConversationCost {
+        /// In dollars.
+        spent: f64,
+        /// In dollars.
+        limit: f64,
+    },
+    /// A day has cost what it may.
+    #[error(
+        "today has cost ${spent:.2}, and the budget of a day is ${limit:.2}: raise \
+         `agent.budget.day_usd`, or wait until midnight"
+    )]
+    DayCost {
+        /// In dollars.
+        spent: f64,
+        /// In dollars.
+        limit: f64,
+    },
+    /// A conversation has taken the tokens that it may.
+    #[error(
+        "this conversation has taken {spent} tokens, and its budget is {limit}: raise \
+         `agent.budget.conversation_tokens`, or begin another conversation"
+    )]
+    ConversationTokens {
+        /// How many.
+        spent: u64,
+        /// How many it may take.
+        limit: u64,
+    },
+    /// A day has taken the tokens that it may.
+    #[error(
+        "today has taken {spent} tokens, and the budget of a day is {limit}: raise \
+         `agent.budget.day_tokens`, or wait until midnight"
+    )]
+    DayTokens {
+        /// How many.
+        spent: u64,
+        /// How many it may take.
+        limit: u64,
+    },
+    /// There is a budget in dollars, and nobody knows what the model costs.
+    #[error(
+        "there is a budget in dollars, and the price of the model {model:?} is not known: set \
+         `agent.prices`, or have a budget in tokens instead"
+    )]
+    UnknownPrice {
+        /// The model.
+        model: String,
+    },
+    /// The model was asked too often.
+    #[error(
+        "the model was asked {limit} times within a minute, which is the limit: wait {} s, or \
+         raise `agent.budget.requests_per_minute`",
+        wait.as_secs() + 1
+    )]
+    Rate {
+        /// How often it may be asked within a minute.
+        limit: u32,
+        /// How long to wait.
+        wait: Duration,
+    },
+}
+
+impl Budget {
+    /// Whether the model may be asked, after what was spent: by the conversation, and by all since
+    /// midnight. `is_priced` says whether it is known what `model` costs.
+    pub fn check(&self, spent: &Spent, model: &str, is_priced: bool) -> Result<(), OverBudget> {
+        if self.is_in_dollars() && !is_priced {
+            return Err(OverBudget::UnknownPrice { model: model.to_owned() });
+        }
+        let of_conversation = over_cost(self.conversation_usd, &spent.conversation);
+        if let Some((spent, limit)) = of_conversation {
+            return Err(OverBudget::ConversationCost { spent, limit });
+        }
+        if let Some((spent, limit)) = over_cost(self.day_usd, &spent.all) {
+            return Err(OverBudget::DayCost { spent, limit });
+        }
+        if let Some((spent, limit)) = over_tokens(self.conversation_tokens, &spent.conversation) {
+            return Err(OverBudget::ConversationTokens { spent, limit });
+        }
+        if let Some((spent, limit)) = over_tokens(self.day_tokens, &spent.all) {
+            return Err(OverBudget::DayTokens { spent, limit });
+        }
+        Ok(())
+    }
+
+    /// Whether there is any budget in dollars.
+    #[must_use]
+    pub fn is_in_dollars(&self) -> bool {
+        self.conversation_usd.is_some() || self.day_usd.is_some()
+    }
+
+    /// Whether what was spent is to be looked at before the model is asked.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.is_in_dollars() || self.conversation_tokens.is_some() || self.day_tokens.is_some()
+    }
+}
+
+fn over_cost(limit: Option<f64>, sum: &Sum) -> Option<(f64, f64)> {
+    let limit = limit?;
+    (sum.micro_usd >= micro(limit)).then(|| (dollars(sum.micro_usd), limit))
+}
+
+fn over_tokens(limit: Option<u64>, sum: &Sum) -> Option<(u64, u64)> {
+    let limit = limit?;
+    let parts = [sum.input, sum.output, sum.cache_read, sum.cache_write];
+    let spent = parts.into_iter().fold(0, u64::saturating_add);
+    (spent >= limit).then_some((spent, limit))
+}
+
+/// Counts requests within the last minute.
+#[derive(Debug, Default)]
+pub struct Rate {
+    asked: VecDeque<Instant>,
+}
+
+impl Rate {
+    /// Counts a request at `now`, unless there were as many as may be in the minute before.
+    pub fn ask(&mut self, budget: &Budget, now: Instant) -> Result<(), OverBudget> {
+        let Some(limit) = budget.requests_per_minute else { return Ok(()) };
+        let is_past = |at: &mut Instant| now.saturating_duration_since(*at) >= MINUTE;
+        while self.asked.pop_front_if(is_past).is_some() {}
+        let most = limit.min(MOST_PER_MINUTE) as usize;
+        if self.asked.len() < most {
+            self.asked.push_back(now);
+            return Ok(());
+        }
+        // There is room when the first of the last `most` requests is a minute old.
+        let first = self.asked.len().checked_sub(most).and_then(|at| self.asked.get(at));
+        let age = first.map_or(Duration::ZERO, |at| now.saturating_duration_since(*at));
+        Err(OverBudget::Rate { limit, wait: MINUTE.saturating_sub(age) })
+    }
+}

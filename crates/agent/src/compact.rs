@@ -1,0 +1,189 @@
+//! When a conversation gets too long for its model, and what to do then. Pure.
+//!
+//! The first turns are replaced by a summary, which the model itself writes, or which is made
+//! without it. The last turns stay as they are.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::history::without_thoughts;
+use crate::message::{Block, Message, Role, Source};
+
+/// Of a hundred tokens that the model can read: how many may be used before something is done.
+const FULL: u64 = 80;
+/// How many of a hundred stay as they are.
+const KEPT: u64 = 30;
+/// How many tokens a picture is taken to have.
+const PICTURE: u64 = 1600;
+/// A document is taken to have as many tokens as a page for each so many bytes, and one page at
+/// least.
+const PAGE_BYTES: u64 = 50_000;
+const PAGE: u64 = 3000;
+/// What a message and a part of it have beside what is in them.
+const FRAME: u64 = 8;
+/// What a model can read of which nothing is known, in tokens.
+const WINDOW: u64 = 200_000;
+const LARGE_WINDOW: u64 = 1_000_000;
+/// How the names of the models begin that can read a million tokens.
+const LARGE: [&str; 5] =
+    ["claude-fable-5", "claude-mythos-5", "claude-opus-5", "claude-sonnet-5", "claude-haiku-5"];
+
+/// How long a summary without a model is, and what it has of one message: in characters.
+const LONGEST_LIST: usize = 8000;
+const LONGEST_ITEM: usize = 400;
+
+/// What the model is asked for a summary.
+pub const REQUEST: &str = "\
+This conversation is getting too long. Write a summary that takes its place, for yourself: you \
+will go on from it without seeing what came before. Say what the user wants and has decided, in \
+their own words where they matter; what was done, with the names of files, commands and their \
+results; what was found out; what failed and why; and what is still to be done. Leave out \
+greetings and everything that no longer matters. Use no tools. Write nothing but the summary.";
+
+const OPENING: &str = "[The beginning of this conversation was left out. This is its summary:]";
+const LIST: &str = "[The beginning of this conversation was left out, and there is no summary of \
+                    it. These are the user's messages in it, shortened:]";
+
+/// What is to be replaced by a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// So many of the first messages.
+    pub upto: usize,
+}
+
+/// About how many tokens messages have: rather too many than too few.
+#[must_use]
+pub fn estimate(messages: &[Arc<Message>]) -> u64 {
+    messages.iter().map(|message| size(message)).sum()
+}
+
+/// How many tokens a model can read; few when nothing is known of it.
+#[must_use]
+pub fn window(model: &str) -> u64 {
+    let is_large = LARGE.iter().any(|name| model.starts_with(name));
+    if is_large { LARGE_WINDOW } else { WINDOW }
+}
+
+/// What has to be replaced before the model is asked with these messages, of which the last may be
+/// the user's newest; nothing when there is room enough, or nothing can be replaced.
+/// `last_tokens` is what the last answer has taken, all that was read and written: with the
+/// system prompt and the tools, which are not counted here. After a cut it says nothing any more.
+#[must_use]
+pub fn plan(messages: &[Arc<Message>], last_tokens: Option<u64>, window: u64) -> Option<Cut> {
+    let sizes: Vec<u64> = messages.iter().map(|message| size(message)).collect();
+    let counted: u64 = sizes.iter().sum();
+    let newest = sizes.last().copied().unwrap_or(0);
+    let needed = counted.max(last_tokens.unwrap_or(0).saturating_add(newest));
+    let share = |hundredths: u64| window / 100 * hundredths;
+    if needed <= share(FULL) {
+        return None;
+    }
+    // Where a turn begins, and how much is from there on; as much more as all is more than was
+    // counted.
+    let mut left = counted;
+    let mut starts = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        if at > 0 && is_start(message) {
+            let scaled = u128::from(left) * u128::from(needed) / u128::from(counted);
+            starts.push((at, u64::try_from(scaled).unwrap_or(u64::MAX)));
+        }
+        left -= sizes[at];
+    }
+    let first_within = |most: u64| starts.iter().find(|(_, left)| *left <= most);
+    let last_whole = starts.iter().rev().find(|(at, _)| at + 1 < messages.len());
+    // The last whole turn stays, unless that alone is too much.
+    let wanted = match (first_within(share(KEPT)), last_whole) {
+        (Some(early), Some(whole)) => Some(early.min(whole)),
+        (early, whole) => whole.or(early),
+    };
+    let wanted = wanted.filter(|(_, left)| *left <= share(FULL));
+    let (upto, _) = wanted.or_else(|| first_within(share(FULL))).or(starts.last())?;
+    Some(Cut { upto: *upto })
+}
+
+/// The messages by which the model is asked for a summary of the first `upto`.
+#[must_use]
+pub fn summary_call(messages: &[Arc<Message>], upto: usize) -> Vec<Arc<Message>> {
+    let mut call = without_thoughts(&messages[..upto.min(messages.len())]);
+    let request = Block::text(REQUEST);
+    match call.last_mut() {
+        Some(last) if last.role == Role::User => Arc::make_mut(last).content.push(request),
+        _ => call.push(Arc::new(Message::user(vec![request]))),
+    }
+    call
+}
+
+/// The message that stands for what was cut, from what the model wrote; nothing when that is
+/// empty.
+#[must_use]
+pub fn summary(written: &str) -> Option<Message> {
+    let written = written.trim();
+    let text = || format!("{OPENING}\n\n{written}");
+    (!written.is_empty()).then(|| Message::user(vec![Block::text(text())]))
+}
+
+/// The message that stands for what was cut, when no model writes one: a list of what the user
+/// has said.
+#[must_use]
+pub fn fallback(messages: &[Arc<Message>], upto: usize) -> Message {
+    let cut = &messages[..upto.min(messages.len())];
+    let said = cut.iter().filter(|message| message.role == Role::User);
+    let texts = said.flat_map(|message| &message.content).filter_map(|block| match block {
+        Block::Text { text } => Some(text.trim()),
+        _ => None,
+    });
+    // The last ones matter most.
+    let mut room = LONGEST_LIST;
+    let mut items: Vec<String> = Vec::new();
+    for text in texts.rev() {
+        let item = shortened(text, LONGEST_ITEM);
+        let Some(left) = room.checked_sub(item.chars().count()) else { break };
+        room = left;
+        items.push(item);
+    }
+    let mut list = LIST.to_owned();
+    for item in items.iter().rev() {
+        // Writing to a string cannot fail.
+        write!(list, "\n- {item}").ok();
+    }
+    Message::user(vec![Block::text(list)])
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// Whether a turn begins with this message: it is the user's and answers no tool use.
+fn is_start(message: &Message) -> bool {
+    let answers = |block: &Block| matches!(block, Block::ToolResult { .. });
+    message.role == Role::User && !message.content.iter().any(answers)
+}
+
+fn size(message: &Message) -> u64 {
+    message.content.iter().map(|block| part(block) + FRAME).sum::<u64>() + FRAME
+}
+
+fn part(block: &Block) -> u64 {
+    match block {
+        Block::Text { text } => words(text),
+        Block::Image { .. } => PICTURE,
+        Block::Document { source: Source::Base64 { data, .. }, .. } => {
+            (data.len() as u64 / PAGE_BYTES + 1) * PAGE
+        }
+        Block::Thinking { thinking, signature } => words(thinking) + words(signature),
+        Block::RedactedThinking { data } => words(data),
+        Block::ToolUse { id, name, input } => words(id) + words(name) + words(input.get()),
+        Block::ToolResult { tool_use_id, content, .. } => words(tool_use_id) + words(content),
+    }
+}
+
+/// Two tokens for seven bytes.
+fn words(text: &str) -> u64 {
+    (text.len() as u64).saturating_mul(2).div_ceil(7)
+}

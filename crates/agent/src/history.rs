@@ -1,0 +1,282 @@
+//! What was said, kept in the store by a thread of its own.
+//!
+//! What is kept together is a [`Step`]: the user's message with the first answer, then each round
+//! of tools. A step is committed whole, so a process that is killed leaves a conversation that can
+//! go on; and whatever is in the file, what the model is sent is mended first ([`repair`]). A
+//! conversation is [`Held`] while somebody works on it, by a lock that other processes see.
+
+mod error;
+mod held;
+mod lock;
+mod mend;
+mod parse;
+mod shelf;
+mod sound;
+#[cfg(test)]
+mod tests;
+mod title;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_store::{Conversation, Draft, LONGEST_CONVERSATION};
+use uuid::Uuid;
+
+use crate::message::{Block, Message};
+
+pub use callgate_store::{Spent, Sum};
+pub use error::HistoryError;
+pub use held::{Cost, Held, Step};
+pub use mend::{Fault, Fix, INTERRUPTED, repair, without_thoughts};
+pub use shelf::Place;
+pub use title::LONGEST_OPENING;
+
+use shelf::{Clerk, Shelf, now_ms};
+
+/// The longest title that a person may give, in characters.
+pub const LONGEST_TITLE: usize = 256;
+/// The most conversations that are listed at once.
+pub const MOST_LISTED: usize = 1000;
+/// The most messages on a page.
+pub const MOST_ON_PAGE: usize = 1000;
+/// A page ends when its messages have so many bytes as JSON, and has at least one.
+pub const LARGEST_PAGE: usize = 8 * 1024 * 1024;
+
+/// How soon a lock is looked at again; each time it is twice as long, up to the longest.
+const FIRST_WAIT: Duration = Duration::from_millis(2);
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
+
+/// The history. All clones are the same one. When the last one is dropped, with every [`Held`] of
+/// it, all that was sent is written and the thread has ended.
+#[derive(Clone)]
+pub struct History(Arc<Clerk>);
+
+/// A conversation of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Names it.
+    pub id: String,
+    /// The title that a person gave it, or else its first words.
+    pub title: Option<String>,
+    /// How many messages it has.
+    pub length: u64,
+    /// When it began, in milliseconds since 1970.
+    pub created_ms: u64,
+    /// When it was last written to, in milliseconds since 1970.
+    pub updated_ms: u64,
+}
+
+/// A part of a conversation, for people.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// Its title.
+    pub title: Option<String>,
+    /// The number of the first message here; a conversation's first message has the number 0.
+    pub first: u64,
+    /// How many messages the conversation has.
+    pub length: u64,
+    /// The messages below this number are no longer sent to the model: a summary stands for them.
+    pub summarized: u64,
+    /// The messages as they were kept.
+    pub messages: Vec<Message>,
+}
+
+impl History {
+    /// Begins to open the history and returns at once. While it cannot be opened every call says
+    /// why, and tries again.
+    #[must_use]
+    pub fn start(place: Place) -> Self {
+        Self(Arc::new(Clerk::start(place)))
+    }
+
+    /// Why it cannot be opened, if that was so when it was last tried.
+    #[must_use]
+    pub fn trouble(&self) -> Option<HistoryError> {
+        self.0.trouble()
+    }
+
+    /// Waits until nobody works on the conversation, and reads it. It need not be there yet.
+    pub async fn hold(&self, conversation: &str) -> Result<Held, HistoryError> {
+        self.hold_or(conversation, || ()).await
+    }
+
+    /// Like [`hold`](Self::hold); `on_wait` is called if somebody else works on it. Nothing is
+    /// held when this is dropped before its end.
+    pub async fn hold_or(
+        &self,
+        conversation: &str,
+        on_wait: impl FnOnce(),
+    ) -> Result<Held, HistoryError> {
+        let id = checked_id(conversation)?;
+        let mut on_wait = Some(on_wait);
+        let mut wait = FIRST_WAIT;
+        loop {
+            if let Some(held) = self.try_hold(&id).await? {
+                return Ok(held);
+            }
+            if let Some(tell) = on_wait.take() {
+                tell();
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(LONGEST_WAIT);
+        }
+    }
+
+    async fn try_hold(&self, id: &Arc<str>) -> Result<Option<Held>, HistoryError> {
+        let wanted = Arc::clone(id);
+        let work = move |shelf: &mut Shelf| {
+            let Some(token) = shelf.lock(&wanted)? else { return Ok(None) };
+            Ok(Some((token, shelf.load(&wanted, None)?)))
+        };
+        let found = self.ask(work).await?;
+        Ok(found.map(|(token, loaded)| Held::new(self.clone(), Arc::clone(id), token, loaded)))
+    }
+
+    /// The conversations that were written to last, the last one first; of those that were last
+    /// written to before `before_ms`, if that is given. At most [`MOST_LISTED`].
+    pub async fn list(
+        &self,
+        limit: usize,
+        before_ms: Option<u64>,
+    ) -> Result<Vec<Listed>, HistoryError> {
+        let before_ms = before_ms.map(|at| i64::try_from(at).unwrap_or(i64::MAX));
+        let limit = limit.min(MOST_LISTED);
+        let found = self.ask(move |shelf| Ok(shelf.store.conversations(limit, before_ms)?)).await?;
+        Ok(found.into_iter().map(listed).collect())
+    }
+
+    /// Makes a conversation and gives its id, a new one if none is given. It is listed when
+    /// something is written to it.
+    pub async fn create(
+        &self,
+        id: Option<&str>,
+        title: Option<&str>,
+    ) -> Result<String, HistoryError> {
+        let id = id.map_or_else(|| Ok(Uuid::new_v4().to_string().into()), checked_id)?;
+        let title = title.map(checked_title).transpose()?;
+        self.ask(move |shelf| {
+            if shelf.store.make_conversation(&id, title.as_deref(), now_ms())? {
+                return Ok(id.to_string());
+            }
+            Err(HistoryError::Exists(id.to_string()))
+        })
+        .await
+    }
+
+    /// Gives a conversation a title.
+    pub async fn rename(&self, id: &str, title: &str) -> Result<(), HistoryError> {
+        let (id, title) = (checked_id(id)?, checked_title(title)?);
+        self.ask(move |shelf| {
+            let is_known = shelf.store.name_conversation(&id, &title)?;
+            if is_known { Ok(()) } else { Err(HistoryError::Unknown(id.to_string())) }
+        })
+        .await
+    }
+
+    /// Deletes a conversation, unless somebody works on it. What it has cost still counts for its
+    /// day.
+    pub async fn delete(&self, id: &str) -> Result<(), HistoryError> {
+        let id = checked_id(id)?;
+        self.ask(move |shelf| {
+            let Some(_token) = shelf.lock(&id)? else {
+                return Err(HistoryError::InUse(id.to_string()));
+            };
+            let was_known = shelf.store.delete_conversation(&id)?;
+            if was_known { Ok(()) } else { Err(HistoryError::Unknown(id.to_string())) }
+        })
+        .await
+    }
+
+    /// The conversation that was written to last.
+    pub async fn last(&self) -> Result<Option<String>, HistoryError> {
+        self.ask(|shelf| Ok(shelf.store.last_conversation()?)).await
+    }
+
+    /// How many messages a conversation has; none when there is no such conversation.
+    pub async fn length(&self, id: &str) -> Result<u64, HistoryError> {
+        let id = checked_id(id)?;
+        let known = self.ask(move |shelf| Ok(shelf.store.conversation(&id)?)).await?;
+        Ok(known.map_or(0, |known| known.length))
+    }
+
+    /// The last messages of a conversation, of those below the number `before` if that is given.
+    /// At most [`MOST_ON_PAGE`], and about [`LARGEST_PAGE`].
+    pub async fn page(
+        &self,
+        id: &str,
+        limit: usize,
+        before: Option<u64>,
+    ) -> Result<Page, HistoryError> {
+        let id = checked_id(id)?;
+        self.ask(move |shelf| page(shelf, &id, limit, before)).await
+    }
+
+    /// Writes to the ledger. When it returns, all of it is committed.
+    pub async fn record(&self, drafts: Vec<Draft>) -> Result<(), HistoryError> {
+        self.ask(move |shelf| shelf.record(&drafts)).await
+    }
+
+    /// What a conversation has cost, and what all have cost at `since_ms` or later.
+    pub async fn spent(&self, conversation: &str, since_ms: i64) -> Result<Spent, HistoryError> {
+        let id = checked_id(conversation)?;
+        self.ask(move |shelf| Ok(shelf.store.spent(&id, since_ms)?)).await
+    }
+
+    fn clerk(&self) -> &Clerk {
+        &self.0
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Shelf) -> Result<T, HistoryError> + Send + 'static,
+    ) -> Result<T, HistoryError> {
+        self.0.send(work).await?.await.unwrap_or(Err(HistoryError::Gone))
+    }
+}
+
+fn listed(known: Conversation) -> Listed {
+    let unsigned = |at_ms: i64| u64::try_from(at_ms).unwrap_or(0);
+    Listed {
+        id: known.id,
+        title: known.title,
+        length: known.length,
+        created_ms: unsigned(known.made_ms),
+        updated_ms: unsigned(known.used_ms.unwrap_or(known.made_ms)),
+    }
+}
+
+fn page(shelf: &Shelf, id: &str, limit: usize, before: Option<u64>) -> Result<Page, HistoryError> {
+    let unknown = || HistoryError::Unknown(id.to_owned());
+    let known = shelf.store.conversation(id)?.ok_or_else(unknown)?;
+    let before = before.map_or(known.length, |before| before.min(known.length));
+    let (limit, mut bytes) = (limit.min(MOST_ON_PAGE), 0);
+    let (mut first, mut messages) = (before, Vec::new());
+    let each = |number, body: Option<&str>| {
+        bytes += body.map_or(0, str::len);
+        if messages.len() >= limit || (bytes > LARGEST_PAGE && !messages.is_empty()) {
+            return false;
+        }
+        first = number;
+        messages.push(body.and_then(parse::message).map_or_else(unreadable, |read| read.message));
+        true
+    };
+    shelf.store.each_message_before(id, before, each)?;
+    messages.reverse();
+    let Conversation { title, length, summarized, .. } = known;
+    Ok(Page { title, first, length, summarized, messages })
+}
+
+/// Stands on a page where nobody can read what was there.
+fn unreadable() -> Message {
+    Message::user(vec![Block::text("[this message cannot be read any more]")])
+}
+
+fn checked_id(id: &str) -> Result<Arc<str>, HistoryError> {
+    let is_id = (1..=LONGEST_CONVERSATION).contains(&id.len()) && !id.contains(char::is_control);
+    if is_id { Ok(id.into()) } else { Err(HistoryError::BadId) }
+}
+
+fn checked_title(title: &str) -> Result<String, HistoryError> {
+    let is_title = !title.trim().is_empty() && title.chars().count() <= LONGEST_TITLE;
+    if is_title { Ok(title.to_owned()) } else { Err(HistoryError::BadTitle) }
+}

@@ -1,0 +1,54 @@
+//! Why the history could not do what it was asked.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use callgate_store::StoreError;
+
+/// Why the history could not do what it was asked. Nothing was written then.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistoryError {
+    /// The file cannot be opened, read or written.
+    #[error("the history cannot be used: {0}")]
+    Store(Arc<StoreError>),
+    /// The lock of a conversation cannot be taken.
+    #[error("cannot lock a conversation at {path}: {source}; look at the folder's permissions")]
+    Lock {
+        /// The lock's file.
+        path: PathBuf,
+        /// The system's reason.
+        source: Arc<io::Error>,
+    },
+    /// Somebody works on the conversation.
+    #[error("the conversation {0:?} is in use: wait until its turn has ended, then try again")]
+    InUse(String),
+    /// There is no such conversation.
+    #[error("there is no conversation {0:?}: `list_conversations` tells which there are")]
+    Unknown(String),
+    /// There is such a conversation already.
+    #[error("there is a conversation {0:?} already: load it, or begin one with another id")]
+    Exists(String),
+    /// The id is none that a conversation can have.
+    #[error("a conversation's id has 1 to 128 bytes and no control characters")]
+    BadId,
+    /// The title is none that a conversation can have.
+    #[error("a conversation's title has 1 to 256 characters, and more than white space")]
+    BadTitle,
+    /// A conversation cannot be compacted there.
+    #[error("a conversation is only cut where a turn begins, and its summary is the user's")]
+    BadCut,
+    /// The message that is wanted cannot be read.
+    #[error("the last message cannot be read any more: send it anew")]
+    Unreadable,
+    /// The thread that works on the file has ended.
+    #[error("the history has stopped working: start callgate again")]
+    Gone,
+}
+
+impl From<StoreError> for HistoryError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(Arc::new(error))
+    }
+}

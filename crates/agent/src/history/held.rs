@@ -1,0 +1,258 @@
+//! A conversation that is being worked on, by nobody else.
+
+use std::sync::Arc;
+
+use callgate_store::{Addition, Draft, Said, Spending, StoreError};
+use tokio::sync::oneshot::Receiver;
+
+use super::error::HistoryError;
+use super::lock::Token;
+use super::mend::{Fix, Mender};
+use super::shelf::{Loaded, Shelf, now_ms};
+use super::{History, title};
+use crate::engine::Usage;
+use crate::message::{Block, Message, Role};
+use crate::price;
+
+/// What is kept together, all or none.
+#[derive(Debug, Default)]
+pub struct Step {
+    /// What was said: messages that the API takes behind those before them.
+    pub messages: Vec<Message>,
+    /// What the answer in it took.
+    pub spent: Option<Cost>,
+    /// Entries for the ledger.
+    pub drafts: Vec<Draft>,
+    /// Whether a turn begins with the first message.
+    pub begins_turn: bool,
+}
+
+/// What an answer took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cost {
+    /// In tokens.
+    pub usage: Usage,
+    /// In dollars, if the price is known.
+    pub usd: Option<f64>,
+    /// The model that was asked.
+    pub model: String,
+}
+
+/// A conversation that nobody else works on until this is dropped.
+pub struct Held {
+    history: History,
+    id: Arc<str>,
+    _token: Token,
+    mender: Mender,
+    length: u64,
+    is_titled: bool,
+    /// The number from which on the next step replaces what is there.
+    replaces: Option<u64>,
+    /// What is on its way, if whoever began it did not wait for its end.
+    pending: Option<Receiver<Result<Change, HistoryError>>>,
+}
+
+/// What has become of a conversation.
+struct Change {
+    /// All of it, read anew.
+    whole: Option<Mender>,
+    /// What has been added to it.
+    added: Vec<Message>,
+    length: u64,
+    is_titled: bool,
+    /// The number from which on the next step replaces what is there.
+    replaces: Option<u64>,
+}
+
+impl Held {
+    pub(super) fn new(history: History, id: Arc<str>, token: Token, loaded: Loaded) -> Self {
+        let Loaded { mender, length, is_titled } = loaded;
+        let (replaces, pending) = (None, None);
+        Self { history, id, _token: token, mender, length, is_titled, replaces, pending }
+    }
+
+    /// Names the conversation.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What the model is to see of it: a list that the API takes, whatever is in the file.
+    #[must_use]
+    pub fn messages(&self) -> &[Arc<Message>] {
+        self.mender.messages()
+    }
+
+    /// What had to be mended for that.
+    #[must_use]
+    pub fn fixes(&self) -> &[Fix] {
+        self.mender.fixes()
+    }
+
+    /// How many messages it has, with those that the model no longer sees.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Keeps a step. When it returns, all of it is committed; when it fails, nothing is. When it
+    /// is given up half-way, one of both is so, and the next call here finds out which.
+    pub async fn commit(&mut self, step: Step) -> Result<(), HistoryError> {
+        self.settle().await;
+        let (id, replaces, is_titled) = (Arc::clone(&self.id), self.replaces, self.is_titled);
+        self.change(move |shelf| write(shelf, &id, replaces, is_titled, step)).await
+    }
+
+    /// Keeps a step in place of the last turn; see [`take_back`](Self::take_back).
+    pub async fn commit_replacing(&mut self, step: Step) -> Result<(), HistoryError> {
+        if self.replaces.is_none() {
+            self.take_back().await?;
+        }
+        self.commit(step).await
+    }
+
+    /// Takes the last turn out of [`messages`](Self::messages), from the user's message on, and
+    /// gives that message. In the file it stays until the next step is committed, which replaces
+    /// it; so it is there again when nothing is. Nothing is given when there is no turn, when it
+    /// was taken before, or when a summary stands for it.
+    pub async fn take_back(&mut self) -> Result<Option<Message>, HistoryError> {
+        self.settle().await;
+        if self.replaces.is_some() {
+            return Ok(None);
+        }
+        let id = Arc::clone(&self.id);
+        let work = move |shelf: &mut Shelf| {
+            let Some(first) = shelf.store.last_turn(&id)? else { return Ok(None) };
+            let message = shelf.message(&id, first)?.ok_or(HistoryError::Unreadable)?;
+            Ok(Some((first, message, shelf.load(&id, Some(first))?)))
+        };
+        let Some((first, message, loaded)) = self.history.ask(work).await? else { return Ok(None) };
+        self.replaces = Some(first);
+        self.mender = loaded.mender;
+        self.length = loaded.length;
+        Ok(Some(message))
+    }
+
+    /// Removes all messages. Its title and what it has cost stay.
+    pub async fn clear(&mut self) -> Result<(), HistoryError> {
+        self.settle().await;
+        let id = Arc::clone(&self.id);
+        self.change(move |shelf| {
+            shelf.store.clear_conversation(&id)?;
+            Change::whole(shelf, &id, None)
+        })
+        .await
+    }
+
+    /// Lets a summary, a message of the user's, stand for the first `upto` of
+    /// [`messages`](Self::messages). They stay in the file and are not sent any more. Thoughts
+    /// that were kept go: a model would miss what they are about, and may refuse them.
+    pub async fn compact(&mut self, upto: usize, summary: Message) -> Result<(), HistoryError> {
+        self.settle().await;
+        let messages = self.mender.messages();
+        let is_possible = (1..=messages.len()).contains(&upto)
+            && summary.role == Role::User
+            && messages.get(upto).is_none_or(|message| begins_turn(message));
+        if !is_possible {
+            return Err(HistoryError::BadCut);
+        }
+        let (id, upto) = (Arc::clone(&self.id), self.mender.end_of(upto));
+        let replaces = self.replaces;
+        self.change(move |shelf| {
+            let summary = json(&summary)?;
+            if !shelf.store.summarize(&id, upto, &summary)? {
+                return Err(HistoryError::BadCut);
+            }
+            Change::whole(shelf, &id, replaces)
+        })
+        .await
+    }
+
+    /// Has the thread change the file, and does the same here.
+    async fn change(
+        &mut self,
+        work: impl FnOnce(&mut Shelf) -> Result<Change, HistoryError> + Send + 'static,
+    ) -> Result<(), HistoryError> {
+        self.pending = Some(self.history.clerk().send(work).await?);
+        self.arrived().await
+    }
+
+    /// Waits for a change that was given up half-way. Its error was that one's to tell: nothing
+    /// has changed then.
+    async fn settle(&mut self) {
+        self.arrived().await.ok();
+    }
+
+    async fn arrived(&mut self) -> Result<(), HistoryError> {
+        let Some(pending) = &mut self.pending else { return Ok(()) };
+        let change = pending.await.unwrap_or(Err(HistoryError::Gone));
+        self.pending = None;
+        let Change { whole, added, length, is_titled, replaces } = change?;
+        (self.is_titled, self.replaces) = (is_titled, replaces);
+        if let Some(mender) = whole {
+            self.mender = mender;
+        }
+        let first = length.saturating_sub(added.len() as u64);
+        for (number, message) in (first..).zip(added) {
+            self.mender.push(number, message, false);
+        }
+        self.mender.close();
+        self.length = length;
+        Ok(())
+    }
+}
+
+impl Change {
+    fn whole(shelf: &Shelf, id: &str, replaces: Option<u64>) -> Result<Self, HistoryError> {
+        let Loaded { mender, length, is_titled } = shelf.load(id, replaces)?;
+        Ok(Self { whole: Some(mender), added: Vec::new(), length, is_titled, replaces })
+    }
+}
+
+fn write(
+    shelf: &mut Shelf,
+    id: &str,
+    instead_of: Option<u64>,
+    is_titled: bool,
+    step: Step,
+) -> Result<Change, HistoryError> {
+    let Step { messages, spent, drafts, begins_turn } = step;
+    let mut said = Vec::with_capacity(messages.len());
+    for message in &messages {
+        said.push(Said { body: json(message)?, begins: begins_turn && said.is_empty() });
+    }
+    let opening = if is_titled { None } else { title::opening(&messages) };
+    let spending = spent.map(spending);
+    let length = shelf.add(&Addition {
+        conversation: id,
+        at_ms: now_ms(),
+        instead_of,
+        messages: &said,
+        opening: opening.as_deref(),
+        spending: spending.as_ref(),
+        drafts: &drafts,
+    })?;
+    let is_titled = is_titled || opening.is_some();
+    Ok(Change { whole: None, added: messages, length, is_titled, replaces: None })
+}
+
+fn spending(cost: Cost) -> Spending {
+    let Usage { input, output, cache_read, cache_write } = cost.usage;
+    let micro_usd = cost.usd.map(price::micro);
+    Spending { model: cost.model, input, output, cache_read, cache_write, micro_usd }
+}
+
+fn json(message: &Message) -> Result<String, HistoryError> {
+    let failed = |error: serde_json::Error| StoreError::Io {
+        action: "cannot write a message as JSON for",
+        path: "the history".into(),
+        source: error.into(),
+    };
+    serde_json::to_string(message).map_err(|error| failed(error).into())
+}
+
+/// Whether a turn begins with this message: it is the user's and answers no tool use.
+fn begins_turn(message: &Message) -> bool {
+    let answers = |block: &Block| matches!(block, Block::ToolResult { .. });
+    message.role == Role::User && !message.content.iter().any(answers)
+}

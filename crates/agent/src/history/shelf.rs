@@ -1,0 +1,217 @@
+//! The file behind the history, and the thread that alone works on it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use callgate_store::{Addition, Draft, Store};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::oneshot;
+
+use super::error::HistoryError;
+use super::lock::{Locks, Token};
+use super::mend::Mender;
+use super::parse;
+use crate::message::Message;
+
+/// How many requests may wait for the thread; whoever comes then waits before.
+const MOST_WAITING: usize = 64;
+
+/// Where a history is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In this file, with the ledger.
+    File(PathBuf),
+    /// Conversations in memory, gone with the process; the ledger in this file.
+    Ledger(PathBuf),
+    /// All in memory, gone with the process.
+    Memory,
+}
+
+/// What is open.
+pub(super) struct Shelf {
+    pub(super) store: Store,
+    /// The ledger's own file, if it is another.
+    ledger: Option<Store>,
+    locks: Locks,
+}
+
+/// A conversation as it was read.
+#[derive(Default)]
+pub(super) struct Loaded {
+    pub(super) mender: Mender,
+    /// How many messages it has.
+    pub(super) length: u64,
+    /// Whether it has a title.
+    pub(super) is_titled: bool,
+}
+
+impl Shelf {
+    fn open(place: &Place) -> Result<Self, HistoryError> {
+        Ok(match place {
+            Place::File(path) => {
+                let store = Store::open(path)?;
+                let locks = Locks::beside(store.path());
+                Self { store, ledger: None, locks }
+            }
+            Place::Ledger(path) => Self { ledger: Some(Store::open(path)?), ..Self::in_memory()? },
+            Place::Memory => Self::in_memory()?,
+        })
+    }
+
+    fn in_memory() -> Result<Self, HistoryError> {
+        Ok(Self { store: Store::in_memory()?, ledger: None, locks: Locks::in_memory() })
+    }
+
+    /// Takes the lock of a conversation, unless somebody has it.
+    pub(super) fn lock(&self, conversation: &str) -> Result<Option<Token>, HistoryError> {
+        self.locks.take(conversation)
+    }
+
+    /// Writes to the ledger.
+    pub(super) fn record(&mut self, drafts: &[Draft]) -> Result<(), HistoryError> {
+        let store = self.ledger.as_mut().unwrap_or(&mut self.store);
+        Ok(store.append(drafts).map(drop)?)
+    }
+
+    /// Writes to a conversation and the ledger.
+    pub(super) fn add(&mut self, addition: &Addition<'_>) -> Result<u64, HistoryError> {
+        let Some(ledger) = &mut self.ledger else { return Ok(self.store.add(addition)?) };
+        // What is only in memory cannot be in one transaction with what is in the file.
+        ledger.append(addition.drafts)?;
+        Ok(self.store.add(&Addition { drafts: &[], ..*addition })?)
+    }
+
+    /// Reads a conversation as the model is to see it, up to the message before `below`.
+    pub(super) fn load(&self, id: &str, below: Option<u64>) -> Result<Loaded, HistoryError> {
+        let Some(known) = self.store.conversation(id)? else { return Ok(Loaded::default()) };
+        let mut mender = Mender::default();
+        if let Some(summary) = known.summary.as_deref() {
+            match parse::message(summary) {
+                Some(read) => mender.begin(known.summarized, read.message),
+                None => mender.skip(known.summarized),
+            }
+        }
+        let below = below.unwrap_or(u64::MAX);
+        self.store.each_message(id, known.summarized, |number, body| {
+            if number < below {
+                take(&mut mender, number, body, number < known.aged);
+            }
+        })?;
+        mender.close();
+        Ok(Loaded { mender, length: known.length.min(below), is_titled: known.title.is_some() })
+    }
+
+    /// Reads one message.
+    pub(super) fn message(&self, id: &str, number: u64) -> Result<Option<Message>, HistoryError> {
+        let mut found = None;
+        self.store.each_message_before(id, number.saturating_add(1), |at, body| {
+            let read = body.filter(|_| at == number).and_then(parse::message);
+            found = read.map(|read| read.message);
+            false
+        })?;
+        Ok(found)
+    }
+}
+
+fn take(mender: &mut Mender, number: u64, body: Option<&str>, is_aged: bool) {
+    let Some(read) = body.and_then(parse::message) else { return mender.skip(number) };
+    if !read.is_whole {
+        mender.skip(number);
+    }
+    mender.push(number, read.message, is_aged);
+}
+
+/// Now, in milliseconds since 1970.
+pub(super) fn now_ms() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)
+}
+
+type Job = Box<dyn FnOnce(Result<&mut Shelf, HistoryError>) + Send>;
+type Trouble = Arc<Mutex<Option<HistoryError>>>;
+
+/// The thread. When this is dropped it does what it was sent and ends.
+pub(super) struct Clerk {
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+    trouble: Trouble,
+}
+
+impl Clerk {
+    pub(super) fn start(place: Place) -> Self {
+        let (jobs, waiting) = channel(MOST_WAITING);
+        let trouble = Trouble::default();
+        let told = Arc::clone(&trouble);
+        let thread = thread::Builder::new().name("history".to_owned());
+        let thread = thread.spawn(move || work(&place, waiting, &told)).ok();
+        if thread.is_none() {
+            tell(&trouble, Some(HistoryError::Gone));
+        }
+        Self { jobs: Some(jobs), thread, trouble }
+    }
+
+    pub(super) fn trouble(&self) -> Option<HistoryError> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Has the thread do something. Once this has returned it will be done, also when nobody
+    /// waits for what comes of it.
+    pub(super) async fn send<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Shelf) -> Result<T, HistoryError> + Send + 'static,
+    ) -> Result<oneshot::Receiver<Result<T, HistoryError>>, HistoryError> {
+        let (reply, answer) = oneshot::channel();
+        let job = move |shelf: Result<&mut Shelf, HistoryError>| {
+            // Whoever asked may have gone; what was asked is done all the same.
+            reply.send(shelf.and_then(work)).ok();
+        };
+        let jobs = self.jobs.as_ref().ok_or(HistoryError::Gone)?;
+        jobs.send(Box::new(job)).await.map_err(|_| HistoryError::Gone)?;
+        Ok(answer)
+    }
+}
+
+impl Drop for Clerk {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // It has failed if it has panicked, and whoever waited for it was told.
+            thread.join().ok();
+        }
+    }
+}
+
+/// Opens the file, and tries again at each request while it cannot.
+fn work(place: &Place, mut jobs: Receiver<Job>, trouble: &Trouble) {
+    let mut shelf = None;
+    open(place, &mut shelf, trouble).ok();
+    while let Some(job) = jobs.blocking_recv() {
+        job(open(place, &mut shelf, trouble));
+    }
+}
+
+fn open<'a>(
+    place: &Place,
+    shelf: &'a mut Option<Shelf>,
+    trouble: &Trouble,
+) -> Result<&'a mut Shelf, HistoryError> {
+    if let Some(open) = shelf {
+        return Ok(open);
+    }
+    match Shelf::open(place) {
+        Ok(open) => {
+            tell(trouble, None);
+            Ok(shelf.insert(open))
+        }
+        Err(error) => {
+            tell(trouble, Some(error.clone()));
+            Err(error)
+        }
+    }
+}
+
+fn tell(trouble: &Trouble, what: Option<HistoryError>) {
+    *trouble.lock().unwrap_or_else(PoisonError::into_inner) = what;
+}

@@ -1,0 +1,38 @@
+//! What a conversation is called when nobody has named it: how it began.
+
+use callgate_rules::mask;
+
+use crate::message::{Block, Message, Role};
+
+/// How long such a title may be, in characters.
+pub const LONGEST_OPENING: usize = 80;
+
+/// The first words of the first thing that the user wrote, with secrets hidden.
+pub(super) fn opening(messages: &[Message]) -> Option<String> {
+    let said = messages.iter().filter(|message| message.role == Role::User);
+    let mut texts = said.flat_map(|message| &message.content).filter_map(|block| match block {
+        Block::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let text = texts.find(|text| !text.trim().is_empty())?;
+    // All of it is masked before it is cut: half a secret is not known as one.
+    let masked = mask::text(text).into_shown();
+    Some(cut(&masked)).filter(|title| !title.is_empty())
+}
+
+fn cut(text: &str) -> String {
+    let is_gap = |c: char| c.is_whitespace() || c.is_control();
+    let words = text.split(is_gap).filter(|word| !word.is_empty());
+    let mut title = String::new();
+    for word in words {
+        if title.len() > 4 * LONGEST_OPENING {
+            break;
+        }
+        let gap = if title.is_empty() { "" } else { " " };
+        title.extend([gap, word]);
+    }
+    match title.char_indices().nth(LONGEST_OPENING) {
+        None => title,
+        Some(_) => title.chars().take(LONGEST_OPENING - 1).chain(['…']).collect(),
+    }
+}
