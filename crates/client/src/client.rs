@@ -1,0 +1,184 @@
+//! A session with a runtime.
+
+mod conversations;
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use callgate_wire::session::{
+    self, Command, Decision, Event, MAX_LINE, PermissionAnswer, Reply, Status, UserMessage,
+};
+use serde_json::value::to_raw_value;
+use tokio::runtime::Handle as Tokio;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::core::{Input, is_turn};
+use crate::pump::{self, Launch};
+use crate::settings::{MOST_ERRANDS, MOST_TURNS};
+use crate::shared::{Rooms, Shared};
+use crate::{ClientError, PassedOver, Request, Settings, Since, State, Watch, process};
+
+/// A session with a runtime. A clone is another handle of the same session.
+///
+/// The process is ended when the last handle, the last [`Request`] and the last [`Watch`] are
+/// dropped: its stdin is closed, after 2 s it gets SIGTERM, and after 2 s more it is killed with
+/// all that it has started. Nobody waits for that, unless by [`close`](Self::close).
+#[derive(Debug, Clone)]
+pub struct Client {
+    handle: Arc<Handle>,
+}
+
+/// What keeps the process alive.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    pub(crate) shared: Arc<Shared>,
+    name: String,
+    requests: AtomicU64,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.ask(Input::Leave);
+    }
+}
+
+impl Client {
+    /// Starts the runtime, and goes on at once: what is sent waits until it is ready.
+    pub fn start(settings: Settings) -> Result<Self, ClientError> {
+        let launch = process::launcher(settings.clone());
+        Self::start_by(settings, launch)
+    }
+
+    pub(crate) fn start_by(settings: Settings, launch: Launch) -> Result<Self, ClientError> {
+        let tokio = Tokio::try_current().map_err(|_| ClientError::NoTokio)?;
+        let name = format!("{:016x}", RandomState::new().build_hasher().finish());
+        let shared = Arc::new(Shared::new(settings, name.clone()));
+        tokio.spawn(pump::run(Arc::clone(&shared), launch));
+        Ok(Self { handle: Arc::new(Handle { shared, name, requests: AtomicU64::new(0) }) })
+    }
+
+    /// Names this client: no other has the same name, and the ids of its requests begin with it.
+    /// The numbers that a [`Watch`] tells are of use to nobody but the client of this name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.handle.name
+    }
+
+    /// How the runtime's process is.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.handle.shared.state()
+    }
+
+    /// How much of what the runtime wrote was of no use.
+    #[must_use]
+    pub fn passed_over(&self) -> PassedOver {
+        self.handle.shared.passed_over()
+    }
+
+    /// Everything that happens in this session, beginning `since`.
+    #[must_use]
+    pub fn watch(&self, since: Since) -> Watch {
+        Watch::new(Arc::clone(&self.handle), since)
+    }
+
+    /// Sends a request. Waits while too many are open or unread by the runtime; one that could
+    /// not be sent ends with [`Happened::Failed`](crate::Happened::Failed) like any other.
+    pub async fn send(&self, command: Command) -> Request {
+        let number = self.handle.requests.fetch_add(1, Ordering::Relaxed);
+        let id: Arc<str> = Arc::from(format!("{}-{number}", self.handle.name));
+        let request = Request::new(Arc::clone(&id), Arc::clone(&self.handle));
+        let message = session::Request { id: id.as_ref().to_owned(), command };
+        let line = message.to_line();
+        match self.room(&message.command, line.len()).await {
+            Ok(rooms) => self.handle.shared.send(message, line, rooms),
+            Err(error) => request.fail(error),
+        }
+        request
+    }
+
+    /// Sends a request and waits for its end, for those that are answered in one word. An
+    /// `error` of the runtime's is [`ClientError::Refused`].
+    pub async fn request(&self, command: Command) -> Result<Arc<Reply>, ClientError> {
+        self.send(command).await.end().await
+    }
+
+    /// Says something to the model, in the current conversation.
+    pub async fn user_message(&self, text: impl Into<String>) -> Request {
+        let (message, attachments, metadata) = (text.into(), Vec::new(), None);
+        self.send(Command::UserMessage(UserMessage { message, attachments, metadata })).await
+    }
+
+    /// Says something to the model, in the conversation of this id.
+    pub async fn user_message_in(&self, conversation: &str, text: impl Into<String>) -> Request {
+        let metadata = serde_json::json!({ "conversationId": conversation });
+        let (message, attachments) = (text.into(), Vec::new());
+        let metadata = to_raw_value(&metadata).ok();
+        self.send(Command::UserMessage(UserMessage { message, attachments, metadata })).await
+    }
+
+    /// Asks the runtime to end a request of this client now; see [`Request::cancel`].
+    pub fn cancel(&self, id: &str) -> Result<(), ClientError> {
+        if !self.handle.shared.is_open(id) {
+            return Err(ClientError::NotOpen);
+        }
+        self.handle.shared.ask(Input::Cancel { id });
+        Ok(())
+    }
+
+    /// Answers a question; an error when it no longer counts.
+    pub async fn answer(&self, question: &str, decision: Decision) -> Result<(), ClientError> {
+        let question = question.to_owned();
+        let answer = PermissionAnswer { question, decision, message: None, input: None };
+        self.request(Command::PermissionAnswer(answer)).await.map(drop)
+    }
+
+    /// How the runtime is, in its own words.
+    pub async fn status(&self) -> Result<Status, ClientError> {
+        let reply = self.request(Command::GetStatus).await?;
+        match &reply.event {
+            Event::Status(status) => Ok(status.clone()),
+            _ => Err(ClientError::Unexpected { kind: Command::GetStatus.kind() }),
+        }
+    }
+
+    /// Ends the runtime and starts it again at once. Open requests fail.
+    pub fn restart(&self) {
+        self.handle.shared.ask(Input::Restart);
+    }
+
+    /// Ends the session for all handles: open requests fail, and the process is ended. Returns
+    /// when it is gone.
+    pub async fn close(&self) {
+        let mut watch = self.watch(Since::Now);
+        self.handle.shared.ask(Input::Leave);
+        while watch.next().await.is_some() {}
+    }
+
+    /// Waits for what a request takes of what is limited.
+    async fn room(&self, command: &Command, size: usize) -> Result<Rooms, ClientError> {
+        let shared = &self.handle.shared;
+        // The line's end does not count.
+        if size > MAX_LINE + 1 {
+            return Err(ClientError::TooLarge { size: size - 1, limit: MAX_LINE });
+        }
+        let (open, most) = if is_turn(command) {
+            (&shared.turns, MOST_TURNS)
+        } else {
+            (&shared.errands, MOST_ERRANDS)
+        };
+        let limit = shared.settings.taken;
+        let open = timeout(limit, Semaphore::acquire_owned(Arc::clone(open))).await;
+        let open = open.map_err(|_| ClientError::TooMany { open: most })?;
+        let size = u32::try_from(size).unwrap_or(u32::MAX);
+        let unsent = Arc::clone(&shared.unsent).acquire_many_owned(size);
+        let unsent = timeout(limit, unsent).await;
+        let unsent = unsent.map_err(|_| ClientError::NotTaken { after: limit })?;
+        // Neither is ever closed.
+        let open = open.map_err(|_| ClientError::Closed)?;
+        let unsent = unsent.map_err(|_| ClientError::Closed)?;
+        Ok(Rooms { unsent: Some(unsent), _open: open })
+    }
+}

@@ -1,0 +1,341 @@
+//! Who waits for what: a pure state machine.
+//!
+//! [`Core::handle`] takes the time and one [`Input`] and gives [`Output`]s, in order. So whatever
+//! the runtime says or does not say, every request gets exactly one end, and nothing after it.
+
+mod life;
+mod lines;
+mod numbers;
+mod open;
+#[cfg(test)]
+mod property_tests;
+#[cfg(test)]
+mod tests;
+
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_wire::frame::Line;
+use callgate_wire::session::{Command, Request, capability};
+
+use crate::event::{Happened, PassedOver, Seen, State};
+use crate::{ClientError, Settings};
+use life::Life;
+use numbers::Numbers;
+pub(crate) use open::is_turn;
+use open::{Open, Stage};
+
+/// What an event costs in memory besides its line.
+pub(crate) const OVERHEAD: usize = 256;
+
+/// What has happened, or is wanted.
+#[derive(Debug)]
+pub(crate) enum Input<'a> {
+    /// The client begins.
+    Begin,
+    /// Somebody asks; `line` is the request as it is written.
+    Ask { request: Arc<Request>, line: Vec<u8> },
+    /// A request is no longer wanted.
+    Cancel { id: &'a str },
+    /// Nobody reads what happens about a request any more, though it is at work.
+    NotRead { id: &'a str },
+    /// All of a request is in the pipe to the runtime.
+    Written { id: &'a str },
+    /// A line of the runtime.
+    Line(Line<'a>),
+    /// The runtime's output is not read for a while, for a reader's sake.
+    Paused,
+    /// It is read again.
+    Resumed,
+    /// The process was started.
+    Started,
+    /// It could not be.
+    NotStarted { why: String },
+    /// One of the pipes to and from the process is closed.
+    PipeClosed,
+    /// The process has ended.
+    Exited { status: Option<ExitStatus>, last_words: Option<String> },
+    /// The process is to be replaced by a new one.
+    Restart,
+    /// The client ends.
+    Leave,
+    /// Time has passed.
+    Tick,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) enum Output {
+    /// Start the process.
+    Start,
+    /// Let the process end, and see to it that it does.
+    End,
+    /// Write a line to the process; `of` is the request that it holds, if somebody waits for it.
+    Write { line: Vec<u8>, of: Option<Arc<str>> },
+    /// Do not write a request if that has not begun.
+    Withdraw { id: Arc<str> },
+    /// Tell whoever asked, and the watchers.
+    Happened { id: Arc<str>, happened: Happened, size: usize },
+    /// Tell the watchers.
+    Seen { what: Seen, size: usize },
+    /// All is over.
+    Over,
+}
+
+/// The state of a session.
+#[derive(Debug)]
+pub(crate) struct Core {
+    settings: Settings,
+    /// Begins the ids of the client's own requests.
+    name: String,
+    life: Life,
+    state: State,
+    epoch: u64,
+    deaths: u32,
+    is_leaving: bool,
+    /// In the order in which they were asked.
+    open: Vec<Open>,
+    numbers: Numbers,
+    errands: u64,
+    paused: Option<Duration>,
+    passed_over: PassedOver,
+    outputs: Vec<Output>,
+}
+
+impl Core {
+    pub(crate) fn new(settings: Settings, name: String) -> Self {
+        Self {
+            settings,
+            name,
+            life: Life::NotBegun,
+            state: State::Starting,
+            epoch: 0,
+            deaths: 0,
+            is_leaving: false,
+            open: Vec::new(),
+            numbers: Numbers::default(),
+            errands: 0,
+            paused: None,
+            passed_over: PassedOver::default(),
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Which life of the runtime it is.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    pub(crate) fn passed_over(&self) -> PassedOver {
+        self.passed_over
+    }
+
+    pub(crate) fn is_open(&self, id: &str) -> bool {
+        self.find(id).is_some()
+    }
+
+    /// Takes in what has happened at the moment `now`, and tells what is to be done.
+    pub(crate) fn handle(&mut self, now: Duration, input: Input<'_>) -> Vec<Output> {
+        match input {
+            Input::Begin => self.spawn(),
+            Input::Ask { request, line } => self.ask(now, &request, line),
+            Input::Cancel { id } => self.cancel(now, id),
+            Input::NotRead { id } => self.not_read(now, id),
+            Input::Written { id } => self.written(now, id),
+            Input::Line(line) => self.line(now, line),
+            Input::Paused => self.paused = Some(now),
+            Input::Resumed => self.resumed(now),
+            Input::Started => self.started(now),
+            Input::NotStarted { why } => self.not_started(now, &why),
+            Input::PipeClosed => self.pipe_closed(now),
+            Input::Exited { status, last_words } => self.exited(now, status, last_words),
+            Input::Restart => self.restart(now),
+            Input::Leave => self.leave(now),
+            Input::Tick => self.tick(now),
+        }
+        std::mem::take(&mut self.outputs)
+    }
+
+    /// When it has to be told that time has passed.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        let requests = (0..self.open.len()).filter_map(|index| self.due(index));
+        requests.chain(self.life.deadline()).chain(self.numbers.deadline()).min()
+    }
+
+    fn tick(&mut self, now: Duration) {
+        self.tick_life(now);
+        if self.numbers.deadline().is_some_and(|until| until <= now) {
+            self.lost(now);
+        }
+        // The first to end may be what the next was waiting for.
+        while let Some(index) = (0..self.open.len()).find(|index| self.is_due(*index, now)) {
+            self.expire(now, index);
+        }
+    }
+
+    fn is_due(&self, index: usize, now: Duration) -> bool {
+        self.due(index).is_some_and(|due| due <= now)
+    }
+
+    /// When the request has to have moved on.
+    fn due(&self, index: usize) -> Option<Duration> {
+        let open = &self.open[index];
+        if open.stage != Stage::Written {
+            return Some(open.taken_by);
+        }
+        if self.paused.is_some() {
+            return None;
+        }
+        let is_behind = self.open[..index].iter().any(|earlier| earlier.is_before(open));
+        let idle = (open.is_at_work() && !is_behind)
+            .then(|| open.heard.saturating_add(self.settings.idle));
+        idle.into_iter().chain(open.cancelled_by).min()
+    }
+
+    fn expire(&mut self, now: Duration, index: usize) {
+        let open = &self.open[index];
+        let error = if open.stage != Stage::Written {
+            ClientError::NotTaken { after: self.settings.taken }
+        } else if open.cancelled_by.is_some_and(|until| until <= now) {
+            ClientError::Cancelled
+        } else {
+            ClientError::Idle { after: self.settings.idle }
+        };
+        self.give_up(now, index, error);
+    }
+
+    fn ask(&mut self, now: Duration, request: &Arc<Request>, line: Vec<u8>) {
+        self.see(Seen::Asked(Arc::clone(request)), line.len() + OVERHEAD);
+        self.open.push(Open::new(request, line, now, now.saturating_add(self.settings.taken)));
+        let last = self.open.len() - 1;
+        match &self.life {
+            _ if self.is_leaving => self.fail(now, last, ClientError::Closed),
+            Life::GivenUp { why } => {
+                let (deaths, why) = (self.deaths, Arc::clone(why));
+                self.fail(now, last, ClientError::GivenUp { deaths, why });
+            }
+            Life::Ready { .. } => self.send(now, last),
+            _ => {}
+        }
+    }
+
+    /// Sends a request that was held until now.
+    fn send(&mut self, now: Duration, index: usize) {
+        let open = &mut self.open[index];
+        if open.is_extension && !self.life.offers(capability::HELLO) {
+            let kind = open.kind;
+            return self.fail(now, index, ClientError::NotOffered { kind });
+        }
+        let line = std::mem::take(&mut open.line);
+        open.stage = Stage::Sent;
+        let of = Some(Arc::clone(&open.id));
+        self.outputs.push(Output::Write { line, of });
+    }
+
+    fn written(&mut self, now: Duration, id: &str) {
+        match self.find(id) {
+            Some(index) => {
+                self.open[index].stage = Stage::Written;
+                self.open[index].heard = now;
+            }
+            // It was given up while half of it was in the pipe.
+            None => self.send_cancel(id),
+        }
+    }
+
+    fn cancel(&mut self, now: Duration, id: &str) {
+        let Some(index) = self.find(id) else { return };
+        let open = &self.open[index];
+        let can_wait = open.stage == Stage::Written && open.is_turn() && self.can_cancel();
+        if !can_wait {
+            return self.give_up(now, index, ClientError::Cancelled);
+        }
+        if open.cancelled_by.is_none() {
+            self.open[index].cancelled_by = Some(now.saturating_add(self.settings.cancelled));
+            self.send_cancel(id);
+        }
+    }
+
+    fn not_read(&mut self, now: Duration, id: &str) {
+        let Some(index) = self.find(id) else { return };
+        let after = self.settings.patience;
+        self.give_up(now, index, ClientError::NotRead { after });
+    }
+
+    fn resumed(&mut self, now: Duration) {
+        let Some(since) = self.paused.take() else { return };
+        let pause = now.saturating_sub(since);
+        for open in &mut self.open {
+            open.heard += pause;
+            open.cancelled_by = open.cancelled_by.map(|until| until.saturating_add(pause));
+        }
+    }
+
+    /// Ends a request here, and tells the runtime.
+    fn give_up(&mut self, now: Duration, index: usize, error: ClientError) {
+        let open = &self.open[index];
+        let id = Arc::clone(&open.id);
+        match open.stage {
+            Stage::Sent => self.outputs.push(Output::Withdraw { id }),
+            Stage::Written if open.is_turn() && open.cancelled_by.is_none() => {
+                self.send_cancel(&id);
+            }
+            Stage::Held | Stage::Written => {}
+        }
+        self.fail(now, index, error);
+    }
+
+    fn can_cancel(&self) -> bool {
+        self.life.offers(capability::HELLO) && self.life.offers(capability::CANCEL)
+    }
+
+    fn send_cancel(&mut self, target: &str) {
+        if self.can_cancel() {
+            self.errand(Command::Cancel { target: target.to_owned() });
+        }
+    }
+
+    /// Writes a request of the client's own; its id.
+    fn errand(&mut self, command: Command) -> String {
+        self.errands += 1;
+        let id = format!("{}-own-{}", self.name, self.errands);
+        let line = Request { id: id.clone(), command }.to_line();
+        self.outputs.push(Output::Write { line, of: None });
+        id
+    }
+
+    fn find(&self, id: &str) -> Option<usize> {
+        self.open.iter().position(|open| &*open.id == id)
+    }
+
+    fn fail(&mut self, now: Duration, index: usize, error: ClientError) {
+        self.end(now, index, Happened::Failed(error), 0);
+    }
+
+    /// Ends a request: the only place where one leaves.
+    fn end(&mut self, now: Duration, index: usize, happened: Happened, size: usize) {
+        let ended = self.open.remove(index);
+        for next in &mut self.open[index..] {
+            if ended.is_before(next) {
+                // Its turn has come: its time begins.
+                next.heard = now;
+            }
+        }
+        self.outputs.push(Output::Happened { id: ended.id, happened, size: size + OVERHEAD });
+    }
+
+    fn fail_all(&mut self, now: Duration, error: &ClientError) {
+        while !self.open.is_empty() {
+            self.fail(now, 0, error.clone());
+        }
+    }
+
+    fn see(&mut self, what: Seen, size: usize) {
+        self.outputs.push(Output::Seen { what, size });
+    }
+}

@@ -1,0 +1,302 @@
+//! The runtime's process: started, ready, dead, started again.
+
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_wire::session::{Command, Ready, capability};
+
+use super::{Core, Output};
+use crate::ClientError;
+use crate::event::{Seen, State};
+
+/// How long the end of the process and the end of its output may be apart.
+const LAST_WORDS: Duration = Duration::from_millis(250);
+/// How long a process that is being ended may take; it is killed long before.
+const ENDING: Duration = Duration::from_secs(20);
+/// What a change of state costs in memory.
+const STATE_SIZE: usize = 512;
+
+/// How far the process is.
+#[derive(Debug)]
+pub(super) enum Life {
+    /// Nobody has begun.
+    NotBegun,
+    /// It is being started.
+    Spawning,
+    /// It has to say `ready`.
+    Starting { since: Duration, until: Duration, fading: Fading },
+    /// It is at work.
+    Ready { since: Duration, ready: Arc<Ready>, fading: Fading },
+    /// It was told to end.
+    Ending { since: Duration, until: Duration, why: Arc<str>, at_once: bool },
+    /// There is none for a while.
+    Waiting { until: Duration },
+    /// There will be none.
+    GivenUp { why: Arc<str> },
+    /// The client has ended.
+    Over,
+}
+
+/// The signs that a process is going.
+#[derive(Debug, Default)]
+pub(super) struct Fading {
+    is_closed: bool,
+    exited: Option<Exited>,
+    until: Option<Duration>,
+}
+
+#[derive(Debug, Default)]
+struct Exited {
+    status: Option<ExitStatus>,
+    last_words: Option<String>,
+}
+
+impl Life {
+    /// Whether what the process says counts.
+    pub(super) fn is_heard(&self) -> bool {
+        matches!(self, Self::Starting { .. } | Self::Ready { .. })
+    }
+
+    /// Whether the process has said that it can do this.
+    pub(super) fn offers(&self, name: &str) -> bool {
+        match self {
+            Self::Ready { ready, .. } => ready.capabilities.iter().any(|offered| offered == name),
+            _ => false,
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        match self {
+            Self::Starting { until, fading, .. } => Some(fading.until.unwrap_or(*until)),
+            Self::Ready { fading, .. } => fading.until,
+            Self::Ending { until, .. } | Self::Waiting { until } => Some(*until),
+            _ => None,
+        }
+    }
+
+    fn fading(&mut self) -> Option<&mut Fading> {
+        match self {
+            Self::Starting { fading, .. } | Self::Ready { fading, .. } => Some(fading),
+            _ => None,
+        }
+    }
+
+    fn since(&self, now: Duration) -> Duration {
+        match self {
+            Self::Starting { since, .. }
+            | Self::Ready { since, .. }
+            | Self::Ending { since, .. } => *since,
+            _ => now,
+        }
+    }
+}
+
+impl Core {
+    pub(super) fn spawn(&mut self) {
+        self.epoch += 1;
+        self.numbers.reset();
+        self.life = Life::Spawning;
+        self.change(State::Starting);
+        self.outputs.push(Output::Start);
+    }
+
+    pub(super) fn started(&mut self, now: Duration) {
+        if !matches!(self.life, Life::Spawning) {
+            return;
+        }
+        let until = now.saturating_add(self.settings.start);
+        self.life = Life::Starting { since: now, until, fading: Fading::default() };
+        if self.is_leaving {
+            self.end_process(now, "the session is closed", false);
+        }
+    }
+
+    pub(super) fn not_started(&mut self, now: Duration, why: &str) {
+        if !matches!(self.life, Life::Spawning) {
+            return;
+        }
+        let program = self.settings.program.display();
+        let why = Arc::from(format!("the runtime {program} cannot be started: {why}"));
+        self.fail_all(now, &ClientError::Died { why: Arc::clone(&why) });
+        self.died(now, Exited::default(), why, false);
+    }
+
+    /// The runtime has greeted; a second greeting says nothing new.
+    pub(super) fn ready(&mut self, now: Duration, ready: Ready) {
+        let Life::Starting { since, fading, .. } = &mut self.life else {
+            self.passed_over.stray += 1;
+            return;
+        };
+        let (since, fading, ready) = (*since, std::mem::take(fading), Arc::new(ready));
+        self.life = Life::Ready { since, ready: Arc::clone(&ready), fading };
+        self.change(State::Ready(ready));
+        if self.life.offers(capability::HELLO) {
+            self.errand(Command::Hello { capabilities: self.settings.capabilities.clone() });
+        }
+        let held: Vec<_> = self.open.iter().map(|open| Arc::clone(&open.id)).collect();
+        for id in held {
+            if let Some(index) = self.find(&id) {
+                self.send(now, index);
+            }
+        }
+    }
+
+    pub(super) fn pipe_closed(&mut self, now: Duration) {
+        let Some(fading) = self.life.fading() else { return };
+        fading.is_closed = true;
+        self.fade(now);
+    }
+
+    pub(super) fn exited(
+        &mut self,
+        now: Duration,
+        status: Option<ExitStatus>,
+        last_words: Option<String>,
+    ) {
+        let exited = Exited { status, last_words };
+        if let Life::Ending { why, at_once, .. } = &self.life {
+            let (why, at_once) = (Arc::clone(why), *at_once);
+            return self.died(now, exited, why, at_once);
+        }
+        let Some(fading) = self.life.fading() else { return };
+        fading.exited = Some(exited);
+        self.fade(now);
+    }
+
+    /// One sign has come; the other is waited for, so that nothing said is lost, and how it ended
+    /// can be told.
+    fn fade(&mut self, now: Duration) {
+        let Some(fading) = self.life.fading() else { return };
+        let until = *fading.until.get_or_insert(now + LAST_WORDS);
+        let is_over = fading.is_closed && fading.exited.is_some();
+        if !is_over && now < until {
+            return;
+        }
+        let Some(exited) = fading.exited.take() else {
+            return self.end_process(now, "the runtime has closed its pipes, but goes on", false);
+        };
+        let why = Arc::from(exited.text());
+        self.numbers.reset();
+        self.fail_all(now, &ClientError::Died { why: Arc::clone(&why) });
+        self.outputs.push(Output::End);
+        self.died(now, exited, why, false);
+    }
+
+    /// Lets the process end; it is of no use any more.
+    fn end_process(&mut self, now: Duration, why: &str, at_once: bool) {
+        let why: Arc<str> = Arc::from(why);
+        let error = if self.is_leaving {
+            ClientError::Closed
+        } else {
+            ClientError::Died { why: Arc::clone(&why) }
+        };
+        self.fail_all(now, &error);
+        let (since, until) = (self.life.since(now), now + ENDING);
+        self.numbers.reset();
+        self.life = Life::Ending { since, until, why, at_once };
+        self.outputs.push(Output::End);
+    }
+
+    /// The process is gone: what now?
+    fn died(&mut self, now: Duration, exited: Exited, why: Arc<str>, at_once: bool) {
+        let Exited { status, last_words } = exited;
+        if self.is_leaving {
+            return self.over(now);
+        }
+        self.change(State::Died { status, why: Arc::clone(&why), last_words });
+        let has_lived = now.saturating_sub(self.life.since(now));
+        if at_once || has_lived >= self.settings.back_off.reset_after {
+            self.deaths = 0;
+        }
+        if at_once {
+            return self.spawn();
+        }
+        self.deaths = self.deaths.saturating_add(1);
+        match self.settings.back_off.after(self.deaths) {
+            Some(within) => {
+                self.life = Life::Waiting { until: now.saturating_add(within) };
+                self.change(State::Restarting { within });
+            }
+            None => self.give_up_runtime(now, why),
+        }
+    }
+
+    fn give_up_runtime(&mut self, now: Duration, why: Arc<str>) {
+        self.change(State::GivenUp);
+        let deaths = self.deaths;
+        self.fail_all(now, &ClientError::GivenUp { deaths, why: Arc::clone(&why) });
+        self.life = Life::GivenUp { why };
+    }
+
+    pub(super) fn restart(&mut self, now: Duration) {
+        match &mut self.life {
+            Life::Starting { .. } | Life::Ready { .. } => {
+                self.end_process(now, "the runtime was ended on request", true);
+            }
+            Life::Ending { at_once, .. } => *at_once = true,
+            Life::Waiting { .. } | Life::GivenUp { .. } => {
+                self.deaths = 0;
+                self.spawn();
+            }
+            Life::NotBegun | Life::Spawning | Life::Over => {}
+        }
+    }
+
+    pub(super) fn leave(&mut self, now: Duration) {
+        if self.is_leaving {
+            return;
+        }
+        self.is_leaving = true;
+        self.fail_all(now, &ClientError::Closed);
+        match self.life {
+            Life::Starting { .. } | Life::Ready { .. } => {
+                self.end_process(now, "the session is closed", false);
+            }
+            Life::Spawning | Life::Ending { .. } => {}
+            _ => self.over(now),
+        }
+    }
+
+    fn over(&mut self, now: Duration) {
+        self.fail_all(now, &ClientError::Closed);
+        self.life = Life::Over;
+        self.change(State::Ended);
+        self.outputs.push(Output::Over);
+    }
+
+    pub(super) fn tick_life(&mut self, now: Duration) {
+        if self.life.deadline().is_none_or(|until| now < until) {
+            return;
+        }
+        match &self.life {
+            Life::Waiting { .. } => self.spawn(),
+            Life::Starting { fading, .. } if fading.until.is_none() => {
+                let limit = self.settings.start;
+                let why = format!("the runtime did not say that it is ready within {limit:?}");
+                self.end_process(now, &why, false);
+            }
+            Life::Starting { .. } | Life::Ready { .. } => self.fade(now),
+            Life::Ending { why, at_once, .. } => {
+                let (why, at_once) = (Arc::clone(why), *at_once);
+                self.died(now, Exited::default(), why, at_once);
+            }
+            _ => {}
+        }
+    }
+
+    fn change(&mut self, state: State) {
+        self.state = state.clone();
+        self.see(Seen::State(state), STATE_SIZE);
+    }
+}
+
+impl Exited {
+    fn text(&self) -> String {
+        let how = self.status.map_or_else(|| "killed".to_owned(), |status| status.to_string());
+        match &self.last_words {
+            Some(words) => format!("the runtime has ended ({how}); its last words: {words}"),
+            None => format!("the runtime has ended ({how})"),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What the runtime says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_wire::frame::{Line, TooLong};
+use callgate_wire::raw::Members;
+use callgate_wire::session::{Command, Event, Reason, Reply, Response, Unreadable, capability};
+
+use super::numbers::Verdict;
+use super::open::Stage;
+use super::{Core, OVERHEAD, Output};
+use crate::{ClientError, Happened};
+
+/// How long the runtime may take to say something again.
+const REPLAY_LIMIT: Duration = Duration::from_secs(10);
+
+impl Core {
+    pub(super) fn line(&mut self, now: Duration, line: Line<'_>) {
+        if !self.life.is_heard() {
+            return;
+        }
+        match line {
+            Line::TooLong(line) => self.too_long(now, &line),
+            Line::Whole(line) => match Response::decode(line) {
+                Ok(Response::Ready(ready)) => self.ready(now, ready),
+                Ok(Response::Reply(reply)) => self.reply(now, reply, line.len()),
+                Err(unreadable) => self.unreadable(now, line, &unreadable),
+            },
+        }
+    }
+
+    fn reply(&mut self, now: Duration, reply: Reply, size: usize) {
+        if reply.id.as_deref().is_some_and(|id| self.numbers.is_replay(id)) {
+            return self.replayed(now, &reply);
+        }
+        if self.is_next(now, reply.seq) {
+            self.deliver(now, reply, size);
+        }
+    }
+
+    /// Whether a line of this number is the next; if not, what is missing is seen to.
+    fn is_next(&mut self, now: Duration, seq: Option<u64>) -> bool {
+        match self.numbers.take(seq) {
+            Verdict::Take => return true,
+            Verdict::Repeated => self.passed_over.repeated += 1,
+            Verdict::Early => {}
+            Verdict::Missing(from) => {
+                self.passed_over.gaps += 1;
+                self.missing(now, from);
+            }
+        }
+        false
+    }
+
+    fn missing(&mut self, now: Duration, from: u64) {
+        if !self.life.offers(capability::REPLAY) {
+            return self.lost(now);
+        }
+        let id = self.errand(Command::Replay { from_seq: from });
+        self.numbers.asked(id, from, now + REPLAY_LIMIT);
+    }
+
+    /// The end of a replay has come.
+    fn replayed(&mut self, now: Duration, reply: &Reply) {
+        if !reply.event.is_end() {
+            return;
+        }
+        let has_done = matches!(reply.event, Event::Done(_));
+        if !(self.numbers.replayed() && has_done) {
+            return self.lost(now);
+        }
+        // It has a number itself; should something be missing before it, that is asked for next.
+        self.is_next(now, reply.seq);
+    }
+
+    /// What is missing does not come: the answers under way have holes.
+    pub(super) fn lost(&mut self, now: Duration) {
+        self.numbers.reset();
+        while let Some(index) = self.open.iter().position(|open| open.stage == Stage::Written) {
+            self.give_up(now, index, ClientError::Lost);
+        }
+    }
+
+    fn deliver(&mut self, now: Duration, reply: Reply, size: usize) {
+        let index = reply.id.as_deref().and_then(|id| self.find(id));
+        // Nobody can answer what he cannot have read.
+        let index = index.filter(|index| self.open[*index].stage == Stage::Written);
+        let Some(index) = index else {
+            if !reply.id.is_some_and(|id| self.is_own(&id)) {
+                self.passed_over.stray += 1;
+            }
+            return;
+        };
+        self.open[index].hear(now, &reply.event);
+        let is_end = reply.event.is_end();
+        let happened = Happened::Said(Arc::new(reply));
+        if is_end {
+            return self.end(now, index, happened, size);
+        }
+        let id = Arc::clone(&self.open[index].id);
+        self.outputs.push(Output::Happened { id, happened, size: size + OVERHEAD });
+    }
+
+    /// Whether this is the id of a request of the client's own, whose answer is of no interest.
+    fn is_own(&self, id: &str) -> bool {
+        id.strip_prefix(&self.name).is_some_and(|rest| rest.starts_with("-own-"))
+    }
+
+    /// A line over the limit would be so again: its request ends, and the others go on.
+    fn too_long(&mut self, now: Duration, line: &TooLong) {
+        self.passed_over.too_long += 1;
+        self.numbers.pass_one();
+        let id: Option<String> = line.id.as_deref().and_then(|id| serde_json::from_str(id).ok());
+        let index = id.and_then(|id| self.find(&id));
+        if let Some(index) = index.filter(|index| self.open[*index].stage == Stage::Written) {
+            self.give_up(now, index, ClientError::Lost);
+        }
+    }
+
+    /// A line of a later version is passed over with its number; a garbled one is missed when the
+    /// next comes.
+    fn unreadable(&mut self, now: Duration, line: &[u8], unreadable: &Unreadable) {
+        match unreadable.reason {
+            Reason::UnknownKind(_) => self.passed_over.unknown += 1,
+            _ => self.passed_over.unreadable += 1,
+        }
+        let members = std::str::from_utf8(line).ok().and_then(|line| Members::read(line).ok());
+        let seq = members.and_then(|members| members.get("seq")?.get().parse().ok());
+        if seq.is_none() {
+            return;
+        }
+        self.is_next(now, seq);
+        if let Some(index) = unreadable.id.as_deref().and_then(|id| self.find(id)) {
+            // Whatever it says, the runtime is at work.
+            self.open[index].heard = now;
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! A request that has no end yet.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_wire::session::{Command, Event, Request};
+
+/// The most questions of one request that are remembered.
+const MOST_QUESTIONS: usize = 64;
+/// The kind of notice that says that a request waits for others.
+const QUEUED: &str = "queued";
+
+/// How far a request has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It waits for the runtime to be ready.
+    Held,
+    /// It waits for the runtime to read it.
+    Sent,
+    /// The runtime can read it.
+    Written,
+}
+
+/// A request that has no end yet.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) id: Arc<str>,
+    pub(super) kind: &'static str,
+    pub(super) is_extension: bool,
+    pub(super) stage: Stage,
+    /// The request as it is written, while it is held.
+    pub(super) line: Vec<u8>,
+    /// When it has to be written.
+    pub(super) taken_by: Duration,
+    /// When something was last heard about it, or its turn came.
+    pub(super) heard: Duration,
+    /// When it has to be over, since it was cancelled.
+    pub(super) cancelled_by: Option<Duration>,
+    lane: Option<Lane>,
+    is_queued: bool,
+    questions: BTreeSet<String>,
+}
+
+/// The conversation in which a turn waits for those before it; `None` is the current one, which
+/// may be any.
+#[derive(Debug)]
+struct Lane(Option<String>);
+
+impl Open {
+    pub(super) fn new(request: &Request, line: Vec<u8>, now: Duration, taken_by: Duration) -> Self {
+        let command = &request.command;
+        Self {
+            id: Arc::from(request.id.as_str()),
+            kind: command.kind(),
+            is_extension: command.is_extension(),
+            stage: Stage::Held,
+            line,
+            taken_by,
+            heard: now,
+            cancelled_by: None,
+            lane: is_turn(command).then(|| Lane(command.conversation_id())),
+            is_queued: false,
+            questions: BTreeSet::new(),
+        }
+    }
+
+    /// Whether it is worked on in its conversation's turn.
+    pub(super) fn is_turn(&self) -> bool {
+        self.lane.is_some()
+    }
+
+    /// Whether the runtime owes it an event: it neither queues nor waits for the user.
+    pub(super) fn is_at_work(&self) -> bool {
+        !self.is_queued && self.questions.is_empty()
+    }
+
+    /// Whether a later request may have to wait until this one is over.
+    pub(super) fn is_before(&self, later: &Self) -> bool {
+        match (&self.lane, &later.lane) {
+            (Some(Lane(Some(one))), Some(Lane(Some(other)))) => one == other,
+            (Some(_), Some(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// Takes in what was heard about it.
+    pub(super) fn hear(&mut self, now: Duration, event: &Event) {
+        self.heard = now;
+        self.is_queued = matches!(event, Event::Notice(notice) if notice.kind == QUEUED);
+        match event {
+            Event::PermissionRequest(asked) if self.questions.len() < MOST_QUESTIONS => {
+                self.questions.insert(asked.question.clone());
+            }
+            Event::PermissionResolved(resolved) => {
+                self.questions.remove(&resolved.question);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether the runtime works on such requests one after the other.
+pub(crate) fn is_turn(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::UserMessage(_)
+            | Command::ClearHistory { .. }
+            | Command::Regenerate { .. }
+            | Command::EditLast(_)
+    )
+}

@@ -1,0 +1,120 @@
+//! Why a request has no answer of the runtime's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_wire::session::ErrorData;
+
+/// Why a request has no answer of the runtime's, or the client could not do something.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// There is no tokio runtime for the client to run on.
+    #[error("there is no tokio runtime here: start the client inside one")]
+    NoTokio,
+    /// The runtime died, could not be started, or had to be ended.
+    #[error("{why}; it is started again, send the request once more")]
+    Died {
+        /// How, for a person.
+        why: Arc<str>,
+    },
+    /// The runtime has died so often that it is not started again.
+    #[error("the runtime has died {deaths} times in a row and is not started again: {why}")]
+    GivenUp {
+        /// How often.
+        deaths: u32,
+        /// How it died last.
+        why: Arc<str>,
+    },
+    /// Nothing was heard about the request for too long; it was cancelled.
+    #[error("no event for {}", seconds(*after))]
+    Idle {
+        /// How long.
+        after: Duration,
+    },
+    /// The runtime did not take the request in time; it was not carried out.
+    #[error("the runtime did not take the request within {}", seconds(*after))]
+    NotTaken {
+        /// How long.
+        after: Duration,
+    },
+    /// What happened was not read in time by whoever asked; the request was cancelled.
+    #[error(
+        "the request was cancelled, because its events were not read for {}: read them, or detach the request",
+        seconds(*after)
+    )]
+    NotRead {
+        /// How long.
+        after: Duration,
+    },
+    /// Some of what the runtime said is lost, and it could not say it again.
+    #[error("a part of the answer is lost: send the request once more")]
+    Lost,
+    /// The request was cancelled by this side, and the runtime did not say so itself.
+    #[error("the request was cancelled")]
+    Cancelled,
+    /// The request is longer than a line may be.
+    #[error("the request has {size} bytes, and {limit} are the most: send less")]
+    TooLarge {
+        /// The request's bytes.
+        size: usize,
+        /// The most bytes of a line.
+        limit: usize,
+    },
+    /// Too many requests are open.
+    #[error("{open} requests are open, which is the most: wait for one to end")]
+    TooMany {
+        /// How many.
+        open: usize,
+    },
+    /// The runtime does not know such requests.
+    #[error("the runtime does not know `{kind}`: a newer one may")]
+    NotOffered {
+        /// The kind of request.
+        kind: &'static str,
+    },
+    /// There is no open request with this id.
+    #[error("no such request is open")]
+    NotOpen,
+    /// The client was closed.
+    #[error("the session is closed")]
+    Closed,
+    /// The runtime said `error`.
+    #[error("{error}")]
+    Refused {
+        /// What could not be done, for a person.
+        error: String,
+        /// The same for programs.
+        data: Option<ErrorData>,
+    },
+    /// The runtime's answer is not of the kind that belongs to the request.
+    #[error("the runtime's answer to `{kind}` cannot be read: is it of another version?")]
+    Unexpected {
+        /// The kind of request.
+        kind: &'static str,
+    },
+}
+
+fn seconds(after: Duration) -> String {
+    match (after.as_secs(), after.subsec_millis()) {
+        (seconds, 0) => format!("{seconds} s"),
+        (0, millis) => format!("{millis} ms"),
+        (seconds, millis) => format!("{seconds}.{millis:03} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_say_how_long() {
+        let check = |after, expected: &str| {
+            let error = ClientError::Idle { after: Duration::from_millis(after) };
+            assert_eq!(error.to_string(), expected);
+        };
+        check(60_000, "no event for 60 s");
+        check(1_500, "no event for 1.500 s");
+        check(20, "no event for 20 ms");
+    }
+}

@@ -1,0 +1,57 @@
+//! Lines on their way to the runtime.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio::sync::OwnedSemaphorePermit;
+
+/// Lines that wait to be written, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox(VecDeque<Outgoing>);
+
+/// A line that is to be written.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    line: Vec<u8>,
+    written: usize,
+    /// The request that it holds, if somebody waits for it.
+    pub(crate) of: Option<Arc<str>>,
+    /// Its share of what may wait.
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl Outbox {
+    pub(crate) fn push(
+        &mut self,
+        line: Vec<u8>,
+        of: Option<Arc<str>>,
+        room: Option<OwnedSemaphorePermit>,
+    ) {
+        self.0.push_back(Outgoing { line, written: 0, of, _room: room });
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Outgoing> {
+        self.0.pop_front()
+    }
+
+    pub(crate) fn withdraw(&mut self, id: &str) {
+        self.0.retain(|outgoing| outgoing.of.as_deref() != Some(id));
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Outgoing {
+    /// What of it is still to be written.
+    pub(crate) fn rest(&self) -> &[u8] {
+        &self.line[self.written..]
+    }
+
+    /// So much more was written; whether that was all.
+    pub(crate) fn wrote(&mut self, count: usize) -> bool {
+        self.written = (self.written + count).min(self.line.len());
+        self.written == self.line.len()
+    }
+}

@@ -1,0 +1,156 @@
+//! The runtime's process, kept by a thread of its own.
+//!
+//! The thread starts the process, waits for its end, and ends it when its leash is dropped: that
+//! happens also when the tokio runtime is gone, and it never makes anybody else wait.
+
+use std::io;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callgate_link::child::Leashed;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use crate::pump::{Exit, Later, Launch, Life};
+use crate::stderr::{self, Follower};
+use crate::{Settings, Stderr};
+
+/// How often a process that has its output open is looked at: it hardly ever ends so.
+const NOW_AND_THEN: Duration = Duration::from_millis(100);
+/// How often one is looked at that is about to end.
+const A_MOMENT: Duration = Duration::from_millis(2);
+/// How long the process may take to end after its stdin was closed, and again after SIGTERM.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// How long the last words may take once it has ended: a child of it may hold the pipe.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Tells how the process has ended.
+type Told = oneshot::Receiver<Option<ExitStatus>>;
+
+/// A process that was started, as its keeper hands it over.
+struct Kept {
+    stdin: Option<std::process::ChildStdin>,
+    stdout: Option<std::process::ChildStdout>,
+    stderr: Option<std::process::ChildStderr>,
+    leash: SyncSender<()>,
+    exit: Told,
+}
+
+/// What starts the process of these settings, again and again.
+pub(crate) fn launcher(settings: Settings) -> Launch {
+    let secrets: Arc<[String]> = stderr::secrets(&settings).into();
+    Box::new(move || Box::pin(launch(settings.clone(), Arc::clone(&secrets))))
+}
+
+async fn launch(settings: Settings, secrets: Arc<[String]>) -> io::Result<Life> {
+    let (reply, kept) = oneshot::channel();
+    let command = command(&settings);
+    thread::Builder::new().name("runtime keeper".to_owned()).spawn(|| keep(command, reply))?;
+    let gone = |_| io::Error::other("its keeper is gone");
+    let kept = kept.await.map_err(gone)??;
+    let stdin = kept.stdin.map(ChildStdin::from_std).transpose()?;
+    let stdout = kept.stdout.map(ChildStdout::from_std).transpose()?;
+    let stderr = kept.stderr.map(ChildStderr::from_std).transpose()?;
+    let follower = stderr.map(|pipe| Follower::start(pipe, settings.stderr));
+    let leash = kept.leash;
+    // A full channel means that the keeper is looking already.
+    let look = move || leash.try_send(()).unwrap_or_default();
+    Ok(Life {
+        stdin: stdin.map(|stdin| Box::new(stdin) as _),
+        stdout: stdout.map(|stdout| Box::new(stdout) as _),
+        exit: Some(exit(kept.exit, follower, secrets)),
+        leash: Some(Box::new(look)),
+    })
+}
+
+fn exit(exit: Told, follower: Option<Follower>, secrets: Arc<[String]>) -> Later<Exit> {
+    Box::pin(async move {
+        let status = exit.await.ok().flatten();
+        let Some(mut follower) = follower else { return (status, None) };
+        timeout(LAST_WORDS, follower.read_to_its_end()).await.ok();
+        (status, follower.last_words(&secrets))
+    })
+}
+
+fn command(settings: &Settings) -> Command {
+    let mut command = Command::new(&settings.program);
+    command.args(&settings.args).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(match settings.stderr {
+        Stderr::Inherit => Stdio::inherit(),
+        Stderr::Discard | Stderr::Lines(_) => Stdio::piped(),
+    });
+    for (name, value) in &settings.env {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    if let Some(folder) = &settings.cwd {
+        command.current_dir(folder);
+    }
+    command
+}
+
+/// The keeper's life: as long as the process's.
+fn keep(command: Command, reply: oneshot::Sender<io::Result<Kept>>) {
+    let mut child = match Leashed::spawn_gently(command) {
+        Ok(child) => child,
+        Err(error) => return drop(reply.send(Err(error))),
+    };
+    let ((leash, slack), (told, exit)) = (sync_channel(1), oneshot::channel());
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    // Nobody waiting any more: the leash is dropped with the message.
+    reply.send(Ok(Kept { stdin, stdout, stderr, leash, exit })).ok();
+    told.send(see_off(child, &slack)).ok();
+}
+
+/// Waits for the end of the process, and sees to it once the leash is dropped. `None` when it had
+/// to be killed.
+fn see_off(mut child: Leashed, slack: &Receiver<()>) -> Option<ExitStatus> {
+    while !has_ended(&child) {
+        match slack.recv_timeout(NOW_AND_THEN) {
+            // Its output has ended: it will follow soon.
+            Ok(()) => drop(ends_within(&child, NOW_AND_THEN)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    if !ends_within(&child, FAREWELL) {
+        terminate(&child);
+        if !ends_within(&child, FAREWELL) {
+            // Dropped, it is killed with all that it has started.
+            return None;
+        }
+    }
+    child.wait().ok()
+}
+
+fn has_ended(child: &Leashed) -> bool {
+    // One that cannot be looked at is no longer ours.
+    child.has_ended().unwrap_or(true)
+}
+
+/// Whether the process has ended within this time.
+fn ends_within(child: &Leashed, limit: Duration) -> bool {
+    let end = Instant::now() + limit;
+    while !has_ended(child) {
+        if Instant::now() >= end {
+            return false;
+        }
+        thread::sleep(A_MOMENT);
+    }
+    true
+}
+
+/// Sends SIGTERM. The process has not been reaped, so its id is its own.
+fn terminate(child: &Leashed) {
+    let mut kill = Command::new("kill");
+    kill.args(["-TERM", &child.id().to_string()]);
+    kill.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Where there is no such program, the process is killed without a warning.
+    kill.status().ok();
+}

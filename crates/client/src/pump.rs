@@ -1,0 +1,260 @@
+//! The task that serves a client: reads what the runtime says, writes what is asked of it, keeps
+//! its process alive and the time.
+
+use std::future::pending;
+use std::io;
+use std::pin::Pin;
+use std::process::ExitStatus;
+use std::sync::Arc;
+
+use callgate_wire::frame::Lines;
+use callgate_wire::session::MAX_LINE;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::{Instant, sleep_until};
+
+use crate::core::Input;
+use crate::outbox::Outgoing;
+use crate::shared::Shared;
+
+/// How often in a row the runtime is listened to before the clock is looked at.
+const READS_IN_A_ROW: u32 = 64;
+
+/// A process, as the task sees it.
+pub(crate) struct Life {
+    /// Requests go here; closed when the process is to end.
+    pub(crate) stdin: Option<Box<dyn AsyncWrite + Send + Unpin>>,
+    /// Responses come from here, until it is closed.
+    pub(crate) stdout: Option<Box<dyn AsyncRead + Send + Unpin>>,
+    /// Comes when the process has ended.
+    pub(crate) exit: Option<Later<Exit>>,
+    /// Called when the process seems to end; dropped when it is to end.
+    pub(crate) leash: Option<Box<dyn Fn() + Send>>,
+}
+
+/// How a process ended, if that is known, and the last line it wrote on stderr.
+pub(crate) type Exit = (Option<ExitStatus>, Option<String>);
+pub(crate) type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+/// Starts a process.
+pub(crate) type Launch = Box<dyn FnMut() -> Later<io::Result<Life>> + Send>;
+
+struct Pump {
+    shared: Arc<Shared>,
+    launch: Launch,
+    starting: Option<Later<io::Result<Life>>>,
+    life: Option<Life>,
+    lines: Lines,
+    outgoing: Option<Outgoing>,
+    /// Since when nothing is read, for a slow reader's sake.
+    paused: Option<Instant>,
+    reads: u32,
+}
+
+/// What the task was woken by.
+enum Woken {
+    Started(io::Result<Life>),
+    Exited(Exit),
+    Written(io::Result<usize>),
+    Read(io::Result<usize>),
+    Due,
+    Work,
+}
+
+/// Serves a client until it is closed.
+pub(crate) async fn run(shared: Arc<Shared>, launch: Launch) {
+    let _abandon = Abandon(Arc::clone(&shared));
+    shared.tell(Input::Begin);
+    let mut pump = Pump {
+        shared,
+        launch,
+        starting: None,
+        life: None,
+        lines: Lines::new(MAX_LINE),
+        outgoing: None,
+        paused: None,
+        reads: 0,
+    };
+    while pump.follow_orders() {
+        let woken = pump.wake().await;
+        pump.deal_with(woken);
+    }
+}
+
+/// Whatever ends the task, nobody is left waiting.
+struct Abandon(Arc<Shared>);
+
+impl Drop for Abandon {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+impl Pump {
+    /// Does with the process what is ordered; whether there is more to do.
+    fn follow_orders(&mut self) -> bool {
+        let orders = self.shared.take_orders();
+        if orders.end {
+            self.outgoing = None;
+            // One that has not ended yet is listened to: it may have to get rid of its words.
+            self.life.take_if(|life| life.exit.is_none());
+            if let Some(life) = &mut self.life {
+                (life.stdin, life.leash) = (None, None);
+            }
+        }
+        if orders.start {
+            self.life = None;
+            self.lines = Lines::new(MAX_LINE);
+            self.starting = Some((self.launch)());
+        }
+        !orders.is_over
+    }
+
+    async fn wake(&mut self) -> Woken {
+        self.pause_or_resume();
+        let patience = self.shared.settings.patience;
+        let patience = self.paused.and_then(|since| since.checked_add(patience));
+        let due = self.shared.deadline().into_iter().chain(patience).min();
+        if self.outgoing.is_none() && self.life.as_ref().is_some_and(|life| life.stdin.is_some()) {
+            self.outgoing = self.shared.next_line();
+        }
+        let has_read_much = self.reads >= READS_IN_A_ROW;
+        let listens = self.paused.is_none() && !has_read_much;
+        let Self { shared, starting, life, lines, outgoing, .. } = self;
+        let (mut stdin, mut stdout, mut exit) = (None, None, None);
+        if let Some(life) = life {
+            (stdin, stdout, exit) = (life.stdin.as_mut(), life.stdout.as_mut(), life.exit.as_mut());
+        }
+        tokio::select! {
+            biased;
+            read = read(stdout, lines), if listens => Woken::Read(read),
+            written = write(stdin, outgoing.as_ref()) => Woken::Written(written),
+            exited = or_never(exit) => Woken::Exited(exited),
+            started = or_never(starting.as_mut()) => Woken::Started(started),
+            () = until(due) => Woken::Due,
+            () = shared.work.notified() => Woken::Work,
+            // Others had their chance.
+            () = tokio::task::yield_now(), if has_read_much => Woken::Work,
+        }
+    }
+
+    fn deal_with(&mut self, woken: Woken) {
+        if !matches!(woken, Woken::Read(_)) {
+            self.reads = 0;
+        }
+        match woken {
+            Woken::Started(Ok(life)) => {
+                (self.starting, self.life) = (None, Some(life));
+                self.shared.tell(Input::Started);
+            }
+            Woken::Started(Err(error)) => {
+                self.starting = None;
+                self.shared.tell(Input::NotStarted { why: error.to_string() });
+            }
+            Woken::Exited((status, last_words)) => {
+                self.life_mut(|life| life.exit = None);
+                self.shared.tell(Input::Exited { status, last_words });
+            }
+            Woken::Written(Ok(count)) if count > 0 => self.wrote(count),
+            Woken::Written(_) => {
+                self.life_mut(|life| life.stdin = None);
+                self.shared.tell(Input::PipeClosed);
+            }
+            Woken::Read(Ok(count)) if count > 0 => self.read_lines(count),
+            Woken::Read(_) => self.read_last(),
+            Woken::Due => self.tick(),
+            Woken::Work => {}
+        }
+    }
+
+    fn wrote(&mut self, count: usize) {
+        let Some(outgoing) = &mut self.outgoing else { return };
+        if outgoing.wrote(count) {
+            let of = self.outgoing.take().and_then(|outgoing| outgoing.of);
+            if let Some(id) = of {
+                self.shared.tell(Input::Written { id: &id });
+            }
+        }
+    }
+
+    fn read_lines(&mut self, count: usize) {
+        self.reads += 1;
+        self.lines.filled(count);
+        while let Some(line) = self.lines.next_frame() {
+            self.shared.tell(Input::Line(line));
+        }
+    }
+
+    fn read_last(&mut self) {
+        self.life_mut(|life| {
+            life.stdout = None;
+            life.leash.iter().for_each(|look| look());
+        });
+        if let Some(line) = self.lines.finish() {
+            self.shared.tell(Input::Line(line));
+        }
+        self.shared.tell(Input::PipeClosed);
+    }
+
+    /// Stops to read while too much is unread.
+    fn pause_or_resume(&mut self) {
+        let is_crowded = self.shared.is_crowded(self.paused.is_some());
+        match (is_crowded, self.paused) {
+            (true, None) => {
+                self.paused = Some(Instant::now());
+                self.shared.tell(Input::Paused);
+            }
+            (false, Some(_)) => {
+                self.paused = None;
+                self.shared.tell(Input::Resumed);
+            }
+            _ => {}
+        }
+    }
+
+    fn life_mut(&mut self, change: impl FnOnce(&mut Life)) {
+        if let Some(life) = &mut self.life {
+            change(life);
+        }
+    }
+
+    fn tick(&mut self) {
+        let is_over = |since: Instant| since.elapsed() >= self.shared.settings.patience;
+        if self.paused.is_some_and(is_over) {
+            self.shared.end_slow();
+        }
+        self.shared.tell(Input::Tick);
+    }
+}
+
+async fn read(
+    stdout: Option<&mut Box<dyn AsyncRead + Send + Unpin>>,
+    lines: &mut Lines,
+) -> io::Result<usize> {
+    match stdout {
+        Some(stdout) => stdout.read(lines.space()).await,
+        None => pending().await,
+    }
+}
+
+async fn write(
+    stdin: Option<&mut Box<dyn AsyncWrite + Send + Unpin>>,
+    outgoing: Option<&Outgoing>,
+) -> io::Result<usize> {
+    match (stdin, outgoing) {
+        (Some(stdin), Some(outgoing)) => stdin.write(outgoing.rest()).await,
+        _ => pending().await,
+    }
+}
+
+async fn or_never<T>(later: Option<&mut Later<T>>) -> T {
+    match later {
+        Some(later) => later.await,
+        None => pending().await,
+    }
+}
+
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => pending().await,
+    }
+}

@@ -1,0 +1,159 @@
+//! What has happened about a request and was not read yet.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::{ClientError, Happened};
+
+/// The unread events of one request: its end comes last and exactly once.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    backlog: Mutex<Backlog>,
+    has_more: Notify,
+    /// Told whenever something was read.
+    was_read: Arc<Notify>,
+    /// The bytes in all queues.
+    in_all: Arc<AtomicUsize>,
+}
+
+#[derive(Debug, Default)]
+struct Backlog {
+    events: VecDeque<(usize, Happened)>,
+    bytes: usize,
+    /// The end was put in.
+    is_over: bool,
+    /// Nobody reads it any more.
+    is_left: bool,
+}
+
+impl Queue {
+    pub(crate) fn new(was_read: Arc<Notify>, in_all: Arc<AtomicUsize>) -> Self {
+        Self { backlog: Mutex::default(), has_more: Notify::new(), was_read, in_all }
+    }
+
+    /// Appends what happened; nothing is taken after the end.
+    pub(crate) fn push(&self, happened: Happened, size: usize) {
+        let mut backlog = self.lock();
+        if backlog.is_over || backlog.is_left {
+            return;
+        }
+        backlog.is_over = happened.is_end();
+        backlog.bytes += size;
+        backlog.events.push_back((size, happened));
+        self.in_all.fetch_add(size, Ordering::Relaxed);
+        drop(backlog);
+        self.has_more.notify_one();
+    }
+
+    /// What happened next; `None` after the end. A call that is dropped loses nothing.
+    pub(crate) async fn next(&self) -> Option<Happened> {
+        loop {
+            {
+                let mut backlog = self.lock();
+                if let Some((size, happened)) = backlog.events.pop_front() {
+                    backlog.bytes -= size;
+                    drop(backlog);
+                    self.in_all.fetch_sub(size, Ordering::Relaxed);
+                    self.was_read.notify_one();
+                    return Some(happened);
+                }
+                if backlog.is_over {
+                    return None;
+                }
+            }
+            self.has_more.notified().await;
+        }
+    }
+
+    /// How many bytes wait.
+    pub(crate) fn bytes(&self) -> usize {
+        self.lock().bytes
+    }
+
+    /// Lets go of everything that waits, and puts an end in its place, unless that was read.
+    pub(crate) fn give_up(&self, error: ClientError) {
+        let mut backlog = self.lock();
+        let was_read = backlog.is_over && backlog.events.is_empty();
+        self.empty(&mut backlog);
+        if !was_read && !backlog.is_left {
+            backlog.is_over = true;
+            backlog.events.push_back((0, Happened::Failed(error)));
+        }
+        drop(backlog);
+        self.has_more.notify_one();
+    }
+
+    /// Nobody reads any more.
+    pub(crate) fn leave(&self) {
+        let mut backlog = self.lock();
+        backlog.is_left = true;
+        self.empty(&mut backlog);
+        drop(backlog);
+        self.was_read.notify_one();
+    }
+
+    fn empty(&self, backlog: &mut Backlog) {
+        self.in_all.fetch_sub(backlog.bytes, Ordering::Relaxed);
+        backlog.bytes = 0;
+        backlog.events.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Backlog> {
+        self.backlog.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_wire::session::{Event, Reply};
+
+    use super::*;
+
+    fn queue() -> Queue {
+        Queue::new(Arc::default(), Arc::default())
+    }
+
+    fn said(event: Event) -> Happened {
+        let id = Some("1".to_owned());
+        Happened::Said(Arc::new(Reply { id, event, timestamp: 0, seq: None }))
+    }
+
+    #[tokio::test]
+    async fn nothing_follows_the_end() {
+        let queue = queue();
+        queue.push(said(Event::Token("a".into())), 10);
+        queue.push(said(Event::Done(None)), 10);
+        queue.push(said(Event::Token("b".into())), 10);
+        queue.push(Happened::Failed(ClientError::Lost), 10);
+        assert_eq!(queue.bytes(), 20);
+        assert!(!queue.next().await.unwrap().is_end());
+        assert!(queue.next().await.unwrap().is_end());
+        assert!(queue.next().await.is_none());
+        queue.give_up(ClientError::Lost);
+        assert!(queue.next().await.is_none());
+        assert_eq!(queue.in_all.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn giving_up_leaves_one_end() {
+        let queue = queue();
+        queue.push(said(Event::Token("a".into())), 10);
+        queue.push(said(Event::Done(None)), 10);
+        queue.give_up(ClientError::Lost);
+        assert!(matches!(queue.next().await, Some(Happened::Failed(ClientError::Lost))));
+        assert!(queue.next().await.is_none());
+        assert_eq!((queue.bytes(), queue.in_all.load(Ordering::Relaxed)), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_queue_that_nobody_reads_takes_nothing() {
+        let queue = queue();
+        queue.push(said(Event::Token("a".into())), 10);
+        queue.leave();
+        queue.push(said(Event::Token("b".into())), 10);
+        assert_eq!((queue.bytes(), queue.in_all.load(Ordering::Relaxed)), (0, 0));
+    }
+}

@@ -1,0 +1,157 @@
+//! What a client is to start, and its limits.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_wire::session::capability;
+
+/// The most turns (messages, edits, `clear_history`) that may be open at once; one more waits.
+pub const MOST_TURNS: usize = 192;
+/// The most other requests that may be open at once; one more waits.
+pub const MOST_ERRANDS: usize = 64;
+/// The most bytes of requests that wait for the runtime to read them; one more waits.
+pub const MOST_UNSENT: usize = 16 * 1024 * 1024;
+/// How many bytes of events may wait in one request before the runtime's output is no longer
+/// read. A single line may go over it.
+pub const MOST_UNREAD: usize = 16 * 1024 * 1024;
+/// The same for all requests together.
+pub const MOST_UNREAD_IN_ALL: usize = 64 * 1024 * 1024;
+
+/// What to start, and how long to wait for what. Every field may be changed.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The runtime's program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables that are set for it, or taken from it (`None`); it inherits the others.
+    pub env: Vec<(OsString, Option<OsString>)>,
+    /// Its working folder; ours if `None`.
+    pub cwd: Option<PathBuf>,
+    /// Where its stderr goes.
+    pub stderr: Stderr,
+    /// The extensions that `hello` says this front end takes.
+    pub capabilities: Vec<String>,
+    /// How long nothing may be heard about a request that is at work.
+    pub idle: Duration,
+    /// How long the runtime may take to say `ready`.
+    pub start: Duration,
+    /// How long a request may wait until the runtime has taken it: until it is started, and reads.
+    pub taken: Duration,
+    /// How long a cancelled request may take to end.
+    pub cancelled: Duration,
+    /// How long a request with too many unread events may keep the others waiting.
+    pub patience: Duration,
+    /// How soon it is started again.
+    pub back_off: BackOff,
+    /// How many bytes of the past are kept for watchers that come late.
+    pub kept: usize,
+}
+
+/// How soon a runtime that has died is started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackOff {
+    /// After the first death; each further death in a row doubles it.
+    pub first: Duration,
+    /// The most.
+    pub most: Duration,
+    /// A runtime that has lived so long is not counted with those that died before it.
+    pub reset_after: Duration,
+    /// How many deaths in a row are followed by another start; all if `None`.
+    pub most_restarts: Option<u32>,
+}
+
+/// Where the runtime's stderr goes.
+#[derive(Clone)]
+pub enum Stderr {
+    /// To ours.
+    Inherit,
+    /// Nowhere; only the last line is kept, for [`State::Died`](crate::State::Died).
+    Discard,
+    /// Line by line to a function, which must not block. Lines are cut at 8 KiB.
+    Lines(Arc<dyn Fn(&str) + Send + Sync>),
+}
+
+impl Settings {
+    /// Starts `program` without arguments, with everything else as it usually is.
+    #[must_use]
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        let taken = [
+            capability::THINKING,
+            capability::TOOL_PROGRESS,
+            capability::PERMISSION,
+            capability::NOTICE,
+        ];
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: None,
+            stderr: Stderr::Discard,
+            capabilities: taken.map(str::to_owned).to_vec(),
+            idle: Duration::from_mins(1),
+            start: Duration::from_secs(20),
+            taken: Duration::from_secs(30),
+            cancelled: Duration::from_secs(10),
+            patience: Duration::from_secs(10),
+            back_off: BackOff::default(),
+            kept: 8 * 1024 * 1024,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+}
+
+impl BackOff {
+    /// How long to wait after so many deaths in a row; `None` is for ever.
+    pub(crate) fn after(&self, deaths: u32) -> Option<Duration> {
+        if self.most_restarts.is_some_and(|most| deaths > most) {
+            return None;
+        }
+        let factor = 2_u32.saturating_pow(deaths.saturating_sub(1));
+        Some(self.first.saturating_mul(factor).min(self.most))
+    }
+}
+
+impl Default for BackOff {
+    fn default() -> Self {
+        Self {
+            first: Duration::from_millis(200),
+            most: Duration::from_secs(30),
+            reset_after: Duration::from_mins(1),
+            most_restarts: None,
+        }
+    }
+}
+
+impl fmt::Debug for Stderr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Inherit => "Inherit",
+            Self::Discard => "Discard",
+            Self::Lines(_) => "Lines(..)",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_doubles_up_to_a_limit() {
+        let back_off = BackOff::default();
+        let waits = [1, 2, 3, 8, 9, u32::MAX].map(|deaths| back_off.after(deaths).unwrap());
+        assert_eq!(waits.map(|wait| wait.as_millis()), [200, 400, 800, 25_600, 30_000, 30_000]);
+        let twice = BackOff { most_restarts: Some(2), ..back_off };
+        assert_eq!([1, 2, 3].map(|deaths| twice.after(deaths).is_some()), [true, true, false]);
+    }
+}

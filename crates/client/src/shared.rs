@@ -1,0 +1,232 @@
+//! What the handles of a client share with the task that serves them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use callgate_wire::session;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::Instant;
+
+use crate::core::{Core, Input, OVERHEAD, Output};
+use crate::event::{PassedOver, Seen, State, Watched};
+use crate::outbox::{Outbox, Outgoing};
+use crate::queue::Queue;
+use crate::ring::{Ring, Since};
+use crate::settings::{MOST_ERRANDS, MOST_TURNS, MOST_UNREAD, MOST_UNREAD_IN_ALL, MOST_UNSENT};
+use crate::{ClientError, Settings};
+
+/// What the handles of a client share with the task that serves them.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    inner: Mutex<Inner>,
+    begin: Instant,
+    /// Told when the task has something to do.
+    pub(crate) work: Arc<Notify>,
+    /// The number of the last that watchers can see.
+    seen: watch::Sender<u64>,
+    unread: Arc<AtomicUsize>,
+    pub(crate) turns: Arc<Semaphore>,
+    pub(crate) errands: Arc<Semaphore>,
+    pub(crate) unsent: Arc<Semaphore>,
+    pub(crate) settings: Settings,
+}
+
+#[derive(Debug)]
+struct Inner {
+    core: Core,
+    ring: Ring,
+    outbox: Outbox,
+    /// Those that somebody reads.
+    queues: HashMap<Arc<str>, Arc<Queue>>,
+    rooms: HashMap<Arc<str>, Rooms>,
+    orders: Orders,
+    seen: u64,
+}
+
+/// What a request takes of what is limited, until it is written and until it is over.
+#[derive(Debug)]
+pub(crate) struct Rooms {
+    pub(crate) unsent: Option<OwnedSemaphorePermit>,
+    pub(crate) _open: OwnedSemaphorePermit,
+}
+
+/// What the task is to do with the process.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Orders {
+    pub(crate) start: bool,
+    pub(crate) end: bool,
+    pub(crate) is_over: bool,
+}
+
+impl Shared {
+    pub(crate) fn new(settings: Settings, name: String) -> Self {
+        let inner = Inner {
+            core: Core::new(settings.clone(), name),
+            ring: Ring::new(settings.kept),
+            outbox: Outbox::default(),
+            queues: HashMap::new(),
+            rooms: HashMap::new(),
+            orders: Orders::default(),
+            seen: 0,
+        };
+        Self {
+            inner: Mutex::new(inner),
+            begin: Instant::now(),
+            work: Arc::default(),
+            seen: watch::Sender::new(0),
+            unread: Arc::default(),
+            turns: Arc::new(Semaphore::new(MOST_TURNS)),
+            errands: Arc::new(Semaphore::new(MOST_ERRANDS)),
+            unsent: Arc::new(Semaphore::new(MOST_UNSENT)),
+            settings,
+        }
+    }
+
+    /// Tells the core, and does what it says.
+    pub(crate) fn tell(&self, input: Input<'_>) {
+        let mut inner = self.lock();
+        let now = self.begin.elapsed();
+        for output in inner.core.handle(now, input) {
+            inner.apply(output);
+        }
+        let seen = inner.seen;
+        drop(inner);
+        self.seen.send_if_modified(|last| std::mem::replace(last, seen) != seen);
+    }
+
+    /// Like [`tell`](Self::tell), from a handle: the task is woken.
+    pub(crate) fn ask(&self, input: Input<'_>) {
+        self.tell(input);
+        self.work.notify_one();
+    }
+
+    /// Sends a request, which has the room that it needs.
+    pub(crate) fn send(&self, request: session::Request, line: Vec<u8>, rooms: Rooms) {
+        self.lock().rooms.insert(Arc::from(request.id.as_str()), rooms);
+        self.ask(Input::Ask { request: Arc::new(request), line });
+    }
+
+    /// A place for what happens about a request.
+    pub(crate) fn new_queue(&self, id: &Arc<str>) -> Arc<Queue> {
+        let queue = Arc::new(Queue::new(Arc::clone(&self.work), Arc::clone(&self.unread)));
+        self.lock().queues.insert(Arc::clone(id), Arc::clone(&queue));
+        queue
+    }
+
+    /// Nobody reads what happens about a request any more.
+    pub(crate) fn leave_queue(&self, id: &str) {
+        if let Some(queue) = self.lock().queues.remove(id) {
+            queue.leave();
+        }
+    }
+
+    pub(crate) fn is_open(&self, id: &str) -> bool {
+        self.lock().core.is_open(id)
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.lock().core.state().clone()
+    }
+
+    pub(crate) fn passed_over(&self) -> PassedOver {
+        self.lock().core.passed_over()
+    }
+
+    /// What the task has to do since it asked last.
+    pub(crate) fn take_orders(&self) -> Orders {
+        let mut inner = self.lock();
+        let orders = inner.orders;
+        inner.orders = Orders { is_over: orders.is_over, ..Orders::default() };
+        orders
+    }
+
+    /// The next line to be written.
+    pub(crate) fn next_line(&self) -> Option<Outgoing> {
+        self.lock().outbox.pop()
+    }
+
+    /// When the core has to be told that time has passed.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let deadline = self.lock().core.deadline()?;
+        self.begin.checked_add(deadline)
+    }
+
+    /// Whether more is unread than may be; once it is, half has to be read.
+    pub(crate) fn is_crowded(&self, was_crowded: bool) -> bool {
+        let share = if was_crowded { 2 } else { 1 };
+        let in_all = self.unread.load(Ordering::Relaxed);
+        // No queue holds more than all do.
+        in_all > MOST_UNREAD_IN_ALL / share
+            || (in_all > MOST_UNREAD / share
+                && self.lock().queues.values().any(|queue| queue.bytes() > MOST_UNREAD / share))
+    }
+
+    /// Gives up the requests with the most that is unread, until there is room.
+    pub(crate) fn end_slow(&self) {
+        while self.is_crowded(true) {
+            let queues = self.lock().queues.clone();
+            let Some((id, queue)) = queues.iter().max_by_key(|(_, queue)| queue.bytes()) else {
+                return;
+            };
+            queue.give_up(ClientError::NotRead { after: self.settings.patience });
+            self.tell(Input::NotRead { id });
+        }
+    }
+
+    /// The first number for a watcher, and how it hears of more.
+    pub(crate) fn watch(&self, since: Since) -> (u64, watch::Receiver<u64>) {
+        (self.lock().ring.begin(since), self.seen.subscribe())
+    }
+
+    /// What a watcher gets that waits for `wanted`, and whether there may be more.
+    pub(crate) fn look(&self, wanted: u64) -> (Option<Watched>, bool) {
+        let inner = self.lock();
+        (inner.ring.get(wanted), !inner.orders.is_over)
+    }
+
+    /// The task is gone: nobody is left waiting.
+    pub(crate) fn abandon(&self) {
+        self.tell(Input::Leave);
+        // Should the process not be gone yet, its keeper sees to it.
+        self.tell(Input::Exited { status: None, last_words: None });
+        self.tell(Input::NotStarted { why: "the session is closed".to_owned() });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn apply(&mut self, output: Output) {
+        match output {
+            Output::Start => self.orders.start = true,
+            Output::End => {
+                self.orders.end = true;
+                self.outbox.clear();
+            }
+            Output::Over => self.orders.is_over = true,
+            Output::Write { line, of } => {
+                let rooms = of.as_ref().and_then(|id| self.rooms.get_mut(id));
+                self.outbox.push(line, of, rooms.and_then(|rooms| rooms.unsent.take()));
+            }
+            Output::Withdraw { id } => self.outbox.withdraw(&id),
+            Output::Seen { what, size } => self.show(what, size),
+            Output::Happened { id, happened, size } => {
+                if happened.is_end() {
+                    self.rooms.remove(&id);
+                }
+                if let Some(queue) = self.queues.get(&id) {
+                    queue.push(happened.clone(), size);
+                }
+                self.show(Seen::Happened { id, happened }, size.max(OVERHEAD));
+            }
+        }
+    }
+
+    fn show(&mut self, what: Seen, size: usize) {
+        self.ring.push(self.core.epoch(), what, size);
+        self.seen += 1;
+    }
+}

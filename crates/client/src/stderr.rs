@@ -1,0 +1,141 @@
+//! What the runtime writes on stderr: line by line to whoever wants it, the last without secrets.
+
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use callgate_wire::frame::{Line, Lines};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::task::JoinHandle;
+
+use crate::{Settings, Stderr};
+
+/// The longest line; a longer one is cut.
+const LONGEST_LINE: usize = 8 * 1024;
+/// How much of the last line is kept, in characters.
+const LONGEST_WORDS: usize = 400;
+/// A shorter value is not worth masking: it would hit innocent words.
+const SHORTEST_SECRET: usize = 8;
+/// Names of variables that hold secrets have one of these in them.
+const SECRET_NAMES: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
+
+/// The stderr of one process, read until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    last: Arc<Mutex<Option<String>>>,
+    reading: JoinHandle<()>,
+}
+
+impl Follower {
+    pub(crate) fn start(pipe: impl AsyncRead + Unpin + Send + 'static, stderr: Stderr) -> Self {
+        let last = Arc::default();
+        let reading = tokio::spawn(follow(pipe, stderr, Arc::clone(&last)));
+        Self { last, reading }
+    }
+
+    /// Waits until there is no more to come.
+    pub(crate) async fn read_to_its_end(&mut self) {
+        (&mut self.reading).await.ok();
+    }
+
+    /// The last line, masked and short.
+    pub(crate) fn last_words(&self, secrets: &[String]) -> Option<String> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(shown(&last, secrets))
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.reading.abort();
+    }
+}
+
+async fn follow(
+    mut pipe: impl AsyncRead + Unpin,
+    stderr: Stderr,
+    last: Arc<Mutex<Option<String>>>,
+) {
+    let tell = |line: &str| {
+        if let Stderr::Lines(tell) = &stderr {
+            tell(line);
+        }
+        if !line.trim().is_empty() {
+            *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(line.to_owned());
+        }
+    };
+    let mut lines = Lines::new(LONGEST_LINE);
+    while let Ok(count) = pipe.read(lines.space()).await {
+        lines.filled(count);
+        let mut next = if count == 0 { lines.finish() } else { lines.next_frame() };
+        while let Some(line) = next {
+            match line {
+                Line::Whole(line) => tell(&String::from_utf8_lossy(line)),
+                Line::TooLong(line) => tell(&format!("(a line of {} bytes)", line.size)),
+            }
+            next = lines.next_frame();
+        }
+        if count == 0 {
+            return;
+        }
+    }
+}
+
+/// The values of the process's variables that are secrets by their names.
+pub(crate) fn secrets(settings: &Settings) -> Vec<String> {
+    let own = std::env::vars_os();
+    let given = settings.env.iter().cloned();
+    let given = given.filter_map(|(name, value)| Some((name, value?)));
+    let is_secret = |name: &OsString| {
+        let name = name.to_string_lossy().to_uppercase();
+        SECRET_NAMES.iter().any(|part| name.contains(part))
+    };
+    let values = own.chain(given).filter(|(name, _)| is_secret(name));
+    let values = values.map(|(_, value)| value.to_string_lossy().into_owned());
+    values.filter(|value| value.len() >= SHORTEST_SECRET).collect()
+}
+
+/// A line of stderr as a screen may show it.
+fn shown(line: &str, secrets: &[String]) -> String {
+    let masked = secrets.iter().fold(line.to_owned(), |line, secret| line.replace(secret, "***"));
+    let words = masked.split(char::is_whitespace).map(|word| match word.find("sk-") {
+        Some(at) if word.len() - at > 2 * SHORTEST_SECRET => format!("{}***", &word[..at]),
+        _ => word.to_owned(),
+    });
+    let text = words.collect::<Vec<_>>().join(" ");
+    let clean = text.trim().chars().filter(|c| !c.is_control());
+    clean.take(LONGEST_WORDS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn every_line_is_told_and_the_last_is_kept_without_secrets() {
+        let mut settings = Settings::new("x");
+        let secret = (OsString::from("MY_API_KEY"), Some(OsString::from("hunter2-hunter2")));
+        settings.env.push(secret);
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&told);
+        let stderr = Stderr::Lines(Arc::new(move |line| sink.lock().unwrap().push(line.len())));
+        let text = format!(
+            "one\n{}\n\nkey=hunter2-hunter2 and sk-ant-api03-0123456789\x1b[0m",
+            "x".repeat(9000)
+        );
+        let mut follower = Follower::start(std::io::Cursor::new(text), stderr);
+        follower.read_to_its_end().await;
+        assert_eq!(*told.lock().unwrap(), [3, 22, 51]);
+        let words = follower.last_words(&secrets(&settings));
+        assert_eq!(words.as_deref(), Some("key=*** and ***"));
+    }
+
+    #[tokio::test]
+    async fn long_words_are_cut_and_silence_is_nothing() {
+        let mut follower = Follower::start(std::io::Cursor::new("ä".repeat(2000)), Stderr::Discard);
+        follower.read_to_its_end().await;
+        assert_eq!(follower.last_words(&[]).unwrap().chars().count(), LONGEST_WORDS);
+        let mut silent = Follower::start(std::io::Cursor::new(" \n\n"), Stderr::Discard);
+        silent.read_to_its_end().await;
+        assert_eq!(silent.last_words(&[]), None);
+    }
+}

@@ -1,0 +1,53 @@
+//! Everything that happens, for a screen.
+
+use std::sync::Arc;
+
+use tokio::sync::watch::Receiver;
+
+use crate::client::Handle;
+use crate::ring::Since;
+use crate::{Seen, Watched};
+
+/// Everything that happens in a session: what is asked, what comes of it, and how the process is.
+///
+/// A watcher that is slow holds up nobody; what is no longer kept when it comes to it, it hears
+/// as [`Seen::Missed`].
+#[derive(Debug)]
+pub struct Watch {
+    wanted: u64,
+    seen: Receiver<u64>,
+    handle: Arc<Handle>,
+}
+
+impl Watch {
+    pub(crate) fn new(handle: Arc<Handle>, since: Since) -> Self {
+        let (wanted, seen) = handle.shared.watch(since);
+        Self { wanted, seen, handle }
+    }
+
+    /// What happens next; `None` when the session is over. A call that is dropped loses nothing.
+    pub async fn next(&mut self) -> Option<Watched> {
+        loop {
+            self.seen.mark_unchanged();
+            match self.handle.shared.look(self.wanted) {
+                (Some(watched), _) => {
+                    self.wanted = watched.seq + 1;
+                    return Some(watched);
+                }
+                (None, false) => return None,
+                // The sender lives as long as the handle.
+                (None, true) => self.seen.changed().await.ok()?,
+            }
+        }
+    }
+
+    /// Waits for something in particular, and passes over the rest.
+    pub async fn find<T>(&mut self, mut wanted: impl FnMut(&Seen) -> Option<T>) -> Option<T> {
+        while let Some(watched) = self.next().await {
+            if let Some(found) = wanted(&watched.what) {
+                return Some(found);
+            }
+        }
+        None
+    }
+}
