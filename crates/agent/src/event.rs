@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::engine::{EngineError, Usage};
+use crate::history::HistoryError;
 use crate::tool::Channel;
 
 /// Something that a front end may show.
@@ -120,6 +121,19 @@ impl Failure {
     #[must_use]
     pub fn passing(kind: &'static str, text: impl Into<String>) -> Self {
         Self { kind, status: None, retryable: true, text: text.into() }
+    }
+}
+
+impl From<HistoryError> for Failure {
+    fn from(error: HistoryError) -> Self {
+        let kind = match error {
+            HistoryError::Unknown(_) => "not_found",
+            HistoryError::InUse(_) => "in_use",
+            HistoryError::Exists(_) => "exists",
+            HistoryError::BadId | HistoryError::BadTitle => "protocol",
+            _ => "history",
+        };
+        Self::lasting(kind, error.to_string())
     }
 }
 

@@ -36,6 +36,9 @@ const STOPPED: &str = "[The user stopped this answer.]";
 pub struct Bounds {
     /// How often the model may be asked.
     pub most_rounds: u32,
+    /// Whether a message that was stopped before any answer is kept. One that takes another's
+    /// place is not: it would take the other's answer away.
+    pub keeps_unanswered: bool,
 }
 
 /// What is to be done.
@@ -233,6 +236,9 @@ impl Turn {
         todo.push(Do::Drop);
         if self.calls.is_empty() {
             if self.answer.is_silent() {
+                if self.rounds <= 1 && !self.bounds.keeps_unanswered {
+                    return;
+                }
                 self.answer.text(STOPPED);
             }
             return self.keep_round(todo);

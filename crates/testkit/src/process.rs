@@ -272,6 +272,12 @@ impl Piped {
         }
     }
 
+    /// The next line of stdout without its newline, or nothing at its end.
+    pub fn recv_line_or_end(&mut self) -> Option<String> {
+        let line = String::from_utf8(self.next_line()?);
+        Some(line.unwrap_or_else(|error| self.fail(&format!("stdout is not UTF-8: {error}"))))
+    }
+
     /// Waits for the end of stdout and fails if a line comes instead.
     pub fn recv_end(&mut self) {
         if let Some(line) = self.next_line() {

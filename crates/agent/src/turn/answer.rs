@@ -25,10 +25,9 @@ impl Building {
             Some(Block::Thinking { thinking, signature }) if signature.is_empty() => {
                 thinking.push_str(piece);
             }
-            _ => self.blocks.push(Block::Thinking {
-                thinking: piece.to_owned(),
-                signature: String::new(),
-            }),
+            _ => self
+                .blocks
+                .push(Block::Thinking { thinking: piece.to_owned(), signature: String::new() }),
         }
     }
 
@@ -36,10 +35,9 @@ impl Building {
         match self.blocks.last_mut() {
             Some(Block::Thinking { signature, .. }) => signature.push_str(piece),
             // Some models sign a thought that they do not show.
-            _ => self.blocks.push(Block::Thinking {
-                thinking: String::new(),
-                signature: piece.to_owned(),
-            }),
+            _ => self
+                .blocks
+                .push(Block::Thinking { thinking: String::new(), signature: piece.to_owned() }),
         }
     }
 

@@ -43,11 +43,7 @@ impl fmt::Debug for Calls {
 
 impl Calls {
     pub(super) fn new(is_read_only: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        Self {
-            all: Vec::new(),
-            is_read_only: Box::new(is_read_only),
-            names: HashSet::new(),
-        }
+        Self { all: Vec::new(), is_read_only: Box::new(is_read_only), names: HashSet::new() }
     }
 
     /// Takes a call in and gives the name under which it goes: the model's own, unless another

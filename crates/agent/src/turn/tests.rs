@@ -14,7 +14,7 @@ fn raw(json: &str) -> Box<RawValue> {
 
 fn turn(most_rounds: u32) -> Turn {
     let user = Message::user(vec![Block::text("hello")]);
-    Turn::new(user, Bounds { most_rounds }, |name| name.starts_with("read"))
+    Turn::new(user, Bounds { most_rounds, keeps_unanswered: true }, |name| name.starts_with("read"))
 }
 
 fn text(text: &str) -> Piece {
@@ -162,10 +162,8 @@ fn tools_that_change_nothing_run_beside_each_other_and_others_alone() {
 
 #[test]
 fn trouble_before_the_first_token_is_tried_again() {
-    let limited = EngineError {
-        retry_after: Some(Duration::from_secs(7)),
-        ..trouble(Trouble::RateLimit)
-    };
+    let limited =
+        EngineError { retry_after: Some(Duration::from_secs(7)), ..trouble(Trouble::RateLimit) };
     check(
         &mut turn(9),
         vec![
@@ -176,14 +174,14 @@ fn trouble_before_the_first_token_is_tried_again() {
             In::Failed(trouble(Trouble::Server)),
             In::Failed(trouble(Trouble::Server)),
         ],
-        &expect![[r#"
+        &expect![[r"
             ask after 0ns
             notice retry: Overloaded (trying again in 0.5 s) | ask after 500ms
             notice retry: RateLimit (trying again in 7.0 s) | ask after 7s
             notice retry: Server (trying again in 2.0 s) | ask after 2s
             notice retry: Server (trying again in 4.0 s) | ask after 4s
             failed server: Server
-        "#]],
+        "]],
     );
 }
 
@@ -352,7 +350,9 @@ fn play(turn: &mut Turn, what: u8, which: u8, todo: &mut Vec<Do>) {
         0..=2 => turn.piece(text(["a", " ", "", "b"][at]), todo),
         3 => turn.piece(Piece::Thinking("hm".to_owned()), todo),
         4 => turn.piece(Piece::Signature("s".to_owned()), todo),
-        5 | 6 => turn.piece(tool(["a", "b", "", "a"][at], ["read", "write", "x", "read"][at]), todo),
+        5 | 6 => {
+            turn.piece(tool(["a", "b", "", "a"][at], ["read", "write", "x", "read"][at]), todo);
+        }
         7 | 8 => turn.piece(Piece::End(stops[at].clone()), todo),
         9 => turn.failed(trouble(kinds[at]), todo),
         10 => turn.silent(todo),

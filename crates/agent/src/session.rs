@@ -1,0 +1,334 @@
+//! The session: a front end's requests in, what happens out.
+//!
+//! One task reads requests and decides what becomes of them; each conversation has a lane in
+//! which its turns run one after the other, each as a task of its own. All that is said passes
+//! through [`Output`], which keeps the order.
+
+mod attach;
+mod commands;
+mod drive;
+mod intake;
+mod lanes;
+mod log;
+mod options;
+mod order;
+mod output;
+mod prepare;
+mod spending;
+#[cfg(test)]
+mod tests;
+mod uses;
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use callgate_wire::session::{BUSY, Command, ErrorData, Event, IDLE, Request, Status, Unreadable};
+use tokio::sync::{mpsc, watch};
+use tokio::task::{Id, JoinError, JoinSet};
+
+use crate::event::Failure;
+use crate::tool::{Spec, Tool};
+use commands::Current;
+use intake::Incoming;
+use lanes::{Job, Lanes, Work};
+pub use log::{Level, Log};
+pub use options::Options;
+pub use order::MOST_OPEN;
+use output::Output;
+pub use output::ROOM;
+use spending::Spending;
+
+/// How long the last words may take when the runtime is told to end.
+const LAST_WORDS: Duration = Duration::from_millis(800);
+/// How long turns may take to end when the runtime is told to.
+const LAST_DEEDS: Duration = Duration::from_secs(1);
+/// How long the last words may take when all is done and the front end still reads.
+const ALL_SAID: Duration = Duration::from_mins(10);
+
+/// How a runtime is told to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// By a signal: open turns are ended, and all is said before it goes.
+    Asked,
+    /// There is nobody left to tell anything.
+    Alone,
+}
+
+/// What all turns share.
+struct Shared {
+    options: Options,
+    tools: HashMap<&'static str, Arc<dyn Tool>>,
+    specs: Arc<[Spec]>,
+    output: Output,
+    spending: Spending,
+}
+
+/// Why a request is to stop.
+#[derive(Debug, Clone)]
+enum Halt {
+    /// The front end does not want it any more.
+    Cancelled,
+    /// The runtime ends.
+    Ending(Failure),
+}
+
+/// The session's own state.
+struct Session {
+    shared: Arc<Shared>,
+    started: Instant,
+    lanes: Lanes,
+    /// The requests that are at work, and how to stop them.
+    halts: HashMap<String, watch::Sender<Option<Halt>>>,
+    jobs: JoinSet<()>,
+    named: HashMap<Id, (String, Option<String>)>,
+    current: Arc<Current>,
+}
+
+/// Says `ready` and serves requests from `input` until it ends, `ending` comes, or nobody reads
+/// `output` any more. All requests have their end by then.
+pub async fn serve(
+    options: Options,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    mut ending: mpsc::Receiver<Ending>,
+) -> io::Result<()> {
+    let output = Output::start(output, options.log.clone())?;
+    output.ready();
+    let mut requests = intake::start(input)?;
+    let current = Current::find(&options.history, options.resume).await;
+    let mut session = Session::new(options, output.clone(), current);
+    let (mut is_open, mut ending_is_open) = (true, true);
+    loop {
+        tokio::select! {
+            biased;
+            () = output.gone() => return session.leave(Ending::Alone).await,
+            asked = ending.recv(), if ending_is_open => match asked {
+                Some(ending) => return session.leave(ending).await,
+                None => ending_is_open = false,
+            },
+            Some(ended) = session.jobs.join_next_with_id() => session.job_ended(&ended),
+            incoming = requests.recv(), if is_open => match incoming {
+                Some(incoming) => session.take(incoming),
+                None => is_open = false,
+            },
+            else => break,
+        }
+        if !is_open && session.jobs.is_empty() {
+            break;
+        }
+    }
+    output.close(|| Event::error("the runtime has ended"), ALL_SAID).await;
+    Ok(())
+}
+
+impl Session {
+    fn new(options: Options, output: Output, current: Current) -> Self {
+        let tools: HashMap<_, _> =
+            options.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect();
+        let specs = options.tools.iter().map(|tool| tool.spec().clone()).collect();
+        let spending = Spending::default();
+        let shared = Arc::new(Shared { options, tools, specs, output, spending });
+        Self {
+            shared,
+            started: Instant::now(),
+            lanes: Lanes::default(),
+            halts: HashMap::new(),
+            jobs: JoinSet::new(),
+            named: HashMap::new(),
+            current: Arc::new(current),
+        }
+    }
+
+    fn take(&mut self, incoming: Incoming) {
+        let log = &self.shared.options.log;
+        match incoming {
+            Incoming::Request(request) => {
+                log.message("received", request.command.kind(), Some(&request.id));
+                self.request(*request);
+            }
+            Incoming::Unreadable(Unreadable { id, reason }) => {
+                self.unreadable(id.as_deref(), &reason.to_string());
+            }
+            Incoming::TooLong { size, id } => {
+                let most = callgate_wire::session::MAX_LINE;
+                let text = format!("a line of {size} bytes was dropped: a line may have {most}");
+                self.unreadable(id.as_deref(), &text);
+            }
+            Incoming::Broken(error) => {
+                log.say(Level::Error, &format!("cannot read standard input: {error}"));
+            }
+        }
+    }
+
+    /// A line that is no request.
+    fn unreadable(&self, id: Option<&str>, why: &str) {
+        self.shared.options.log.say(Level::Warn, why);
+        let data = ErrorData { kind: "protocol".to_owned(), status: None, retryable: false };
+        let event = Event::Error { error: why.to_owned(), data: Some(data) };
+        // An id that is open belongs to another request, which this is not the end of.
+        let is_open = id.is_some_and(|id| self.shared.output.is_open(id));
+        self.shared.output.refuse(id.filter(|_| !is_open), event);
+    }
+
+    fn request(&mut self, request: Request) {
+        let Request { id, command } = request;
+        let output = self.shared.output.clone();
+        if let Err(refused) = output.begin(&id) {
+            let data = ErrorData { kind: "protocol".to_owned(), status: None, retryable: false };
+            let event = Event::Error { error: refused.to_string(), data: Some(data) };
+            return output.refuse(Some(&id), event);
+        }
+        if command.is_extension() && !output.is_greeted() {
+            let text = format!("`{}` is an extension: send `hello` first", command.kind());
+            return output.say(&id, failed(Failure::lasting("protocol", text)));
+        }
+        match command {
+            Command::GetStatus => self.status(id),
+            Command::Hello { capabilities } => {
+                output.greeted(&capabilities);
+                output.say(&id, Event::Done(None));
+            }
+            Command::Cancel { target } => self.cancel(&id, &target),
+            Command::Replay { from_seq } => output.say(&id, replay(&output, from_seq)),
+            Command::UserMessage(said) => self.queue(&id, said.conversation_id(), Work::Say(said)),
+            Command::EditLast(said) => self.queue(&id, said.conversation_id(), Work::Edit(said)),
+            ref command @ Command::Regenerate { .. } => {
+                self.queue(&id, command.conversation_id(), Work::Regenerate);
+            }
+            ref command @ Command::ClearHistory { .. } => {
+                self.queue(&id, command.conversation_id(), Work::Clear);
+            }
+            Command::DeleteConversation { conversation_id } => {
+                self.queue(&id, Some(conversation_id), Work::Delete);
+            }
+            command => self.at_once(id, command),
+        }
+    }
+
+    /// Puts a job at the end of its conversation's lane.
+    fn queue(&mut self, id: &str, conversation: Option<String>, work: Work) {
+        let (halt, _) = watch::channel(None);
+        self.halts.insert(id.to_owned(), halt);
+        let job = Job { id: id.to_owned(), work };
+        let lane = conversation.unwrap_or_else(|| self.current.name());
+        if let Some(job) = self.lanes.add(&lane, job) {
+            return self.start(lane, job);
+        }
+        let text = "waits until the message before it is answered".to_owned();
+        let notice = callgate_wire::session::Notice { kind: "queued".to_owned(), text };
+        self.shared.output.say(id, Event::Notice(notice));
+    }
+
+    fn start(&mut self, lane: String, job: Job) {
+        let Some(halt) = self.halts.get(&job.id).map(watch::Sender::subscribe) else { return };
+        let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
+        let (id, conversation) = (job.id.clone(), lane.clone());
+        let task = self.jobs.spawn(async move {
+            prepare::run(&shared, &current, &conversation, job, halt).await;
+        });
+        self.named.insert(task.id(), (id, Some(lane)));
+    }
+
+    /// Does something that waits for nothing but the history.
+    fn at_once(&mut self, id: String, command: Command) {
+        let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
+        let name = id.clone();
+        let task = self.jobs.spawn(async move {
+            let event = commands::run(&shared, &current, command).await;
+            shared.output.say(&id, event.unwrap_or_else(failed));
+        });
+        self.named.insert(task.id(), (name, None));
+    }
+
+    /// A task has ended; whatever it did, its request has an end now, and the next one begins.
+    fn job_ended(&mut self, ended: &Result<(Id, ()), JoinError>) {
+        let task = match ended {
+            Ok((task, ())) => *task,
+            Err(error) => error.id(),
+        };
+        let Some((id, lane)) = self.named.remove(&task) else { return };
+        self.halts.remove(&id);
+        if self.shared.output.is_open(&id) {
+            let text = "the request ended by a mistake in callgate: please report this";
+            self.shared.output.say(&id, failed(Failure::lasting("internal", text)));
+        }
+        let next = lane.and_then(|lane| self.lanes.ended(&lane).map(|job| (lane, job)));
+        if let Some((lane, job)) = next {
+            self.start(lane, job);
+        }
+    }
+
+    fn cancel(&mut self, id: &str, target: &str) {
+        let output = &self.shared.output;
+        if self.lanes.remove(target) {
+            self.halts.remove(target);
+            output.say(target, drive::cancelled());
+        } else if let Some(halt) = self.halts.get(target) {
+            halt.send_replace(Some(Halt::Cancelled));
+        } else {
+            let text = "no message of this id is open: it has ended, or never began";
+            return output.say(id, failed(Failure::lasting("not_found", text)));
+        }
+        output.say(id, Event::Done(None));
+    }
+
+    /// Answers `get_status`, at once also while much is going on.
+    fn status(&mut self, id: String) {
+        let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
+        let state = if self.halts.is_empty() { IDLE } else { BUSY };
+        let uptime = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let name = id.clone();
+        let task = self.jobs.spawn(async move {
+            let (conversation, length) = current.length(&shared).await;
+            let options = &shared.options;
+            let status = Status {
+                state: state.to_owned(),
+                conversation_length: length,
+                uptime,
+                engine: Some(options.engine.name().to_owned()),
+                engine_reason: Some(options.engine_reason.clone()),
+                model: Some(options.engine.model().to_owned()),
+                conversation_id: Some(conversation),
+            };
+            shared.output.say(&id, Event::Status(status));
+        });
+        self.named.insert(task.id(), (name, None));
+    }
+
+    /// Ends all that is open, and goes.
+    async fn leave(mut self, ending: Ending) -> io::Result<()> {
+        let text = "the runtime was told to end: send the message again once it is back";
+        let failure = Failure::passing("shutdown", text);
+        for id in self.lanes.clear() {
+            self.shared.output.say(&id, failed(failure.clone()));
+        }
+        for halt in self.halts.values() {
+            halt.send_replace(Some(Halt::Ending(failure.clone())));
+        }
+        let all = async { while self.jobs.join_next().await.is_some() {} };
+        tokio::time::timeout(LAST_DEEDS, all).await.ok();
+        self.jobs.abort_all();
+        if ending == Ending::Asked {
+            self.shared.output.close(|| failed(failure.clone()), LAST_WORDS).await;
+        }
+        Ok(())
+    }
+}
+
+fn replay(output: &Output, from: u64) -> Event {
+    match output.replay(from) {
+        Ok(replayed) => Event::done(&replayed),
+        Err(oldest) => {
+            let text = format!("response {from} is not kept any more: the oldest is {oldest}");
+            failed(Failure::lasting("not_found", text))
+        }
+    }
+}
+
+/// The end of a request that failed.
+fn failed(failure: Failure) -> Event {
+    let Failure { kind, status, retryable, text } = failure;
+    Event::Error { error: text, data: Some(ErrorData { kind: kind.to_owned(), status, retryable }) }
+}

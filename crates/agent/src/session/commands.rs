@@ -1,0 +1,145 @@
+//! Requests about conversations and questions, which wait for no turn.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use callgate_wire::session::{
+    Command, Conversation, Created, Decision, Event, Listed, Loaded, PastMessage, PermissionAnswer,
+};
+use serde_json::value::to_raw_value;
+
+use super::{Shared, failed};
+use crate::event::Failure;
+use crate::gate::{Answer, Decision as Decided};
+use crate::history::History;
+
+/// How many conversations or messages are given when nobody says how many.
+const PAGE: usize = 100;
+/// The conversation of messages that name none.
+#[derive(Debug)]
+pub(super) struct Current {
+    id: Mutex<String>,
+    /// Its length, as long as nothing has changed it.
+    length: Mutex<Option<(String, u64)>>,
+}
+
+impl Current {
+    /// The one that was used last, where that is wanted; else one that nobody has used yet.
+    pub(super) async fn find(history: &History, resume: bool) -> Self {
+        // A history that cannot be read is told of by the first message.
+        let last = if resume { history.last().await.ok().flatten() } else { None };
+        Self { id: Mutex::new(last.unwrap_or_else(fresh)), length: Mutex::new(None) }
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.id.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, id: &str) {
+        id.clone_into(&mut self.id.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Something has changed the conversation.
+    pub(super) fn forget_length(&self, conversation: &str) {
+        let mut length = self.length.lock().unwrap_or_else(PoisonError::into_inner);
+        length.take_if(|(of, _)| of == conversation);
+    }
+
+    /// The current conversation and how many messages it has.
+    pub(super) async fn length(&self, shared: &Arc<Shared>) -> (String, u64) {
+        let name = self.name();
+        let known = self.length.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(known) = known.filter(|(of, _)| *of == name) {
+            return known;
+        }
+        // A history that cannot be read has been told of elsewhere, and holds nothing for anybody.
+        let length = shared.options.history.length(&name).await.unwrap_or(0);
+        let known = (name, length);
+        *self.length.lock().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
+        known
+    }
+}
+
+/// A name that no conversation has.
+fn fresh() -> String {
+    format!("conv-{}", uuid::Uuid::new_v4())
+}
+
+/// Does what a request asks for, and gives its end.
+pub(super) async fn run(
+    shared: &Arc<Shared>,
+    current: &Current,
+    command: Command,
+) -> Result<Event, Failure> {
+    let history = &shared.options.history;
+    match command {
+        Command::NewConversation { conversation_id, title } => {
+            let id = history.create(conversation_id.as_deref(), title.as_deref()).await?;
+            current.set(&id);
+            Ok(Event::done(&Created { conversation_id: id }))
+        }
+        Command::ListConversations { limit, before } => {
+            let listed = history.list(page(limit), before).await?;
+            let conversations = listed.into_iter().map(conversation).collect();
+            Ok(Event::done(&Listed { conversations, current: Some(current.name()) }))
+        }
+        Command::LoadConversation { conversation_id, limit, before } => {
+            let page = history.page(&conversation_id, page(limit), before).await?;
+            let past = |message: &crate::message::Message| {
+                let content = to_raw_value(&message.content).ok()?;
+                Some(PastMessage { role: message.role.name().to_owned(), content })
+            };
+            let loaded = Loaded {
+                conversation_id: conversation_id.clone(),
+                title: page.title,
+                messages: page.messages.iter().filter_map(past).collect(),
+                first: page.first,
+                length: page.length,
+            };
+            current.set(&conversation_id);
+            Ok(Event::done(&loaded))
+        }
+        Command::RenameConversation { conversation_id, title } => {
+            history.rename(&conversation_id, &title).await?;
+            Ok(Event::Done(None))
+        }
+        Command::PermissionAnswer(answer) => {
+            match shared.options.gate.answer(decided(answer)).await {
+                Ok(_) => Ok(Event::Done(None)),
+                Err(why) => Err(Failure::lasting("too_late", why)),
+            }
+        }
+        command => {
+            let text = format!("`{}` cannot be done at once", command.kind());
+            Ok(failed(Failure::lasting("internal", text)))
+        }
+    }
+}
+
+fn page(limit: Option<u32>) -> usize {
+    limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(usize::MAX)).max(1)
+}
+
+fn conversation(listed: crate::history::Listed) -> Conversation {
+    let crate::history::Listed { id, title, length, created_ms, updated_ms } = listed;
+    Conversation {
+        conversation_id: id,
+        title,
+        length,
+        created_at: created_ms,
+        updated_at: updated_ms,
+    }
+}
+
+fn decided(answer: PermissionAnswer) -> Answer {
+    let PermissionAnswer { question, decision, message, input } = answer;
+    let decision = match (decision, input, message) {
+        (Decision::Allow, Some(input), _) => Decided::AllowEdited(input),
+        (Decision::Allow, None, _) => Decided::Allow,
+        (Decision::AllowAlways, ..) => Decided::AllowAlways,
+        (Decision::Deny, _, Some(message)) if !message.trim().is_empty() => {
+            Decided::DenyBecause(message)
+        }
+        (Decision::Deny, ..) => Decided::Deny,
+    };
+    Answer { question, decision }
+}

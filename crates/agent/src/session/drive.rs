@@ -1,0 +1,378 @@
+//! Drives a turn: asks the engine, runs the tools, keeps what is to be kept.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use callgate_wire::session::{
+    Event, Notice, Stream, ToolProgress, ToolResult, ToolUse, TurnEnd, Usage as Used,
+};
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+use tokio::time::{Instant, sleep_until};
+
+use super::{Halt, Shared, failed, uses};
+use crate::compact::{self, Cut};
+use crate::engine::{Answer, Call, EngineError, Piece, Usage};
+use crate::event::{self, End, Failure, StopReason};
+use crate::history::{Cost, Held, Step};
+use crate::message::Message;
+use crate::tool::{Channel, Outcome};
+use crate::turn::{Bounds, Do, Ran, Turn, Wanted};
+
+/// A turn and all that is under way for it.
+pub(super) struct Drive<'a> {
+    shared: &'a Arc<Shared>,
+    id: Arc<str>,
+    name: Arc<str>,
+    held: Held,
+    turn: Turn,
+    /// Nothing of this turn is kept yet.
+    is_new: bool,
+    /// What is kept first takes the place of another turn.
+    replacing: bool,
+    answer: Option<Box<dyn Answer>>,
+    /// When the engine is to be asked again.
+    again: Option<Instant>,
+    uses: JoinSet<Ran>,
+    running: HashMap<Id, (usize, AbortHandle)>,
+    pieces: Vec<Piece>,
+    events: Vec<Event>,
+    /// What the last call read, by which the next one's size is guessed.
+    read: Option<u64>,
+    cost: Option<f64>,
+}
+
+/// What happened while the turn was waited for.
+enum Happened {
+    Halted(Halt),
+    Ran(usize, Ran),
+    Answered(Result<bool, EngineError>),
+    Due,
+}
+
+impl<'a> Drive<'a> {
+    pub(super) fn new(
+        shared: &'a Arc<Shared>,
+        id: &str,
+        held: Held,
+        user: Message,
+        replacing: bool,
+    ) -> Self {
+        let tools = Arc::clone(shared);
+        let is_read_only =
+            move |name: &str| tools.tools.get(name).is_some_and(|tool| tool.spec().is_read_only);
+        let bounds =
+            Bounds { most_rounds: shared.options.most_rounds, keeps_unanswered: !replacing };
+        Self {
+            shared,
+            id: id.into(),
+            name: held.id().into(),
+            held,
+            turn: Turn::new(user, bounds, is_read_only),
+            is_new: true,
+            replacing,
+            answer: None,
+            again: None,
+            uses: JoinSet::new(),
+            running: HashMap::new(),
+            pieces: Vec::new(),
+            events: Vec::new(),
+            read: None,
+            cost: Some(0.0),
+        }
+    }
+
+    /// Drives the turn to its end, which is given back unsaid.
+    pub(super) async fn run(mut self, halt: &mut watch::Receiver<Option<Halt>>) -> Event {
+        let mut todo = Vec::new();
+        self.turn.begin(&mut todo);
+        loop {
+            while !todo.is_empty() {
+                if let Some(end) = self.work_off(&mut todo).await {
+                    self.flush();
+                    return self.end(end);
+                }
+            }
+            self.flush();
+            match self.wait(halt).await {
+                Happened::Halted(Halt::Cancelled) => self.turn.cancel(&mut todo),
+                Happened::Halted(Halt::Ending(why)) => self.turn.abandon(why, &mut todo),
+                Happened::Ran(index, ran) => self.turn.ran(index, ran, &mut todo),
+                Happened::Answered(answered) => self.answered(answered, &mut todo),
+                Happened::Due => {
+                    self.again = None;
+                    self.ask(&mut todo).await;
+                }
+            }
+        }
+    }
+
+    async fn wait(&mut self, halt: &mut watch::Receiver<Option<Halt>>) -> Happened {
+        let output = &self.shared.output;
+        let pieces = &mut self.pieces;
+        let answer = self.answer.as_mut();
+        let again = self.again;
+        tokio::select! {
+            biased;
+            why = halted(halt) => Happened::Halted(why),
+            Some(ran) = self.uses.join_next_with_id(), if !self.uses.is_empty() => {
+                ended(&mut self.running, ran)
+            }
+            answered = async {
+                let Some(answer) = answer else { return std::future::pending().await };
+                // A front end that is behind holds up the engine, not the memory.
+                output.room().await;
+                answer.next(pieces).await
+            } => Happened::Answered(answered),
+            () = async {
+                match again {
+                    Some(at) => sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            } => Happened::Due,
+        }
+    }
+
+    /// Does what is to be done, in its order; gives the end when there is one.
+    async fn work_off(&mut self, todo: &mut Vec<Do>) -> Option<End> {
+        let mut later = Vec::new();
+        for step in std::mem::take(todo) {
+            match step {
+                Do::Tell(event) => self.events.push(told(event)),
+                Do::Ask(wait) if wait.is_zero() => {
+                    self.flush();
+                    self.ask(&mut later).await;
+                }
+                Do::Ask(wait) => self.again = Some(Instant::now() + wait),
+                Do::Drop => (self.answer, self.again) = (None, None),
+                Do::Run(wanted) => self.start(wanted),
+                Do::Stop(calls) => self.stop(&calls).await,
+                Do::Keep { messages, usage } => {
+                    self.flush();
+                    if let Err(failure) = self.keep(messages, usage).await {
+                        self.turn.unkept_for(failure, todo);
+                        return None;
+                    }
+                }
+                Do::End(end) => return Some(end),
+            }
+        }
+        todo.append(&mut later);
+        None
+    }
+
+    fn flush(&mut self) {
+        if !self.events.is_empty() {
+            self.shared.output.say_all(&self.id, self.events.drain(..));
+        }
+    }
+
+    fn answered(&mut self, answered: Result<bool, EngineError>, todo: &mut Vec<Do>) {
+        for piece in self.pieces.drain(..) {
+            if let Piece::Usage(usage) = &piece {
+                self.read = Some(usage.input + usage.cache_read + usage.cache_write);
+            }
+            self.turn.piece(piece, todo);
+        }
+        match answered {
+            Ok(true) => {}
+            Ok(false) => {
+                self.answer = None;
+                self.turn.silent(todo);
+            }
+            Err(error) => {
+                self.answer = None;
+                self.turn.failed(error, todo);
+            }
+        }
+    }
+
+    /// Asks the engine, if that may be paid for and fits.
+    async fn ask(&mut self, todo: &mut Vec<Do>) {
+        if let Err(failure) = self.shared.may_spend(&self.name).await {
+            return self.turn.abandon(failure, todo);
+        }
+        if let Err(failure) = self.make_room().await {
+            return self.turn.abandon(failure, todo);
+        }
+        let options = &self.shared.options;
+        let call = Call {
+            system: Arc::clone(&options.system),
+            messages: self.conversation(),
+            tools: Arc::clone(&self.shared.specs),
+            max_tokens: options.max_tokens,
+            thinking: options.thinking,
+        };
+        self.answer = Some(options.engine.answer(call));
+    }
+
+    /// All that was said, kept or not.
+    fn conversation(&self) -> Vec<Arc<Message>> {
+        let unkept = self.turn.unkept().iter().cloned().map(Arc::new);
+        self.held.messages().iter().cloned().chain(unkept).collect()
+    }
+
+    /// Puts a summary in the place of what was said first, before the engine cannot read it all.
+    async fn make_room(&mut self) -> Result<(), Failure> {
+        let messages = self.conversation();
+        let Some(Cut { upto }) = compact::plan(&messages, self.read, self.shared.options.context)
+        else {
+            return Ok(());
+        };
+        let upto = upto.min(self.held.messages().len());
+        if upto == 0 || self.replacing {
+            return Ok(());
+        }
+        let written = summarise(self.shared, &messages, upto).await.unwrap_or_default();
+        let summary = compact::summary(&written);
+        let summary = summary.unwrap_or_else(|| compact::fallback(&messages, upto));
+        self.held.compact(upto, summary).await?;
+        self.read = None;
+        let text = format!(
+            "the first {upto} messages of this conversation were replaced by a summary, because \
+             the model cannot read more"
+        );
+        let event = if self.shared.output.takes_notices() {
+            Event::Notice(Notice { kind: "compacted".to_owned(), text })
+        } else {
+            Event::Token(format!("[{text}]\n\n"))
+        };
+        self.shared.output.say(&self.id, event);
+        Ok(())
+    }
+
+    fn start(&mut self, wanted: Wanted) {
+        let index = wanted.index;
+        let (shared, request) = (Arc::clone(self.shared), Arc::clone(&self.id));
+        let conversation = Arc::clone(&self.name);
+        let run = uses::run(shared, request, conversation, wanted);
+        let handle = self.uses.spawn(run);
+        self.running.insert(handle.id(), (index, handle));
+    }
+
+    /// Stops tools, and waits until they have let go of what they hold.
+    async fn stop(&mut self, calls: &[usize]) {
+        for (index, handle) in self.running.values() {
+            if calls.contains(index) {
+                handle.abort();
+            }
+        }
+        while self.uses.join_next().await.is_some() {}
+        self.running.clear();
+    }
+
+    async fn keep(&mut self, messages: Vec<Message>, usage: Usage) -> Result<(), Failure> {
+        let model = self.shared.options.engine.model();
+        let cost = self.shared.cost(usage);
+        self.cost = self.cost.zip(cost).map(|(so_far, cost)| so_far + cost);
+        let step = Step {
+            messages,
+            spent: Some(Cost { usage, usd: cost, model: model.to_owned() }),
+            drafts: Vec::new(),
+            begins_turn: self.is_new,
+        };
+        self.held.commit(step).await?;
+        (self.is_new, self.replacing) = (false, false);
+        Ok(())
+    }
+
+    fn end(&self, end: End) -> Event {
+        match end {
+            End::Done { stop, usage } => done(&stop, usage, self.cost),
+            End::Failed(failure) => failed(failure),
+        }
+    }
+}
+
+/// The engine's own summary, if it gives one.
+async fn summarise(shared: &Shared, messages: &[Arc<Message>], upto: usize) -> Option<String> {
+    let options = &shared.options;
+    let mut answer = options.engine.answer(Call {
+        system: Arc::clone(&options.system),
+        messages: compact::summary_call(messages, upto),
+        // A conversation that has used tools can only be sent along with them.
+        tools: Arc::clone(&shared.specs),
+        max_tokens: options.max_tokens,
+        thinking: None,
+    });
+    let (mut pieces, mut summary) = (Vec::new(), String::new());
+    loop {
+        let goes_on = answer.next(&mut pieces).await.ok()?;
+        for piece in pieces.drain(..) {
+            if let Piece::Text(text) = piece {
+                summary.push_str(&text);
+            }
+        }
+        if !goes_on {
+            return Some(summary);
+        }
+    }
+}
+
+/// What came of a tool, also when it ended by a mistake of its own.
+fn ended(
+    running: &mut HashMap<Id, (usize, AbortHandle)>,
+    ended: Result<(Id, Ran), JoinError>,
+) -> Happened {
+    let (id, ran) = match ended {
+        Ok((id, ran)) => (id, ran),
+        Err(error) => {
+            let text = "the tool ended by a mistake of its own: try something else";
+            (error.id(), Ran { outcome: Outcome::failed(text), interrupt: false })
+        }
+    };
+    // Every use was noted when it began.
+    let index = running.remove(&id).map_or(usize::MAX, |(index, _)| index);
+    Happened::Ran(index, ran)
+}
+
+/// Waits until the request is to stop.
+pub(super) async fn halted(halt: &mut watch::Receiver<Option<Halt>>) -> Halt {
+    match halt.wait_for(Option::is_some).await.map(|halt| halt.clone()) {
+        Ok(Some(halt)) => halt,
+        // Nobody is left who could want it to stop.
+        _ => std::future::pending().await,
+    }
+}
+
+/// The end of a request that was cancelled before it began.
+pub(super) fn cancelled() -> Event {
+    done(&StopReason::Cancelled, Usage::default(), Some(0.0))
+}
+
+fn done(stop: &StopReason, usage: Usage, cost: Option<f64>) -> Event {
+    let usage = Used {
+        input_tokens: usage.input,
+        output_tokens: usage.output,
+        cache_read_tokens: usage.cache_read,
+        cache_write_tokens: usage.cache_write,
+    };
+    Event::done(&TurnEnd { stop_reason: stop.name().to_owned(), usage, cost })
+}
+
+/// What happened in the session's words.
+fn told(event: event::Event) -> Event {
+    match event {
+        event::Event::Token(text) => Event::Token(text),
+        event::Event::Thinking(text) => Event::Thinking(text),
+        event::Event::ToolUse { id, name, input } => {
+            Event::ToolUse(ToolUse { tool_id: id, tool_name: name, input })
+        }
+        event::Event::ToolProgress { id, channel, text } => {
+            let stream = match channel {
+                Channel::Stdout => Stream::Stdout,
+                Channel::Stderr => Stream::Stderr,
+            };
+            Event::ToolProgress(ToolProgress { tool_id: id, stream, text })
+        }
+        event::Event::ToolResult { id, name, result, is_error } => Event::ToolResult(ToolResult {
+            tool_id: id,
+            tool_name: name,
+            result,
+            is_error: Some(is_error),
+        }),
+        event::Event::Notice { kind, text } => {
+            Event::Notice(Notice { kind: kind.to_owned(), text })
+        }
+    }
+}

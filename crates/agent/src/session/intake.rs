@@ -1,0 +1,79 @@
+//! Requests from standard input, read by a thread of their own.
+
+use std::io::Read;
+use std::thread;
+
+use callgate_link::blocking::fill_lines;
+use callgate_wire::frame::{Line, Lines};
+use callgate_wire::raw::Json;
+use callgate_wire::session::{LONGEST_ID, MAX_LINE, Request, Unreadable};
+use tokio::sync::mpsc;
+
+/// How many requests may wait to be looked at; after that standard input waits.
+const WAITING: usize = 16;
+
+/// Something that came in.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    /// A request.
+    Request(Box<Request>),
+    /// A line that is none.
+    Unreadable(Unreadable),
+    /// A line over the limit, with its id if it could be found.
+    TooLong {
+        /// The line's length.
+        size: usize,
+        /// The request's id.
+        id: Option<String>,
+    },
+    /// Standard input cannot be read; the end follows.
+    Broken(std::io::Error),
+}
+
+/// Reads requests until the input ends; then the channel closes.
+pub(crate) fn start(
+    mut input: impl Read + Send + 'static,
+) -> std::io::Result<mpsc::Receiver<Incoming>> {
+    let (found, requests) = mpsc::channel(WAITING);
+    thread::Builder::new().name("input".to_owned()).spawn(move || {
+        // Whoever does not listen any more is ending.
+        read(&mut input, &found).ok();
+    })?;
+    Ok(requests)
+}
+
+fn read(
+    input: &mut impl Read,
+    found: &mpsc::Sender<Incoming>,
+) -> Result<(), mpsc::error::SendError<Incoming>> {
+    let mut lines = Lines::new(MAX_LINE);
+    loop {
+        let count = match fill_lines(input, &mut lines) {
+            Ok(count) => count,
+            Err(error) => return found.blocking_send(Incoming::Broken(error)),
+        };
+        while let Some(line) = lines.next_frame() {
+            found.blocking_send(incoming(line))?;
+        }
+        if count == 0 {
+            if let Some(line) = lines.finish() {
+                found.blocking_send(incoming(line))?;
+            }
+            return Ok(());
+        }
+    }
+}
+
+fn incoming(line: Line<'_>) -> Incoming {
+    match line {
+        Line::Whole(line) => match Request::decode(line) {
+            Ok(request) => Incoming::Request(Box::new(request)),
+            Err(unreadable) => Incoming::Unreadable(unreadable),
+        },
+        Line::TooLong(line) => {
+            let id = line.id.as_deref().and_then(|id| Json::read(id).ok()?.string());
+            let id = id.map(std::borrow::Cow::into_owned).filter(|id| id.len() <= LONGEST_ID);
+            Incoming::TooLong { size: line.size, id }
+        }
+    }
+}

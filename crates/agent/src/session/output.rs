@@ -1,0 +1,327 @@
+//! What the runtime says, from all of its tasks to one standard output.
+//!
+//! Lines are put together in memory and written by a thread of their own, so that nothing in the
+//! runtime waits for a front end that does not read. Whoever produces much asks for [room]
+//! first; so a slow reader loses nothing and costs no more than [`ROOM`] and what is under way.
+//!
+//! [room]: Output::room
+
+mod ring;
+
+use std::fmt;
+use std::io::Write;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use callgate_wire::session::{Event, MAX_LINE, Ready, Replayed, Response, ToolResult, capability};
+use serde_json::value::to_raw_value;
+use tokio::sync::{Notify, watch};
+
+use super::order::{Order, Refused};
+use super::{Level, Log};
+use ring::Ring;
+
+/// How much may wait to be written before producers have to wait.
+pub const ROOM: usize = 256 * 1024;
+/// How much may wait before what a tool says while it runs is left out; its result has it too.
+const TOO_MUCH: usize = 4 * ROOM;
+/// A buffer that was larger than this once is given back.
+const KEPT_BUFFER: usize = 2 * ROOM;
+
+/// The way out for everything that the runtime says. Its copies are the same way.
+#[derive(Clone)]
+pub(crate) struct Output(Arc<Shared>);
+
+struct Shared {
+    state: Mutex<State>,
+    filled: Condvar,
+    room: Notify,
+    /// Becomes true when nothing can be written any more.
+    gone: watch::Sender<bool>,
+    log: Log,
+}
+
+#[derive(Default)]
+struct State {
+    order: Order,
+    takes: Option<Takes>,
+    pending: Vec<u8>,
+    seq: u64,
+    ring: Ring,
+    /// No more will be said.
+    closed: bool,
+    /// The thread waits for something to write.
+    idle: bool,
+}
+
+/// Which of the kinds of messages that not everybody takes the front end does.
+type Takes = Vec<&'static str>;
+
+/// The kinds of messages that not everybody takes.
+const CHOICES: [&str; 4] =
+    [capability::THINKING, capability::TOOL_PROGRESS, capability::PERMISSION, capability::NOTICE];
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Output").finish_non_exhaustive()
+    }
+}
+
+impl Output {
+    /// Starts the thread that writes to `sink`.
+    pub(crate) fn start(mut sink: impl Write + Send + 'static, log: Log) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            filled: Condvar::new(),
+            room: Notify::new(),
+            gone: watch::Sender::new(false),
+            log,
+        });
+        let output = Self(Arc::clone(&shared));
+        thread::Builder::new()
+            .name("output".to_owned())
+            .spawn(move || shared.write_to(&mut sink))?;
+        Ok(output)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that the runtime is there.
+    pub(crate) fn ready(&self) {
+        let mut state = self.state();
+        let line = Response::Ready(Ready::at(now_ms())).to_line();
+        self.0.log_sent("ready", None);
+        state.seq += 1;
+        state.pending.extend_from_slice(&line);
+        let seq = state.seq;
+        state.ring.push(seq, &line);
+        self.0.wake(&mut state);
+    }
+
+    /// Takes a request in.
+    pub(crate) fn begin(&self, id: &str) -> Result<(), Refused> {
+        self.state().order.begin(id)
+    }
+
+    pub(crate) fn is_open(&self, id: &str) -> bool {
+        self.state().order.is_open(id)
+    }
+
+    /// Says something about a request. What is out of order is not said.
+    pub(crate) fn say(&self, id: &str, event: Event) {
+        self.say_all(id, [event]);
+    }
+
+    /// Says several things at once.
+    pub(crate) fn say_all(&self, id: &str, events: impl IntoIterator<Item = Event>) {
+        let mut state = self.state();
+        let timestamp = now_ms();
+        for event in events {
+            if !state.wants(&event) {
+                continue;
+            }
+            if !state.order.admits(id, &event) {
+                self.0.log.say(Level::Debug, "something out of order was not sent");
+                continue;
+            }
+            self.0.log_sent(event.kind(), Some(id));
+            state.line(Some(id), event, timestamp);
+        }
+        self.0.wake(&mut state);
+    }
+
+    /// Answers something that is no open request: a line without an id, or a second request of
+    /// an id that is open.
+    pub(crate) fn refuse(&self, id: Option<&str>, event: Event) {
+        let mut state = self.state();
+        if id.is_none() && state.takes.is_none() {
+            return;
+        }
+        self.0.log_sent(event.kind(), id);
+        state.line(id, event, now_ms());
+        self.0.wake(&mut state);
+    }
+
+    /// The front end knows the extensions, and takes these.
+    pub(crate) fn greeted(&self, capabilities: &[String]) {
+        let is_taken = |name: &&str| capabilities.iter().any(|capability| capability == name);
+        self.state().takes = Some(CHOICES.into_iter().filter(is_taken).collect());
+    }
+
+    pub(crate) fn is_greeted(&self) -> bool {
+        self.state().takes.is_some()
+    }
+
+    /// Whether the front end takes questions.
+    pub(crate) fn takes_questions(&self) -> bool {
+        self.state().takes(capability::PERMISSION)
+    }
+
+    /// Whether the front end takes notices.
+    pub(crate) fn takes_notices(&self) -> bool {
+        self.state().takes(capability::NOTICE)
+    }
+
+    /// Whether what a tool says while it runs can be passed on.
+    pub(crate) fn has_room_for_progress(&self) -> bool {
+        let state = self.state();
+        state.takes(capability::TOOL_PROGRESS) && state.pending.len() < TOO_MUCH
+    }
+
+    /// Sends lines again, from this number on; the oldest number that is left when it is not.
+    pub(crate) fn replay(&self, from: u64) -> Result<Replayed, u64> {
+        let mut state = self.state();
+        let State { ring, pending, seq, .. } = &mut *state;
+        ring.copy(from, pending)?;
+        let replayed = Replayed { from_seq: from, to_seq: (*seq).max(from.saturating_sub(1)) };
+        self.0.wake(&mut state);
+        Ok(replayed)
+    }
+
+    /// Waits until a reader that is behind has caught up.
+    pub(crate) async fn room(&self) {
+        loop {
+            let freed = self.0.room.notified();
+            {
+                let state = self.state();
+                if state.pending.len() < ROOM || state.closed {
+                    return;
+                }
+            }
+            freed.await;
+        }
+    }
+
+    /// Waits until nothing can be written any more.
+    pub(crate) async fn gone(&self) {
+        let mut gone = self.0.gone.subscribe();
+        // The sender lives as long as we do.
+        gone.wait_for(|gone| *gone).await.ok();
+    }
+
+    /// Gives every request its end, says nothing more, and waits until all is written, but no
+    /// longer than `within`.
+    pub(crate) async fn close(&self, last: impl Fn() -> Event, within: Duration) {
+        let unfinished = self.state().order.unfinished();
+        for id in unfinished {
+            self.say(&id, last());
+        }
+        {
+            let mut state = self.state();
+            state.closed = true;
+            self.0.wake(&mut state);
+        }
+        tokio::time::timeout(within, self.gone()).await.ok();
+    }
+}
+
+impl State {
+    /// Whether the front end takes this.
+    fn wants(&self, event: &Event) -> bool {
+        match event {
+            Event::Thinking(_) => self.takes(capability::THINKING),
+            Event::ToolProgress(_) => self.takes(capability::TOOL_PROGRESS),
+            Event::PermissionRequest(_) | Event::PermissionResolved(_) => {
+                self.takes(capability::PERMISSION)
+            }
+            Event::Notice(_) => self.takes(capability::NOTICE),
+            _ => true,
+        }
+    }
+
+    fn takes(&self, kind: &str) -> bool {
+        self.takes.as_ref().is_some_and(|takes| takes.contains(&kind))
+    }
+
+    fn line(&mut self, id: Option<&str>, event: Event, timestamp: u64) {
+        self.seq += 1;
+        let is_greeted = self.takes.is_some();
+        let event = if is_greeted { event } else { plain(event) };
+        let seq = is_greeted.then_some(self.seq);
+        let start = self.pending.len();
+        event.write_line(id, timestamp, seq, &mut self.pending);
+        let size = self.pending.len() - start;
+        if size > MAX_LINE + 1 {
+            self.pending.truncate(start);
+            too_long(event, size).write_line(id, timestamp, seq, &mut self.pending);
+        }
+        self.ring.push(self.seq, &self.pending[start..]);
+    }
+}
+
+impl Shared {
+    fn wake(&self, state: &mut State) {
+        if state.idle && (state.closed || !state.pending.is_empty()) {
+            state.idle = false;
+            self.filled.notify_one();
+        }
+    }
+
+    fn log_sent(&self, kind: &str, id: Option<&str>) {
+        self.log.message("sent", kind, id);
+    }
+
+    fn write_to(&self, sink: &mut impl Write) {
+        let mut lines = Vec::new();
+        loop {
+            {
+                let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                while state.pending.is_empty() && !state.closed {
+                    state.idle = true;
+                    state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+                }
+                if state.pending.is_empty() {
+                    break;
+                }
+                std::mem::swap(&mut state.pending, &mut lines);
+            }
+            self.room.notify_waiters();
+            if sink.write_all(&lines).and_then(|()| sink.flush()).is_err() {
+                self.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+                break;
+            }
+            lines.clear();
+            lines.shrink_to(KEPT_BUFFER);
+        }
+        self.gone.send_replace(true);
+        self.room.notify_waiters();
+    }
+}
+
+/// What a front end gets that knows no extensions.
+fn plain(event: Event) -> Event {
+    match event {
+        Event::Done(_) => Event::Done(None),
+        Event::Error { error, .. } => Event::Error { error, data: None },
+        Event::ToolResult(result) => Event::ToolResult(ToolResult { is_error: None, ..result }),
+        event => event,
+    }
+}
+
+/// What stands in for something that fits into no line.
+fn too_long(event: Event, size: usize) -> Event {
+    let text = format!("this has {size} bytes, and a line may have {MAX_LINE}: ask for less of it");
+    let in_place = to_raw_value(&serde_json::json!({ "error": text }));
+    match (event, in_place) {
+        (Event::ToolResult(result), Ok(in_place)) => {
+            Event::ToolResult(ToolResult { result: in_place, ..result })
+        }
+        (Event::ToolUse(mut call), Ok(in_place)) => {
+            call.input = in_place;
+            Event::ToolUse(call)
+        }
+        (Event::Token(_), _) => Event::Token(format!("[{text}]")),
+        _ => Event::error(text),
+    }
+}
+
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! Every request has one end, whatever ends the runtime, the front end, the model or the tools.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use callgate_testkit::leaks::{peak_kib, resident_kib};
+use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::process::{DEADLINE, Group, Signal};
+use serde_json::{Value, json};
+
+use crate::fixture::{Setup, is_end, words};
+
+#[test]
+fn the_end_of_the_input_lets_what_is_open_finish() {
+    let fake = Messages::start([Turn::text("one"), Turn::text("two"), Turn::text("three")]);
+    let mut agent = Setup::on(&fake).start();
+    for id in ["1", "2", "3"] {
+        agent.say(id, "hello");
+    }
+    let (said, status) = agent.finish();
+    let ends: Vec<&Value> = said.iter().filter(|line| is_end(line)).collect();
+    assert_eq!(ends.len(), 3, "{said:#?}");
+    assert!(ends.iter().all(|end| end["type"] == "done"), "{said:#?}");
+    assert_eq!(words(&said), "onetwothree");
+    assert!(status.success());
+}
+
+#[test]
+fn a_signal_ends_open_turns_and_all_is_said() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let fake = Messages::start([Turn::text("Hello").stall_after(3)]);
+        let mut agent = Setup::on(&fake).start();
+        agent.say("1", "hello");
+        agent.say("2", "waits for the first");
+        agent.until("1", "token");
+        let told = Instant::now();
+        agent.piped.signal(signal);
+        let said = agent.rest();
+        assert!(agent.piped.wait_exit(DEADLINE).success());
+        // Two seconds are the promise; a machine under load is given more.
+        assert!(told.elapsed() < Duration::from_secs(10), "{:?}", told.elapsed());
+        for id in ["1", "2"] {
+            let ends = said.iter().filter(|line| line["id"] == id && is_end(line)).count();
+            assert_eq!(ends, 1, "{id}: {said:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_signal_ends_the_tools_and_their_processes() {
+    let fake = Messages::start([Turn::tool_use("run_shell_command", json!({"command": "./job"}))]);
+    let setup = Setup::on(&fake).allow("run").script("job", "echo $$; sleep 300 & wait");
+    let mut agent = setup.start();
+    agent.hello();
+    agent.say("1", "run it");
+    let progress = agent.until("1", "tool_progress");
+    let pid: i32 = progress["data"]["text"].as_str().unwrap().trim().parse().unwrap();
+    agent.piped.signal(Signal::TERM);
+    let said = agent.rest();
+    assert!(agent.piped.wait_exit(DEADLINE).success());
+    assert_eq!(said.iter().filter(|line| is_end(line)).count(), 1, "{said:#?}");
+    assert!(!is_alive(pid), "the command is still there");
+}
+
+fn is_alive(pid: i32) -> bool {
+    let end = Instant::now() + DEADLINE;
+    while Instant::now() < end {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // One that has ended and was not waited for yet is not alive.
+        if stat.is_empty() || stat.contains(") Z ") {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
+}
+
+#[test]
+fn it_ends_when_nobody_reads_its_output() {
+    let fake = Messages::start([Turn::text("Hello").stall_after(3)]);
+    let mut command = Setup::on(&fake).command();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut agent = Group::spawn(command);
+    let mut stdin = agent.take_stdin();
+    let stdout = agent.take_stdout();
+    writeln!(stdin, "{}", json!({"id": "1", "kind": "user_message", "message": "hello"})).unwrap();
+    fake.wait_for_main(1);
+    drop(stdout);
+    assert!(agent.wait(DEADLINE).is_some(), "it is still there");
+}
+
+#[test]
+fn it_ends_with_the_process_that_started_it_also_when_its_input_stays_open() {
+    let fake = Messages::start([Turn::text("Hello").stall_after(3)]);
+    let setup = Setup::on(&fake);
+    let agent = setup.command();
+    let program = agent.get_program().to_owned();
+    // The shell stands for a front end that dies; we hold the other ends of its pipes.
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "\"$0\" agent <&0 & echo $! >&2; read line; kill -9 $$"]).arg(program);
+    command.envs(agent.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.current_dir(setup.work());
+    let (input, mut front) = pipe();
+    let (output_end, output) = pipe();
+    command.stdin(input).stdout(output).stderr(Stdio::piped());
+    let mut shell = Group::spawn(command);
+    let mut stderr = BufReader::new(shell.take_stderr());
+    let mut pid = String::new();
+    #[allow(clippy::disallowed_methods, reason = "a line of our own")]
+    stderr.read_line(&mut pid).unwrap();
+    let mut said = [0_u8; 8];
+    let mut output_end = File::from(output_end);
+    output_end.read_exact(&mut said).unwrap();
+    // The shell reads this line, or the runtime does and the shell the next.
+    let _ = (&mut front, writeln!(File::from(front.try_clone().unwrap()), "\n\n"));
+    shell.signal(Signal::KILL);
+    assert!(!is_alive(pid.trim().parse().unwrap()), "it outlived who started it");
+    drop(front);
+}
+
+fn pipe() -> (OwnedFd, OwnedFd) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    (reader.into(), writer.into())
+}
+
+#[test]
+fn a_model_that_dies_stalls_refuses_or_is_cut_off_ends_the_request_with_an_error() {
+    for (turn, kind) in [
+        (Turn::text("Hello").cut_after(3), "cut"),
+        (Turn::text("Hello").error_after(3, "overloaded_error"), "overloaded"),
+        (Turn::refused(401, "authentication_error"), "auth"),
+        (Turn::refused(400, "invalid_request_error"), "refused"),
+    ] {
+        let fake = Messages::start([turn, Turn::text("still alive")]);
+        let mut agent = Setup::on(&fake).start();
+        agent.hello();
+        agent.say("1", "hello");
+        let end = agent.end("1");
+        assert_eq!((&end["type"], &end["data"]["kind"]), (&json!("error"), &json!(kind)), "{end}");
+        assert_eq!(agent.answer("2", "and now?"), "still alive");
+            }
+}
+
+#[test]
+fn a_service_that_is_not_there_is_an_error_that_says_so() {
+    let mut agent = Setup::new()
+        .env("ANTHROPIC_API_KEY", "sk-test-secret")
+        .env("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
+        .start();
+    agent.say("1", "hello");
+    let end = agent.end("1");
+    assert_eq!(end["type"], "error");
+    assert!(!end.to_string().contains("sk-test"), "{end}");
+}
+
+#[test]
+fn trouble_before_the_first_token_is_tried_again() {
+    let fake = Messages::start([Turn::rate_limited(0), Turn::overloaded(), Turn::text("at last")]);
+    let mut agent = Setup::on(&fake).start();
+    agent.hello();
+    agent.say("1", "hello");
+    let all = agent.all("1");
+    assert_eq!(words(&all), "at last");
+    let notices: Vec<_> = all.iter().filter(|line| line["type"] == "notice").collect();
+    assert_eq!(notices.len(), 2, "{all:#?}");
+    assert_eq!(notices[0]["data"]["kind"], "retry");
+}
+
+#[test]
+fn a_model_that_wants_tools_for_ever_is_stopped_and_that_is_said() {
+    let wants = || Turn::tool_use("list_files", json!({"path": "."}));
+    let fake = Messages::start([wants(), wants(), wants(), Turn::text("thanks")]);
+    let mut agent = Setup::on(&fake).config("[agent]\nmax_rounds = 3\n").start();
+    agent.hello();
+    agent.say("1", "go on for ever");
+    assert_eq!(agent.end("1")["data"]["stopReason"], "max_turn_requests");
+    // The history is one that the model accepts.
+    assert_eq!(agent.answer("2", "enough"), "thanks");
+    fake.assert_played();
+}
+
+#[test]
+fn a_reader_that_is_slow_loses_nothing_and_costs_no_memory() {
+    const TOKENS: usize = 60_000;
+    let text = "0123456789abcdef".repeat(TOKENS);
+    let fake = Messages::start([Turn::text(text.clone()).pieces(16)]);
+    let mut command = Setup::on(&fake).command();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut agent = Group::spawn(command);
+    let mut stdin = agent.take_stdin();
+    let mut stdout = BufReader::with_capacity(64, agent.take_stdout());
+    writeln!(stdin, "{}", json!({"id": "1", "kind": "user_message", "message": "talk"})).unwrap();
+    let mut said = String::new();
+    let mut lines = 0;
+    let before = resident_kib(agent.pid());
+    loop {
+        let mut line = String::new();
+        #[allow(clippy::disallowed_methods, reason = "lines of our own")]
+        stdout.read_line(&mut line).unwrap();
+        let line: Value = serde_json::from_str(&line).unwrap();
+        said.push_str(line["token"].as_str().unwrap_or_default());
+        lines += 1;
+        // Now and then nothing is read until all that can be buffered is.
+        if lines % 20_000 == 0 {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        if is_end(&line) {
+            assert_eq!(line["type"], "done");
+            break;
+        }
+    }
+    assert!(said == text, "{} of {} bytes came", said.len(), text.len());
+    // Six megabytes passed through, and the answer itself, which is kept, has one.
+    let grown = peak_kib(agent.pid()).saturating_sub(before);
+    assert!(grown < 12 * 1024, "it grew by {grown} KiB");
+}

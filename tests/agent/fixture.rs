@@ -1,0 +1,239 @@
+//! A runtime with a private home, a folder to work in, and a front end that waits with a deadline.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+
+use callgate_testkit::messages::Messages;
+use callgate_testkit::process::{DEADLINE, Piped, Signal};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// What a runtime is started with.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    home: Arc<TempDir>,
+    env: Vec<(String, String)>,
+    args: Vec<String>,
+}
+
+impl Setup {
+    /// A fresh home, nothing configured.
+    pub(crate) fn new() -> Self {
+        let home = Arc::new(TempDir::with_prefix("callgate-agent-").unwrap());
+        fs::create_dir(home.path().join("work")).unwrap();
+        Self { home, env: Vec::new(), args: Vec::new() }
+    }
+
+    /// Asks this fake of the Messages API.
+    pub(crate) fn on(fake: &Messages) -> Self {
+        Self::new().env("ANTHROPIC_API_KEY", "sk-test").env("ANTHROPIC_BASE_URL", &fake.url())
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn arg(mut self, arg: &str) -> Self {
+        self.args.push(arg.to_owned());
+        self
+    }
+
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// The folder in which the tools work.
+    pub(crate) fn work(&self) -> PathBuf {
+        self.home.path().join("work")
+    }
+
+    /// Puts a file into the folder in which the tools work.
+    pub(crate) fn file(self, name: &str, content: impl AsRef<[u8]>) -> Self {
+        let path = self.work().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+        self
+    }
+
+    /// The settings file.
+    pub(crate) fn config(self, toml: &str) -> Self {
+        let folder = self.home.path().join(".config/callgate");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("config.toml"), toml).unwrap();
+        self
+    }
+
+    /// Lets tools of this class run unasked.
+    pub(crate) fn allow(self, class: &str) -> Self {
+        let setup = self.config("");
+        let rule = format!("[[rule]]\nname = \"{class}\"\ndecide = \"allow\"\nclass = \"{class}\"\n");
+        fs::write(setup.home().join(".config/callgate/rules.toml"), rule).unwrap();
+        setup
+    }
+
+    /// Puts a program for `sh` into the folder in which the tools work.
+    pub(crate) fn script(self, name: &str, body: &str) -> Self {
+        let setup = self.file(name, format!("#!/bin/sh\n{body}\n"));
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(setup.work().join(name), mode).unwrap();
+        setup
+    }
+
+    /// The command of the runtime.
+    pub(crate) fn command(&self) -> Command {
+        self.program(&["agent"])
+    }
+
+    /// Another command of the program in the same surroundings.
+    pub(crate) fn program(&self, command: &[&str]) -> Command {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_callgate"));
+        program.args(command).args(&self.args).env_clear().current_dir(self.work());
+        program.env("HOME", self.home()).env("PATH", std::env::var("PATH").unwrap());
+        program.env("CALLGATE_SOCKET", self.home().join("ask.sock"));
+        program.envs(self.env.iter().map(|(name, value)| (name, value)));
+        program
+    }
+
+    /// Starts a runtime and reads its `ready`.
+    pub(crate) fn start(&self) -> Runtime {
+        let mut piped = Piped::spawn(self.command());
+        let ready = piped.recv();
+        assert_eq!(ready["type"], "ready", "{ready}");
+        Runtime { piped, setup: self.clone(), early: Vec::new() }
+    }
+}
+
+/// A running runtime.
+pub(crate) struct Runtime {
+    pub(crate) piped: Piped,
+    pub(crate) setup: Setup,
+    /// What came before it was asked for.
+    early: Vec<Value>,
+}
+
+impl Runtime {
+    pub(crate) fn send(&mut self, request: &Value) {
+        self.piped.send(request.to_string());
+    }
+
+    /// Sends a message of the user's.
+    pub(crate) fn say(&mut self, id: &str, message: &str) {
+        self.send(&json!({"id": id, "kind": "user_message", "message": message}));
+    }
+
+    /// Sends a message of the user's in a conversation.
+    pub(crate) fn say_in(&mut self, conversation: &str, id: &str, message: &str) {
+        let metadata = json!({"conversationId": conversation});
+        self.send(&json!({"id": id, "kind": "user_message", "message": message, "metadata": metadata}));
+    }
+
+    /// Greets, with everything that a front end can take.
+    pub(crate) fn hello(&mut self) {
+        let capabilities = ["thinking", "tool_progress", "permission", "notice"];
+        self.send(&json!({"id": "hello", "kind": "hello", "capabilities": capabilities}));
+        assert_eq!(self.end("hello")["type"], "done");
+    }
+
+    /// The next response, to whatever request.
+    pub(crate) fn next(&mut self) -> Value {
+        if self.early.is_empty() { self.piped.recv() } else { self.early.remove(0) }
+    }
+
+    /// The next response to this request; others stay for later.
+    pub(crate) fn next_of(&mut self, id: &str) -> Value {
+        if let Some(at) = self.early.iter().position(|response| response["id"] == id) {
+            return self.early.remove(at);
+        }
+        loop {
+            let response = self.piped.recv();
+            if response["id"] == id {
+                return response;
+            }
+            self.early.push(response);
+        }
+    }
+
+    /// Reads until something of this type comes for the request.
+    pub(crate) fn until(&mut self, id: &str, kind: &str) -> Value {
+        loop {
+            let response = self.next_of(id);
+            assert!(response["type"] == kind || !is_end(&response), "no {kind}, but {response}");
+            if response["type"] == kind {
+                return response;
+            }
+        }
+    }
+
+    /// All responses to this request, its end included.
+    pub(crate) fn all(&mut self, id: &str) -> Vec<Value> {
+        let mut all = Vec::new();
+        loop {
+            all.push(self.next_of(id));
+            if is_end(&all[all.len() - 1]) {
+                return all;
+            }
+        }
+    }
+
+    /// The end of this request.
+    pub(crate) fn end(&mut self, id: &str) -> Value {
+        self.all(id).pop().unwrap()
+    }
+
+    /// Sends a message and gives the words of the answer.
+    pub(crate) fn answer(&mut self, id: &str, message: &str) -> String {
+        self.say(id, message);
+        let all = self.all(id);
+        assert_eq!(all.last().unwrap()["type"], "done", "{all:#?}");
+        words(&all)
+    }
+
+    /// Sends a request that is answered by one line.
+    pub(crate) fn ask(&mut self, request: &Value) -> Value {
+        self.send(request);
+        self.next_of(request["id"].as_str().unwrap())
+    }
+
+    /// Ends the input, and gives what was still said and how it ended.
+    pub(crate) fn finish(mut self) -> (Vec<Value>, ExitStatus) {
+        self.piped.close_stdin();
+        (self.rest(), self.piped.wait_exit(DEADLINE))
+    }
+
+    /// All that is still said, to the end of the output.
+    pub(crate) fn rest(&mut self) -> Vec<Value> {
+        let mut rest = std::mem::take(&mut self.early);
+        while let Some(line) = self.piped.recv_line_or_end() {
+            rest.push(serde_json::from_str(&line).unwrap());
+        }
+        rest
+    }
+
+    pub(crate) fn kill(mut self) -> Setup {
+        self.piped.signal(Signal::KILL);
+        self.piped.wait_exit(DEADLINE);
+        self.setup.clone()
+    }
+}
+
+/// Whether a response is the last to its request.
+pub(crate) fn is_end(response: &Value) -> bool {
+    ["done", "error", "status"].iter().any(|kind| response["type"] == *kind)
+}
+
+/// The words of an answer.
+pub(crate) fn words(responses: &[Value]) -> String {
+    responses.iter().filter_map(|response| response["token"].as_str()).collect()
+}
+
+/// The types of responses, in their order, runs of one type written once.
+pub(crate) fn kinds(responses: &[Value]) -> Vec<&str> {
+    let mut kinds: Vec<&str> =
+        responses.iter().map(|response| response["type"].as_str().unwrap()).collect();
+    kinds.dedup();
+    kinds
+}
