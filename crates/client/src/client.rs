@@ -157,6 +157,12 @@ impl Client {
         while watch.next().await.is_some() {}
     }
 
+    /// How many bytes of events wait in all requests.
+    #[cfg(test)]
+    pub(crate) fn unread(&self) -> usize {
+        self.handle.shared.unread.load(Ordering::Relaxed)
+    }
+
     /// Waits for what a request takes of what is limited.
     async fn room(&self, command: &Command, size: usize) -> Result<Rooms, ClientError> {
         let shared = &self.handle.shared;

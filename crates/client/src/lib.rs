@@ -36,7 +36,7 @@
 //!   ([`BackOff`]). What is sent meanwhile waits, up to [`Settings::taken`].
 //! - It stalls: a request about which nothing is heard for [`Settings::idle`] fails and is
 //!   cancelled, unless it queues behind another or a question of it is open.
-//! - It floods: the events of a request wait up to [`MOST_UNREAD`] bytes; then its output is no
+//! - It floods: the events of a request wait up to [`Settings::unread`] bytes; then its output is no
 //!   longer read, so that it has to wait itself. Whoever has not read half of that within
 //!   [`Settings::patience`] loses the request, and the others go on. Watchers hold nobody up: one
 //!   that is too slow hears what it has [missed](Seen::Missed).
@@ -64,8 +64,5 @@ pub use error::ClientError;
 pub use event::{Happened, PassedOver, Seen, State, Watched};
 pub use request::Request;
 pub use ring::Since;
-pub use settings::{
-    BackOff, MOST_ERRANDS, MOST_TURNS, MOST_UNREAD, MOST_UNREAD_IN_ALL, MOST_UNSENT, Settings,
-    Stderr,
-};
+pub use settings::{BackOff, MOST_ERRANDS, MOST_TURNS, MOST_UNSENT, Settings, Stderr};
 pub use watch::Watch;

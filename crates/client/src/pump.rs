@@ -258,3 +258,7 @@ async fn until(moment: Option<Instant>) {
         None => pending().await,
     }
 }
+
+#[cfg(test)]
+#[path = "pump_tests.rs"]
+mod tests;

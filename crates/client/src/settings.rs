@@ -14,12 +14,6 @@ pub const MOST_TURNS: usize = 192;
 pub const MOST_ERRANDS: usize = 64;
 /// The most bytes of requests that wait for the runtime to read them; one more waits.
 pub const MOST_UNSENT: usize = 16 * 1024 * 1024;
-/// How many bytes of events may wait in one request before the runtime's output is no longer
-/// read. A single line may go over it.
-pub const MOST_UNREAD: usize = 16 * 1024 * 1024;
-/// The same for all requests together.
-pub const MOST_UNREAD_IN_ALL: usize = 64 * 1024 * 1024;
-
 /// What to start, and how long to wait for what. Every field may be changed.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -43,6 +37,9 @@ pub struct Settings {
     pub taken: Duration,
     /// How long a cancelled request may take to end.
     pub cancelled: Duration,
+    /// How many bytes of events may wait in one request before the runtime's output is no longer
+    /// read, and a quarter of how many may wait in all. A single line may go over it.
+    pub unread: usize,
     /// How long a request with too many unread events may keep the others waiting.
     pub patience: Duration,
     /// How soon it is started again.
@@ -96,6 +93,7 @@ impl Settings {
             start: Duration::from_secs(20),
             taken: Duration::from_secs(30),
             cancelled: Duration::from_secs(10),
+            unread: 16 * 1024 * 1024,
             patience: Duration::from_secs(10),
             back_off: BackOff::default(),
             kept: 8 * 1024 * 1024,

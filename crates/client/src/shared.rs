@@ -13,7 +13,7 @@ use crate::event::{PassedOver, Seen, State, Watched};
 use crate::outbox::{Outbox, Outgoing};
 use crate::queue::Queue;
 use crate::ring::{Ring, Since};
-use crate::settings::{MOST_ERRANDS, MOST_TURNS, MOST_UNREAD, MOST_UNREAD_IN_ALL, MOST_UNSENT};
+use crate::settings::{MOST_ERRANDS, MOST_TURNS, MOST_UNSENT};
 use crate::{ClientError, Settings};
 
 /// What the handles of a client share with the task that serves them.
@@ -25,7 +25,8 @@ pub(crate) struct Shared {
     pub(crate) work: Arc<Notify>,
     /// The number of the last that watchers can see.
     seen: watch::Sender<u64>,
-    unread: Arc<AtomicUsize>,
+    /// The bytes of events that nobody has read yet.
+    pub(crate) unread: Arc<AtomicUsize>,
     pub(crate) turns: Arc<Semaphore>,
     pub(crate) errands: Arc<Semaphore>,
     pub(crate) unsent: Arc<Semaphore>,
@@ -154,12 +155,11 @@ impl Shared {
 
     /// Whether more is unread than may be; once it is, half has to be read.
     pub(crate) fn is_crowded(&self, was_crowded: bool) -> bool {
-        let share = if was_crowded { 2 } else { 1 };
+        let most = self.settings.unread / if was_crowded { 2 } else { 1 };
         let in_all = self.unread.load(Ordering::Relaxed);
         // No queue holds more than all do.
-        in_all > MOST_UNREAD_IN_ALL / share
-            || (in_all > MOST_UNREAD / share
-                && self.lock().queues.values().any(|queue| queue.bytes() > MOST_UNREAD / share))
+        in_all > most.saturating_mul(4)
+            || (in_all > most && self.lock().queues.values().any(|queue| queue.bytes() > most))
     }
 
     /// Gives up the requests with the most that is unread, until there is room.

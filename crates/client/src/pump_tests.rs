@@ -1,0 +1,408 @@
+//! The task with a runtime in memory, on a clock that stands still.
+
+use std::time::Duration;
+
+use callgate_wire::frame::Line;
+use callgate_wire::session::{Command, Event, Reply, Request as Asked, Response, UserMessage};
+use tokio::io::DuplexStream;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::sleep;
+
+use super::*;
+use crate::settings::{MOST_TURNS, MOST_UNSENT};
+use crate::{Client, ClientError, Happened, Request, Seen, Settings, Since, State, Watch};
+
+/// How much the pipes hold.
+const PIPE: usize = 64 * 1024;
+/// How much may be unread.
+const MOST_UNREAD: usize = 1024 * 1024;
+
+/// The runtime's side of one process.
+struct Runtime {
+    stdin: DuplexStream,
+    stdout: DuplexStream,
+    lines: Lines,
+    exit: oneshot::Sender<Exit>,
+    leash: mpsc::Receiver<()>,
+}
+
+/// A client, and the processes that it starts.
+fn start(settings: Settings) -> (Client, mpsc::Receiver<Runtime>) {
+    let (started, processes) = mpsc::channel(8);
+    let launch = Box::new(move || -> Later<io::Result<Life>> {
+        let started = started.clone();
+        Box::pin(async move {
+            let (stdin, far_stdin) = tokio::io::duplex(PIPE);
+            let (stdout, far_stdout) = tokio::io::duplex(PIPE);
+            let (exit, exited) = oneshot::channel();
+            let (leash, slack) = mpsc::channel(1);
+            let (stdin_far, lines) = (far_stdin, Lines::new(MAX_LINE));
+            let far = Runtime { stdin: stdin_far, stdout: far_stdout, lines, exit, leash: slack };
+            started.send(far).await.map_err(io::Error::other)?;
+            Ok(Life {
+                stdin: Some(Box::new(stdin)),
+                stdout: Some(Box::new(stdout)),
+                exit: Some(Box::pin(async { exited.await.unwrap_or_default() })),
+                leash: Some(Box::new(move || leash.try_send(()).unwrap_or_default())),
+            })
+        })
+    });
+    (Client::start_by(settings, launch).unwrap(), processes)
+}
+
+fn settings() -> Settings {
+    Settings { unread: MOST_UNREAD, ..Settings::new("runtime") }
+}
+
+/// A client whose runtime is ready, and knows the extensions.
+async fn ready(settings: Settings) -> (Client, mpsc::Receiver<Runtime>, Runtime) {
+    let (client, mut processes) = start(settings);
+    let mut runtime = processes.recv().await.unwrap();
+    runtime.greet().await;
+    (client, processes, runtime)
+}
+
+impl Runtime {
+    async fn greet(&mut self) {
+        self.write(&Response::Ready(callgate_wire::session::Ready::at(1)).to_line()).await;
+        assert!(matches!(self.asked().await.unwrap().command, Command::Hello { .. }));
+    }
+
+    async fn write(&mut self, bytes: &[u8]) {
+        self.stdout.write_all(bytes).await.unwrap();
+    }
+
+    async fn say(&mut self, id: &str, event: Event) {
+        let reply = Reply { id: Some(id.to_owned()), event, timestamp: 1, seq: None };
+        self.write(&Response::Reply(reply).to_line()).await;
+    }
+
+    /// The next request; `None` when stdin was closed.
+    async fn asked(&mut self) -> Option<Asked> {
+        loop {
+            if let Some(Line::Whole(line)) = self.lines.next_frame() {
+                return Some(Asked::decode(line).unwrap());
+            }
+            let count = self.stdin.read(self.lines.space()).await.unwrap();
+            self.lines.filled(count);
+            if count == 0 {
+                return None;
+            }
+        }
+    }
+
+    fn die(self) {
+        self.exit.send((None, Some("I am gone".to_owned()))).unwrap();
+    }
+}
+
+fn token(size: usize) -> Event {
+    Event::Token("x".repeat(size))
+}
+
+/// All that happens until the end: `t` for tokens, then the end.
+async fn rest(request: &mut Request) -> String {
+    let mut tokens = 0;
+    while let Some(happened) = request.next().await {
+        let end = match happened {
+            Happened::Said(reply) => match &reply.event {
+                Event::Token(_) => {
+                    tokens += 1;
+                    continue;
+                }
+                event => event.kind().to_owned(),
+            },
+            Happened::Failed(error) => error.to_string(),
+        };
+        assert!(request.next().await.is_none());
+        return format!("{tokens} tokens, {end}");
+    }
+    "nothing".to_owned()
+}
+
+async fn next_state(watch: &mut Watch) -> State {
+    let state = |seen: &Seen| match seen {
+        Seen::State(state) => Some(state.clone()),
+        _ => None,
+    };
+    watch.find(state).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_is_written_answered_and_ended() {
+    let (client, _processes, mut runtime) = ready(settings()).await;
+    let mut request = client.user_message("hi").await;
+    let asked = runtime.asked().await.unwrap();
+    assert_eq!(asked.id, request.id());
+    assert!(asked.id.starts_with(client.name()));
+    runtime.say(&asked.id, token(1)).await;
+    runtime.say(&asked.id, Event::Done(None)).await;
+    runtime.say(&asked.id, token(1)).await;
+    assert_eq!(rest(&mut request).await, "1 tokens, done");
+    let other = client.user_message("hi").await;
+    assert_ne!(other.id(), asked.id);
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_is_cancelled() {
+    let (client, _processes, mut runtime) = ready(settings()).await;
+    let mut request = client.user_message("hi").await;
+    let id = runtime.asked().await.unwrap().id;
+    assert_eq!(rest(&mut request).await, "0 tokens, no event for 60 s");
+    let cancel = runtime.asked().await.unwrap().command;
+    assert!(matches!(cancel, Command::Cancel { target } if target == id));
+    assert!(matches!(client.cancel(&id), Err(ClientError::NotOpen)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_request_is_cancelled_unless_it_was_let_go() {
+    let (client, _processes, mut runtime) = ready(settings()).await;
+    let request = client.user_message("one").await;
+    let first = runtime.asked().await.unwrap().id;
+    drop(request);
+    let cancel = runtime.asked().await.unwrap().command;
+    assert!(matches!(cancel, Command::Cancel { target } if target == first));
+    let mut kept = client.user_message("two").await;
+    kept.cancel_on_drop(false);
+    drop(kept);
+    let detached = client.user_message("three").await.detach();
+    let mut watch = client.watch(Since::Oldest);
+    let _last = client.user_message("four").await.detach();
+    for _ in ["two", "three", "four"] {
+        assert!(matches!(runtime.asked().await.unwrap().command, Command::UserMessage(_)));
+    }
+    runtime.say(&detached, Event::Done(None)).await;
+    let is_end = |seen: &Seen| match seen {
+        Seen::Happened { id, happened } if happened.is_end() => Some(id.clone()),
+        _ => None,
+    };
+    assert_eq!(watch.find(is_end).await, Some(detached));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_runtime_that_dies_is_replaced() {
+    let (client, mut processes, mut runtime) = ready(settings()).await;
+    let mut watch = client.watch(Since::Oldest);
+    let mut request = client.user_message("hi").await;
+    let id = runtime.asked().await.unwrap().id;
+    runtime.say(&id, token(1)).await;
+    runtime.die();
+    let died = "the runtime has ended (killed); its last words: I am gone";
+    let again = "it is started again, send the request once more";
+    assert_eq!(rest(&mut request).await, format!("1 tokens, {died}; {again}"));
+    let waiting = client.user_message("again").await;
+    let mut runtime = processes.recv().await.unwrap();
+    runtime.greet().await;
+    assert_eq!(runtime.asked().await.unwrap().id, waiting.id());
+    let mut states = Vec::new();
+    while states.len() < 6 {
+        let watched = watch.next().await.unwrap();
+        if let Seen::State(state) = watched.what {
+            let name = format!("{state:?}");
+            let end = name.find([' ', '(', '{']).unwrap_or(name.len());
+            states.push(format!("{} {}", watched.epoch, &name[..end]));
+        }
+    }
+    let expected = ["1 Starting", "1 Ready", "1 Died", "1 Restarting", "2 Starting", "2 Ready"];
+    assert_eq!(states, expected);
+    assert!(matches!(client.state(), State::Ready(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_watcher_goes_on_where_it_stopped() {
+    let mut settings = settings();
+    settings.kept = 64 * 1024;
+    let (client, _processes, mut runtime) = ready(settings).await;
+    let request = client.user_message("hi").await;
+    let id = runtime.asked().await.unwrap().id;
+    runtime.say(&id, token(1)).await;
+    let mut watch = client.watch(Since::Oldest);
+    let is_token = |seen: &Seen| matches!(seen, Seen::Happened { .. }).then_some(());
+    watch.find(is_token).await.unwrap();
+    let mut last = client.watch(Since::Oldest);
+    let mut stopped = 0;
+    while let Some(watched) = last.next().await {
+        stopped = watched.seq;
+        if is_token(&watched.what).is_some() {
+            break;
+        }
+    }
+    assert_eq!(stopped, 4, "starting, ready, asked, token");
+    runtime.say(&id, token(2)).await;
+    let watched = client.watch(Since::After(stopped)).next().await.unwrap();
+    assert_eq!((watched.epoch, watched.seq), (1, 5));
+    for _ in 0..3 {
+        runtime.say(&id, token(40 * 1024)).await;
+    }
+    runtime.say(&id, Event::Done(None)).await;
+    assert_eq!(rest(&mut { request }).await, "5 tokens, done");
+    let mut late = client.watch(Since::After(stopped));
+    let missed = late.next().await.unwrap();
+    assert!(matches!(missed.what, Seen::Missed { from: 5, to: 7 }), "{missed:?}");
+    assert_eq!(missed.seq, 7);
+    assert_eq!(late.next().await.unwrap().seq, 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_is_slow_gets_everything() {
+    let (client, _processes, mut runtime) = ready(settings()).await;
+    let mut request = client.user_message("hi").await;
+    let id = runtime.asked().await.unwrap().id;
+    let flood = tokio::spawn(async move {
+        // Three times what may wait.
+        for _ in 0..48 {
+            runtime.say(&id, token(MOST_UNREAD / 16)).await;
+        }
+        runtime.say(&id, Event::Done(None)).await;
+        runtime
+    });
+    let mut count = 0;
+    while let Some(happened) = request.next().await {
+        assert!(client.unread() < MOST_UNREAD + MOST_UNREAD / 8);
+        sleep(Duration::from_millis(200)).await;
+        count += usize::from(!happened.is_end());
+    }
+    assert_eq!(count, 48);
+    flood.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_does_not_read_loses_its_request_and_no_other() {
+    let (client, _processes, mut runtime) = ready(settings()).await;
+    let mut slow = client.user_message_in("one", "hi").await;
+    let mut other = client.user_message_in("two", "hi").await;
+    let slow_id = runtime.asked().await.unwrap().id;
+    let other_id = runtime.asked().await.unwrap().id;
+    let flood = tokio::spawn(async move {
+        for _ in 0..100 {
+            runtime.say(&slow_id, token(MOST_UNREAD / 16)).await;
+        }
+        runtime.say(&other_id, Event::Done(None)).await;
+        runtime
+    });
+    assert_eq!(rest(&mut other).await, "0 tokens, done");
+    let end = rest(&mut slow).await;
+    assert!(end.starts_with("0 tokens, the request was cancelled, because its events"), "{end}");
+    assert_eq!(client.unread(), 0);
+    let cancel = flood.await.unwrap().asked().await.unwrap().command;
+    assert!(matches!(cancel, Command::Cancel { target } if target == slow.id()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_runtime_that_does_not_read_keeps_nobody_for_ever() {
+    let (client, _processes, runtime) = ready(settings()).await;
+    let large = "x".repeat(MOST_UNSENT / 2 - 1024);
+    let mut first = client.user_message(large.clone()).await;
+    let mut second = client.user_message(large.clone()).await;
+    // There is no room for a third before the time of the first two is up.
+    let mut third = client.user_message(large.clone()).await;
+    let not_taken = "0 tokens, the runtime did not take the request within 30 s";
+    assert_eq!(rest(&mut third).await, not_taken);
+    assert_eq!(rest(&mut first).await, not_taken);
+    assert_eq!(rest(&mut second).await, not_taken);
+    let mut huge = client.user_message("x".repeat(MAX_LINE)).await;
+    let end = rest(&mut huge).await;
+    assert!(end.contains("and 10485760 are the most"), "{end}");
+    // When it reads again, what was half written is cancelled, and the rest never comes.
+    let mut runtime = runtime;
+    let request = client.user_message("at last").await;
+    assert_eq!(runtime.asked().await.unwrap().id, first.id());
+    let next = runtime.asked().await.unwrap();
+    assert_eq!(next.id, request.id());
+    let cancel = runtime.asked().await.unwrap().command;
+    assert!(matches!(cancel, Command::Cancel { target } if target == first.id()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn too_many_turns_wait_and_answers_do_not() {
+    let (client, _processes, mut runtime) = ready(settings()).await;
+    let mut open = Vec::new();
+    for _ in 0..MOST_TURNS {
+        open.push(client.user_message("hi").await);
+        runtime.asked().await.unwrap();
+    }
+    let status = client.send(Command::GetStatus).await;
+    assert!(matches!(runtime.asked().await.unwrap().command, Command::GetStatus));
+    drop(status);
+    let mut surplus = client.user_message("one more").await;
+    let end = rest(&mut surplus).await;
+    assert!(end.contains("192 requests are open"), "{end}");
+    runtime.say(open[0].id(), Event::Done(None)).await;
+    let next = client.user_message("one more").await;
+    assert_eq!(runtime.asked().await.unwrap().id, next.id());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_handle_lets_the_process_go() {
+    let (client, _processes, mut runtime) = ready(settings()).await;
+    let mut watch = client.watch(Since::Now);
+    drop(client);
+    sleep(Duration::from_hours(1)).await;
+    assert!(runtime.leash.try_recv().is_err_and(|error| error == mpsc::error::TryRecvError::Empty));
+    let watched = tokio::time::timeout(Duration::from_secs(1), watch.next()).await;
+    assert!(watched.is_err(), "{watched:?}");
+    drop(watch);
+    assert!(runtime.asked().await.is_none(), "stdin is closed");
+    assert!(runtime.leash.recv().await.is_none(), "the leash is dropped");
+    runtime.die();
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_ends_requests_and_watchers_of_all() {
+    let (client, _processes, mut runtime) = ready(settings()).await;
+    let mut watch = client.watch(Since::Now);
+    let mut request = client.user_message("hi").await;
+    runtime.asked().await.unwrap();
+    let closing = tokio::spawn({
+        let client = client.clone();
+        async move { client.close().await }
+    });
+    assert_eq!(rest(&mut request).await, "0 tokens, the session is closed");
+    assert!(runtime.asked().await.is_none());
+    runtime.die();
+    closing.await.unwrap();
+    assert!(matches!(next_state(&mut watch).await, State::Ended));
+    assert!(watch.next().await.is_none());
+    assert_eq!(
+        rest(&mut client.user_message("late").await).await,
+        "0 tokens, the session is closed"
+    );
+    client.close().await;
+}
+
+#[test]
+fn without_tokio_there_is_an_error_and_its_end_is_the_end() {
+    let error = Client::start(settings()).unwrap_err();
+    assert!(matches!(error, ClientError::NoTokio));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let (client, request, _far) = runtime.block_on(async {
+        let (client, processes, far) = ready(settings()).await;
+        let request = client.user_message("hi").await;
+        (client, request, (processes, far))
+    });
+    drop(runtime);
+    let other = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    other.block_on(async {
+        let (mut request, mut watch) = (request, client.watch(Since::Now));
+        assert_eq!(rest(&mut request).await, "0 tokens, the session is closed");
+        client.close().await;
+        assert!(watch.next().await.is_none());
+    });
+}
+
+#[tokio::test(start_paused = true)]
+async fn garbage_is_counted_and_nothing_else() {
+    let (client, _processes, mut runtime) = ready(settings()).await;
+    let message = UserMessage { message: "hi".into(), attachments: Vec::new(), metadata: None };
+    let mut request = client.send(Command::UserMessage(message)).await;
+    let id = runtime.asked().await.unwrap().id;
+    runtime.write(b"no json\n\xff\xfe\n\n{\"type\":\"dance\",\"id\":\"1\"}\n").await;
+    runtime.write(&vec![b' '; MAX_LINE]).await;
+    runtime.write(b"xx\n").await;
+    runtime.say("nobody", token(1)).await;
+    runtime.say(&id, Event::Done(None)).await;
+    assert_eq!(rest(&mut request).await, "0 tokens, done");
+    let passed = client.passed_over();
+    let counts = (passed.unreadable, passed.unknown, passed.too_long, passed.stray);
+    assert_eq!(counts, (2, 1, 1, 1));
+}

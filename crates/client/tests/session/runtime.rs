@@ -1,0 +1,160 @@
+//! A runtime that does what it is told: this very program, started again.
+
+use std::io::{Read, Write};
+use std::time::Duration;
+
+use callgate_wire::frame::{Line, Lines};
+use callgate_wire::session::{
+    Command, Created, Event, Listed, MAX_LINE, Ready, Reply, Request, Response, Status,
+};
+
+/// Set in the process that is the runtime.
+const RUNTIME: &str = "CALLGATE_TEST_IS_RUNTIME";
+
+/// How the runtime is started; the lines of the test harness are its first lies.
+pub(crate) fn program() -> Vec<String> {
+    let test = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+    let start = format!("{RUNTIME}=1 exec \"$0\" --exact runtime::scripted_runtime --nocapture");
+    ["sh", "-c", &start, &test].map(str::to_owned).to_vec()
+}
+
+/// Not a test of its own: the process that the tests start.
+#[test]
+fn scripted_runtime() {
+    if std::env::var_os(RUNTIME).is_some() {
+        serve();
+    }
+}
+
+struct Runtime {
+    seq: Option<u64>,
+    said: Vec<Vec<u8>>,
+}
+
+fn serve() {
+    write(&Response::Ready(Ready::at(1)).to_line());
+    let mut runtime = Runtime { seq: None, said: Vec::new() };
+    let mut lines = Lines::new(MAX_LINE);
+    loop {
+        let count = std::io::stdin().read(lines.space()).unwrap();
+        lines.filled(count);
+        while let Some(line) = lines.next_frame() {
+            let Line::Whole(line) = line else { panic!("a line over the limit") };
+            runtime.take(Request::decode(line).unwrap());
+        }
+        if count == 0 {
+            let folder = std::env::var_os("FOLDER").unwrap();
+            std::fs::write(std::path::Path::new(&folder).join("ended"), "by itself").unwrap();
+            return;
+        }
+    }
+}
+
+fn write(line: &[u8]) {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(line).unwrap();
+    stdout.flush().unwrap();
+}
+
+impl Runtime {
+    fn line(&mut self, id: &str, event: Event) -> Vec<u8> {
+        let seq = self.seq;
+        self.seq = seq.map(|seq| seq + 1);
+        let reply = Reply { id: Some(id.to_owned()), event, timestamp: 1, seq };
+        let line = Response::Reply(reply).to_line();
+        if seq.is_some() {
+            self.said.push(line.clone());
+        }
+        line
+    }
+
+    fn say(&mut self, id: &str, event: Event) {
+        write(&self.line(id, event));
+    }
+
+    fn token(&mut self, id: &str, text: &str) {
+        self.say(id, Event::Token(text.to_owned()));
+    }
+
+    fn take(&mut self, request: Request) {
+        let id = request.id;
+        match request.command {
+            Command::UserMessage(said) => self.follow(&id, &said.message),
+            Command::Hello { .. } => {
+                self.seq = Some(1);
+                self.say(&id, Event::Done(None));
+            }
+            Command::Cancel { target } => {
+                self.say(&id, Event::Done(None));
+                self.say(&target, Event::Done(None));
+            }
+            Command::Replay { from_seq } => {
+                for line in &self.said[usize::try_from(from_seq).unwrap() - 1..] {
+                    write(line);
+                }
+                self.say(&id, Event::Done(None));
+            }
+            Command::GetStatus => {
+                let state = "idle".to_owned();
+                self.say(&id, Event::Status(Status { state, uptime: 7, ..Status::default() }));
+            }
+            Command::NewConversation { .. } => {
+                let conversation_id = "new".to_owned();
+                self.say(&id, Event::done(&Created { conversation_id }));
+            }
+            Command::ListConversations { .. } => {
+                let conversations = Vec::new();
+                self.say(&id, Event::done(&Listed { conversations, current: None }));
+            }
+            Command::DeleteConversation { .. } => self.say(&id, Event::error("no such thing")),
+            _ => self.say(&id, Event::Done(None)),
+        }
+    }
+
+    /// Does what a message says.
+    fn follow(&mut self, id: &str, message: &str) {
+        let (verb, rest) = message.split_once(' ').unwrap_or((message, ""));
+        match verb {
+            "say" => self.token(id, rest),
+            "pid" => return self.token(id, &std::process::id().to_string()),
+            "hang" => return,
+            "die" => {
+                eprintln!("my key is {rest}");
+                std::process::abort();
+            }
+            "sleep" => loop {
+                std::thread::sleep(Duration::from_secs(1));
+            },
+            "flood" => {
+                for number in 0..rest.parse().unwrap() {
+                    self.token(id, &format!("{number} "));
+                }
+            }
+            "lie" => self.lie(id),
+            "lose" => {
+                self.token(id, "one ");
+                let garbled = self.line(id, Event::Token("two ".to_owned()));
+                write(&[b"oops", &garbled[..]].concat());
+                self.token(id, "three ");
+            }
+            _ => return self.say(id, Event::error("what?")),
+        }
+        self.say(id, Event::Done(None));
+    }
+
+    fn lie(&mut self, id: &str) {
+        write(b"no json\n{\"half\":\n\xff\xfe\xfd\n[]\n\n");
+        write(&Response::Ready(Ready::at(1)).to_line());
+        self.token("nobody", "not for you");
+        self.token(id, "true");
+        self.say("nobody", Event::Done(None));
+        let last = self.said.last().unwrap().clone();
+        write(&last);
+        let end =
+            Reply { id: Some(id.to_owned()), event: Event::Done(None), timestamp: 1, seq: None };
+        let end = Response::Reply(end).to_line();
+        write(&end);
+        write(&end);
+        self.token(id, "too late");
+    }
+}

@@ -1,0 +1,199 @@
+//! The client and a runtime that does what it is told.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use callgate_client::{Client, ClientError, Seen, Settings, Since, State, Stderr};
+use callgate_testkit::process::DEADLINE;
+
+use super::{check, death, rest, runtime, say, signal, token};
+
+fn scripted<F: Future<Output = ()>>(test: impl FnOnce(Settings, PathBuf) -> F) {
+    let program = runtime::program();
+    check(test, &program.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+fn done(text: &str) -> (String, String) {
+    (text.to_owned(), "done".to_owned())
+}
+
+#[test]
+fn messages_errands_and_the_end() {
+    scripted(|settings, folder| async move {
+        let client = Client::start(settings).unwrap();
+        assert_eq!(say(&client, "say hello").await, done("hello"));
+        assert_eq!(say(&client, "nonsense").await.1, "what?");
+        assert_eq!(client.status().await.unwrap().uptime, 7);
+        assert_eq!(client.new_conversation(None).await.unwrap().conversation_id, "new");
+        assert_eq!(client.conversations(Some(3), None).await.unwrap().conversations, []);
+        client.rename_conversation("new", "title").await.unwrap();
+        client.clear_history().await.unwrap();
+        let refused = client.delete_conversation("new").await.unwrap_err();
+        assert_eq!(refused.to_string(), "no such thing");
+        let unexpected = client.load_conversation("new", None, None).await.unwrap_err();
+        assert_eq!(unexpected, ClientError::Unexpected { kind: "load_conversation" });
+        let mut request = client.user_message("pid").await;
+        token(&mut request).await;
+        client.cancel(request.id()).unwrap();
+        assert_eq!(rest(&mut request).await, done(""));
+        client.close().await;
+        assert!(folder.join("ended").exists(), "it had the time to end by itself");
+    });
+}
+
+#[test]
+fn a_runtime_that_is_killed_is_replaced_and_nobody_waits() {
+    scripted(|settings, _| async move {
+        let client = Client::start(settings).unwrap();
+        let mut watch = client.watch(Since::Now);
+        for life in 1..4_u64 {
+            let mut one = client.user_message_in("one", "pid").await;
+            let mut other = client.user_message_in("other", "hang").await;
+            let pid = token(&mut one).await;
+            signal("-KILL", &pid);
+            let why = "the runtime has ended (signal: 9 (SIGKILL))";
+            let (_, end) = rest(&mut one).await;
+            assert!(end.starts_with(why), "{end}");
+            let (_, end) = rest(&mut other).await;
+            assert!(end.starts_with(why), "{end}");
+            let (status, text, _) = death(&mut watch).await;
+            assert_eq!((status.unwrap().signal(), text.as_str()), (Some(9), why));
+            assert_eq!(say(&client, "say back").await, done("back"));
+            let epoch = client.watch(Since::Oldest);
+            let epoch = latest_epoch(epoch).await;
+            assert_eq!(epoch, life + 1);
+        }
+    });
+}
+
+async fn latest_epoch(mut watch: callgate_client::Watch) -> u64 {
+    let mut latest = 0;
+    while let Ok(Some(watched)) =
+        tokio::time::timeout(Duration::from_millis(10), watch.next()).await
+    {
+        latest = watched.epoch;
+    }
+    latest
+}
+
+#[test]
+fn last_words_are_told_without_secrets() {
+    scripted(|mut settings, _| async move {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&lines);
+        settings.stderr =
+            Stderr::Lines(Arc::new(move |line| sink.lock().unwrap().push(line.to_owned())));
+        settings.env.push(("SOME_API_KEY".into(), Some("open-sesame".into())));
+        let client = Client::start(settings).unwrap();
+        let mut watch = client.watch(Since::Now);
+        let (_, end) = say(&client, "die open-sesame").await;
+        let end = end.replace(" (core dumped)", "");
+        let why = "the runtime has ended (signal: 6 (SIGABRT)); its last words: my key is ***;";
+        assert!(end.starts_with(why), "{end}");
+        let (_, _, words) = death(&mut watch).await;
+        assert_eq!(words.as_deref(), Some("my key is ***"));
+        assert!(lines.lock().unwrap().contains(&"my key is open-sesame".to_owned()));
+    });
+}
+
+#[test]
+fn a_stalled_runtime_is_given_up_and_can_be_replaced() {
+    scripted(|mut settings, _| async move {
+        settings.idle = Duration::from_millis(300);
+        let client = Client::start(settings).unwrap();
+        // Ready, so that only the silence counts.
+        client.status().await.unwrap();
+        assert_eq!(say(&client, "sleep").await.1, "no event for 300 ms");
+        client.restart();
+        assert_eq!(say(&client, "say awake").await, done("awake"));
+    });
+}
+
+#[test]
+fn a_flood_arrives_whole() {
+    scripted(|mut settings, _| async move {
+        // Little enough that the runtime has to wait for the reader again and again.
+        settings.unread = 64 * 1024;
+        let client = Client::start(settings).unwrap();
+        let mut flood = client.user_message_in("one", "flood 20000").await;
+        let other = client.user_message_in("other", "say here").await;
+        let (text, end) = rest(&mut flood).await;
+        assert_eq!(end, "done");
+        let expected = (0..20_000).map(|number| number.to_string() + " ").collect::<String>();
+        assert!(text == expected, "{} of {} bytes", text.len(), expected.len());
+        assert_eq!(rest(&mut { other }).await, done("here"));
+        assert_eq!(client.passed_over().gaps, 0);
+    });
+}
+
+#[test]
+fn lies_are_passed_over() {
+    scripted(|settings, _| async move {
+        let client = Client::start(settings).unwrap();
+        assert_eq!(say(&client, "lie").await, done("true"));
+        assert_eq!(say(&client, "say more").await, done("more"));
+        let passed = client.passed_over();
+        assert!(passed.unreadable >= 4, "{passed:?}");
+        assert_eq!((passed.repeated, passed.gaps), (1, 0), "{passed:?}");
+        assert!(passed.stray >= 4, "{passed:?}");
+    });
+}
+
+#[test]
+fn a_garbled_line_is_said_again() {
+    scripted(|settings, _| async move {
+        let client = Client::start(settings).unwrap();
+        assert_eq!(say(&client, "lose").await, done("one two three "));
+        assert_eq!(client.passed_over().gaps, 1);
+        assert_eq!(say(&client, "say more").await, done("more"));
+    });
+}
+
+#[test]
+fn the_end_of_tokio_is_the_end_of_the_process() {
+    scripted(|settings, folder| async move {
+        let (client, request) = std::thread::spawn(move || {
+            let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            tokio.block_on(async {
+                let client = Client::start(settings).unwrap();
+                let request = client.user_message("pid").await;
+                let mut request = request;
+                token(&mut request).await;
+                (client, request)
+            })
+        })
+        .join()
+        .unwrap();
+        assert_eq!(rest(&mut { request }).await.1, "the session is closed");
+        assert!(matches!(client.state(), State::Ended));
+        // Its stdin is closed, so it ends by itself.
+        let end = std::time::Instant::now() + DEADLINE;
+        while !folder.join("ended").exists() {
+            assert!(std::time::Instant::now() < end);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+}
+
+#[test]
+fn a_watcher_keeps_the_process_and_sees_what_others_ask() {
+    scripted(|settings, folder| async move {
+        let client = Client::start(settings).unwrap();
+        let mut watch = client.watch(Since::Oldest);
+        let id = client.user_message("say hello").await.detach();
+        drop(client);
+        let asked = |seen: &Seen| match seen {
+            Seen::Asked(request) => Some(request.id.clone()),
+            _ => None,
+        };
+        assert_eq!(watch.find(asked).await.as_deref(), Some(&*id));
+        let ended = |seen: &Seen| match seen {
+            Seen::Happened { id, happened } if happened.is_end() => Some(Arc::clone(id)),
+            _ => None,
+        };
+        assert_eq!(watch.find(ended).await, Some(id));
+        assert!(!folder.join("ended").exists());
+    });
+}
