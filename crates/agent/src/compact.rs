@@ -75,7 +75,8 @@ pub fn window(model: &str) -> u64 {
 pub fn plan(messages: &[Arc<Message>], last_tokens: Option<u64>, window: u64) -> Option<Cut> {
     let sizes: Vec<u64> = messages.iter().map(|message| size(message)).collect();
     let counted: u64 = sizes.iter().sum();
-    let newest = sizes.last().copied().unwrap_or(0);
+    let is_new = messages.last().is_some_and(|message| message.role == Role::User);
+    let newest = sizes.last().copied().filter(|_| is_new).unwrap_or(0);
     let needed = counted.max(last_tokens.unwrap_or(0).saturating_add(newest));
     let share = |hundredths: u64| window / 100 * hundredths;
     if needed <= share(FULL) {

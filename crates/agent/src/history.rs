@@ -13,7 +13,7 @@ mod parse;
 mod shelf;
 mod sound;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod title;
 
 use std::sync::Arc;

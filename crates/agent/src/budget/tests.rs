@@ -1,1 +1,118 @@
-//! Tests.
+//! Budgets stop at their limit, and say what to do.
+
+use super::*;
+
+fn spent(conversation: u64, all: u64) -> Spent {
+    let sum = |n| Sum {
+        input: n,
+        output: n,
+        cache_read: n,
+        cache_write: n,
+        micro_usd: n * 1000,
+        unpriced: 0,
+    };
+    Spent { conversation: sum(conversation), all: sum(all) }
+}
+
+#[track_caller]
+fn check(budget: Budget, spent: &Spent, expected: &str) {
+    let error = budget.check(spent, "claude-x", true).unwrap_err();
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn without_limits_all_may_be_spent() {
+    let budget = Budget::default();
+    assert_eq!(budget.check(&spent(u64::MAX / 2000, u64::MAX / 2000), "m", false), Ok(()));
+    assert!(!budget.is_limited());
+    assert!(Budget { day_tokens: Some(1), ..budget }.is_limited());
+}
+
+#[test]
+fn each_limit_is_told_with_what_was_spent_and_what_to_do() {
+    let none = Budget::default();
+    let spent = spent(1500, 2500);
+    check(
+        Budget { conversation_usd: Some(1.5), ..none },
+        &spent,
+        "this conversation has cost $1.50, and its budget is $1.50: raise \
+         `agent.budget.conversation_usd`, or begin another conversation",
+    );
+    check(
+        Budget { day_usd: Some(2.0), ..none },
+        &spent,
+        "today has cost $2.50, and the budget of a day is $2.00: raise `agent.budget.day_usd`, or \
+         wait until midnight",
+    );
+    check(
+        Budget { conversation_tokens: Some(6000), ..none },
+        &spent,
+        "this conversation has taken 6000 tokens, and its budget is 6000: raise \
+         `agent.budget.conversation_tokens`, or begin another conversation",
+    );
+    check(
+        Budget { day_tokens: Some(1), ..none },
+        &spent,
+        "today has taken 10000 tokens, and the budget of a day is 1: raise \
+         `agent.budget.day_tokens`, or wait until midnight",
+    );
+}
+
+#[test]
+fn below_its_limit_there_is_room() {
+    let budget = Budget {
+        conversation_usd: Some(1.501),
+        day_usd: Some(2.501),
+        conversation_tokens: Some(6001),
+        day_tokens: Some(10_001),
+        requests_per_minute: None,
+    };
+    assert_eq!(budget.check(&spent(1500, 2500), "m", true), Ok(()));
+    let nothing = Budget { day_usd: Some(0.0), ..Budget::default() };
+    assert!(nothing.check(&Spent::default(), "m", true).is_err(), "nothing may be spent");
+}
+
+#[test]
+fn dollars_need_a_price() {
+    for budget in [
+        Budget { conversation_usd: Some(9.0), ..Budget::default() },
+        Budget { day_usd: Some(9.0), ..Budget::default() },
+    ] {
+        let error = budget.check(&Spent::default(), "odd", false).unwrap_err().to_string();
+        assert!(error.contains("the price of the model \"odd\" is not known"), "{error}");
+        assert!(error.contains("`agent.prices`"), "{error}");
+    }
+    let tokens = Budget { day_tokens: Some(9), ..Budget::default() };
+    assert_eq!(tokens.check(&Spent::default(), "odd", false), Ok(()));
+}
+
+#[test]
+fn requests_are_counted_over_the_last_minute() {
+    let budget = Budget { requests_per_minute: Some(2), ..Budget::default() };
+    let start = Instant::now();
+    let at = |seconds| start + Duration::from_secs(seconds);
+    let mut rate = Rate::default();
+    assert_eq!(rate.ask(&Budget::default(), start), Ok(()));
+    assert_eq!(rate.ask(&budget, at(0)), Ok(()));
+    assert_eq!(rate.ask(&budget, at(20)), Ok(()));
+    let wait = |seconds| Err(OverBudget::Rate { limit: 2, wait: Duration::from_secs(seconds) });
+    assert_eq!(rate.ask(&budget, at(30)), wait(30));
+    assert_eq!(rate.ask(&budget, at(59)), wait(1));
+    assert_eq!(rate.ask(&budget, at(60)), Ok(()), "what was refused does not count");
+    assert_eq!(rate.ask(&budget, at(61)), wait(19));
+    let none = Budget { requests_per_minute: Some(0), ..budget };
+    assert!(rate.ask(&none, at(500)).is_err());
+    let text = rate.ask(&none, at(500)).unwrap_err().to_string();
+    assert!(text.contains("wait 61 s") && text.contains("agent.budget.requests"), "{text}");
+}
+
+#[test]
+fn no_more_is_counted_than_there_is_room_for() {
+    let budget = Budget { requests_per_minute: Some(u32::MAX), ..Budget::default() };
+    let mut rate = Rate::default();
+    let now = Instant::now();
+    for _ in 0..MOST_PER_MINUTE {
+        rate.ask(&budget, now).unwrap();
+    }
+    rate.ask(&budget, now).unwrap_err();
+}

@@ -1,1 +1,97 @@
-//! Tests.
+//! The history from outside: what it keeps, who may work on what, and what it survives.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+mod conversations;
+mod keeping;
+mod processes;
+pub(crate) mod strict;
+mod turns;
+
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::task::{Context, Waker};
+
+use callgate_store::{Addition, Draft, Said, Store};
+use tempfile::TempDir;
+
+use super::*;
+use strict::{read, show};
+
+/// A folder with a history in it.
+struct House {
+    folder: TempDir,
+    history: History,
+}
+
+impl House {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let history = open(&folder.path().join("ledger.db"));
+        Self { folder, history }
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.folder.path().join("ledger.db")
+    }
+
+    /// The same file, opened once more.
+    fn another(&self) -> History {
+        open(&self.path())
+    }
+
+    /// Writes rows to a conversation as no history does.
+    fn write_rows(&self, conversation: &str, rows: &[&str]) {
+        let messages: Vec<Said> =
+            rows.iter().map(|row| Said { body: (*row).to_owned(), begins: true }).collect();
+        let addition = Addition { conversation, messages: &messages, ..Addition::default() };
+        Store::open(&self.path()).unwrap().add(&addition).unwrap();
+    }
+}
+
+fn open(path: &Path) -> History {
+    History::start(Place::File(path.to_owned()))
+}
+
+/// Keeps the thread busy until what this gives is dropped.
+async fn busy(history: &History) -> Sender<()> {
+    let (busy, done) = channel();
+    let wait = move |_: &mut Shelf| Ok(done.recv().is_err());
+    drop(history.clerk().send(wait).await.unwrap());
+    busy
+}
+
+/// Begins something and gives it up when it has to wait.
+fn begin<T>(future: impl Future<Output = T>) {
+    let mut future = pin!(future);
+    assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+}
+
+/// A step with these messages that begins a turn.
+fn turn(messages: &str) -> Step {
+    Step { messages: read(messages), begins_turn: true, ..Step::default() }
+}
+
+/// A step with these messages within a turn.
+fn round(messages: &str) -> Step {
+    Step { messages: read(messages), ..Step::default() }
+}
+
+fn draft(body: &str) -> Draft {
+    Draft { at_ms: 1, kind: "ran".to_owned(), question: None, body: body.to_owned() }
+}
+
+fn shown(held: &Held) -> String {
+    show(held.messages().iter().map(Arc::as_ref))
+}
+
+/// What somebody who comes later finds.
+async fn found(history: &History, conversation: &str) -> String {
+    shown(&history.hold(conversation).await.unwrap())
+}
+
+async fn keep(history: &History, conversation: &str, messages: &str) {
+    history.hold(conversation).await.unwrap().commit(turn(messages)).await.unwrap();
+}

@@ -1,1 +1,236 @@
-//! Tests.
+//! Whatever comes in, the strict API takes what comes out.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+use crate::history::tests::strict::{Strict, read, show, tool_use, values};
+use crate::message::Source;
+
+fn check(input: &str, expected: &str, faults: &[Fault]) {
+    let (mended, fixes) = repair(read(input));
+    assert_eq!(show(&mended), expected, "{input}");
+    let found: Vec<Fault> = fixes.iter().map(|fix| fix.fault).collect();
+    assert_eq!(found, faults, "{input}");
+    Strict::start().assert_takes(&mended);
+}
+
+#[test]
+fn what_is_right_stays_as_it_is() {
+    for input in [
+        "",
+        "u hi",
+        "u hi | a hello",
+        "u hi [png] | a # ?x ?y | u !y !x and | a # #r done | u more",
+        "u hi | a # said # ?x | u !x | a ?z | u !z",
+    ] {
+        check(input, input, &[]);
+    }
+}
+
+#[test]
+fn a_tool_use_without_a_result_gets_one() {
+    use Fault::{NoResult, SameRole};
+    check("u hi | a ?x", "u hi | a ?x | u !x?", &[NoResult]);
+    check("u hi | a ?x ?y | u !y", "u hi | a ?x ?y | u !y !x?", &[NoResult]);
+    check("u hi | a ?x | u more | a ok", "u hi | a ?x | u !x? more | a ok", &[NoResult]);
+    check("u hi | a ?x | a ?y | u !y", "u hi | a ?x | u !x? | a ?y | u !y", &[NoResult]);
+    check("u hi | a ?x | u more | u !x", "u hi | a ?x | u !x more", &[SameRole]);
+    check(
+        "u hi | a ?x ?y | u !x | u more",
+        "u hi | a ?x ?y | u !x !y? more",
+        &[SameRole, NoResult],
+    );
+}
+
+#[test]
+fn a_result_without_its_use_goes() {
+    use Fault::{Empty, LateResult, NoQuestion, NoUse, SameRole};
+    check("u hi !x", "u hi", &[NoUse]);
+    check("u hi | a ?x | u !x !x", "u hi | a ?x | u !x", &[NoUse]);
+    check("u hi | a ?x | u !x | u !x", "u hi | a ?x | u !x", &[NoUse, Empty]);
+    check("u hi | a ?x | u !x | a ok | u !x on", "u hi | a ?x | u !x | a ok | u on", &[NoUse]);
+    check("u hi | a ?x | u said !x", "u hi | a ?x | u !x said", &[LateResult]);
+    check("a ?x | u !x | a ok", "", &[NoQuestion, NoUse, Empty, NoQuestion]);
+    check("u hi | a ok | u !x | u on", "u hi | a ok | u on", &[NoUse, Empty]);
+    check("u hi | u on", "u hi on", &[SameRole]);
+}
+
+#[test]
+fn ids_are_used_once() {
+    use Fault::{BadUse, Empty, NoUse, SecondUse};
+    check("u hi | a ?x ?x | u !x !x", "u hi | a ?x | u !x", &[SecondUse, NoUse]);
+    check(
+        "u hi | a ?x | u !x | a again ?x | u !x on",
+        "u hi | a ?x | u !x | a again | u on",
+        &[SecondUse, NoUse],
+    );
+    check("u hi | a ?ä", "u hi", &[BadUse, Empty]);
+    check("u hi | a ? so", "u hi | a so", &[BadUse]);
+}
+
+#[test]
+fn what_is_empty_goes_and_the_rest_is_joined() {
+    use Fault::{Empty, NoQuestion, NoText, SameRole};
+    check("u _ hi _", "u hi", &[NoText, NoText]);
+    check("u hi | a _ | u on", "u hi on", &[NoText, Empty, SameRole]);
+    check("u | a hello | u hi", "u hi", &[Empty, NoQuestion]);
+    check("u hi | a one | a two ?x | u !x", "u hi | a one two ?x | u !x", &[SameRole]);
+}
+
+#[test]
+fn thoughts_need_a_signature_and_something_behind_them() {
+    use Fault::{Empty, LastThought, Unsigned};
+    check("u hi | a #- # said", "u hi | a # said", &[Unsigned]);
+    check("u hi | a said # #r", "u hi | a said", &[LastThought, LastThought]);
+    check("u hi | a #", "u hi", &[LastThought, Empty]);
+}
+
+#[test]
+fn nobody_says_what_only_the_other_may() {
+    use Fault::{BadPicture, NoUse, OtherRole};
+    check("u hi # ?x #r", "u hi", &[OtherRole; 3]);
+    check("u hi | a ok [png] !x", "u hi | a ok", &[OtherRole; 2]);
+    check("u hi !x", "u hi", &[NoUse]);
+    check("u hi [bad]", "u hi", &[BadPicture]);
+    let (mended, _) = repair(vec![
+        Message::user(vec![Block::text("hi")]),
+        Message::assistant(vec![Block::text("so"), tool_use("x", "[1]")]),
+    ]);
+    assert_eq!(show(&mended), "u hi | a so");
+}
+
+#[test]
+fn of_aged_messages_the_thoughts_go() {
+    let mut mender = Mender::default();
+    for (number, message) in (0..).zip(read("u hi | a # ?x | u !x | a # ok | u on | a # yes")) {
+        mender.push(number, message, number < 4);
+    }
+    let messages: Vec<&Message> = mender.messages().iter().map(AsRef::as_ref).collect();
+    assert_eq!(show(messages), "u hi | a ?x | u !x | a ok | u on | a # yes");
+    let without = without_thoughts(mender.messages());
+    assert_eq!(show(without.iter().map(AsRef::as_ref)).matches('#').count(), 0);
+    assert!(Arc::ptr_eq(&without[0], &mender.messages()[0]), "what has none is not copied");
+}
+
+#[test]
+fn after_a_gap_thoughts_are_about_something_else() {
+    let mut mender = Mender::default();
+    for (number, message) in (0..).zip(read("u hi | a # ok | u on | a # yes")) {
+        if number == 2 {
+            mender.skip(7);
+        }
+        mender.push(number, message, false);
+    }
+    assert_eq!(show(mender.messages().iter().map(AsRef::as_ref)), "u hi | a # ok | u on | a yes");
+    assert_eq!(mender.fixes()[0], Fix { number: 7, fault: Fault::Unreadable });
+}
+
+#[test]
+fn each_message_knows_how_many_came_until_its_end() {
+    let mut mender = Mender::default();
+    mender.begin(10, read("u summary").remove(0));
+    for (number, message) in (10..).zip(read("u hi | a ?x | u more | u even | a ok ?y")) {
+        mender.push(number, message, false);
+    }
+    mender.close();
+    let messages = mender.messages();
+    assert_eq!(
+        show(messages.iter().map(AsRef::as_ref)),
+        "u summary hi | a ?x | u !x? more even | a ok ?y | u !y?"
+    );
+    let ends: Vec<u64> = (0..=5).map(|count| mender.end_of(count)).collect();
+    assert_eq!(ends, [0, 11, 12, 14, 15, 15]);
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    select(&["", " ", "\n\t", "hi", "some words", "\u{0}", "ä"][..]).prop_map(str::to_owned)
+}
+
+fn any_id() -> impl Strategy<Value = String> {
+    select(&["", "a", "b", "c", "d", "toolu_01", "with space", "ä"][..]).prop_map(str::to_owned)
+}
+
+fn any_source() -> impl Strategy<Value = Source> {
+    let kinds = select(&["image/png", "image/gif", "application/pdf", "text/plain", ""][..]);
+    let data = select(&["", "iVBORw0KGgoAAAAN", "R0lGODlh", "JVBERi0x", "abc", "####"][..]);
+    (kinds, data).prop_map(|(kind, data)| Source::Base64 {
+        media_type: kind.to_owned(),
+        data: data.to_owned(),
+    })
+}
+
+fn any_block() -> impl Strategy<Value = Block> {
+    let inputs = select(&["{}", r#"{"a":[1]}"#, "[]", "null", "1"][..]);
+    prop_oneof![
+        3 => any_text().prop_map(|text| Block::Text { text }),
+        1 => any_source().prop_map(|source| Block::Image { source }),
+        1 => any_source().prop_map(|source| Block::Document { source, title: None }),
+        1 => (any_text(), select(&["", "sig"][..])).prop_map(|(thinking, signature)| {
+            Block::Thinking { thinking, signature: signature.to_owned() }
+        }),
+        1 => select(&["", "data"][..])
+            .prop_map(|data| Block::RedactedThinking { data: data.to_owned() }),
+        5 => (any_id(), inputs).prop_map(|(id, input)| tool_use(&id, input)),
+        5 => (any_id(), any_text(), any::<bool>()).prop_map(|(tool_use_id, content, is_error)| {
+            Block::ToolResult { tool_use_id, content, is_error }
+        }),
+    ]
+}
+
+fn any_messages() -> impl Strategy<Value = Vec<Message>> {
+    let role = select(&[Role::User, Role::Assistant][..]);
+    let content = prop::collection::vec(any_block(), 0..5);
+    let message = (role, content).prop_map(|(role, content)| Message { role, content });
+    prop::collection::vec(message, 0..12)
+}
+
+#[test]
+fn the_strict_api_takes_whatever_was_mended() {
+    let strict = Strict::start();
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) };
+    proptest!(config, |(messages in any_messages())| {
+        let (mended, _) = repair(messages);
+        strict.assert_takes(&mended);
+        let before = values(&mended);
+        let (again, fixes) = repair(mended);
+        prop_assert_eq!(values(&again), before);
+        prop_assert_eq!(fixes, []);
+        prop_assert!(again.first().is_none_or(|first| first.role == Role::User));
+        prop_assert!(again.windows(2).all(|pair| pair[0].role != pair[1].role));
+    });
+}
+
+/// Turns as a well-behaved model makes them.
+fn right_messages() -> impl Strategy<Value = Vec<Message>> {
+    let round = (1_usize..4, any::<bool>());
+    let turn = prop::collection::vec(round, 0..3);
+    prop::collection::vec(turn, 0..5).prop_map(|turns| {
+        let mut messages = Vec::new();
+        let mut id = 0;
+        for rounds in turns {
+            messages.extend(read("u question"));
+            for (tools, thinks) in rounds {
+                let ids: Vec<String> = (id..id + tools).map(|id| format!("t{id}")).collect();
+                id += tools;
+                let uses: String = ids.iter().map(|id| [" ?", id].concat()).collect();
+                let results: String = ids.iter().rev().map(|id| [" !", id].concat()).collect();
+                let thought = if thinks { " #" } else { "" };
+                messages.extend(read(&format!("a{thought}{uses} | u{results}")));
+            }
+            messages.extend(read("a # answer"));
+        }
+        messages
+    })
+}
+
+#[test]
+fn what_a_well_behaved_model_says_is_not_touched() {
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) };
+    proptest!(config, |(messages in right_messages())| {
+        let before = values(&messages);
+        let (after, fixes) = repair(messages);
+        prop_assert_eq!(values(&after), before);
+        prop_assert_eq!(fixes, []);
+    });
+}

@@ -1,0 +1,144 @@
+//! Which conversations there are, what they are called, and their pages.
+
+use super::*;
+
+fn ids(listed: &[Listed]) -> Vec<&str> {
+    listed.iter().map(|one| one.id.as_str()).collect()
+}
+
+async fn title(history: &History, id: &str) -> Option<String> {
+    let listed = history.list(100, None).await.unwrap();
+    listed.into_iter().find(|one| one.id == id).unwrap().title
+}
+
+#[tokio::test]
+async fn they_are_listed_when_they_are_written_to_the_last_one_first() {
+    let house = House::new();
+    let history = &house.history;
+    assert_eq!(history.last().await.unwrap(), None);
+    let made = history.create(None, Some("Named")).await.unwrap();
+    drop(history.hold("looked at").await.unwrap());
+    assert_eq!(history.list(10, None).await.unwrap(), []);
+    keep(history, "a", "u hi | a ok").await;
+    keep(history, &made, "u hi").await;
+    keep(history, "a", "u on").await;
+    keep(history, "b", "u hi").await;
+    let listed = history.list(10, None).await.unwrap();
+    assert_eq!(ids(&listed), ["b", "a", &made]);
+    assert_eq!((listed[1].length, listed[2].title.as_deref()), (3, Some("Named")));
+    assert!(
+        listed[1].created_ms > 1_700_000_000_000 && listed[1].updated_ms > listed[1].created_ms
+    );
+    let rest = history.list(10, Some(listed[1].updated_ms)).await.unwrap();
+    assert_eq!(ids(&rest), [&made]);
+    assert_eq!(ids(&history.list(1, None).await.unwrap()), ["b"]);
+    assert_eq!(history.last().await.unwrap().as_deref(), Some("b"));
+    assert_eq!(house.another().last().await.unwrap().as_deref(), Some("b"));
+    assert_eq!((history.length("a").await.unwrap(), history.length("none").await.unwrap()), (3, 0));
+}
+
+#[tokio::test]
+async fn titles_are_given_or_the_first_words_without_secrets() {
+    let house = House::new();
+    let history = &house.history;
+    let long = format!("fix\n the\tbug with ghp_{} {}", "a1B2c3D4e5F6".repeat(3), "so ".repeat(99));
+    let picture = read("u [png]").remove(0);
+    let mut held = history.hold("a").await.unwrap();
+    let say = |messages| Step { messages, begins_turn: true, ..Step::default() };
+    held.commit(say(vec![picture])).await.unwrap();
+    assert_eq!(title(history, "a").await, None);
+    held.commit(say(vec![Message::user(vec![Block::text(long)])])).await.unwrap();
+    held.commit(turn("u later")).await.unwrap();
+    let found = title(history, "a").await.unwrap();
+    assert!(found.starts_with("fix the bug with [hidden 1: "), "{found}");
+    assert!(found.ends_with('…') && found.chars().count() == LONGEST_OPENING, "{found}");
+    assert!(!found.contains("a1B2"), "{found}");
+    history.rename("a", "Mine").await.unwrap();
+    assert_eq!(title(history, "a").await.as_deref(), Some("Mine"));
+    held.clear().await.unwrap();
+    assert_eq!(title(history, "a").await.as_deref(), Some("Mine"), "what is given stays");
+    let error = history.rename("none", "x").await.unwrap_err();
+    assert!(error.to_string().contains("list_conversations"), "{error}");
+}
+
+#[tokio::test]
+async fn a_cleared_conversation_is_empty_and_gets_a_new_title() {
+    let house = House::new();
+    let mut held = house.history.hold("a").await.unwrap();
+    held.commit(turn("u hi | a ok")).await.unwrap();
+    held.clear().await.unwrap();
+    assert_eq!((held.messages().len(), held.length()), (0, 0));
+    held.commit(turn("u new | a ok")).await.unwrap();
+    drop(held);
+    assert_eq!(found(&house.history, "a").await, "u new | a ok");
+    assert_eq!(title(&house.history, "a").await.as_deref(), Some("new"));
+}
+
+#[tokio::test]
+async fn ids_and_titles_are_checked() {
+    let house = House::new();
+    let history = &house.history;
+    for id in ["", "a\nb", &"x".repeat(129)] {
+        assert!(matches!(history.hold(id).await, Err(HistoryError::BadId)), "{id:?}");
+        assert!(matches!(history.create(Some(id), None).await, Err(HistoryError::BadId)));
+        assert!(matches!(history.delete(id).await, Err(HistoryError::BadId)));
+    }
+    for wrong in ["", " ", &"x".repeat(257)] {
+        let error = history.create(Some("a"), Some(wrong)).await.unwrap_err();
+        assert!(matches!(error, HistoryError::BadTitle), "{wrong:?}");
+    }
+    let (id, title) = ("ä".repeat(64), "𝄞".repeat(256));
+    assert_eq!(history.create(Some(&id), Some(&title)).await.unwrap(), id);
+    keep(history, &id, "u hi").await;
+    let error = history.create(Some(&id), None).await.unwrap_err();
+    assert!(matches!(error, HistoryError::Exists(_)), "{error}");
+    let (one, other) = (history.create(None, None).await, history.create(None, None).await);
+    assert_ne!(one.unwrap(), other.unwrap());
+}
+
+#[tokio::test]
+async fn one_that_is_in_use_is_not_deleted() {
+    let house = House::new();
+    keep(&house.history, "a", "u hi | a ok").await;
+    let other = house.another();
+    let held = other.hold("a").await.unwrap();
+    let error = house.history.delete("a").await.unwrap_err();
+    assert!(error.to_string().contains("is in use"), "{error}");
+    drop(held);
+    house.history.delete("a").await.unwrap();
+    assert_eq!(found(&other, "a").await, "");
+    assert!(matches!(house.history.delete("a").await, Err(HistoryError::Unknown(_))));
+    assert!(matches!(house.history.page("a", 1, None).await, Err(HistoryError::Unknown(_))));
+}
+
+#[tokio::test]
+async fn a_page_ends_where_it_is_told() {
+    let house = House::new();
+    let history = &house.history;
+    keep(history, "a", "u 0 | a 1 | u 2 | a 3 | u 4").await;
+    let page = history.page("a", 2, None).await.unwrap();
+    assert_eq!((show(&page.messages).as_str(), page.first, page.length), ("a 3 | u 4", 3, 5));
+    let page = history.page("a", 2, Some(3)).await.unwrap();
+    assert_eq!((show(&page.messages).as_str(), page.first), ("a 1 | u 2", 1));
+    let page = history.page("a", 9, Some(1)).await.unwrap();
+    assert_eq!((show(&page.messages).as_str(), page.first), ("u 0", 0));
+    let page = history.page("a", 9, Some(0)).await.unwrap();
+    assert_eq!((page.messages.len(), page.first), (0, 0));
+    let page = history.page("a", 0, Some(99)).await.unwrap();
+    assert_eq!((page.messages.len(), page.first), (0, 5));
+    history.create(Some("new"), Some("New")).await.unwrap();
+    let page = history.page("new", 9, None).await.unwrap();
+    assert_eq!((page.length, page.title.as_deref()), (0, Some("New")));
+}
+
+#[tokio::test]
+async fn a_page_has_only_so_many_bytes_and_at_least_one_message() {
+    let house = House::new();
+    let half = "x".repeat(LARGEST_PAGE / 2 - 1000);
+    let whole = "y".repeat(LARGEST_PAGE + 1000);
+    keep(&house.history, "a", &format!("u {whole} | a {half} | u {half}")).await;
+    let page = house.history.page("a", 9, None).await.unwrap();
+    assert_eq!((page.messages.len(), page.first), (2, 1));
+    let page = house.history.page("a", 9, Some(1)).await.unwrap();
+    assert_eq!((page.messages.len(), page.first), (1, 0));
+}

@@ -1,0 +1,157 @@
+//! One at a time at a conversation; turns taken back; conversations compacted.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::strict::Strict;
+use super::*;
+
+#[tokio::test]
+async fn who_comes_second_waits_and_is_told_so() {
+    let house = House::new();
+    let other = house.another();
+    for history in [&house.history, &other] {
+        let mut first = house.history.hold("a").await.unwrap();
+        let is_told = AtomicBool::new(false);
+        let second = history.hold_or("a", || is_told.store(true, Ordering::SeqCst));
+        let mut second = pin!(second);
+        let told = async {
+            while !is_told.load(Ordering::SeqCst) {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = &mut second => panic!("somebody works on it"),
+            () = told => {}
+        }
+        let apart = history.hold_or("b", || panic!("nobody works on it"));
+        assert_eq!(apart.await.unwrap().id(), "b");
+        first.commit(turn("u hi | a ok")).await.unwrap();
+        drop(first);
+        let mut second = second.await.unwrap();
+        assert_eq!(shown(&second), "u hi | a ok", "it sees what the first has written");
+        second.clear().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn who_stops_waiting_holds_nothing() {
+    let house = House::new();
+    let held = house.history.hold("a").await.unwrap();
+    begin(house.history.hold("a"));
+    drop(held);
+    let busy = busy(&house.history).await;
+    for _ in 0..20 {
+        // The thread takes the lock for somebody who has gone.
+        begin(house.history.hold("a"));
+    }
+    drop(busy);
+    house.another().hold("a").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_turn_taken_back_stays_in_the_file_until_another_replaces_it() {
+    let house = House::new();
+    let mut held = house.history.hold("a").await.unwrap();
+    assert!(held.take_back().await.unwrap().is_none(), "there is none");
+    held.commit(turn("u one | a ok")).await.unwrap();
+    held.commit(turn("u two | a ?x | u !x")).await.unwrap();
+    held.commit(round("a done")).await.unwrap();
+    let asked = held.take_back().await.unwrap().unwrap();
+    assert_eq!(show([&asked]), "u two");
+    assert_eq!((shown(&held).as_str(), held.length()), ("u one | a ok", 2));
+    assert!(held.take_back().await.unwrap().is_none(), "only one");
+    drop(held);
+    let mut held = house.history.hold("a").await.unwrap();
+    assert_eq!(shown(&held), "u one | a ok | u two | a ?x | u !x | a done");
+    held.take_back().await.unwrap();
+    held.commit(turn("u two | a ?x | u !x")).await.unwrap();
+    held.commit(round("a better")).await.unwrap();
+    assert_eq!(shown(&held), "u one | a ok | u two | a ?x | u !x | a better");
+    held.commit_replacing(turn("u three | a ok")).await.unwrap();
+    assert_eq!(shown(&held), "u one | a ok | u three | a ok");
+    held.take_back().await.unwrap();
+    held.commit_replacing(turn("u four | a ok")).await.unwrap();
+    drop(held);
+    assert_eq!(found(&house.another(), "a").await, "u one | a ok | u four | a ok");
+}
+
+#[tokio::test]
+async fn a_replacement_that_fails_leaves_the_old_turn() {
+    let house = House::new();
+    let mut held = house.history.hold("a").await.unwrap();
+    held.commit(turn("u one | a ok")).await.unwrap();
+    let wrong = Step { drafts: vec![draft("no")], ..turn("u two | a ok") };
+    held.commit_replacing(wrong).await.unwrap_err();
+    drop(held);
+    assert_eq!(found(&house.history, "a").await, "u one | a ok");
+}
+
+#[tokio::test]
+async fn a_summary_stands_for_the_first_turns_and_pages_still_have_them() {
+    let house = House::new();
+    let mut held = house.history.hold("a").await.unwrap();
+    held.commit(turn("u one | a # ?x | u !x | a # ok")).await.unwrap();
+    held.commit(turn("u two | a # ok")).await.unwrap();
+    held.commit(turn("u three | a # ok")).await.unwrap();
+    let summary = || read("u summary").remove(0);
+    held.compact(4, summary()).await.unwrap();
+    let expected = "u summary two | a ok | u three | a ok";
+    assert_eq!((shown(&held).as_str(), held.length()), (expected, 8));
+    held.commit(turn("u four | a # ok")).await.unwrap();
+    drop(held);
+    let mut held = house.another().hold("a").await.unwrap();
+    assert_eq!(shown(&held), "u summary two | a ok | u three | a ok | u four | a # ok");
+    assert_eq!(held.length(), 10);
+    let page = house.history.page("a", 100, None).await.unwrap();
+    assert_eq!((page.messages.len(), page.summarized, page.first), (10, 4, 0));
+    assert_eq!(show(&page.messages[..2]), "u one | a # ?x");
+
+    held.compact(2, read("u again").remove(0)).await.unwrap();
+    assert_eq!(shown(&held), "u again three | a ok | u four | a ok");
+    assert_eq!(show([&held.take_back().await.unwrap().unwrap()]), "u four");
+    held.commit(turn("u five | a # ok")).await.unwrap();
+    assert_eq!(shown(&held), "u again three | a ok | u five | a # ok", "a new thought counts");
+    drop(held);
+    let held = house.another().hold("a").await.unwrap();
+    assert_eq!(shown(&held), "u again three | a ok | u five | a # ok");
+    let mended: Vec<Message> = held.messages().iter().map(|m| Message::clone(m)).collect();
+    Strict::start().assert_takes(&mended);
+}
+
+#[tokio::test]
+async fn a_turn_is_taken_back_from_behind_a_summary() {
+    let house = House::new();
+    let mut held = house.history.hold("a").await.unwrap();
+    held.commit(turn("u one | a ok")).await.unwrap();
+    held.commit(turn("u two | a ok")).await.unwrap();
+    let summary = || read("u summary").remove(0);
+    held.compact(2, summary()).await.unwrap();
+    assert_eq!(show([&held.take_back().await.unwrap().unwrap()]), "u two");
+    assert_eq!(shown(&held), "u summary");
+    held.compact(1, read("u shorter").remove(0)).await.unwrap();
+    assert_eq!(shown(&held), "u shorter", "also while a turn is taken back");
+    held.commit(turn("u other | a ok")).await.unwrap();
+    assert_eq!(shown(&held), "u shorter other | a ok");
+    drop(held);
+    let mut held = house.history.hold("a").await.unwrap();
+    assert_eq!(shown(&held), "u shorter other | a ok");
+    held.compact(2, summary()).await.unwrap();
+    assert!(held.take_back().await.unwrap().is_none(), "the summary stands for it");
+    assert_eq!((shown(&held).as_str(), held.length()), ("u summary", 4));
+}
+
+#[tokio::test]
+async fn it_is_only_cut_where_a_turn_begins() {
+    let house = House::new();
+    let mut held = house.history.hold("a").await.unwrap();
+    held.commit(turn("u one | a ?x | u !x | a ok")).await.unwrap();
+    for (upto, summary) in [(0, "u s"), (1, "u s"), (2, "u s"), (3, "u s"), (5, "u s"), (4, "a s")]
+    {
+        let error = held.compact(upto, read(summary).remove(0)).await.unwrap_err();
+        assert!(matches!(error, HistoryError::BadCut), "{upto} {summary}");
+    }
+    assert_eq!(shown(&held), "u one | a ?x | u !x | a ok");
+}
