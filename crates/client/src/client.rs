@@ -45,7 +45,8 @@ impl Drop for Handle {
 }
 
 impl Client {
-    /// Starts the runtime, and goes on at once: what is sent waits until it is ready.
+    /// Starts the runtime, and goes on at once: what is sent waits until it is ready. The session
+    /// lives on the tokio runtime in which this is called, which has to have time and I/O enabled.
     pub fn start(settings: Settings) -> Result<Self, ClientError> {
         let launch = process::launcher(settings.clone());
         Self::start_by(settings, launch)

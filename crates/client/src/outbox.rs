@@ -5,6 +5,10 @@ use std::sync::Arc;
 
 use tokio::sync::OwnedSemaphorePermit;
 
+/// The most lines that wait. Requests are limited before they come here, so that only a runtime
+/// that reads nothing and makes the client ask again and again comes near it.
+const MOST_LINES: usize = 1024;
+
 /// Lines that wait to be written, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox(VecDeque<Outgoing>);
@@ -27,6 +31,10 @@ impl Outbox {
         of: Option<Arc<str>>,
         room: Option<OwnedSemaphorePermit>,
     ) {
+        // Nobody waits for a line that is no request.
+        if of.is_none() && self.0.len() >= MOST_LINES {
+            return;
+        }
         self.0.push_back(Outgoing { line, written: 0, of, _room: room });
     }
 
@@ -53,5 +61,26 @@ impl Outgoing {
     pub(crate) fn wrote(&mut self, count: usize) -> bool {
         self.written = (self.written + count).min(self.line.len());
         self.written == self.line.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_nobody_waits_for_are_limited() {
+        let mut outbox = Outbox::default();
+        for _ in 0..2 * MOST_LINES {
+            outbox.push(b"x\n".to_vec(), None, None);
+        }
+        outbox.push(b"y\n".to_vec(), Some(Arc::from("y")), None);
+        assert_eq!(outbox.0.len(), MOST_LINES + 1);
+        outbox.withdraw("y");
+        assert_eq!(outbox.0.len(), MOST_LINES);
+        let mut first = outbox.pop().unwrap();
+        assert!(!first.wrote(1));
+        assert_eq!(first.rest(), b"\n");
+        assert!(first.wrote(1));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::session::{Command, Event, Request};
+use callgate_wire::session::{Command, Event, LONGEST_QUESTION, Request};
 
 /// The most questions of one request that are remembered.
 const MOST_QUESTIONS: usize = 64;
@@ -89,7 +89,7 @@ impl Open {
         self.heard = now;
         self.is_queued = matches!(event, Event::Notice(notice) if notice.kind == QUEUED);
         match event {
-            Event::PermissionRequest(asked) if self.questions.len() < MOST_QUESTIONS => {
+            Event::PermissionRequest(asked) if self.can_remember(&asked.question) => {
                 self.questions.insert(asked.question.clone());
             }
             Event::PermissionResolved(resolved) => {
@@ -97,6 +97,15 @@ impl Open {
             }
             _ => {}
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn questions(&self) -> usize {
+        self.questions.len()
+    }
+
+    fn can_remember(&self, question: &str) -> bool {
+        question.len() <= LONGEST_QUESTION && self.questions.len() < MOST_QUESTIONS
     }
 }
 

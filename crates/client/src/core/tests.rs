@@ -250,6 +250,23 @@ fn an_open_question_stops_the_clock() {
 }
 
 #[test]
+fn so_many_questions_are_remembered_and_no_more() {
+    let mut bench = Bench::ready(ALL);
+    bench.send("a", None);
+    let mut ask = |question: &str| {
+        let data = json!({"question": question, "toolId": "t", "toolName": "t", "input": {},
+            "title": "t"});
+        let line = json!({"type": "permission_request", "id": "a", "data": data, "timestamp": 1});
+        assert_eq!(bench.line(&line.to_string()), "a permission_request");
+        bench.core.open[0].questions()
+    };
+    assert_eq!(ask(&"q".repeat(257)), 0);
+    for number in 0..100 {
+        assert_eq!(ask(&number.to_string()), 64.min(number + 1));
+    }
+}
+
+#[test]
 fn a_pause_of_ours_is_no_silence_of_the_runtime() {
     let mut bench = Bench::ready(ALL);
     bench.send("a", None);

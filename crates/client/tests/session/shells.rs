@@ -39,6 +39,16 @@ fn a_program_that_is_not_there_is_named() {
 }
 
 #[test]
+fn the_process_is_started_as_the_settings_say() {
+    let script = r#"[ "$(pwd -P)" = "$(cd "$FOLDER" && pwd -P)" ] && [ -z "$HOME" ] && [ "$ADDED" = 1 ] && READY; read line"#;
+    shell(script, |mut settings, folder| async move {
+        settings.cwd = Some(folder);
+        settings.env.extend([("HOME".into(), None), ("ADDED".into(), Some("1".into()))]);
+        is_ready(&Client::start(settings).unwrap()).await;
+    });
+}
+
+#[test]
 fn one_that_is_never_ready_is_replaced() {
     shell("sleep 1000", |mut settings, _| async move {
         settings.start = Duration::from_millis(50);
