@@ -1,0 +1,254 @@
+//! The measuring itself: rounds in which every contender has its turn.
+
+use std::time::{Duration, Instant};
+
+use crate::answers::TOKENS;
+use crate::common::kernel::{CpuClock, memory};
+use crate::common::part::Part;
+use crate::common::series::median;
+use crate::common::watchdog::Watchdog;
+use crate::contenders::{CALLGATE, CLAUDE, NODE, Workshop};
+use crate::report::{Pair, Row};
+use crate::runtime::{Reply, Runtime};
+
+/// How much is measured.
+pub(crate) struct Plan {
+    /// Processes that are started and get ready.
+    starts: Part,
+    /// Processes that say something short, then something long.
+    fresh: Part,
+    /// How many of these rounds Claude Code takes part in.
+    with_claude: usize,
+    /// Small requests to processes that have done many.
+    small: Part,
+    /// Long answers of such processes.
+    long: Part,
+    /// When something must be wrong.
+    pub(crate) limit: Duration,
+}
+
+impl Plan {
+    pub(crate) fn full() -> Self {
+        Self {
+            starts: Part::new(20, 1, 15),
+            fresh: Part::new(12, 1, 70),
+            with_claude: 4,
+            small: Part::new(40, 5, 20),
+            long: Part::new(12, 1, 15),
+            limit: Duration::from_secs(170),
+        }
+    }
+
+    pub(crate) fn quick() -> Self {
+        Self {
+            starts: Part::new(5, 1, 4),
+            fresh: Part::new(4, 1, 20),
+            with_claude: 1,
+            small: Part::new(10, 5, 5),
+            long: Part::new(4, 1, 5),
+            limit: Duration::from_secs(90),
+        }
+    }
+}
+
+/// How many times as much the Node runtime has to take.
+const START: f64 = 25.0;
+const FIRST_TOKEN: f64 = 8.0;
+const RATE: f64 = 4.0;
+const CPU: f64 = 8.0;
+const MEMORY: f64 = 8.0;
+const TOOL_ROUND: f64 = 10.0;
+/// How many times as much Claude Code has to take.
+const RATE_OF_CLAUDE: f64 = 10.0;
+const MEMORY_OF_CLAUDE: f64 = 15.0;
+
+/// Small requests before those that count: Node's compiler needs them.
+const WARM_UP: usize = 150;
+
+/// What is needed to ask anybody.
+struct Bench<'a> {
+    workshop: &'a Workshop,
+    watchdog: &'a Watchdog,
+    clock: CpuClock,
+}
+
+/// What a process did in its first seconds.
+#[derive(Default)]
+struct Fresh {
+    first_token: Pair,
+    rate: Pair,
+    cpu: Pair,
+    memory: Pair,
+}
+
+pub(crate) fn run(plan: &Plan, workshop: &Workshop, watchdog: &Watchdog) -> Vec<Row> {
+    let clock = CpuClock::start(&workshop.cpu_clock);
+    let mut bench = Bench { workshop, watchdog, clock };
+    let starts = bench.starts(plan.starts);
+    let (fresh, claude) = bench.fresh(plan.fresh, plan.with_claude);
+    let mut warm = [CALLGATE, NODE].map(|which| bench.warm_up(which));
+    let (first_token, tool_round) = bench.small(plan.small, &mut warm);
+    let (rate, cpu) = bench.long(plan.long, &mut warm);
+    let peaks = warm.each_ref().map(|runtime| memory(runtime.pid(), "VmHWM:"));
+    vec![
+        Row::new("start to ready", "ms", &starts).node(START),
+        Row::new("first token, at first", "ms", &fresh.first_token).claude_has(&claude.first_token),
+        Row::new("first token, later", "ms", &first_token).node(FIRST_TOKEN),
+        Row::new("tool round, later", "ms", &tool_round).node(TOOL_ROUND),
+        Row::rate("20,000 tokens, at first", "tokens/s", &fresh.rate)
+            .node(RATE)
+            .claude_has(&claude.rate)
+            .claude(RATE_OF_CLAUDE),
+        Row::rate("20,000 tokens, later", "tokens/s", &rate),
+        Row::new("CPU per 10,000 tokens, at first", "ms", &fresh.cpu)
+            .node(CPU)
+            .claude_has(&claude.cpu),
+        Row::new("CPU per 10,000 tokens, later", "ms", &cpu),
+        Row::new("memory, peak, at first", "MB", &fresh.memory)
+            .node(MEMORY)
+            .claude_has(&claude.memory)
+            .claude(MEMORY_OF_CLAUDE),
+        Row::new("memory, peak, later", "MB", &Pair::of(peaks)),
+    ]
+}
+
+impl Bench<'_> {
+    fn starts(&self, part: Part) -> Pair {
+        let once = |which| {
+            let begin = Instant::now();
+            self.workshop.start(which, self.watchdog).wait_until_ready();
+            milliseconds(begin.elapsed())
+        };
+        let begin = Instant::now();
+        let mut series = Pair::default();
+        in_turns(0, once); // Brings the files into memory.
+        while part.goes_on(series.len(), begin) {
+            series.push(in_turns(series.len(), once));
+        }
+        series
+    }
+
+    /// Processes in their first seconds: beside Node, and in some rounds beside Claude Code.
+    fn fresh(&mut self, part: Part, with_claude: usize) -> (Fresh, Fresh) {
+        let (mut beside_node, mut beside_claude) = (Fresh::default(), Fresh::default());
+        let begin = Instant::now();
+        let mut done = 0;
+        while part.goes_on(done, begin) {
+            let [ours, node] = in_turns(done, |which| self.live(which));
+            beside_node.push(ours, node);
+            if done < with_claude {
+                beside_claude.push(ours, self.live(CLAUDE));
+            }
+            done += 1;
+        }
+        (beside_node, beside_claude)
+    }
+
+    /// One process: a short answer, then a long one.
+    fn live(&mut self, which: usize) -> [f64; 4] {
+        let mut runtime = self.workshop.start(which, self.watchdog);
+        if which != CLAUDE {
+            runtime.wait_until_ready();
+        }
+        let first_token = self.first_token(which, &mut runtime);
+        let (rate, cpu) = self.stream(which, &mut runtime);
+        [first_token, rate, cpu, memory(runtime.pid(), "VmHWM:")]
+    }
+
+    /// The time to the first token, without what the service took.
+    fn first_token(&self, which: usize, runtime: &mut Runtime) -> f64 {
+        let Reply { written, first, .. } =
+            self.workshop.ask(which, runtime, &[&self.workshop.slow]);
+        let served = self.workshop.service.served()[0];
+        let whole = first.expect("the answer has tokens") - written;
+        milliseconds(whole.saturating_sub(served.begun - served.asked))
+    }
+
+    /// The time from the model's wish to use a tool to the end of the turn, without what the
+    /// service took for the last answer.
+    fn tool_round(&self, which: usize, runtime: &mut Runtime) -> f64 {
+        let Workshop { tool, short, .. } = self.workshop;
+        let ended = self.workshop.ask(which, runtime, &[tool, short]).ended;
+        let served = self.workshop.service.served();
+        milliseconds((ended - served[0].begun).saturating_sub(served[1].begun - served[1].asked))
+    }
+
+    /// The tokens per second of a long answer, and the milliseconds of a processor for 10,000.
+    fn stream(&mut self, which: usize, runtime: &mut Runtime) -> (f64, f64) {
+        let before = self.clock.used(runtime.pid());
+        let reply = self.workshop.ask(which, runtime, &[&self.workshop.long]);
+        let used = (self.clock.used(runtime.pid()) - before) / 1e3;
+        assert_eq!(reply.tokens, TOKENS, "contender {which} lost tokens");
+        let tokens = f64::from(u32::try_from(TOKENS).expect("tokens are few"));
+        (tokens / (reply.ended - reply.written).as_secs_f64(), used * 10_000.0 / tokens)
+    }
+
+    fn warm_up(&mut self, which: usize) -> Runtime {
+        let mut runtime = self.workshop.start(which, self.watchdog);
+        runtime.wait_until_ready();
+        for _ in 0..WARM_UP {
+            Workshop::clear(&mut runtime);
+            self.tool_round(which, &mut runtime);
+        }
+        for _ in 0..3 {
+            Workshop::clear(&mut runtime);
+            self.stream(which, &mut runtime);
+        }
+        runtime
+    }
+
+    /// First tokens and tool rounds of processes that have done many.
+    fn small(&mut self, part: Part, warm: &mut [Runtime; 2]) -> (Pair, Pair) {
+        let (mut first_tokens, mut tool_rounds) = (Pair::default(), Pair::default());
+        let begin = Instant::now();
+        while part.goes_on(first_tokens.len(), begin) {
+            let round = in_turns(first_tokens.len(), |which| {
+                let runtime = &mut warm[which];
+                Workshop::clear(runtime);
+                let first = (0..part.each).map(|_| self.first_token(which, runtime)).collect();
+                let tool = (0..part.each).map(|_| self.tool_round(which, runtime)).collect();
+                (median(first), median(tool))
+            });
+            first_tokens.push(round.map(|(first, _)| first));
+            tool_rounds.push(round.map(|(_, tool)| tool));
+        }
+        (first_tokens, tool_rounds)
+    }
+
+    /// Long answers of such processes.
+    fn long(&mut self, part: Part, warm: &mut [Runtime; 2]) -> (Pair, Pair) {
+        let (mut rates, mut cpus) = (Pair::default(), Pair::default());
+        let begin = Instant::now();
+        while part.goes_on(rates.len(), begin) {
+            let round = in_turns(rates.len(), |which| {
+                Workshop::clear(&mut warm[which]);
+                self.stream(which, &mut warm[which])
+            });
+            rates.push(round.map(|(rate, _)| rate));
+            cpus.push(round.map(|(_, cpu)| cpu));
+        }
+        (rates, cpus)
+    }
+}
+
+impl Fresh {
+    fn push(&mut self, ours: [f64; 4], theirs: [f64; 4]) {
+        let all = [&mut self.first_token, &mut self.rate, &mut self.cpu, &mut self.memory];
+        for (at, series) in all.into_iter().enumerate() {
+            series.push([ours[at], theirs[at]]);
+        }
+    }
+}
+
+/// Gives both runtimes a turn, the other one first in every second round.
+fn in_turns<T>(round: usize, mut turn: impl FnMut(usize) -> T) -> [T; 2] {
+    if round.is_multiple_of(2) {
+        return [CALLGATE, NODE].map(turn);
+    }
+    let node = turn(NODE);
+    [turn(CALLGATE), node]
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}

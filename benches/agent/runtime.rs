@@ -1,0 +1,103 @@
+//! A runtime that runs: requests in, responses out, and when they came.
+
+use std::io::{Read, Write};
+use std::process::Command;
+use std::time::Instant;
+
+use callgate_wire::frame::{Line, Lines};
+
+use crate::common::child::Watched;
+use crate::common::watchdog::Watchdog;
+
+/// No line is longer.
+const LONGEST: usize = 64 << 20;
+
+/// How the lines are known that matter; whatever else is in a line is read by nobody.
+pub(crate) struct Words {
+    pub(crate) name: &'static str,
+    /// A line that begins so is a piece of the answer.
+    pub(crate) token: &'static str,
+    /// A line that holds this says that the answer is whole.
+    pub(crate) end: &'static str,
+    /// A line that holds this says that something went wrong.
+    pub(crate) error: &'static str,
+}
+
+/// A contender's process.
+pub(crate) struct Runtime {
+    words: &'static Words,
+    child: Watched,
+    lines: Lines,
+}
+
+/// One answer.
+pub(crate) struct Reply {
+    /// The whole request was written.
+    pub(crate) written: Instant,
+    /// The first piece was read.
+    pub(crate) first: Option<Instant>,
+    /// The end was read.
+    pub(crate) ended: Instant,
+    /// How many pieces there were.
+    pub(crate) tokens: usize,
+}
+
+impl Runtime {
+    pub(crate) fn start(words: &'static Words, command: &mut Command, watchdog: &Watchdog) -> Self {
+        let child = Watched::start(words.name, command, watchdog);
+        Self { words, child, lines: Lines::new(LONGEST) }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.pid()
+    }
+
+    /// Waits until it can be asked.
+    pub(crate) fn wait_until_ready(&mut self) {
+        let Words { name, .. } = self.words;
+        let line = self.next(|line| String::from_utf8_lossy(line).into_owned());
+        assert!(line.starts_with(r#"{"type":"ready""#), "{name} is not ready: {line}");
+    }
+
+    /// Asks, and reads until the end.
+    pub(crate) fn ask(&mut self, request: &str) -> Reply {
+        let Words { name, token, end, error } = self.words;
+        let input = self.child.input.as_mut().expect("it is never closed");
+        input.write_all(request.as_bytes()).unwrap_or_else(|why| panic!("{name}: {why}"));
+        let (written, mut first, mut tokens) = (Instant::now(), None, 0);
+        loop {
+            let is_end = self.next(|line| {
+                if line.starts_with(token.as_bytes()) {
+                    first.get_or_insert_with(Instant::now);
+                    tokens += 1;
+                    return false;
+                }
+                let failed = holds(line, error);
+                assert!(!failed, "{name} says: {}", String::from_utf8_lossy(line));
+                holds(line, end)
+            });
+            if is_end {
+                return Reply { written, first, ended: Instant::now(), tokens };
+            }
+        }
+    }
+
+    /// Looks at the next line.
+    fn next<T>(&mut self, look: impl FnOnce(&[u8]) -> T) -> T {
+        let name = self.words.name;
+        loop {
+            match self.lines.next_frame() {
+                Some(Line::Whole(line)) => return look(line),
+                Some(Line::TooLong(line)) => panic!("{name} wrote a line of {} bytes", line.size),
+                None => {}
+            }
+            let count = self.child.output.read(self.lines.space()).unwrap_or(0);
+            assert!(count > 0, "{name} has ended");
+            self.lines.filled(count);
+        }
+    }
+}
+
+fn holds(line: &[u8], part: &str) -> bool {
+    line.windows(part.len()).any(|window| window == part.as_bytes())
+}
