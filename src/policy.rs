@@ -73,13 +73,21 @@ impl Ruler {
         let act = Act::of(tool, input, &request.cwd, agent, &self.home);
         let verdict = policy.decide(&act, &moment(SystemTime::now()));
         let because = mask::text(&verdict.because).shown().to_owned();
+        let must_ask = request.context.as_ref().and_then(|context| context.must_ask.as_deref());
         match verdict.decision {
             Decision::Deny => Ruling::Deny { because },
             // No rule can give the answer that a person is asked for.
-            Decision::Allow if !asks_a_person(tool) => Ruling::Allow { because },
-            _ => {
-                let is_said = verdict.rule.is_some() || verdict.is_guarded;
-                Ruling::Ask { because: is_said.then_some(because), is_guarded: verdict.is_guarded }
+            Decision::Allow if must_ask.is_none() && !asks_a_person(tool) => {
+                Ruling::Allow { because }
+            }
+            decision => {
+                let is_said =
+                    verdict.is_guarded || verdict.rule.is_some() && decision != Decision::Allow;
+                let because = match must_ask {
+                    Some(why) if !is_said => Some(mask::text(why).shown().to_owned()),
+                    _ => is_said.then_some(because),
+                };
+                Ruling::Ask { because, is_guarded: verdict.is_guarded }
             }
         }
     }

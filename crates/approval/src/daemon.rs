@@ -129,13 +129,23 @@ impl ToDesk {
 impl Daemon {
     /// Starts serving. Needs a running tokio runtime.
     pub fn start(options: Options) -> Result<Self, StartError> {
+        Self::start_with(options, true)
+    }
+
+    /// Like [`start`](Self::start), beside other desks that write to the same ledger: a question
+    /// that is open there is not this one's to take up.
+    pub fn start_beside(options: Options) -> Result<Self, StartError> {
+        Self::start_with(options, false)
+    }
+
+    fn start_with(options: Options, takes_up: bool) -> Result<Self, StartError> {
         let Options { socket, desk_socket, mut store, mut settings, authority, .. } = options;
         raise_descriptor_limit();
         let lock = lock(&socket)?;
         make_folder(&desk_socket)?;
         settings.key = store.secret("digest")?;
         let started = Instant::now();
-        let desk = restored(&store, settings, authority)?;
+        let desk = restored(&store, settings, authority, takes_up)?;
         let head = watch::Sender::new(begin(&mut store)?);
         let (letters_in, letters) = mpsc::channel(QUEUE);
         let (outputs_in, outputs) = mpsc::channel(QUEUE);
@@ -251,9 +261,14 @@ fn listen(path: &Path) -> Result<UnixListener, StartError> {
 }
 
 /// A desk that knows what the ledger knows.
-fn restored(store: &Store, settings: Settings, authority: Authority) -> Result<Desk, StoreError> {
+fn restored(
+    store: &Store,
+    settings: Settings,
+    authority: Authority,
+    takes_up: bool,
+) -> Result<Desk, StoreError> {
     let now = Now { mono: Duration::ZERO, wall_ms: wall_ms() };
-    let open = store.open_questions(now.wall_ms - OLDEST_MS)?;
+    let open = if takes_up { store.open_questions(now.wall_ms - OLDEST_MS)? } else { Vec::new() };
     let over = store.recently_closed(RECENT)?;
     let mut desk = Desk::new(settings, authority);
     desk.restore(now, &open, &over, &store.kept_under("")?);

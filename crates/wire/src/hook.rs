@@ -208,6 +208,7 @@ impl<'a> Input<'a> {
             ok: self.event.ok(),
             timeout_seconds: None,
             takes: self.takes(agent),
+            must_ask: None,
         };
         Ok(Request {
             request_id,

@@ -69,6 +69,7 @@ impl Body {
         let fields: Map<String, Value> = serde_json::from_str(input).unwrap_or_default();
         let known = match tool {
             "Bash" | "shell" | "local_shell" | "exec_command" => command(&fields),
+            "run_shell_command" => program(&fields),
             "Write" | "write_file" => write(&fields),
             "Edit" | "MultiEdit" | "edit_file" => edit(&fields),
             "ExitPlanMode" => shown(&fields, "plan").map(Self::Plan),
@@ -109,6 +110,22 @@ fn command(fields: &Map<String, Value>) -> Option<Body> {
         _ => return None,
     };
     Some(Body::Command { command, description: described(fields) })
+}
+
+/// A program and its arguments apart, which no shell reads.
+fn program(fields: &Map<String, Value>) -> Option<Body> {
+    let mut words = vec![fields.get("command")?.clone()];
+    match fields.get("args") {
+        None | Some(Value::Null) => return command(fields),
+        Some(Value::Array(args)) => words.extend(args.iter().cloned()),
+        Some(_) => return None,
+    }
+    let mut rest = fields.clone();
+    rest.retain(|name, _| name != "args");
+    Some(Body::Command {
+        command: plain::visible(&words_of(&words)?),
+        description: described(&rest),
+    })
 }
 
 /// What the agent says a command is for, and how it would be run if that is not as usual: in the

@@ -43,6 +43,13 @@ fn bodies_by_tool() {
         Command { command: "bash -lc 'echo '\\''hi'\\'''", description: None }"#]],
     );
     body(
+        "run_shell_command",
+        &json!({ "command": "git", "args": ["commit", "-m", "two words"], "cwd": "/a" }),
+        &expect![[r#"
+            git commit -m 'two words'
+            Command { command: "git commit -m 'two words'", description: Some("cwd: \"/a\"") }"#]],
+    );
+    body(
         "Write",
         &json!({ "file_path": "/a/b", "content": "one\ntwo" }),
         &expect![[r#"

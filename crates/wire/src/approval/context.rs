@@ -87,6 +87,9 @@ pub struct Context {
     /// What the asker can take in an answer; absent means a suggestion and nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takes: Option<Vec<Takes>>,
+    /// Why a person has to be asked, whatever the rules allow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub must_ask: Option<String>,
 }
 
 impl Context {
@@ -101,6 +104,7 @@ impl Context {
             ok: optional(&members, "ok", "true or false")?,
             timeout_seconds: optional(&members, "timeout_seconds", "a whole number")?,
             takes: takes(&members)?,
+            must_ask: text("must_ask")?,
         })
     }
 }

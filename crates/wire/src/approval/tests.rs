@@ -65,13 +65,13 @@ fn extended_requests() {
         request,
         &[
             r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","kind":"settle","agent":"codex","context":{"event":"PostToolUse","ok":false,"prompt_id":"p","agent_id":null,"new":1}}"#,
-            r#"{"request_id":"ID","tool_name":"Ask","tool_input":{},"cwd":"/w","session_id":"s","kind":"ask","context":{"takes":["edit","fly","interrupt"],"timeout_seconds":30}}"#,
+            r#"{"request_id":"ID","tool_name":"Ask","tool_input":{},"cwd":"/w","session_id":"s","kind":"ask","context":{"takes":["edit","fly","interrupt"],"timeout_seconds":30,"must_ask":"It leaves the folder."}}"#,
         ],
         &expect![[r#"
-            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Settle, agent: Some("codex"), context: Some(Context { event: Some("PostToolUse"), prompt_id: Some("p"), agent_id: None, last_words: None, ok: Some(false), timeout_seconds: None, takes: None }) }
+            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Settle, agent: Some("codex"), context: Some(Context { event: Some("PostToolUse"), prompt_id: Some("p"), agent_id: None, last_words: None, ok: Some(false), timeout_seconds: None, takes: None, must_ask: None }) }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"kind\":\"settle\",\"agent\":\"codex\",\"context\":{\"event\":\"PostToolUse\",\"prompt_id\":\"p\",\"ok\":false}}\n"
-            Request { request_id: RequestId("ID"), tool_name: "Ask", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: Some(Context { event: None, prompt_id: None, agent_id: None, last_words: None, ok: None, timeout_seconds: Some(30), takes: Some([Edit, Interrupt]) }) }
-              = "{\"request_id\":\"ID\",\"tool_name\":\"Ask\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"context\":{\"timeout_seconds\":30,\"takes\":[\"edit\",\"interrupt\"]}}\n"
+            Request { request_id: RequestId("ID"), tool_name: "Ask", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: Some(Context { event: None, prompt_id: None, agent_id: None, last_words: None, ok: None, timeout_seconds: Some(30), takes: Some([Edit, Interrupt]), must_ask: Some("It leaves the folder.") }) }
+              = "{\"request_id\":\"ID\",\"tool_name\":\"Ask\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"context\":{\"timeout_seconds\":30,\"takes\":[\"edit\",\"interrupt\"],\"must_ask\":\"It leaves the folder.\"}}\n"
         "#]],
     );
 }
