@@ -1,1 +1,283 @@
 //! Whether a tool may run: the rules decide, or a person at the desk.
+//!
+//! A question goes to the daemon's desk if a daemon runs, else to a desk in this process if the
+//! front end takes questions, else it is denied at once. The front end sees each question under the
+//! id that it has at the desk, and its answer is a press there: the desk is the only judge. Whatever
+//! goes wrong denies.
+
+mod always;
+mod asking;
+mod board;
+mod folder;
+mod inside;
+mod link;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use callgate_agent::Later;
+use callgate_agent::gate::{Answer, Decision, Gate, Permit, Question, Shown};
+use callgate_approval::asker::{self, NoAnswer};
+use callgate_approval::card::Card;
+use callgate_approval::channel::Press;
+use callgate_approval::desk::Ruling;
+use callgate_rules::mask;
+use callgate_wire::approval::{Action, Context, Kind, Request, RequestId, Takes};
+use callgate_wire::desk::Deed;
+use serde_json::value::RawValue;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use super::settings::AgentSettings;
+use crate::config::Config;
+use always::Always;
+use asking::{Answered, Asking};
+use board::{At, Board, Posted, Way};
+use inside::Inside;
+use link::Link;
+use rules::{Ask, Ruled, Rules};
+
+/// Takes warnings, in words for a person; it never waits.
+pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The agent's name in rules, at the desk and in the ledger.
+const AGENT: &str = "callgate";
+/// Who answers at the front end, as the desk and the ledger know them.
+const SHELL: &str = "the shell of callgate agent";
+/// How many questions are asked at once; more wait.
+const MOST_ASKING: usize = 16;
+
+/// The gate of the runtime.
+pub(super) struct Gatekeeper {
+    config: Config,
+    folder: String,
+    rules: Rules,
+    always: Always,
+    board: Arc<Board>,
+    link: Arc<Link>,
+    /// The desk in this process, once it was needed.
+    inside: tokio::sync::Mutex<Option<Arc<Inside>>>,
+    room: Semaphore,
+    warn: Warn,
+}
+
+impl Gatekeeper {
+    /// A gate by these settings. Nothing is read, opened or started before the first question.
+    pub(super) fn new(config: &Config, settings: &AgentSettings, warn: Warn) -> Self {
+        let AgentSettings { folder, roots, .. } = settings;
+        let (socket, database) = (&config.desk_socket.value, &config.database.value);
+        Self {
+            config: config.clone(),
+            folder: folder.to_string_lossy().into_owned(),
+            rules: Rules::new(config, folder, roots, Arc::clone(&warn)),
+            always: Always::default(),
+            board: Arc::default(),
+            link: Arc::new(Link::new(socket.clone(), database.clone(), Arc::clone(&warn))),
+            inside: tokio::sync::Mutex::new(None),
+            room: Semaphore::new(MOST_ASKING),
+            warn,
+        }
+    }
+
+    async fn decide(&self, question: Question) -> Permit {
+        let Question { tool, input, must_ask, conversation, .. } = &question;
+        let ask = match self.rules.rule(tool, input.get(), must_ask.as_deref()) {
+            Ruled::Allow { because } => return Permit::Allowed { because, input: None },
+            Ruled::Deny { because } => return Permit::Denied { because, interrupt: false },
+            Ruled::Ask(ask) => ask,
+        };
+        if ask.like.as_ref().is_some_and(|like| self.always.has(conversation, like)) {
+            let because = "a person has allowed this for the rest of the conversation".to_owned();
+            return Permit::Allowed { because, input: None };
+        }
+        match self.ask(&question, &ask).await {
+            Answered::Denied { text, interrupt } => Permit::Denied { because: text, interrupt },
+            Answered::Unreached(error) => nobody(&error),
+            Answered::Allowed { text, input, always } => {
+                if let (true, Some(like)) = (always, &ask.like) {
+                    self.always.add(conversation, like);
+                }
+                self.allowed(tool, text, input)
+            }
+        }
+    }
+
+    /// A person has allowed it. Changed arguments are a new act, which a rule may deny.
+    fn allowed(&self, tool: &str, because: String, input: Option<Box<RawValue>>) -> Permit {
+        if let Some(changed) = &input
+            && let Ruled::Deny { because } = self.rules.rule(tool, changed.get(), None)
+        {
+            return Permit::Denied { because, interrupt: false };
+        }
+        Permit::Allowed { because, input }
+    }
+
+    /// Asks at the daemon's desk, else at our own.
+    async fn ask(&self, question: &Question, ask: &Ask) -> Answered {
+        let request = self.request(question, ask);
+        let Ok(_room) = self.room.acquire().await else {
+            return lost("the runtime is ending");
+        };
+        let socket = &self.config.socket.value;
+        let answered = self.ask_at(socket, At::Daemon, request.clone(), question, ask).await;
+        match answered {
+            Answered::Unreached(error) if question.mirror.is_some() => {
+                self.ask_inside(request, question, ask, &error).await
+            }
+            answered => answered,
+        }
+    }
+
+    async fn ask_inside(
+        &self,
+        request: Request,
+        question: &Question,
+        ask: &Ask,
+        error: &NoAnswer,
+    ) -> Answered {
+        if !matches!(error, NoAnswer::NoDesk(_)) {
+            (self.warn)(&format!("the daemon cannot be asked, so the front end is: {error}"));
+        }
+        let inside = match self.inside().await {
+            Ok(inside) => inside,
+            Err(why) => return lost(&why),
+        };
+        let Ask { because, is_guarded, .. } = ask.clone();
+        inside.ruled(&request.request_id, Ruling::Ask { because, is_guarded });
+        let at = At::Inside(Arc::clone(&inside));
+        self.ask_at(inside.socket(), at, request, question, ask).await
+    }
+
+    async fn ask_at(
+        &self,
+        socket: &Path,
+        at: At,
+        request: Request,
+        question: &Question,
+        ask: &Ask,
+    ) -> Answered {
+        let (timeout, grace) = (self.config.timeout.value, self.config.grace.value);
+        let settings = asker::Settings { socket: socket.to_owned(), timeout, grace };
+        let link = matches!(at, At::Daemon).then(|| Arc::clone(&self.link));
+        let posted = Posted {
+            way: Way { at, has_offer: !request.permission_suggestions.is_empty() },
+            asked: shown(&request, ask),
+            mirror: question.mirror.clone(),
+        };
+        let (board, warn) = (Arc::clone(&self.board), Arc::clone(&self.warn));
+        asking::ask(Asking { settings, request, posted, board, link, warn }).await
+    }
+
+    /// The desk in this process, which is opened when it is first needed.
+    async fn inside(&self) -> Result<Arc<Inside>, String> {
+        let mut inside = self.inside.lock().await;
+        if let Some(open) = inside.as_ref().filter(|open| !open.has_ended()) {
+            return Ok(Arc::clone(open));
+        }
+        let (config, board, warn) =
+            (self.config.clone(), Arc::clone(&self.board), Arc::clone(&self.warn));
+        let handle = Handle::current();
+        let opening =
+            tokio::task::spawn_blocking(move || Inside::start(&config, &board, &warn, &handle));
+        let opened = Arc::new(opening.await.map_err(|error| error.to_string())??);
+        *inside = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    fn request(&self, question: &Question, ask: &Ask) -> Request {
+        let Question { tool, input, conversation, must_ask, .. } = question;
+        let suggestion = ask.like.as_ref().and_then(always::Like::suggestion);
+        Request {
+            request_id: asker::fresh_id(),
+            tool_name: (*tool).to_owned(),
+            tool_input: input.clone(),
+            cwd: self.folder.clone(),
+            session_id: conversation.clone(),
+            permission_suggestions: suggestion.into_iter().collect(),
+            kind: Kind::Ask,
+            agent: Some(AGENT.to_owned()),
+            context: Some(Context {
+                event: Some("PermissionRequest".to_owned()),
+                timeout_seconds: Some(self.config.timeout.value.as_secs()),
+                takes: Some(vec![Takes::Always, Takes::Edit, Takes::Interrupt]),
+                must_ask: must_ask.as_deref().map(|why| mask::text(why).into_shown()),
+                ..Context::default()
+            }),
+        }
+    }
+
+    async fn press(&self, answer: Answer) -> Result<String, String> {
+        const NONE: &str = "there is no such question: answer one that you were shown";
+        let id = RequestId::parse(&answer.question).map_err(|_| NONE.to_owned())?;
+        let way = self.board.way(&id).ok_or(NONE)?;
+        let deed = deed(answer.decision, way.has_offer);
+        let (counted, text) = match way.at {
+            At::Inside(inside) => inside.press(id, press(deed)).await,
+            At::Daemon => {
+                let link = Arc::clone(&self.link);
+                let pressed = tokio::task::spawn_blocking(move || link.press(id, deed)).await;
+                let pressed = pressed.map_err(|error| error.to_string())?;
+                pressed.map_err(|error| error.to_string())?
+            }
+        };
+        if counted { Ok(text) } else { Err(text) }
+    }
+}
+
+impl Gate for Gatekeeper {
+    fn may(&self, question: Question) -> Later<'_, Permit> {
+        Box::pin(self.decide(question))
+    }
+
+    fn answer(&self, answer: Answer) -> Later<'_, Result<String, String>> {
+        Box::pin(self.press(answer))
+    }
+}
+
+/// What the front end is shown of a question: masked, as at the desk.
+fn shown(request: &Request, ask: &Ask) -> Shown {
+    let masked = mask::json(request.tool_input.get()).into_shown();
+    let title = Card::new(request, &masked, 0, 0).summary();
+    let input = RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned());
+    let question = request.request_id.to_string();
+    Shown::Asked { question, title, input, reason: ask.because.clone() }
+}
+
+fn nobody(error: &NoAnswer) -> Permit {
+    let why = match error {
+        NoAnswer::NoDesk(_) => String::new(),
+        error => format!(" ({error})"),
+    };
+    let because = format!(
+        "nobody can be asked: start `callgate up`, or use a front end that takes questions; \
+         the tool did not run{why}"
+    );
+    Permit::Denied { because, interrupt: false }
+}
+
+fn lost(why: &str) -> Answered {
+    let text = format!("nobody can be asked, so the tool did not run: {why}");
+    Answered::Denied { text, interrupt: false }
+}
+
+fn deed(decision: Decision, has_offer: bool) -> Deed {
+    match decision {
+        Decision::AllowAlways if has_offer => Deed::Action(Action::Always(0)),
+        Decision::Allow | Decision::AllowAlways => Deed::Action(Action::Allow),
+        Decision::AllowEdited(input) => Deed::Input(input),
+        Decision::DenyBecause(words) if !words.trim().is_empty() => Deed::Words(words),
+        Decision::Deny | Decision::DenyBecause(_) => Deed::Action(Action::Deny),
+    }
+}
+
+fn press(deed: Deed) -> Press {
+    match deed {
+        Deed::Action(action) => Press::Button(action),
+        Deed::Words(words) => Press::Words(words),
+        Deed::Input(input) => Press::Edited(input.get().to_owned()),
+    }
+}

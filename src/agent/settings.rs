@@ -33,6 +33,9 @@ pub(super) struct AgentSettings {
     pub(super) system_prompt_file: Option<PathBuf>,
     /// The folders in which tools work; never empty.
     pub(super) roots: Vec<PathBuf>,
+    /// The folder in which relative paths begin: the working folder if it is in one of the roots,
+    /// else the first of them.
+    pub(super) folder: PathBuf,
     /// How large a file may be that tools read or write, in bytes.
     pub(super) max_file_size: u64,
     /// How long a command may run.
@@ -102,13 +105,20 @@ impl AgentSettings {
         Ok((Self::of(&config.agent)?, config))
     }
 
-    fn of(agent: &Agent) -> Result<Self, Problems> {
+    /// The settings of this section.
+    pub(super) fn of(agent: &Agent) -> Result<Self, Problems> {
         let whole = |setting: &Setting<u64>| u32::try_from(setting.value).unwrap_or(u32::MAX);
         let budgets = &agent.budgets;
-        if agent.roots.value.is_empty() {
+        let roots = agent.roots.value.clone();
+        let Some(folder) = agent
+            .here
+            .clone()
+            .filter(|here| is_in(here, &roots))
+            .or_else(|| roots.first().cloned())
+        else {
             let text = "the working folder is gone; start in another one, or set `agent.roots`";
             return Err(Problems::one("agent.roots", text));
-        }
+        };
         Ok(Self {
             engine: choose(&agent.engine, agent.api_key.as_ref()),
             model: agent.model.value.clone(),
@@ -119,7 +129,8 @@ impl AgentSettings {
             context_tokens: agent.context_tokens.value,
             max_rounds: whole(&agent.max_rounds),
             system_prompt_file: agent.system_prompt_file.as_ref().map(|file| file.value.clone()),
-            roots: agent.roots.value.clone(),
+            roots,
+            folder,
             max_file_size: agent.max_file_size_mb.value * MEGABYTE,
             command_timeout: agent.command_timeout.value,
             history: agent.keep_history.value.then(|| agent.history.value.clone()),
@@ -144,6 +155,10 @@ impl AgentSettings {
     pub(super) fn api_key(&self) -> Option<Result<Secret, TokenError>> {
         self.key.as_ref().map(TokenSource::read_key)
     }
+}
+
+fn is_in(folder: &Path, roots: &[PathBuf]) -> bool {
+    roots.iter().any(|root| folder.starts_with(root))
 }
 
 fn value<T: Copy>(setting: Option<&Setting<T>>) -> Option<T> {

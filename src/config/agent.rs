@@ -61,6 +61,8 @@ pub(crate) struct Agent {
     pub(crate) system_prompt_file: Option<Setting<PathBuf>>,
     /// The folders in which tools work; none when nobody names any and the working folder is gone.
     pub(crate) roots: Setting<Vec<PathBuf>>,
+    /// The working folder, unless it is gone.
+    pub(crate) here: Option<PathBuf>,
     /// How large a file may be that tools read or write.
     pub(crate) max_file_size_mb: Setting<u64>,
     /// How long a command may run.
@@ -162,6 +164,7 @@ impl Check<'_> {
             max_rounds: self.whole("agent.max_rounds", ROUNDS, 50),
             system_prompt_file: self.path("agent.system_prompt_file"),
             roots: self.roots(),
+            here: self.around.here().map(Path::to_owned),
             max_file_size_mb: self.whole("agent.max_file_size_mb", FILE_SIZE_MB, 10),
             command_timeout: self.seconds("agent.command_timeout_seconds", COMMAND_TIMEOUT, 120),
             history: self.path("agent.history").unwrap_or_else(|| database.clone()),

@@ -42,6 +42,7 @@ fn with_nothing_set_the_built_in_engine_works_in_the_working_folder() {
     assert_eq!((found.max_tokens, found.thinking_tokens), (16_384, None));
     assert_eq!((found.context_tokens, found.max_rounds), (200_000, 50));
     assert_eq!(found.roots, [PathBuf::from("/here")]);
+    assert_eq!(found.folder, PathBuf::from("/here"));
     assert_eq!(found.max_file_size, 10 * 1024 * 1024);
     assert_eq!(found.command_timeout, Duration::from_mins(2));
     assert!(found.history.is_some_and(|history| history.ends_with("callgate/callgate.db")));
@@ -65,6 +66,14 @@ fn the_engine_is_chosen_by_what_is_set_else_by_what_is_found() {
     assert_eq!(engine("", &variable, &[]), ("anthropic", because.to_owned()), "without a key");
     let (name, because) = engine("agent.api_key_file = \"/key\"", &[], &[]);
     assert!(name == "anthropic" && because.ends_with("config.toml:1:22)"), "{because}");
+}
+
+#[test]
+fn relative_paths_begin_in_the_working_folder_if_it_is_in_a_root() {
+    let folder = |flags: &[&str]| settings("", &[], flags).folder;
+    assert_eq!(folder(&["--root", "/"]), PathBuf::from("/here"));
+    assert_eq!(folder(&["--root", "/a", "--root", "/here"]), PathBuf::from("/here"));
+    assert_eq!(folder(&["--root", "/a", "--root", "/here/b"]), PathBuf::from("/a"));
 }
 
 #[test]

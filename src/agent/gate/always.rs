@@ -1,0 +1,84 @@
+//! What somebody has allowed for the rest of a conversation.
+//!
+//! It is kept in memory, by the runtime alone, and ends with it. It covers the very same thing
+//! again: the same command with the same arguments, or the same tool on the same file. No rule that
+//! denies or asks is ever passed over for it, and nothing that touches callgate itself.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use callgate_rules::{Act, Class};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+/// How much is remembered; the oldest is forgotten first.
+const MOST: usize = 1_000;
+/// The longest description of it that is offered, in bytes.
+const LONGEST: usize = 1_000;
+
+/// Something that can be allowed from now on.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Like {
+    tool: String,
+    what: What,
+    /// It in words.
+    words: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum What {
+    /// This file or folder, by its real path.
+    Place(String),
+    /// Exactly this input.
+    Input(Value),
+}
+
+impl Like {
+    /// What an act can be allowed as from now on. `places` are where its paths lead.
+    pub(super) fn of(act: &Act, places: &[String], input: &str) -> Option<Self> {
+        let (what, words) = match (act.class, places, &act.command) {
+            (Class::Read | Class::Write, [place], _) if act.doubts().is_none() => {
+                (What::Place(place.clone()), place.clone())
+            }
+            (Class::Run, _, Some(command)) => {
+                (What::Input(serde_json::from_str(input).ok()?), command.clone())
+            }
+            _ => return None,
+        };
+        // Nobody can decide on what is too long to be read.
+        (words.len() <= LONGEST).then(|| Self { tool: act.tool.clone(), what, words })
+    }
+
+    /// It as the desk is told, and tells it back.
+    pub(super) fn suggestion(&self) -> Option<Box<RawValue>> {
+        let rule = json!({ "toolName": self.tool, "ruleContent": self.words });
+        let suggestion = json!({
+            "type": "addRules",
+            "rules": [rule],
+            "behavior": "allow",
+            "destination": "session",
+        });
+        to_raw_value(&suggestion).ok()
+    }
+}
+
+/// What was allowed in each conversation.
+#[derive(Debug, Default)]
+pub(super) struct Always(Mutex<VecDeque<(String, Like)>>);
+
+impl Always {
+    /// Allows it for the rest of the conversation.
+    pub(super) fn add(&self, conversation: &str, like: &Like) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push_back((conversation.to_owned(), like.clone()));
+        if all.len() > MOST {
+            all.pop_front();
+        }
+    }
+
+    /// Whether it was allowed.
+    pub(super) fn has(&self, conversation: &str, like: &Like) -> bool {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().any(|(there, known)| there == conversation && known == like)
+    }
+}

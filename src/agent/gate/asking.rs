@@ -1,0 +1,148 @@
+//! Asks one question at a desk, on a thread of its own, and waits for what comes of it.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use callgate_approval::asker::{Asker, NoAnswer, Settings, Unwanted};
+use callgate_wire::approval::{Decision, Request, RequestId, Response};
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+
+use super::Warn;
+use super::board::{Board, Posted};
+use super::link::Link;
+use super::watch;
+
+/// How long after the answer the desk's words about it are waited for.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// What the front end is shown of a question that nobody waits for any more.
+const WITHDRAWN: &str = "It was withdrawn";
+
+/// One question and where to ask it.
+pub(super) struct Asking {
+    pub(super) settings: Settings,
+    pub(super) request: Request,
+    pub(super) posted: Posted,
+    pub(super) board: Arc<Board>,
+    /// The link to the daemon; none when the desk is in this process.
+    pub(super) link: Option<Arc<Link>>,
+    pub(super) warn: Warn,
+}
+
+/// What came of a question.
+#[derive(Debug)]
+pub(super) enum Answered {
+    /// It may run.
+    Allowed {
+        /// By whom, in the desk's words.
+        text: String,
+        /// The arguments as a person has changed them.
+        input: Option<Box<RawValue>>,
+        /// Whether the like is allowed from now on.
+        always: bool,
+    },
+    /// It may not.
+    Denied {
+        /// Why.
+        text: String,
+        /// Whether the turn ends.
+        interrupt: bool,
+    },
+    /// The desk cannot be reached: nothing was asked.
+    Unreached(NoAnswer),
+}
+
+/// Asks. The question is withdrawn when the future is dropped.
+pub(super) async fn ask(asking: Asking) -> Answered {
+    let started = || -> io::Result<_> {
+        let (gone, wanted) = io::pipe()?;
+        let (answer_in, answer) = oneshot::channel();
+        thread::Builder::new().name("ask".to_owned()).spawn(move || {
+            let unwanted = Unwanted::default().when_closed(gone.as_fd());
+            // When nobody waits any more there is nobody to tell.
+            answer_in.send(asking.run(&unwanted)).ok();
+        })?;
+        Ok((wanted, answer))
+    };
+    let (wanted, answer) = match started() {
+        Ok(started) => started,
+        Err(error) => return denied(format!("nobody can be asked: {error}")),
+    };
+    let answered = answer.await;
+    // It has been open until here, and by that the thread knew that we wait.
+    drop(wanted);
+    answered.unwrap_or_else(|_| denied("the question was lost by a mistake of callgate".to_owned()))
+}
+
+fn denied(text: String) -> Answered {
+    Answered::Denied { text, interrupt: false }
+}
+
+impl Asking {
+    fn run(self, unwanted: &Unwanted<'_>) -> Answered {
+        let Self { settings, request, posted, board, link, warn } = self;
+        let asker = match Asker::dial(&settings, unwanted) {
+            Ok(asker) => asker,
+            Err(error) => return Answered::Unreached(error),
+        };
+        let id = request.request_id.clone();
+        let may_press = posted.mirror.is_some();
+        board.post(&id, posted);
+        // The desk in this process tells the board by itself.
+        let watching = link.map(|link| watch::begin(&link, &board, &id, may_press)).transpose();
+        let watching = watching.inspect_err(|error| {
+            warn(&format!("cannot see what the desk does: {error}"));
+        });
+        let answer = asker.ask(&request);
+        let text = match (&answer, &watching) {
+            (Ok(_), Ok(_)) => board.end(&id, LAST_WORDS),
+            _ => None,
+        };
+        drop(watching);
+        told(&board, &id, answer, text, settings.timeout)
+    }
+}
+
+/// Shows how the question ended, and gives it to whoever asked.
+fn told(
+    board: &Board,
+    id: &RequestId,
+    answer: Result<Response, NoAnswer>,
+    text: Option<String>,
+    timeout: Duration,
+) -> Answered {
+    let response = match answer {
+        Ok(response) => response,
+        Err(NoAnswer::Unwanted) => {
+            board.close(id, "timeout", WITHDRAWN);
+            return denied(WITHDRAWN.to_owned());
+        }
+        Err(error) => {
+            board.close(id, "timeout", &error.to_string());
+            return denied(format!("nobody decided, so the tool did not run: {error}"));
+        }
+    };
+    let decision = response.decision.name();
+    match response.decision {
+        Decision::Allow => {
+            let text = text.unwrap_or_else(|| "Allowed at the desk".to_owned());
+            board.close(id, decision, &text);
+            let always = response.always_allow_suggestion.is_some();
+            Answered::Allowed { text, input: response.updated_input, always }
+        }
+        Decision::Deny => {
+            let message = response.message.unwrap_or_else(|| "Denied at the desk.".to_owned());
+            board.close(id, decision, text.as_deref().unwrap_or(&message));
+            Answered::Denied { text: message, interrupt: response.interrupt }
+        }
+        Decision::Timeout => {
+            let seconds = timeout.as_secs();
+            let text = text.unwrap_or_else(|| format!("Nobody answered within {seconds} s"));
+            board.close(id, decision, &text);
+            denied(format!("{text}: the tool did not run"))
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The questions that are with a desk: what the front end is shown of each, and where its answers
+//! go.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use callgate_agent::gate::{Mirror, Shown};
+use callgate_wire::approval::RequestId;
+
+use super::inside::Inside;
+
+/// How many questions that are over are remembered, so that a late answer is told why it is.
+const MOST_PAST: usize = 256;
+
+/// With which desk a question is.
+#[derive(Debug, Clone)]
+pub(super) enum At {
+    /// The daemon's.
+    Daemon,
+    /// Our own.
+    Inside(Arc<Inside>),
+}
+
+/// Where a front end's answer goes.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    pub(super) at: At,
+    /// Whether it can be allowed from now on.
+    pub(super) has_offer: bool,
+}
+
+/// A question that is with a desk.
+pub(super) struct Posted {
+    pub(super) way: Way,
+    /// What the front end is shown once the desk has the question.
+    pub(super) asked: Shown,
+    pub(super) mirror: Option<Mirror>,
+}
+
+struct Open {
+    posted: Posted,
+    is_shown: bool,
+    /// How it ended, in the desk's words.
+    end: Option<String>,
+}
+
+/// All questions.
+#[derive(Default)]
+pub(super) struct Board {
+    questions: Mutex<Questions>,
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct Questions {
+    open: HashMap<RequestId, Open>,
+    past: VecDeque<(RequestId, Way)>,
+}
+
+impl Board {
+    fn questions(&self) -> MutexGuard<'_, Questions> {
+        // Nothing in here panics half-way.
+        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A question is about to go to a desk.
+    pub(super) fn post(&self, id: &RequestId, posted: Posted) {
+        let open = Open { posted, is_shown: false, end: None };
+        self.questions().open.insert(id.clone(), open);
+    }
+
+    /// The desk has the question and asks: now the front end may see it.
+    pub(super) fn asked(&self, id: &RequestId) {
+        let mut questions = self.questions();
+        let Some(open) = questions.open.get_mut(id).filter(|open| !open.is_shown) else { return };
+        if let Some(mirror) = &open.posted.mirror {
+            open.is_shown = true;
+            // Under the lock, so that nobody closes it before it is shown.
+            mirror(open.posted.asked.clone());
+        }
+    }
+
+    /// The desk says how the question ended.
+    pub(super) fn ended(&self, id: &RequestId, text: &str) {
+        if let Some(open) = self.questions().open.get_mut(id) {
+            open.end.get_or_insert_with(|| text.to_owned());
+        }
+        self.ended.notify_all();
+    }
+
+    /// How the question ended, once the desk has said so or does not within this time.
+    pub(super) fn end(&self, id: &RequestId, within: Duration) -> Option<String> {
+        let is_silent = |questions: &mut Questions| {
+            questions.open.get(id).is_some_and(|open| open.end.is_none())
+        };
+        let waited = self.ended.wait_timeout_while(self.questions(), within, is_silent);
+        let (questions, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        questions.open.get(id)?.end.clone()
+    }
+
+    /// The question is over: whoever was shown it sees how.
+    pub(super) fn close(&self, id: &RequestId, decision: &'static str, text: &str) {
+        let mut questions = self.questions();
+        let Some(Open { posted, is_shown, .. }) = questions.open.remove(id) else { return };
+        if let Some(mirror) = posted.mirror.filter(|_| is_shown) {
+            let question = id.to_string();
+            mirror(Shown::Closed { question, decision, text: text.to_owned() });
+        }
+        questions.past.push_back((id.clone(), posted.way));
+        if questions.past.len() > MOST_PAST {
+            questions.past.pop_front();
+        }
+    }
+
+    /// Where an answer to a question goes that was shown, be it over or not.
+    pub(super) fn way(&self, id: &RequestId) -> Option<Way> {
+        let questions = self.questions();
+        let open = questions.open.get(id).filter(|open| open.is_shown);
+        let past = || questions.past.iter().find(|(past, _)| past == id).map(|(_, way)| way);
+        open.map(|open| &open.posted.way).or_else(past).cloned()
+    }
+}

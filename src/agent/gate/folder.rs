@@ -1,0 +1,77 @@
+//! A private folder for the sockets of a desk in this process.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use callgate_approval::asker::fresh_id;
+use callgate_approval::daemon::lock_path;
+use callgate_link::file::Lock;
+
+use crate::config::Surroundings;
+
+/// What the name of such a folder begins with.
+const PREFIX: &str = "callgate-agent-";
+/// The longest path of a folder in which a socket's path is short enough.
+const LONGEST: usize = 60;
+/// A folder as young as this may be one that somebody is just making.
+const YOUNG: Duration = Duration::from_mins(1);
+
+/// A folder that only its owner can enter; removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct PrivateFolder(PathBuf);
+
+impl PrivateFolder {
+    /// Makes one: in the folder of this login, else where temporary files are. Those of processes
+    /// that were killed are removed.
+    pub(super) fn new() -> io::Result<Self> {
+        let of_login = Surroundings::of_process().runtime_folder();
+        let of_login = of_login.filter(|folder| folder.as_os_str().len() < LONGEST);
+        let made = of_login.and_then(|folder| Self::within(&folder).ok());
+        made.map_or_else(|| Self::within(&std::env::temp_dir()), Ok)
+    }
+
+    fn within(folder: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        sweep(folder);
+        let path = folder.join(format!("{PREFIX}{}", fresh_id()));
+        // Whatever stands there already is an error.
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self(path))
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        // An error means that somebody else has removed it.
+        fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+/// Removes the folders of processes that were killed: nobody holds the lock of their desk.
+fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let is_named_so = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        if is_named_so && is_left(&entry.path()) {
+            // An error means that another sweep was quicker.
+            fs::remove_dir_all(entry.path()).ok();
+        }
+    }
+}
+
+fn is_left(folder: &Path) -> bool {
+    let us = rustix::process::geteuid().as_raw();
+    let is_ours = fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir() && it.uid() == us);
+    let lock = lock_path(&folder.join("ask.sock"));
+    let age = fs::symlink_metadata(&lock).and_then(|it| it.modified());
+    let is_old = age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > YOUNG));
+    is_ours && is_old && matches!(Lock::take(&lock), Ok(Some(_)))
+}

@@ -1,0 +1,159 @@
+//! The desk in this process, for when no daemon runs and the front end takes questions.
+//!
+//! It is the same desk, with the same ledger, behind sockets in a private folder. The front end is
+//! its terminal.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use callgate_approval::channel::{Doing, News, Order, Place, Press, Who};
+use callgate_approval::daemon::{Daemon, Options};
+use callgate_approval::desk::{Authority, Ruling, Settings};
+use callgate_store::Store;
+use callgate_wire::approval::RequestId;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+
+use super::board::Board;
+use super::folder::PrivateFolder;
+use super::{SHELL, Warn};
+use crate::config::Config;
+
+/// How many orders may wait for the front end.
+const QUEUE: usize = 1024;
+/// How long the desk may take to say what came of an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the rules have said about the questions that are asked here.
+type Rulings = Arc<Mutex<HashMap<RequestId, Ruling>>>;
+/// Who waits to hear what came of an answer: whether it counted, and the desk's words.
+type Told = Arc<Mutex<Option<oneshot::Sender<(bool, String)>>>>;
+
+/// The desk in this process.
+pub(super) struct Inside {
+    daemon: Daemon,
+    socket: PathBuf,
+    rulings: Rulings,
+    told: Told,
+    /// The desk's terminal hears what came of a press, but not of which: so there is one at a time.
+    pressing: tokio::sync::Mutex<()>,
+    /// Removed after the daemon has ended.
+    _folder: PrivateFolder,
+}
+
+impl Inside {
+    /// Opens the desk; its tasks run where `handle` is from. Not for a thread that must not wait.
+    pub(super) fn start(
+        config: &Config,
+        board: &Arc<Board>,
+        warn: &Warn,
+        handle: &Handle,
+    ) -> Result<Self, String> {
+        let failed = |error: &dyn fmt::Display| format!("cannot open a desk: {error}");
+        let folder = PrivateFolder::new().map_err(|error| failed(&error))?;
+        let store = Store::open(&config.database.value).map_err(|error| failed(&error))?;
+        let (socket, desk_socket) =
+            (folder.path().join("ask.sock"), folder.path().join("desk.sock"));
+        let (orders_in, orders) = mpsc::channel(QUEUE);
+        let (rulings, told) = (Rulings::default(), Told::default());
+        let ruled = Arc::clone(&rulings);
+        let options = Options {
+            socket: socket.clone(),
+            desk_socket,
+            store,
+            settings: settings(config),
+            authority: Authority::default(),
+            // The rules have spoken before anybody is asked.
+            ruler: Box::new(move |request| {
+                let asks = Ruling::Ask { because: None, is_guarded: true };
+                lock(&ruled).remove(&request.request_id).unwrap_or(asks)
+            }),
+            telegram: None,
+            terminal: Some(orders_in),
+            warn: warn.clone(),
+        };
+        let _entered = handle.enter();
+        let daemon = Daemon::start_beside(options).map_err(|error| failed(&error))?;
+        handle.spawn(show(orders, Arc::clone(board), Arc::clone(&told)));
+        let pressing = tokio::sync::Mutex::new(());
+        Ok(Self { daemon, socket, rulings, told, pressing, _folder: folder })
+    }
+
+    /// Where to ask.
+    pub(super) fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Whether the desk has ended, which only a mistake in it can bring about.
+    pub(super) fn has_ended(&self) -> bool {
+        let mut context = Context::from_waker(Waker::noop());
+        pin!(self.daemon.ended()).poll(&mut context).is_ready()
+    }
+
+    /// What the rules say about a question that is about to be asked.
+    pub(super) fn ruled(&self, id: &RequestId, ruling: Ruling) {
+        lock(&self.rulings).insert(id.clone(), ruling);
+    }
+
+    /// Answers a question. Gives whether it counted, and what came of it.
+    pub(super) async fn press(&self, question: RequestId, press: Press) -> (bool, String) {
+        let _alone = self.pressing.lock().await;
+        let (told, answer) = oneshot::channel();
+        *lock(&self.told) = Some(told);
+        let who = Who { place: Place::Terminal, name: SHELL.to_owned() };
+        let news = News::Pressed { who, question, press, doing: Doing::Key };
+        if !self.daemon.desk().news(news).await {
+            return (false, "This could not be recorded, so it was not done.".to_owned());
+        }
+        match tokio::time::timeout(PATIENCE, answer).await {
+            Ok(Ok(heard)) => heard,
+            _ => (false, "The desk does not say what came of it.".to_owned()),
+        }
+    }
+}
+
+impl fmt::Debug for Inside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inside").field("socket", &self.socket).finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing in here panics half-way.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn settings(config: &Config) -> Settings {
+    Settings {
+        timeout: config.timeout.value,
+        grace: config.grace.value,
+        phone_after: Duration::ZERO,
+        notify_on_stop: false,
+        terminal: true,
+        phones: false,
+        key: [0; 32],
+    }
+}
+
+/// Shows the front end what the desk's terminal would show.
+async fn show(mut orders: mpsc::Receiver<Order>, board: Arc<Board>, told: Told) {
+    while let Some(order) = orders.recv().await {
+        match order {
+            Order::Show { card, .. } => board.asked(&card.id),
+            Order::Mark { card, mark, .. } => board.ended(&card.id, &mark.text),
+            Order::Tell { text, alert, .. } => {
+                if let Some(told) = lock(&told).take() {
+                    // Whoever pressed may have stopped waiting.
+                    told.send((!alert, text)).ok();
+                }
+            }
+            // The rest is for phones, or belongs to no question.
+            _ => {}
+        }
+    }
+}

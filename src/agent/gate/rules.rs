@@ -1,0 +1,162 @@
+//! What the rules say about a use of a tool. They are those of the desk; where none decides,
+//! reading inside of the roots is allowed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use callgate_rules::{Act, Class, Decision, Defaults, Policy, Verdict, mask};
+use serde_json::json;
+
+use super::always::Like;
+use super::{AGENT, Warn};
+use crate::config::Config;
+use crate::policy::{Ruler, home, moment};
+
+/// How many links to what is not there are followed, one after the other.
+const MOST_LINKS: usize = 8;
+
+/// What the rules say.
+#[derive(Debug)]
+pub(super) enum Ruled {
+    /// It may run.
+    Allow {
+        /// By which rule, and why.
+        because: String,
+    },
+    /// It may not.
+    Deny {
+        /// By which rule, and why.
+        because: String,
+    },
+    /// A person decides.
+    Ask(Ask),
+}
+
+/// Why and how a person is asked.
+#[derive(Debug, Clone)]
+pub(super) struct Ask {
+    /// Why, when there is a reason beside that nothing allows it.
+    pub(super) because: Option<String>,
+    /// Whether it touches callgate itself.
+    pub(super) is_guarded: bool,
+    /// What may be allowed from now on, if anything.
+    pub(super) like: Option<Like>,
+}
+
+/// The rules, read when the first question comes.
+pub(super) struct Rules {
+    config: Config,
+    folder: PathBuf,
+    roots: Vec<PathBuf>,
+    warn: Warn,
+    known: Mutex<Option<Known>>,
+}
+
+struct Known {
+    ruler: Ruler,
+    home: String,
+    defaults: Defaults,
+}
+
+impl Rules {
+    pub(super) fn new(config: &Config, folder: &Path, roots: &[PathBuf], warn: Warn) -> Self {
+        let (config, known) = (config.clone(), Mutex::new(None));
+        Self { config, folder: folder.to_owned(), roots: roots.to_owned(), warn, known }
+    }
+
+    /// What the rules say about this use of a tool. With unchanged files it costs a look at each.
+    pub(super) fn rule(&self, tool: &str, input: &str, must_ask: Option<&str>) -> Ruled {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let Known { ruler, home, defaults } = known.get_or_insert_with(|| self.read());
+        let policy = ruler.policy(&self.folder).with_defaults(defaults.clone());
+        // A folder whose name is no text makes an act that nothing allows.
+        let folder = self.folder.to_str().unwrap_or_default();
+        let act = Act::of(tool, input, folder, AGENT, home);
+        let (verdict, places) = strictest(&policy, &act);
+        let because = mask::text(&verdict.because).into_shown();
+        match verdict.decision {
+            Decision::Deny => Ruled::Deny { because },
+            Decision::Allow if must_ask.is_none() => Ruled::Allow { because },
+            decision => {
+                let by_rule = verdict.rule.is_some() && decision == Decision::Ask;
+                let is_said = verdict.is_guarded || by_rule;
+                let said = is_said.then_some(because);
+                let like =
+                    Like::of(&act, &places, input).filter(|_| !is_said && must_ask.is_none());
+                let because = must_ask.map(|why| mask::text(why).into_shown()).or(said);
+                Ruled::Ask(Ask { because, is_guarded: verdict.is_guarded, like })
+            }
+        }
+    }
+
+    fn read(&self) -> Known {
+        let ruler = Ruler::new(&self.config, self.warn.clone());
+        // A root that is a link, or lies behind one, has two names.
+        let real = self.roots.iter().filter_map(|root| fs::canonicalize(root).ok());
+        let mut roots: Vec<PathBuf> = self.roots.iter().cloned().chain(real).collect();
+        roots.sort();
+        roots.dedup();
+        let defaults = Defaults::read_inside(roots.iter().filter_map(|root| root.to_str()));
+        Known { ruler, home: home(), defaults }
+    }
+}
+
+/// The verdict on an act, by the names in it and by where these names really lead: whichever is
+/// stricter. And the places, if they all have names that are text.
+fn strictest(policy: &Policy, act: &Act) -> (Verdict, Vec<String>) {
+    let now = moment(SystemTime::now());
+    let mut verdict = policy.decide(act, &now);
+    let mut places = Vec::new();
+    if !matches!(act.class, Class::Read | Class::Write) {
+        return (verdict, places);
+    }
+    for path in &act.paths {
+        let place = real(Path::new(path));
+        let input = json!({ "path": place.to_string_lossy() }).to_string();
+        if place != Path::new(path) {
+            let really = Act::of(&act.tool, &input, &act.project, &act.agent, &act.home);
+            let other = policy.decide(&really, &now);
+            if rank(&other) > rank(&verdict) {
+                verdict = other;
+            }
+        }
+        places.extend(place.to_str().map(str::to_owned));
+    }
+    (verdict, places)
+}
+
+fn rank(verdict: &Verdict) -> u8 {
+    match verdict.decision {
+        Decision::Allow => 0,
+        Decision::Ask => 1 + u8::from(verdict.is_guarded),
+        Decision::Deny => 3,
+    }
+}
+
+/// Where a path leads, links resolved; of what is not there yet, by the folder that is.
+fn real(path: &Path) -> PathBuf {
+    follow(path, MOST_LINKS)
+}
+
+fn follow(path: &Path, links: usize) -> PathBuf {
+    for above in path.ancestors() {
+        let rest = path.strip_prefix(above).unwrap_or(Path::new(""));
+        if let Ok(real) = fs::canonicalize(above) {
+            return joined(&real, rest);
+        }
+        // A link to what is not there yet leads there all the same.
+        if let (Ok(target), Some(folder)) = (fs::read_link(above), above.parent())
+            && links > 0
+        {
+            return follow(&joined(&folder.join(target), rest), links - 1);
+        }
+    }
+    path.to_owned()
+}
+
+/// Without a slash at the end where nothing follows.
+fn joined(folder: &Path, rest: &Path) -> PathBuf {
+    if rest.as_os_str().is_empty() { folder.to_owned() } else { folder.join(rest) }
+}

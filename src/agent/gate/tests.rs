@@ -1,0 +1,6 @@
+//! The gate, with real rules, real desks and real sockets.
+
+mod bench;
+mod daemon;
+mod inside;
+mod ruled;

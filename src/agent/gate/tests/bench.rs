@@ -1,0 +1,289 @@
+//! A gate in a folder of its own, a front end that sees its questions, and a daemon beside it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use callgate_agent::gate::{Answer, Decision, Gate, Mirror, Permit, Question, Shown};
+use callgate_approval::channel::{Doing, News, Order, Place, Press, Who};
+use callgate_approval::daemon::{Daemon, Options};
+use callgate_approval::desk::{Authority, Settings};
+use callgate_store::{Entry, Filter, Store};
+use callgate_wire::approval::{Action, RequestId};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+use tokio::task::JoinHandle;
+
+use super::super::Gatekeeper;
+use crate::agent::settings::AgentSettings;
+use crate::config::{AgentFlags, Config, Surroundings};
+use crate::policy::Ruler;
+
+/// Long enough for any machine.
+pub(super) const DEADLINE: Duration = Duration::from_mins(1);
+
+/// A gate whose root is the folder `root`.
+pub(super) struct Bench {
+    pub(super) folder: TempDir,
+    pub(super) config: Config,
+    settings: AgentSettings,
+    pub(super) gate: Arc<Gatekeeper>,
+    pub(super) warnings: Arc<Mutex<Vec<String>>>,
+    runtime: Runtime,
+}
+
+impl Bench {
+    /// With these rules of the user.
+    pub(super) fn new(rules: &str) -> Self {
+        Self::with(rules, &[])
+    }
+
+    /// With these variables, too.
+    pub(super) fn with(rules: &str, variables: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        fs::create_dir(path("root")).unwrap();
+        fs::write(path("rules.toml"), rules.replace("FOLDER", &path(""))).unwrap();
+        let (socket, desk_socket) = (path("ask.sock"), path("desk.sock"));
+        let (database, rules, root) = (path("data/callgate.db"), path("rules.toml"), path("root"));
+        let mut all = vec![
+            ("CALLGATE_SOCKET", socket.as_str()),
+            ("CALLGATE_DESK_SOCKET", &desk_socket),
+            ("CALLGATE_DATABASE", &database),
+            ("CALLGATE_RULES", &rules),
+            ("CALLGATE_AGENT_ROOTS", &root),
+            ("CALLGATE_GRACE_SECONDS", "1"),
+        ];
+        all.extend(variables);
+        let around = Surroundings::of_test(folder.path(), &all);
+        let config = Config::load_for_agent_in(None, &AgentFlags::default(), &around).unwrap();
+        let settings = AgentSettings::of(&config.agent).unwrap();
+        let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
+        let gate = Arc::new(gate(&config, &settings, &warnings));
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        Self { folder, config, settings, gate, warnings, runtime }
+    }
+
+    /// Another gate of the same settings, as after a start.
+    pub(super) fn restart(&mut self) {
+        self.gate = Arc::new(gate(&self.config, &self.settings, &self.warnings));
+    }
+
+    pub(super) fn root(&self, name: &str) -> PathBuf {
+        self.folder.path().join("root").join(name)
+    }
+
+    pub(super) fn run<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(async { tokio::time::timeout(DEADLINE, work).await.unwrap() })
+    }
+
+    pub(super) fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        // It makes its first steps now.
+        let spawned = self.runtime.spawn(work);
+        self.run(tokio::task::yield_now());
+        spawned
+    }
+
+    /// What the gate says to a front end that takes no questions.
+    pub(super) fn permit(&self, tool: &'static str, input: &Value) -> String {
+        words(&self.run(self.gate.may(question(tool, input, "c1"))))
+    }
+
+    /// Asks with a front end that takes questions.
+    pub(super) fn ask(&self, question: Question) -> (JoinHandle<Permit>, Screen) {
+        let (shown, seen) = mpsc::unbounded_channel();
+        let mirror: Mirror = Arc::new(move |what| shown.send(what).unwrap());
+        let question = Question { mirror: Some(mirror), ..question };
+        let gate = Arc::clone(&self.gate);
+        let asked = self.runtime.spawn(async move { gate.may(question).await });
+        (asked, Screen { seen })
+    }
+
+    /// The front end answers.
+    pub(super) fn answer(&self, id: &str, decision: Decision) -> Result<String, String> {
+        self.run(self.gate.answer(Answer { question: id.to_owned(), decision }))
+    }
+
+    /// The ledger's entries about a question.
+    pub(super) fn entries(&self, id: &str) -> Vec<Entry> {
+        let store = Store::open_read_only(&self.config.database.value).unwrap();
+        let filter = Filter { question: Some(id.to_owned()), ..Filter::default() };
+        store.entries(&filter, 0, usize::MAX).unwrap()
+    }
+
+    pub(super) fn kinds(&self, id: &str) -> Vec<String> {
+        self.entries(id).into_iter().map(|entry| entry.kind).collect()
+    }
+
+    /// Waits for the last entry about a question.
+    pub(super) fn closed(&self, id: &str) -> Value {
+        let start = Instant::now();
+        loop {
+            let closed = self.entries(id).into_iter().find(|entry| entry.kind == "closed");
+            if let Some(closed) = closed {
+                return serde_json::from_str(&closed.body).unwrap();
+            }
+            assert!(start.elapsed() < DEADLINE, "it was never closed");
+            // The desk in this process works only while the runtime does.
+            self.run(async { tokio::time::sleep(Duration::from_millis(5)).await });
+        }
+    }
+
+    /// How often something of this kind is in the ledger.
+    pub(super) fn count(&self, kind: &str) -> usize {
+        let store = Store::open_read_only(&self.config.database.value).unwrap();
+        let filter = Filter { kinds: vec![kind.to_owned()], ..Filter::default() };
+        store.entries(&filter, 0, usize::MAX).unwrap().len()
+    }
+}
+
+fn gate(
+    config: &Config,
+    settings: &AgentSettings,
+    warnings: &Arc<Mutex<Vec<String>>>,
+) -> Gatekeeper {
+    let warnings = Arc::clone(warnings);
+    let warn = Arc::new(move |what: &str| warnings.lock().unwrap().push(what.to_owned()));
+    Gatekeeper::new(config, settings, warn)
+}
+
+pub(super) fn question(tool: &'static str, input: &Value, conversation: &str) -> Question {
+    Question {
+        tool_id: "toolu_1".to_owned(),
+        tool,
+        input: RawValue::from_string(input.to_string()).unwrap(),
+        conversation: conversation.to_owned(),
+        must_ask: None,
+        mirror: None,
+    }
+}
+
+/// A permit in one line.
+pub(super) fn words(permit: &Permit) -> String {
+    match permit {
+        Permit::Allowed { because, input: None } => format!("allowed: {because}"),
+        Permit::Allowed { because, input: Some(input) } => format!("allowed {input}: {because}"),
+        Permit::Denied { because, interrupt: false } => format!("denied: {because}"),
+        Permit::Denied { because, interrupt: true } => format!("stopped: {because}"),
+    }
+}
+
+/// What the front end sees of one question.
+pub(super) struct Screen {
+    seen: UnboundedReceiver<Shown>,
+}
+
+impl Screen {
+    /// Waits for the question: its id, its title, its input and its reason.
+    pub(super) fn asked(&mut self, bench: &Bench) -> (String, String, String, Option<String>) {
+        match bench.run(self.seen.recv()).unwrap() {
+            Shown::Asked { question, title, input, reason } => {
+                (question, title, input.to_string(), reason)
+            }
+            Shown::Closed { text, .. } => panic!("it was over before it was asked: {text}"),
+        }
+    }
+
+    /// Waits until it is over: the decision and the text.
+    pub(super) fn closed(&mut self, bench: &Bench, id: &str) -> (&'static str, String) {
+        match bench.run(self.seen.recv()).unwrap() {
+            Shown::Closed { question, decision, text } => {
+                assert_eq!(question, id);
+                (decision, text)
+            }
+            Shown::Asked { title, .. } => panic!("it was asked twice: {title}"),
+        }
+    }
+
+    /// Whether nothing more was shown, and nothing will be.
+    pub(super) fn is_over(&mut self, bench: &Bench) -> bool {
+        bench.run(self.seen.recv()).is_none()
+    }
+}
+
+/// A daemon at the sockets of a bench, as `callgate up` has it.
+pub(super) struct House {
+    runtime: Runtime,
+    daemon: Option<Daemon>,
+    orders: Option<mpsc::Receiver<Order>>,
+}
+
+impl House {
+    /// With a terminal of its own, or without anybody to reach.
+    pub(super) fn new(bench: &Bench, has_terminal: bool) -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let mut house = Self { runtime, daemon: None, orders: None };
+        house.start(bench, has_terminal);
+        house
+    }
+
+    pub(super) fn start(&mut self, bench: &Bench, has_terminal: bool) {
+        let config = &bench.config;
+        let (orders_in, orders) = mpsc::channel(64);
+        let mut ruler = Ruler::new(config, Arc::new(|_| {}));
+        let options = Options {
+            socket: config.socket.value.clone(),
+            desk_socket: config.desk_socket.value.clone(),
+            store: Store::open(&config.database.value).unwrap(),
+            settings: Settings {
+                timeout: DEADLINE,
+                grace: DEADLINE,
+                phone_after: Duration::ZERO,
+                notify_on_stop: false,
+                terminal: has_terminal,
+                phones: false,
+                key: [0; 32],
+            },
+            authority: Authority::default(),
+            ruler: Box::new(move |request| ruler.rule(request)),
+            telegram: None,
+            terminal: has_terminal.then_some(orders_in),
+            warn: Arc::new(|_| {}),
+        };
+        let _entered = self.runtime.enter();
+        self.daemon = Some(Daemon::start(options).unwrap());
+        self.orders = Some(orders);
+    }
+
+    pub(super) fn stop(&mut self) {
+        let _entered = self.runtime.enter();
+        self.daemon = None;
+    }
+
+    /// Waits for a question at the daemon's terminal.
+    pub(super) fn shown(&mut self) -> String {
+        let orders = self.orders.as_mut().unwrap();
+        loop {
+            if let Order::Show { card, .. } = self.runtime.block_on(orders.recv()).unwrap() {
+                return card.id.to_string();
+            }
+        }
+    }
+
+    /// Somebody presses at the daemon's terminal.
+    pub(super) fn press(&self, id: &str, action: Action) {
+        let question = RequestId::parse(id).unwrap();
+        let who = Who { place: Place::Terminal, name: "Ada".to_owned() };
+        let press = Press::Button(action);
+        let news = News::Pressed { who, question, press, doing: Doing::Key };
+        let desk = self.daemon.as_ref().unwrap().desk();
+        assert!(self.runtime.block_on(desk.news(news)));
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+pub(super) fn link(to: &Path, from: &Path) {
+    std::os::unix::fs::symlink(to, from).unwrap();
+}

@@ -1,0 +1,205 @@
+//! With a daemon: questions go to its desk, and the front end's answers are presses there.
+
+use callgate_agent::gate::{Decision, Gate, Question};
+use callgate_approval::viewer::Viewer;
+use callgate_wire::approval::Action;
+use callgate_wire::desk::Command;
+use serde_json::json;
+
+use super::bench::{Bench, House, question, words};
+
+const TOLD: &str = "Allowed by the shell of callgate agent";
+
+fn make(target: &str) -> Question {
+    question("run_shell_command", &json!({ "command": "make", "args": [target] }), "c1")
+}
+
+#[test]
+fn the_front_ends_answer_is_a_press_at_the_daemon() {
+    let bench = Bench::new("");
+    let _house = House::new(&bench, false);
+    let (asked, mut screen) = bench.ask(make("test"));
+    let (id, title, ..) = screen.asked(&bench);
+    assert_eq!(title, "make test");
+    assert_eq!(bench.answer(&id, Decision::Allow).unwrap(), TOLD);
+    assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {TOLD}"));
+    assert_eq!(screen.closed(&bench, &id), ("allow", TOLD.to_owned()));
+    assert_eq!(bench.kinds(&id), ["asked", "pressed", "decided", "delivered", "closed"]);
+    let late = bench.answer(&id, Decision::Deny).unwrap_err();
+    assert_eq!(late, format!("Too late. {TOLD}."));
+    let changed = json!({ "command": "make", "args": ["all"] }).to_string();
+    let (asked, mut screen) = bench.ask(make("test"));
+    let (id, ..) = screen.asked(&bench);
+    let edited = serde_json::value::RawValue::from_string(changed).unwrap();
+    bench.answer(&id, Decision::AllowEdited(edited)).unwrap();
+    let permit = words(&bench.run(asked).unwrap());
+    assert!(permit.starts_with(r#"allowed {"command":"make","args":["all"]}"#), "{permit}");
+    assert_eq!(bench.count("started"), 1, "no other desk was opened");
+}
+
+#[test]
+fn who_answers_at_the_daemon_closes_the_question_at_the_front_end() {
+    let bench = Bench::new("");
+    let house = House::new(&bench, true);
+    for (action, permit, end) in [
+        (Action::Allow, "allowed: Allowed by Ada", ("allow", "Allowed by Ada")),
+        (Action::Deny, "denied: Denied by Ada.", ("deny", "Denied by Ada")),
+        (Action::Stop, "stopped: Denied by Ada.", ("deny", "Denied by Ada, and the turn ended")),
+    ] {
+        let (asked, mut screen) = bench.ask(make("test"));
+        let (id, ..) = screen.asked(&bench);
+        house.press(&id, action);
+        assert_eq!(words(&bench.run(asked).unwrap()), permit);
+        let (decision, text) = screen.closed(&bench, &id);
+        assert_eq!((decision, &*text), end);
+        let late = bench.answer(&id, Decision::Allow).unwrap_err();
+        assert_eq!(late, format!("Too late. {}.", end.1));
+    }
+}
+
+#[test]
+fn always_is_offered_at_the_daemon_too() {
+    let bench = Bench::new("");
+    let house = House::new(&bench, true);
+    let (asked, mut screen) = bench.ask(make("test"));
+    let (id, ..) = screen.asked(&bench);
+    house.press(&id, Action::Always(0));
+    let expected = "allowed: Allowed by Ada, for this session: run_shell_command(make test)";
+    assert_eq!(words(&bench.run(asked).unwrap()), expected);
+    let permit = words(&bench.run(bench.gate.may(make("test"))));
+    assert_eq!(permit, "allowed: a person has allowed this for the rest of the conversation");
+}
+
+#[test]
+fn a_front_end_that_takes_no_questions_leaves_them_to_the_daemon() {
+    let bench = Bench::new("");
+    let mut house = House::new(&bench, false);
+    let permit = words(&bench.run(bench.gate.may(make("test"))));
+    assert_eq!(permit, "denied: Not decided: nobody can be reached: the tool did not run");
+    assert_eq!(bench.count("paired"), 0);
+    house.stop();
+    house.start(&bench, true);
+    let gate = std::sync::Arc::clone(&bench.gate);
+    let asked = bench.spawn(async move { gate.may(make("test")).await });
+    let id = house.shown();
+    house.press(&id, Action::Allow);
+    assert_eq!(words(&bench.run(asked).unwrap()), "allowed: Allowed by Ada");
+}
+
+#[test]
+fn the_runtime_is_linked_once_and_again_if_its_link_was_taken_back() {
+    let mut bench = Bench::new("");
+    let _house = House::new(&bench, false);
+    let allow = |bench: &Bench| {
+        let (asked, mut screen) = bench.ask(make("test"));
+        let (id, ..) = screen.asked(bench);
+        bench.answer(&id, Decision::Allow).unwrap();
+        assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {TOLD}"));
+    };
+    allow(&bench);
+    allow(&bench);
+    bench.restart();
+    allow(&bench);
+    assert_eq!(bench.count("paired"), 1, "the token is kept");
+    let mut viewer = Viewer::connect(&bench.config.desk_socket.value).unwrap();
+    let links = viewer.links().unwrap();
+    assert_eq!(links.len(), 1);
+    assert_eq!(links[0].name, "the shell of callgate agent");
+    assert!(viewer.told(Command::Unpair { link: links[0].link.clone() }).unwrap().0);
+    allow(&bench);
+    assert_eq!(bench.count("paired"), 2);
+    assert!(bench.warnings.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_question_that_nobody_waits_for_is_withdrawn() {
+    let bench = Bench::new("");
+    let _house = House::new(&bench, false);
+    let (asked, mut screen) = bench.ask(make("all"));
+    let (id, ..) = screen.asked(&bench);
+    asked.abort();
+    assert_eq!(screen.closed(&bench, &id), ("timeout", "It was withdrawn".to_owned()));
+    assert_eq!(bench.closed(&id)["how"], "gone");
+}
+
+#[test]
+fn a_daemon_that_goes_away_and_does_not_come_back_denies() {
+    let bench = Bench::new("");
+    let mut house = House::new(&bench, true);
+    let (asked, mut screen) = bench.ask(make("all"));
+    let (id, ..) = screen.asked(&bench);
+    house.stop();
+    let permit = words(&bench.run(asked).unwrap());
+    let expected = "denied: nobody decided, so the tool did not run: the desk went away and was \
+                    not back within 1 s";
+    assert!(permit.starts_with(expected), "{permit}");
+    assert_eq!(screen.closed(&bench, &id).0, "timeout");
+    let refused = bench.answer(&id, Decision::Allow).unwrap_err();
+    assert!(refused.starts_with("no desk listens at"), "{refused}");
+}
+
+#[test]
+fn a_daemon_that_is_started_again_goes_on_with_the_question() {
+    let bench = Bench::with("", &[("CALLGATE_GRACE_SECONDS", "60")]);
+    let mut house = House::new(&bench, false);
+    let (asked, mut screen) = bench.ask(make("all"));
+    let (id, ..) = screen.asked(&bench);
+    house.stop();
+    house.start(&bench, false);
+    while !bench.kinds(&id).contains(&"returned".to_owned()) {
+        std::thread::yield_now();
+    }
+    assert_eq!(bench.answer(&id, Decision::Allow).unwrap(), TOLD);
+    assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {TOLD}"));
+    assert_eq!(screen.closed(&bench, &id), ("allow", TOLD.to_owned()));
+}
+
+#[test]
+fn a_daemon_that_appears_later_gets_the_new_questions() {
+    let bench = Bench::new("");
+    let (first, mut first_screen) = bench.ask(make("one"));
+    let (first_id, ..) = first_screen.asked(&bench);
+    let house = House::new(&bench, true);
+    let (second, mut second_screen) = bench.ask(make("two"));
+    let (second_id, ..) = second_screen.asked(&bench);
+    house.press(&second_id, Action::Allow);
+    assert_eq!(words(&bench.run(second).unwrap()), "allowed: Allowed by Ada");
+    assert!(!first.is_finished());
+    bench.answer(&first_id, Decision::Allow).unwrap();
+    assert_eq!(words(&bench.run(first).unwrap()), format!("allowed: {TOLD}"));
+}
+
+#[test]
+fn no_rule_of_the_daemon_allows_what_has_to_be_asked() {
+    let rules = "[[rule]]\nname = \"builds\"\ndecide = \"allow\"\ncommand = \"make *\"";
+    let bench = Bench::new(rules);
+    let _house = House::new(&bench, false);
+    let must_ask = Some("it leaves the roots".to_owned());
+    let (asked, mut screen) = bench.ask(Question { must_ask, ..make("test") });
+    let (id, _, _, reason) = screen.asked(&bench);
+    assert_eq!(reason.as_deref(), Some("it leaves the roots"));
+    let body: serde_json::Value = serde_json::from_str(&bench.entries(&id)[0].body).unwrap();
+    assert_eq!((&body["ruling"], &body["because"]), (&json!("ask"), &json!("it leaves the roots")));
+    bench.answer(&id, Decision::Deny).unwrap();
+    assert!(words(&bench.run(asked).unwrap()).starts_with("denied"));
+}
+
+#[test]
+fn what_stands_at_the_socket_and_is_no_desk_denies() {
+    let bench = Bench::new("");
+    std::fs::write(&bench.config.socket.value, "").unwrap();
+    let permit = words(&bench.run(bench.gate.may(make("all"))));
+    assert!(permit.starts_with("denied: nobody can be asked: "), "{permit}");
+    let listener = {
+        std::fs::remove_file(&bench.config.socket.value).unwrap();
+        std::os::unix::net::UnixListener::bind(&bench.config.socket.value).unwrap()
+    };
+    let closing = std::thread::spawn(move || {
+        for _ in 0..3 {
+            drop(listener.accept().unwrap());
+        }
+    });
+    let permit = words(&bench.run(bench.gate.may(make("all"))));
+    assert!(permit.starts_with("denied: nobody decided, so the tool did not run: "), "{permit}");
+    closing.join().unwrap();
+}

@@ -1,0 +1,226 @@
+//! Without a daemon: the desk in this process, at which the front end answers.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use callgate_agent::gate::{Decision, Question};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::super::board::At;
+use super::bench::{Bench, question, words};
+
+fn make(target: &str) -> Question {
+    question("run_shell_command", &json!({ "command": "make", "args": [target] }), "c1")
+}
+
+#[test]
+fn the_front_end_allows_and_denies_and_the_ledger_has_it() {
+    let bench = Bench::new("");
+    let (asked, mut screen) = bench.ask(make("test"));
+    let (id, title, input, reason) = screen.asked(&bench);
+    assert_eq!((&*title, reason), ("make test", None));
+    assert_eq!(input, r#"{"command":"make","args":["test"]}"#);
+    assert!(!asked.is_finished(), "nothing runs before somebody decides");
+    let told = bench.answer(&id, Decision::Allow).unwrap();
+    assert_eq!(told, "Allowed by the shell of callgate agent");
+    assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {told}"));
+    assert_eq!(screen.closed(&bench, &id), ("allow", told));
+    assert!(screen.is_over(&bench));
+    assert_eq!(bench.kinds(&id), ["asked", "pressed", "decided", "delivered", "closed"]);
+    let body: serde_json::Value = serde_json::from_str(&bench.entries(&id)[0].body).unwrap();
+    assert_eq!((&body["agent"], &body["session"]), (&json!("callgate"), &json!("c1")));
+
+    let (asked, mut screen) = bench.ask(make("all"));
+    let (id, ..) = screen.asked(&bench);
+    let told = bench.answer(&id, Decision::Deny).unwrap();
+    assert_eq!(told, "Denied by the shell of callgate agent");
+    let permit = words(&bench.run(asked).unwrap());
+    assert_eq!(permit, "denied: Denied by the shell of callgate agent.");
+    assert_eq!(screen.closed(&bench, &id), ("deny", told));
+    assert_eq!(bench.kinds(&id), ["asked", "pressed", "decided", "delivered", "closed"]);
+    assert_eq!(bench.count("started"), 1, "it is the same desk");
+}
+
+#[test]
+fn words_deny_and_reach_the_model() {
+    let bench = Bench::new("");
+    for (said, expected) in [
+        ("Only the tests.", "denied: Only the tests."),
+        (" ", "denied: Denied by the shell of callgate agent."),
+    ] {
+        let (asked, mut screen) = bench.ask(make("all"));
+        let (id, ..) = screen.asked(&bench);
+        bench.answer(&id, Decision::DenyBecause(said.to_owned())).unwrap();
+        assert_eq!(words(&bench.run(asked).unwrap()), expected);
+    }
+}
+
+#[test]
+fn changed_arguments_are_run_unless_a_rule_denies_them() {
+    let bench = Bench::new("[[rule]]\nname = \"no\"\ndecide = \"deny\"\ncommand = \"git push\"");
+    let edited = |command: &str, args: &[&str]| {
+        let input = json!({ "command": command, "args": args }).to_string();
+        Decision::AllowEdited(RawValue::from_string(input).unwrap())
+    };
+    let (asked, mut screen) = bench.ask(make("all"));
+    let (id, ..) = screen.asked(&bench);
+    bench.answer(&id, edited("make", &["test"])).unwrap();
+    let permit = words(&bench.run(asked).unwrap());
+    let expected = r#"allowed {"command":"make","args":["test"]}: Allowed by the shell of callgate agent, with changes"#;
+    assert_eq!(permit, expected);
+    let (asked, mut screen) = bench.ask(make("all"));
+    let (id, ..) = screen.asked(&bench);
+    bench.answer(&id, edited("git", &["push"])).unwrap();
+    let permit = words(&bench.run(asked).unwrap());
+    assert!(permit.starts_with("denied: denied by rule `no`"), "{permit}");
+}
+
+#[test]
+fn secrets_are_hidden_and_come_back_in_what_is_run() {
+    let bench = Bench::new("");
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let input =
+        json!({ "command": "curl", "args": ["-H", format!("Authorization: Bearer {token}")] });
+    let (asked, mut screen) = bench.ask(question("run_shell_command", &input, "c1"));
+    let (id, title, input, _) = screen.asked(&bench);
+    assert!(!title.contains(token) && !input.contains(token), "{title} {input}");
+    let changed = input.replace("curl", "wget");
+    let edited = Decision::AllowEdited(RawValue::from_string(changed).unwrap());
+    bench.answer(&id, edited).unwrap();
+    let permit = words(&bench.run(asked).unwrap());
+    assert!(permit.contains("wget") && permit.contains(token), "{permit}");
+}
+
+#[test]
+fn a_question_that_nobody_waits_for_is_withdrawn() {
+    let bench = Bench::new("");
+    let (asked, mut screen) = bench.ask(make("all"));
+    let (id, ..) = screen.asked(&bench);
+    asked.abort();
+    assert_eq!(screen.closed(&bench, &id), ("timeout", "It was withdrawn".to_owned()));
+    assert_eq!(bench.closed(&id)["text"], "The agent went away");
+    assert_eq!(bench.kinds(&id), ["asked", "closed"], "nobody decided");
+    let late = bench.answer(&id, Decision::Allow).unwrap_err();
+    assert_eq!(late, "Too late. The agent went away.");
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_told_so() {
+    let bench = Bench::new("");
+    let (asked, mut screen) = bench.ask(make("all"));
+    let (id, ..) = screen.asked(&bench);
+    bench.answer(&id, Decision::Deny).unwrap();
+    bench.run(asked).unwrap();
+    let late = bench.answer(&id, Decision::Allow).unwrap_err();
+    assert_eq!(late, "Too late. Denied by the shell of callgate agent.");
+    assert_eq!(bench.kinds(&id).last().unwrap(), "pressed", "it is in the ledger all the same");
+}
+
+#[test]
+fn nobody_answers_in_time() {
+    let bench = Bench::with("", &[("CALLGATE_TIMEOUT_SECONDS", "1")]);
+    let (asked, mut screen) = bench.ask(make("all"));
+    let (id, ..) = screen.asked(&bench);
+    let permit = words(&bench.run(asked).unwrap());
+    assert_eq!(permit, "denied: Not decided: nobody answered in time: the tool did not run");
+    let text = "Not decided: nobody answered in time".to_owned();
+    assert_eq!(screen.closed(&bench, &id), ("timeout", text));
+}
+
+#[test]
+fn always_holds_for_the_very_same_thing_in_the_same_conversation() {
+    let bench = Bench::new("");
+    let decide = |question: Question, decision: Decision| {
+        let (asked, mut screen) = bench.ask(question);
+        let (id, ..) = screen.asked(&bench);
+        bench.answer(&id, decision).unwrap();
+        words(&bench.run(asked).unwrap())
+    };
+    let is_asked = |question: Question| decide(question, Decision::Deny).starts_with("denied");
+    let always = decide(make("test"), Decision::AllowAlways);
+    let expected = "allowed: Allowed by the shell of callgate agent, for this session: \
+                    run_shell_command(make test)";
+    assert_eq!(always, expected);
+    let (asked, mut screen) = bench.ask(make("test"));
+    let again = "allowed: a person has allowed this for the rest of the conversation";
+    assert_eq!(words(&bench.run(asked).unwrap()), again);
+    assert!(screen.is_over(&bench), "nobody is asked again");
+    assert!(is_asked(make("clean")), "other arguments");
+    let elsewhere = Question { conversation: "c2".to_owned(), ..make("test") };
+    assert!(is_asked(elsewhere), "another conversation");
+
+    let write = |path: &str, content: &str| {
+        question("write_file", &json!({ "path": path, "content": content }), "c1")
+    };
+    decide(write("a.txt", "one"), Decision::AllowAlways);
+    let (asked, _screen) = bench.ask(write("./a.txt", "two"));
+    assert_eq!(words(&bench.run(asked).unwrap()), again, "the same file");
+    assert!(is_asked(write("b.txt", "one")), "another file");
+}
+
+#[test]
+fn always_never_passes_over_a_rule_or_a_reason_to_ask() {
+    let rules = "[[rule]]\nname = \"hm\"\ndecide = \"ask\"\ncommand = \"make release\"";
+    let bench = Bench::new(rules);
+    let always = |question: Question, why: &str| {
+        let (asked, mut screen) = bench.ask(question);
+        let (id, _, _, reason) = screen.asked(&bench);
+        assert!(reason.as_ref().is_some_and(|reason| reason.contains(why)), "{reason:?}");
+        let told = bench.answer(&id, Decision::AllowAlways).unwrap();
+        assert_eq!(told, "Allowed by the shell of callgate agent", "this time only");
+        assert!(words(&bench.run(asked).unwrap()).starts_with("allowed"));
+    };
+    let must_ask = Some("it leaves the roots".to_owned());
+    let ledger = bench.config.database.value.display().to_string();
+    for _ in 0..2 {
+        always(make("release"), "asked by rule `hm`");
+        always(Question { must_ask: must_ask.clone(), ..make("test") }, "it leaves the roots");
+        let touching = question("write_file", &json!({ "path": ledger, "content": "" }), "c1");
+        always(touching, "no rule can allow this");
+    }
+}
+
+#[test]
+fn many_questions_wait_for_their_turn() {
+    let bench = Bench::new("");
+    let mut open: Vec<_> = (0..20).map(|at| bench.ask(make(&format!("t{at}")))).collect();
+    for (asked, screen) in &mut open {
+        let (id, ..) = screen.asked(&bench);
+        bench.answer(&id, Decision::Allow).unwrap();
+        assert!(words(&bench.run(asked).unwrap()).starts_with("allowed"));
+    }
+}
+
+/// The folder of the desk in this process.
+fn folder(bench: &Bench, id: &str) -> PathBuf {
+    let id = callgate_wire::approval::RequestId::parse(id).unwrap();
+    let At::Inside(inside) = bench.gate.board.way(&id).unwrap().at else { panic!("elsewhere") };
+    inside.socket().parent().unwrap().to_owned()
+}
+
+#[test]
+fn its_sockets_are_private_and_go_with_it() {
+    let bench = Bench::new("");
+    let (asked, mut screen) = bench.ask(make("all"));
+    let (id, ..) = screen.asked(&bench);
+    let folder = folder(&bench, &id);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&folder), mode(&folder.join("ask.sock"))), (0o700, 0o600));
+    bench.answer(&id, Decision::Deny).unwrap();
+    bench.run(asked).unwrap();
+    drop(bench);
+    assert!(!folder.exists());
+}
+
+#[test]
+fn without_a_ledger_nothing_is_allowed() {
+    let bench = Bench::new("");
+    fs::write(bench.folder.path().join("data"), "no folder").unwrap();
+    let (asked, mut screen) = bench.ask(make("all"));
+    let permit = words(&bench.run(asked).unwrap());
+    let expected = "denied: nobody can be asked, so the tool did not run: cannot open a desk: ";
+    assert!(permit.starts_with(expected), "{permit}");
+    assert!(screen.is_over(&bench));
+}

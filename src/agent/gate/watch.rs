@@ -1,0 +1,128 @@
+//! Watches what becomes of a question at the daemon's desk, on a thread of its own.
+//!
+//! It tells when the desk has the question, so that nobody answers what is not there yet, and how
+//! it ended, in the desk's words. It decides nothing: the answer comes to the asker. While the front
+//! end takes questions the connection is unlocked, by which the desk knows that somebody is there.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callgate_approval::viewer::{Viewer, ViewerError};
+use callgate_wire::approval::RequestId;
+use callgate_wire::desk::{Entry, Message};
+use callgate_wire::raw::Json;
+
+use super::board::Board;
+use super::link::Link;
+
+/// How often the watching looks whether it is still wanted, and a desk that is gone is dialled.
+const BEAT: Duration = Duration::from_millis(100);
+
+/// Ends the watching when it is dropped.
+#[derive(Debug)]
+pub(super) struct Watching(Arc<AtomicBool>);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+struct Watch {
+    link: Arc<Link>,
+    board: Arc<Board>,
+    id: RequestId,
+    /// Whether the front end may answer.
+    may_press: bool,
+    /// The number of the last entry that was seen.
+    head: u64,
+    is_over: Arc<AtomicBool>,
+}
+
+/// Begins to watch before the question is asked. It stands when this returns.
+pub(super) fn begin(
+    link: &Arc<Link>,
+    board: &Arc<Board>,
+    id: &RequestId,
+    may_press: bool,
+) -> Result<Watching, ViewerError> {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let mut watch = Watch {
+        link: Arc::clone(link),
+        board: Arc::clone(board),
+        id: id.clone(),
+        may_press,
+        head: 0,
+        is_over: Arc::clone(&is_over),
+    };
+    let mut viewer = watch.connect()?;
+    watch.head = viewer.watch(None)?;
+    let watching = Watching(is_over);
+    let started: io::Result<_> =
+        thread::Builder::new().name("watch".to_owned()).spawn(move || watch.run(viewer));
+    started?;
+    Ok(watching)
+}
+
+impl Watch {
+    fn connect(&self) -> Result<Viewer, ViewerError> {
+        if self.may_press { self.link.pressing() } else { self.link.looking() }
+    }
+
+    fn run(mut self, viewer: Viewer) {
+        let mut viewer = Some(viewer);
+        while !self.is_over.load(Ordering::Relaxed) {
+            let Some(there) = viewer.as_mut() else {
+                thread::sleep(BEAT);
+                viewer = self.again().ok();
+                continue;
+            };
+            match self.see(there) {
+                Ok(true) => return,
+                Ok(false) => {}
+                // The asker dials a desk again that was started again; so do we.
+                Err(_) => viewer = None,
+            }
+        }
+    }
+
+    /// What has happened since is seen, too.
+    fn again(&self) -> Result<Viewer, ViewerError> {
+        let mut viewer = self.connect()?;
+        viewer.watch(Some(self.head + 1))?;
+        Ok(viewer)
+    }
+
+    /// Takes the next entry, if one comes soon; whether it was the question's last.
+    fn see(&mut self, viewer: &mut Viewer) -> Result<bool, ViewerError> {
+        let Some(Message::Entry(entry)) = viewer.next(Instant::now() + BEAT)? else {
+            return Ok(false);
+        };
+        self.head = entry.seq;
+        if entry.question.as_deref() != Some(self.id.as_str()) {
+            return Ok(false);
+        }
+        match entry.kind.as_str() {
+            "asked" if is_for_people(&entry) => self.board.asked(&self.id),
+            "closed" => {
+                let text = text_of(&entry, "text").unwrap_or_else(|| "It is over".to_owned());
+                self.board.ended(&self.id, &text);
+                return Ok(true);
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
+}
+
+/// Whether no rule of the desk decides the question at once.
+fn is_for_people(entry: &Entry) -> bool {
+    !matches!(text_of(entry, "ruling").as_deref(), Some("allow" | "deny"))
+}
+
+fn text_of(entry: &Entry, member: &str) -> Option<String> {
+    Json::from(&*entry.body).members().string(member).map(|text| text.to_string())
+}
