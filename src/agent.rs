@@ -1,4 +1,227 @@
-//! `callgate agent`: the agent runtime.
+//! `callgate agent`: the agent runtime on standard input and output.
 
 mod gate;
 mod settings;
+mod watch;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use callgate_agent::anthropic::{self, Anthropic};
+use callgate_agent::budget::Budget;
+use callgate_agent::engine::Engine;
+use callgate_agent::files::{self, Roots};
+use callgate_agent::history::{History, Place};
+use callgate_agent::offline::Offline;
+use callgate_agent::price::{self, Prices};
+use callgate_agent::session::{self, Ending, Level, Log};
+use callgate_agent::tool::Tool;
+use callgate_agent::{run, system};
+use callgate_rules::text;
+use jiff::Zoned;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::cli::Failure;
+use crate::config::{AgentFlags, Config, LogLevel, Millionths};
+use gate::Gatekeeper;
+use settings::{AgentSettings, EngineKind};
+
+/// What the model is told before every conversation, unless a file says something else.
+const SYSTEM: &str = "You are a careful and capable assistant working on the user's machine \
+through callgate. Use the tools to look before you answer, and to do what the user asks for. Read \
+a file before you change it, make the smallest change that does the job, and check the result. A \
+tool that changes something, runs a program or leaves the working folder may be refused: when \
+the result says so, do not try to get around it; say what you wanted to do and why, and go on \
+with what is possible. Never claim that something was done or seen that the tools did not show. \
+Answer briefly and plainly, in the user's language.";
+/// No file with a prompt is longer.
+const LONGEST_PROMPT: u64 = 1024 * 1024;
+
+/// Serve a front end: the agent runtime
+///
+/// Reads requests as lines of JSON from standard input and answers on standard output, as
+/// docs/protocol/session.md describes; meant to be started by a desktop shell, a web page's host
+/// or a script. Without any settings the built-in offline engine answers; with
+/// `ANTHROPIC_API_KEY` a model does. Tools work in the current folder; what changes something is
+/// asked first. Try: echo '{"id":"1","kind":"user_message","message":"list files"}' | callgate
+/// agent
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    flags: AgentFlags,
+}
+
+impl Args {
+    pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        let (settings, config) = AgentSettings::load(file, &self.flags)?;
+        let failed = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let served = runtime.block_on(serve(&settings, &config));
+        // A tool that does not end must not hold us: its thread ends with the process.
+        runtime.shutdown_background();
+        served.map(|()| ExitCode::SUCCESS)
+    }
+}
+
+async fn serve(settings: &AgentSettings, config: &Config) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::Failed(format!("cannot serve: {error}"));
+    let (endings, ending) = mpsc::channel(4);
+    let options = options(settings, config)?;
+    watch::start(endings.clone()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        // Whoever has ended already needs not be told.
+        endings.send(Ending::Asked).await.ok();
+    });
+    session::serve(options, io::stdin(), io::stdout(), ending).await.map_err(failed)
+}
+
+fn options(settings: &AgentSettings, config: &Config) -> Result<session::Options, Failure> {
+    let log = log(settings.log_level);
+    let database = &config.database.value;
+    let (history, ledger) = match &settings.history {
+        Some(file) if file == database => one(Place::File(file.clone())),
+        None => one(Place::Ledger(database.clone())),
+        Some(file) => {
+            let start = |file: &PathBuf| History::start(Place::File(file.clone()));
+            (start(file), start(database))
+        }
+    };
+    let warn = log.clone();
+    let warn = Arc::new(move |what: &str| warn.say(Level::Warn, what));
+    Ok(session::Options {
+        engine: engine(settings)?,
+        engine_reason: settings.engine.because.clone(),
+        tools: tools(settings)?,
+        gate: Arc::new(Gatekeeper::new(config, settings, warn)),
+        history,
+        ledger,
+        system: system_prompt(settings)?.into(),
+        max_tokens: settings.max_tokens,
+        thinking: settings.thinking_tokens,
+        context: settings.context_tokens,
+        most_rounds: settings.max_rounds,
+        budget: budget(settings),
+        prices: prices(settings),
+        resume: settings.resume,
+        folder: settings.folder.clone(),
+        day_began,
+        log,
+    })
+}
+
+/// One file for both.
+fn one(place: Place) -> (History, History) {
+    let history = History::start(place);
+    (history.clone(), history)
+}
+
+fn engine(settings: &AgentSettings) -> Result<Arc<dyn Engine>, Failure> {
+    match settings.engine.engine {
+        EngineKind::Offline => Ok(Arc::new(Offline)),
+        EngineKind::Anthropic => {
+            let failed = |why: &dyn std::fmt::Display| Failure::Failed(why.to_string());
+            let none = "there is no key of the model's API: set ANTHROPIC_API_KEY";
+            let key = settings.api_key().ok_or_else(|| failed(&none))?;
+            let key = key.map_err(|error| failed(&error))?;
+            let key = anthropic::Key::new(key.reveal()).map_err(|error| failed(&error))?;
+            let engine = Anthropic::new(anthropic::Settings {
+                base_url: settings.base_url.clone(),
+                ..anthropic::Settings::new(key, settings.model.clone())
+            });
+            Ok(Arc::new(engine.map_err(|error| failed(&error))?))
+        }
+    }
+}
+
+fn tools(settings: &AgentSettings) -> Result<Vec<Arc<dyn Tool>>, Failure> {
+    let roots = Roots::open(&settings.folder, &settings.roots)
+        .map_err(|error| Failure::Failed(format!("cannot use the folders for tools: {error}")))?;
+    let limits = files::Limits { max_file: settings.max_file_size, ..files::Limits::default() };
+    let mut tools = files::tools(roots, limits);
+    let commands = run::Settings {
+        roots: settings.roots.clone(),
+        timeout: settings.command_timeout,
+        max_timeout: settings.command_timeout.max(run::LONGEST_TIMEOUT),
+        ..run::Settings::new(settings.folder.clone(), std::env::vars_os().collect())
+    };
+    tools.push(system::tool(&commands));
+    tools.push(run::tool(commands));
+    Ok(tools)
+}
+
+fn system_prompt(settings: &AgentSettings) -> Result<String, Failure> {
+    let words = match &settings.system_prompt_file {
+        Some(file) => read_prompt(file)?,
+        None => SYSTEM.to_owned(),
+    };
+    let roots: Vec<String> =
+        settings.roots.iter().map(|root| root.display().to_string()).collect();
+    let (folder, roots) = (settings.folder.display(), roots.join(", "));
+    Ok(format!("{words}\n\nThe working folder is {folder}. File tools work in: {roots}."))
+}
+
+fn read_prompt(file: &PathBuf) -> Result<String, Failure> {
+    let failed = |why: &dyn std::fmt::Display| {
+        Failure::Failed(format!("cannot read the system prompt {}: {why}", file.display()))
+    };
+    let size = fs::metadata(file).map_err(|error| failed(&error))?;
+    if !size.is_file() || size.len() > LONGEST_PROMPT {
+        return Err(failed(&"it is no file, or longer than 1 MiB"));
+    }
+    fs::read_to_string(file).map_err(|error| failed(&error))
+}
+
+fn budget(settings: &AgentSettings) -> Budget {
+    let limits = &settings.limits;
+    let requests = limits.requests_per_minute;
+    Budget {
+        conversation_usd: limits.conversation_usd.map(dollars),
+        day_usd: limits.day_usd.map(dollars),
+        conversation_tokens: limits.conversation_tokens,
+        day_tokens: limits.day_tokens,
+        requests_per_minute: requests.map(|limit| u32::try_from(limit).unwrap_or(u32::MAX)),
+    }
+}
+
+/// What tokens cost, where that is set; of two prices one that is not set is nothing.
+fn prices(settings: &AgentSettings) -> Option<Prices> {
+    let set = &settings.prices;
+    let price = |price: Option<Millionths>| price.map_or(0.0, dollars);
+    let is_set = set.input.is_some() || set.output.is_some();
+    is_set.then(|| Prices { input: price(set.input), output: price(set.output) })
+}
+
+fn dollars(millionths: Millionths) -> f64 {
+    price::dollars(millionths.0)
+}
+
+/// When the user's day began.
+fn day_began() -> i64 {
+    let now = Zoned::now();
+    now.start_of_day().map_or_else(|_| now.timestamp(), |began| began.timestamp()).as_millisecond()
+}
+
+/// Logs to standard error, one line each.
+fn log(level: LogLevel) -> Log {
+    let level = match level {
+        LogLevel::Error => Level::Error,
+        LogLevel::Warn => Level::Warn,
+        LogLevel::Info => Level::Info,
+        LogLevel::Debug => Level::Debug,
+    };
+    Log::new(level, |_, what| {
+        // There is no other place to complain at.
+        writeln!(io::stderr(), "callgate: {}", text::one_line(what)).ok();
+    })
+}

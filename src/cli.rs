@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{ask, config, doctor, install, log, pair, rules, uninstall, up};
+use crate::{agent, ask, config, doctor, install, log, pair, rules, uninstall, up};
 
 /// One small program for everything that passes between a coding agent, your code, your screen
 /// and you.
@@ -27,6 +27,7 @@ struct Cli {
 /// One variant and one file for each command.
 #[derive(Debug, Subcommand)]
 enum Command {
+    Agent(agent::Args),
     Ask(ask::Args),
     Doctor(doctor::Args),
     Install(install::Args),
@@ -72,6 +73,7 @@ impl Cli {
         let file = self.config.as_deref();
         let done = match self.command {
             None => Cli::command().print_help().map(|()| ExitCode::SUCCESS).map_err(Failure::from),
+            Some(Command::Agent(args)) => args.run(file),
             Some(Command::Ask(args)) => args.run(file),
             Some(Command::Doctor(args)) => args.run(file),
             Some(Command::Install(args)) => args.run(file),

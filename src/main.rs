@@ -3,7 +3,6 @@
 //! The commands that agents start come first, before anything is parsed or set up: how long they
 //! take to start is time that somebody waits.
 
-#[allow(dead_code, reason = "its command is not there yet")]
 mod agent;
 mod ask;
 mod cli;

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use callgate_testkit::leaks::{peak_kib, resident_kib};
 use callgate_testkit::messages::{Messages, Turn};
-use callgate_testkit::process::{DEADLINE, Group, Signal};
+use callgate_testkit::process::{DEADLINE, Group};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::fixture::{Setup, is_end, words};

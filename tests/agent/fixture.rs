@@ -7,7 +7,8 @@ use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 
 use callgate_testkit::messages::Messages;
-use callgate_testkit::process::{DEADLINE, Piped, Signal};
+use callgate_testkit::process::{DEADLINE, Piped};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

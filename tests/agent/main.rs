@@ -8,6 +8,8 @@
 )]
 
 mod ending;
+mod extensions;
 mod fixture;
 mod lanes;
+mod permission;
 mod protocol;

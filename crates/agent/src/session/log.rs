@@ -31,7 +31,8 @@ impl Log {
         Self { level, sink: Arc::new(sink) }
     }
 
-    pub(crate) fn say(&self, level: Level, text: &str) {
+    /// Logs a line, if it is grave enough.
+    pub fn say(&self, level: Level, text: &str) {
         if level <= self.level {
             (self.sink)(level, text);
         }

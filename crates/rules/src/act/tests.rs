@@ -88,7 +88,7 @@ fn codexs_and_the_runtimes_tools_are_known() {
     check("read_file", r#"{"path":"a"}"#, &expect!["read; path /home/ada/engine/a"]);
     check("write_file", r#"{"path":"a"}"#, &expect!["write; path /home/ada/engine/a"]);
     check("edit_file", r#"{"path":"a"}"#, &expect!["write; path /home/ada/engine/a"]);
-    check("list_files", r"{}", &expect!["read; path /home/ada/engine; search"]);
+    check("list_files", r"{}", &expect!["read; path /home/ada/engine"]);
     check("search_files", r#"{"pattern":"/x/*"}"#, &expect!["read; path /x; search"]);
     check("search_text", r#"{"query":"/x"}"#, &expect!["read; path /home/ada/engine; search"]);
     check("get_system_info", r"{}", &expect!["read"]);

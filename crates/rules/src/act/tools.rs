@@ -16,7 +16,9 @@ pub(crate) const WRITE_TOOLS: &[&str] =
 /// Tools that look at one file.
 const READ_TOOLS: &[&str] = &["Read", "NotebookRead", "read_file"];
 /// Tools that look at all in a folder.
-const SEARCH_TOOLS: &[&str] = &["Glob", "Grep", "LS", "list_files", "search_files", "search_text"];
+const SEARCH_TOOLS: &[&str] = &["Glob", "Grep", "LS", "search_files", "search_text"];
+/// The tool of our own that tells the names in one folder, and looks into nothing there.
+const LIST_TOOL: &str = "list_files";
 /// Tools that speak to other machines.
 const NETWORK_TOOLS: &[&str] = &["WebFetch", "WebSearch"];
 /// Tools that ask the user, or plan, or look at the machine: nothing in their input is a path.
@@ -39,7 +41,7 @@ pub(super) fn class(tool: &str) -> Class {
         Class::Run
     } else if is(WRITE_TOOLS) {
         Class::Write
-    } else if is(READ_TOOLS) || is(SEARCH_TOOLS) || tool == "get_system_info" {
+    } else if is(READ_TOOLS) || is(SEARCH_TOOLS) || matches!(tool, LIST_TOOL | "get_system_info") {
         Class::Read
     } else if is(NETWORK_TOOLS) {
         Class::Network
@@ -93,7 +95,7 @@ fn files(act: &mut Act, input: &Map<String, Value>) {
     {
         act.doubt("the path in its input is no text");
     }
-    if named.is_empty() && !act.is_search {
+    if named.is_empty() && !act.is_search && act.tool != LIST_TOOL {
         act.doubt("its input names no file");
     }
     let others: Vec<&str> = others(input).collect();

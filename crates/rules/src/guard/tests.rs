@@ -357,6 +357,15 @@ fn other_tools_ask_by_their_paths_and_texts() {
 }
 
 #[test]
+fn the_names_in_a_folder_above_the_gate_are_no_secret() {
+    let (home, own) = ("/home/ada", "/home/ada/.config/callgate");
+    assert!(!asks("list_files", &json!({}), home));
+    assert!(!asks("list_files", &json!({"path": home}), "/home/ada/engine"));
+    assert!(asks("list_files", &json!({"path": own}), "/home/ada/engine"));
+    assert!(asks("search_text", &json!({"pattern": "token"}), home));
+}
+
+#[test]
 fn every_guarded_place_is_guarded_against_every_writing_tool() {
     for place in [
         "/home/ada/.config/callgate/rules.toml",

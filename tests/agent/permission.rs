@@ -1,0 +1,160 @@
+//! Whether tools may run, and what the ledger says about it.
+
+use std::fs;
+
+use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::process::{DEADLINE, run};
+use serde_json::json;
+
+use crate::fixture::{Runtime, Setup};
+
+fn writes(name: &str) -> Turn {
+    Turn::tool_use("write_file", json!({"path": name, "content": "hello"}))
+}
+
+fn log(setup: &Setup) -> String {
+    run(setup.program(&["log", "--json"]), DEADLINE).success().stdout
+}
+
+#[test]
+fn with_nobody_to_ask_it_is_denied_and_model_and_user_are_told() {
+    let fake = Messages::start([writes("a.txt"), Turn::text("I could not.")]);
+    let mut agent = Setup::on(&fake).start();
+    agent.say("1", "write it");
+    let result = agent.until("1", "tool_result");
+    let why = result["data"]["result"]["error"].as_str().unwrap();
+    assert!(why.contains("callgate up"), "{why}");
+    assert_eq!(agent.end("1")["type"], "done");
+    let told = &fake.last().tool_results()[0];
+    assert!(told.is_error && told.text.contains("callgate up"), "{told:?}");
+    assert!(!agent.setup.work().join("a.txt").exists());
+    assert!(log(&agent.setup).contains("\"refused\""));
+}
+
+fn asked(answer: &str) -> (Runtime, Messages, String) {
+    let fake = Messages::start([writes("a.txt"), Turn::text("so be it")]);
+    let mut agent = Setup::on(&fake).start();
+    agent.hello();
+    agent.say("1", "write it");
+    let request = agent.until("1", "permission_request");
+    let data = &request["data"];
+    assert_eq!(data["toolName"], "write_file");
+    assert_eq!(data["input"]["path"], "a.txt");
+    let question = data["question"].as_str().unwrap().to_owned();
+    assert!(!agent.setup.work().join("a.txt").exists(), "it ran before it was allowed");
+    let mut reply = json!({"id": "p", "kind": "permission_answer", "question": question});
+    let answer: serde_json::Value = serde_json::from_str(answer).unwrap();
+    reply.as_object_mut().unwrap().extend(answer.as_object().unwrap().clone());
+    agent.send(&reply);
+    assert_eq!(agent.end("p")["type"], "done");
+    (agent, fake, question)
+}
+
+#[test]
+fn the_front_end_allows() {
+    let (mut agent, _fake, question) = asked(r#"{"decision":"allow"}"#);
+    let resolved = agent.until("1", "permission_resolved");
+    assert_eq!(resolved["data"]["question"], question);
+    assert_eq!(resolved["data"]["decision"], "allow");
+    assert_eq!(agent.end("1")["type"], "done");
+    assert_eq!(fs::read_to_string(agent.setup.work().join("a.txt")).unwrap(), "hello");
+    let log = log(&agent.setup);
+    for kind in ["\"asked\"", "\"decided\"", "\"running\"", "\"ran\""] {
+        assert!(log.contains(kind), "{kind} is not in {log}");
+    }
+    // An answer to a question that is over does not count.
+    let late = json!({"id": "q", "kind": "permission_answer", "question": question, "decision": "deny"});
+    assert_eq!(agent.ask(&late)["type"], "error");
+}
+
+#[test]
+fn the_front_end_denies_in_its_own_words() {
+    let (mut agent, fake, _) = asked(r#"{"decision":"deny","message":"not in this folder"}"#);
+    let resolved = agent.until("1", "permission_resolved");
+    assert_eq!(resolved["data"]["decision"], "deny");
+    assert_eq!(agent.end("1")["type"], "done");
+    assert!(fake.last().tool_results()[0].text.contains("not in this folder"));
+    assert!(!agent.setup.work().join("a.txt").exists());
+}
+
+#[test]
+fn the_front_end_changes_what_is_done() {
+    let (mut agent, _fake, _) =
+        asked(r#"{"decision":"allow","input":{"path":"b.txt","content":"other"}}"#);
+    assert_eq!(agent.end("1")["type"], "done");
+    assert!(!agent.setup.work().join("a.txt").exists());
+    assert_eq!(fs::read_to_string(agent.setup.work().join("b.txt")).unwrap(), "other");
+}
+
+#[test]
+fn a_cancelled_request_withdraws_its_question() {
+    let fake = Messages::start([writes("a.txt"), Turn::text("so be it")]);
+    let mut agent = Setup::on(&fake).start();
+    agent.hello();
+    agent.say("1", "write it");
+    let request = agent.until("1", "permission_request");
+    agent.send(&json!({"id": "c", "kind": "cancel", "target": "1"}));
+    assert_eq!(agent.end("1")["data"]["stopReason"], "cancelled");
+    let question = &request["data"]["question"];
+    let late = json!({"id": "p", "kind": "permission_answer", "question": question, "decision": "allow"});
+    assert_eq!(agent.ask(&late)["type"], "error");
+    assert!(!agent.setup.work().join("a.txt").exists());
+}
+
+#[test]
+fn a_front_end_that_has_closed_its_side_cannot_be_asked() {
+    let fake = Messages::start([writes("a.txt"), Turn::text("so be it")]);
+    let mut agent = Setup::on(&fake).start();
+    agent.hello();
+    agent.say("1", "write it");
+    agent.until("1", "permission_request");
+    let (said, status) = agent.finish();
+    assert!(status.success());
+    assert_eq!(said.last().unwrap()["type"], "done", "{said:#?}");
+    assert!(fake.last().tool_results()[0].is_error);
+}
+
+#[test]
+fn rules_decide_before_anybody_is_asked() {
+    let fake = Messages::start([writes("a.txt"), Turn::text("done")]);
+    let mut agent = Setup::on(&fake).allow("write").start();
+    agent.answer("1", "write it");
+    assert!(agent.setup.work().join("a.txt").exists());
+
+    let fake = Messages::start([
+        Turn::tool_use("read_file", json!({"path": "secret.txt"})),
+        Turn::text("done"),
+    ]);
+    let setup = Setup::on(&fake).file("secret.txt", "the content").config("");
+    let rule = "[[rule]]\nname = \"no\"\ndecide = \"deny\"\npath = \"/**/secret.txt\"\n";
+    fs::write(setup.home().join(".config/callgate/rules.toml"), rule).unwrap();
+    let mut agent = setup.start();
+    agent.answer("1", "read it");
+    let told = &fake.last().tool_results()[0];
+    assert!(told.is_error && !told.text.contains("the content"), "{told:?}");
+}
+
+#[test]
+fn paths_outside_need_a_person_whatever_the_rules_allow() {
+    let fake = Messages::start([
+        Turn::tool_use("run_shell_command", json!({"command": "cat", "args": ["/etc/hostname"]})),
+        Turn::text("done"),
+    ]);
+    let mut agent = Setup::on(&fake).allow("run").start();
+    agent.hello();
+    agent.say("1", "run it");
+    let request = agent.until("1", "permission_request");
+    assert!(request["data"]["reason"].as_str().unwrap().contains("/etc/hostname"), "{request}");
+}
+
+#[test]
+fn what_touches_callgate_itself_is_asked_whatever_the_rules_allow() {
+    let fake = Messages::start([
+        Turn::tool_use("write_file", json!({"path": ".callgate/rules.toml", "content": ""})),
+        Turn::text("done"),
+    ]);
+    let mut agent = Setup::on(&fake).allow("write").start();
+    agent.hello();
+    agent.say("1", "open the gate");
+    agent.until("1", "permission_request");
+}
