@@ -1,0 +1,144 @@
+//! The file tools: list, read, write, edit and search, inside the allowed folders and nowhere else.
+//!
+//! Each allowed folder is opened once ([`Roots`]). Every path is then resolved by the kernel
+//! beneath that handle, so that neither `..` nor a link, a race or a pattern leads out of it. See
+//! `docs/decisions/0016-file-tools-beneath-a-handle.md`.
+//!
+//! A tool that was started ends by itself when its future is dropped: a search stops at the next
+//! entry, a write does not take place any more.
+
+mod beneath;
+mod draft;
+mod edit;
+mod glob;
+mod hunks;
+mod ignored;
+mod input;
+mod list;
+mod name;
+mod names;
+mod read;
+mod roots;
+mod specs;
+mod target;
+mod text;
+mod walk;
+mod why;
+mod write;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::value::RawValue;
+
+pub use roots::{Roots, RootsError};
+
+use self::input::Input;
+use crate::Later;
+use crate::tool::{Outcome, Spec, Tool, Use};
+
+#[cfg(test)]
+mod tests;
+
+/// How large a file may be of which the whole is read, written, edited or searched.
+pub const MAX_FILE: u64 = 10 * 1024 * 1024;
+/// How many bytes of text a result has for the model.
+pub const MAX_RESULT: usize = 200 * 1024;
+
+/// What the file tools take and give at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes of a file that is read, written, edited or searched as a whole. Of a larger
+    /// one a range of lines can be read.
+    pub max_file: u64,
+    /// About how many bytes of text a result has for the model.
+    pub max_result: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_file: MAX_FILE, max_result: MAX_RESULT }
+    }
+}
+
+/// The file tools: `list_files`, `read_file`, `write_file`, `edit_file`, `search_files` and
+/// `search_text`.
+#[must_use]
+pub fn tools(roots: Roots, limits: Limits) -> Vec<Arc<dyn Tool>> {
+    let cabinet = Arc::new(Cabinet { roots, limits, writing: Mutex::new(()) });
+    let all: [(Spec, Work); 6] = [
+        (specs::list_files(), list::list_files),
+        (specs::read_file(), read::read_file),
+        (specs::write_file(), write::write_file),
+        (specs::edit_file(), edit::edit_file),
+        (specs::search_files(), names::search_files),
+        (specs::search_text(), text::search_text),
+    ];
+    all.into_iter()
+        .map(|(spec, work)| {
+            Arc::new(FileTool { spec, work, cabinet: cabinet.clone() }) as Arc<dyn Tool>
+        })
+        .collect()
+}
+
+/// What one tool does. An error is the text for the model.
+type Work = fn(&Cabinet, &Input, &Stop) -> Result<Outcome, String>;
+
+/// What all the tools share.
+struct Cabinet {
+    roots: Roots,
+    limits: Limits,
+    /// Held while a file is changed, so that two edits of ours cannot undo each other.
+    writing: Mutex<()>,
+}
+
+struct FileTool {
+    spec: Spec,
+    work: Work,
+    cabinet: Arc<Cabinet>,
+}
+
+impl Tool for FileTool {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn run(&self, use_: Use) -> Later<'_, Outcome> {
+        let (cabinet, work) = (self.cabinet.clone(), self.work);
+        Box::pin(async move {
+            let stop = Stop::default();
+            let _dropped = StopWhenDropped(stop.clone());
+            let task =
+                tokio::task::spawn_blocking(move || answer(&cabinet, work, &use_.input, &stop));
+            task.await.unwrap_or_else(|_| Outcome::failed("the file tool broke off: try again"))
+        })
+    }
+}
+
+fn answer(cabinet: &Cabinet, work: Work, input: &RawValue, stop: &Stop) -> Outcome {
+    let outcome = Input::read(input.get()).and_then(|input| work(cabinet, &input, stop));
+    outcome.unwrap_or_else(Outcome::failed)
+}
+
+/// Whether nobody waits for the result any more.
+#[derive(Debug, Clone, Default)]
+struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// An error once nobody waits.
+    fn check(&self) -> Result<(), String> {
+        if self.is_set() { Err("it was cancelled".to_owned()) } else { Ok(()) }
+    }
+}
+
+struct StopWhenDropped(Stop);
+
+impl Drop for StopWhenDropped {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}

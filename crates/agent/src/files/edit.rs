@@ -1,0 +1,211 @@
+//! `edit_file`: one text in a file for another.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::fd::AsFd;
+use std::sync::PoisonError;
+
+use memchr::memchr_iter;
+use memchr::memmem::Finder;
+use rustix::fs::{Stat, fstat};
+use serde_json::json;
+
+use super::beneath::child;
+use super::draft::Draft;
+use super::hunks::unified;
+use super::input::Input;
+use super::name::shown;
+use super::read::{check_text, whole};
+use super::target::Target;
+use super::why::{Kind, cannot, why, why_io};
+use super::write::{check_size, names_a_file};
+use super::{Cabinet, Stop};
+use crate::tool::Outcome;
+
+/// How many places of a text that stands there more than once are named.
+const MOST_PLACES: usize = 20;
+/// How many bytes of the diff are shown.
+const MOST_DIFF: usize = 64 * 1024;
+
+/// What is to be done.
+struct Edit<'a> {
+    old: &'a str,
+    new: &'a str,
+    is_everywhere: bool,
+}
+
+pub(super) fn edit_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Outcome, String> {
+    let path = input.text("path")?;
+    let edit = Edit {
+        old: input.text("oldText")?,
+        new: input.text("newText")?,
+        is_everywhere: input.flag("replaceAll")?,
+    };
+    let (count, diff) =
+        change(cabinet, path, &edit, stop).map_err(|why| cannot("edit", path, why))?;
+    let times = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
+    Ok(Outcome::done(
+        &json!({ "path": path, "replacements": count, "diff": diff }),
+        format!("edited {} in {times}\n{diff}", shown(path.as_bytes())),
+    ))
+}
+
+/// Makes the edit, and says in how many places, and what the diff is.
+fn change(
+    cabinet: &Cabinet,
+    path: &str,
+    edit: &Edit<'_>,
+    stop: &Stop,
+) -> Result<(usize, String), String> {
+    edit.check()?;
+    let place = cabinet.roots.locate(path)?;
+    names_a_file(path)?;
+    // A thread that broke off while it held the lock has left no file half written.
+    let _writing = cabinet.writing.lock().unwrap_or_else(PoisonError::into_inner);
+    let target = Target::find(&place, false)?;
+    if target.old.is_none() {
+        return Err("it is not there: create it with write_file".to_owned());
+    }
+    let original = Original::read(&target, cabinet.limits.max_file)?;
+    let text = check_text(&original.bytes, original.bytes.len() as u64)?;
+    let places = edit.places(text)?;
+    let edited = edit.apply(text, &places);
+    check_size(edited.len(), cabinet)?;
+    let mut draft = Draft::new(&target)?;
+    draft.write(edited.as_bytes(), stop)?;
+    stop.check()?;
+    original.is_still_there(&target)?;
+    draft.publish(&target)?;
+    let diff = unified(path, text, edit.old.len(), edit.new, &places);
+    Ok((places.len(), cut(diff)))
+}
+
+fn cut(mut diff: String) -> String {
+    if diff.len() > MOST_DIFF {
+        diff.truncate(diff.floor_char_boundary(MOST_DIFF));
+        diff.push_str("\n[the diff goes on]\n");
+    }
+    diff
+}
+
+/// A file as it was read.
+pub(super) struct Original {
+    file: File,
+    stat: Stat,
+    bytes: Vec<u8>,
+}
+
+impl Original {
+    pub(super) fn read(target: &Target, most: u64) -> Result<Self, String> {
+        let (file, stat) = child(target.folder.as_fd(), &target.name)?;
+        let copy = file.try_clone().map_err(|error| why_io(&error))?;
+        let bytes = whole(copy, most)?
+            .ok_or_else(|| format!("it has more than {most} bytes, the limit for an edit"))?;
+        Ok(Self { file, stat, bytes })
+    }
+
+    /// An error when somebody else has changed or replaced the file since it was read. What is
+    /// done between this and the rename is not seen.
+    pub(super) fn is_still_there(&self, target: &Target) -> Result<(), String> {
+        let changed = || "somebody else changed it meanwhile: read it again".to_owned();
+        let now = target.stat().map_err(|_| changed())?;
+        let is_same = Kind::of(&now) == Kind::File
+            && (now.st_dev, now.st_ino) == (self.stat.st_dev, self.stat.st_ino);
+        if !is_same || stamp(&fstat(&self.file).map_err(why)?) != stamp(&self.stat) {
+            return Err(changed());
+        }
+        // A clock that ticks slowly hides a quick change.
+        let mut file = &self.file;
+        file.rewind().map_err(|error| why_io(&error))?;
+        let mut again = Vec::with_capacity(self.bytes.len());
+        let most = self.bytes.len() as u64 + 1;
+        file.take(most).read_to_end(&mut again).map_err(|error| why_io(&error))?;
+        if again == self.bytes { Ok(()) } else { Err(changed()) }
+    }
+}
+
+fn stamp(stat: &Stat) -> (i64, i64, i64) {
+    (stat.st_size, stat.st_mtime, stat.st_mtime_nsec.cast_signed())
+}
+
+impl Edit<'_> {
+    fn check(&self) -> Result<(), String> {
+        if self.old.is_empty() {
+            return Err("`oldText` is empty: give the text to replace, or use write_file".into());
+        }
+        if self.old == self.new {
+            return Err("`oldText` and `newText` are the same: nothing would change".into());
+        }
+        Ok(())
+    }
+
+    /// Where the text to replace stands.
+    fn places(&self, text: &str) -> Result<Vec<usize>, String> {
+        if self.is_everywhere {
+            let places: Vec<usize> = Finder::new(self.old).find_iter(text.as_bytes()).collect();
+            return if places.is_empty() { Err(self.absent(text)) } else { Ok(places) };
+        }
+        let (places, count) = all_places(text, self.old);
+        match count {
+            0 => Err(self.absent(text)),
+            1 => Ok(places),
+            _ => Err(format!(
+                "`oldText` stands there {count} times ({}): give more of the text around it, or \
+                 set `replaceAll`",
+                lines_of(text, &places, count)
+            )),
+        }
+    }
+
+    /// Why the text was not found.
+    fn absent(&self, text: &str) -> String {
+        let unix = |text: &str| text.replace("\r\n", "\n");
+        if !unix(text).contains(&unix(self.old)) {
+            return "`oldText` does not stand there (0 times): read the file, and give the text \
+                    exactly as it is"
+                .to_owned();
+        }
+        let (ends, written) = if text.contains("\r\n") { ("CRLF", r"\r\n") } else { ("LF", r"\n") };
+        format!(
+            "`oldText` stands there only with other line ends: those of the file are {ends}, so \
+             write `{written}`"
+        )
+    }
+
+    fn apply(&self, text: &str, places: &[usize]) -> String {
+        let mut edited = String::with_capacity(text.len() + places.len() * self.new.len());
+        let mut copied = 0;
+        for place in places {
+            edited.push_str(&text[copied..*place]);
+            edited.push_str(self.new);
+            copied = place + self.old.len();
+        }
+        edited + &text[copied..]
+    }
+}
+
+/// The first places of `old`, also those that overlap, and the number of all.
+fn all_places(text: &str, old: &str) -> (Vec<usize>, usize) {
+    let finder = Finder::new(old);
+    let (mut places, mut count, mut from) = (Vec::new(), 0, 0);
+    while let Some(at) = finder.find(&text.as_bytes()[from..]) {
+        count += 1;
+        if places.len() < MOST_PLACES {
+            places.push(from + at);
+        }
+        from += at + 1;
+    }
+    (places, count)
+}
+
+fn lines_of(text: &str, places: &[usize], count: usize) -> String {
+    let (mut lines, mut line, mut from) = (Vec::<String>::new(), 1, 0);
+    for place in places {
+        line += memchr_iter(b'\n', &text.as_bytes()[from..*place]).count();
+        from = *place;
+        lines.push(line.to_string());
+    }
+    lines.dedup();
+    let more = if count > places.len() { ", …" } else { "" };
+    format!("lines {}{more}", lines.join(", "))
+}

@@ -1,0 +1,294 @@
+//! Patterns of names: `*`, `?`, `[a-z]`, `**` for any folders, `{a,b}` for either.
+//!
+//! A comparison takes no more steps than pattern and path have characters, multiplied: no pattern
+//! makes it slow.
+
+/// How many patterns the braces of one may stand for.
+pub(super) const MOST_ALTERNATIVES: usize = 256;
+/// The longest pattern, in bytes.
+pub(super) const LONGEST: usize = 4096;
+
+/// One step within a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Tok {
+    Is(char),
+    One,
+    Many,
+    Set { is_negated: bool, ranges: Vec<(char, char)> },
+}
+
+/// One name of a path pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Segment {
+    /// Any number of folders.
+    Deep,
+    Name(Vec<Tok>),
+}
+
+/// How the letters of a pattern are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Dialect {
+    /// Whether a backslash takes the next character for what it is.
+    pub(super) escapes: bool,
+    /// Whether case does not count.
+    pub(super) folds: bool,
+}
+
+/// A pattern of whole paths.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern {
+    segments: Vec<Segment>,
+    folds: bool,
+}
+
+impl Pattern {
+    pub(super) fn read(text: &str, dialect: Dialect) -> Self {
+        let mut segments = Vec::new();
+        for name in split(text) {
+            match name {
+                "**" => {
+                    if segments.last() != Some(&Segment::Deep) {
+                        segments.push(Segment::Deep);
+                    }
+                }
+                name => segments.push(Segment::Name(toks(name, dialect))),
+            }
+        }
+        // What is in a folder is not the folder itself.
+        if segments.last() == Some(&Segment::Deep) {
+            segments.push(Segment::Name(vec![Tok::Many]));
+        }
+        Self { segments, folds: dialect.folds }
+    }
+
+    /// The same pattern at any depth.
+    pub(super) fn anywhere(mut self) -> Self {
+        if self.segments.first() != Some(&Segment::Deep) {
+            self.segments.insert(0, Segment::Deep);
+        }
+        self
+    }
+
+    /// Whether the path, its names one by one, fits.
+    pub(super) fn fits(&self, path: &[&str]) -> bool {
+        let (mut at, mut name) = (0, 0);
+        let mut deep = None;
+        loop {
+            match self.segments.get(at) {
+                Some(Segment::Deep) => {
+                    deep = Some((at + 1, name));
+                    at += 1;
+                    continue;
+                }
+                Some(Segment::Name(toks))
+                    if path.get(name).is_some_and(|name| name_fits(toks, name, self.folds)) =>
+                {
+                    (at, name) = (at + 1, name + 1);
+                    continue;
+                }
+                None if name == path.len() => return true,
+                _ => {}
+            }
+            // The last `**` takes one folder more.
+            match deep {
+                Some((after, taken)) if taken < path.len() => {
+                    deep = Some((after, taken + 1));
+                    (at, name) = (after, taken + 1);
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    /// How many names a path has at most that fits, if there is a limit.
+    pub(super) fn deepest(&self) -> Option<usize> {
+        (!self.segments.contains(&Segment::Deep)).then_some(self.segments.len())
+    }
+}
+
+/// The names between slashes.
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    text.split('/').filter(|name| !name.is_empty() && *name != ".")
+}
+
+fn toks(name: &str, dialect: Dialect) -> Vec<Tok> {
+    let mut toks = Vec::new();
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        rest = after;
+        match c {
+            '*' => {
+                if toks.last() != Some(&Tok::Many) {
+                    toks.push(Tok::Many);
+                }
+            }
+            '?' => toks.push(Tok::One),
+            '[' => match set(after, dialect) {
+                Some((tok, left)) => {
+                    toks.push(tok);
+                    rest = left;
+                }
+                None => toks.push(Tok::Is('[')),
+            },
+            '\\' if dialect.escapes => {
+                let c = after.chars().next().unwrap_or('\\');
+                toks.push(Tok::Is(c));
+                rest = after.get(c.len_utf8()..).unwrap_or_default();
+            }
+            c => toks.push(Tok::Is(c)),
+        }
+    }
+    toks
+}
+
+/// Reads a set after its `[`, and what follows it; `None` when it has no end.
+fn set(text: &str, dialect: Dialect) -> Option<(Tok, &str)> {
+    let is_negated = text.starts_with(['!', '^']);
+    let mut chars = text[usize::from(is_negated)..].char_indices().peekable();
+    let body = &text[usize::from(is_negated)..];
+    let mut ranges: Vec<(char, char)> = Vec::new();
+    let mut is_first = true;
+    while let Some((at, c)) = chars.next() {
+        let c = match c {
+            ']' if !is_first => {
+                return Some((Tok::Set { is_negated, ranges }, &body[at + 1..]));
+            }
+            '[' if body[at..].starts_with("[:") => {
+                let end = body[at..].find(":]")?;
+                ranges.extend(class(&body[at + 2..at + end])?);
+                while chars.peek().is_some_and(|(next, _)| *next < at + end + 2) {
+                    chars.next();
+                }
+                is_first = false;
+                continue;
+            }
+            '\\' if dialect.escapes => chars.next()?.1,
+            c => c,
+        };
+        is_first = false;
+        let mut ahead = chars.clone();
+        if let (Some((_, '-')), Some((_, mut end))) = (ahead.next(), ahead.next())
+            && end != ']'
+        {
+            chars = ahead;
+            if end == '\\' && dialect.escapes {
+                end = chars.next()?.1;
+            }
+            ranges.push((c, end));
+        } else {
+            ranges.push((c, c));
+        }
+    }
+    None
+}
+
+/// The characters of a class such as `[:digit:]`.
+fn class(name: &str) -> Option<Vec<(char, char)>> {
+    let ranges: &[(char, char)] = match name {
+        "alnum" => &[('0', '9'), ('A', 'Z'), ('a', 'z')],
+        "alpha" => &[('A', 'Z'), ('a', 'z')],
+        "digit" => &[('0', '9')],
+        "lower" => &[('a', 'z')],
+        "upper" => &[('A', 'Z')],
+        "space" => &[(' ', ' '), ('\t', '\r')],
+        "blank" => &[(' ', ' '), ('\t', '\t')],
+        "punct" => &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
+        "xdigit" => &[('0', '9'), ('A', 'F'), ('a', 'f')],
+        _ => return None,
+    };
+    Some(ranges.to_vec())
+}
+
+impl Tok {
+    fn takes(&self, c: char, folds: bool) -> bool {
+        match self {
+            Self::Is(own) => *own == c || (folds && fold(*own) == fold(c)),
+            Self::One => true,
+            Self::Many => false,
+            Self::Set { is_negated, ranges } => {
+                let has = |c: char| ranges.iter().any(|(from, to)| (*from..=*to).contains(&c));
+                let found =
+                    has(c) || (folds && (has(fold(c)) || c.to_uppercase().next().is_some_and(has)));
+                found != *is_negated
+            }
+        }
+    }
+}
+
+/// The small letter of a letter, where that is one character.
+pub(super) fn fold(c: char) -> char {
+    let mut lower = c.to_lowercase();
+    lower.next().filter(|_| lower.next().is_none()).unwrap_or(c)
+}
+
+fn name_fits(toks: &[Tok], name: &str, folds: bool) -> bool {
+    let (mut at, mut rest) = (0, name);
+    let mut many: Option<(usize, &str)> = None;
+    loop {
+        match (toks.get(at), rest.chars().next()) {
+            (Some(Tok::Many), _) => {
+                many = Some((at + 1, rest));
+                at += 1;
+                continue;
+            }
+            (Some(tok), Some(c)) if tok.takes(c, folds) => {
+                at += 1;
+                rest = &rest[c.len_utf8()..];
+                continue;
+            }
+            (None, None) => return true,
+            _ => {}
+        }
+        // The last `*` takes one character more.
+        let Some((after, taken)) = many else { return false };
+        let Some(c) = taken.chars().next() else { return false };
+        rest = &taken[c.len_utf8()..];
+        many = Some((after, rest));
+        at = after;
+    }
+}
+
+/// The patterns that one with braces stands for.
+pub(super) fn alternatives(text: &str) -> Result<Vec<String>, String> {
+    if text.len() > LONGEST {
+        return Err(format!("it is longer than {LONGEST} bytes: use a shorter one"));
+    }
+    let (mut done, mut open) = (Vec::new(), vec![text.to_owned()]);
+    while let Some(text) = open.pop() {
+        match braces(&text)? {
+            None => done.push(text),
+            Some((before, choices, after)) => {
+                open.extend(choices.iter().rev().map(|choice| format!("{before}{choice}{after}")));
+            }
+        }
+        if open.len() + done.len() > MOST_ALTERNATIVES {
+            return Err(format!("its braces stand for more than {MOST_ALTERNATIVES} patterns"));
+        }
+    }
+    Ok(done)
+}
+
+type Braces<'a> = (&'a str, Vec<&'a str>, &'a str);
+
+/// The first braces of a pattern: what is before, the choices, and what is after.
+fn braces(text: &str) -> Result<Option<Braces<'_>>, String> {
+    let Some(open) = text.find('{') else { return Ok(None) };
+    let (mut depth, mut choices, mut from) = (0, Vec::new(), open + 1);
+    for (at, c) in text[open..].char_indices().map(|(at, c)| (open + at, c)) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 1 => {
+                choices.push(&text[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            choices.push(&text[from..at]);
+            return Ok(Some((&text[..open], choices, &text[at + 1..])));
+        }
+    }
+    Err("a `{` in it has no `}`: close it".to_owned())
+}

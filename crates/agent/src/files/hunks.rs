@@ -1,0 +1,144 @@
+//! The diff of an edit, in the unified form.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use callgate_rules::text::{Change, Line, Side, diff};
+use memchr::{memchr, memchr_iter, memrchr};
+
+use super::name::shown;
+
+/// How many unchanged lines stand around a change.
+const CONTEXT: usize = 3;
+
+/// The diff that comes of replacing the `length` bytes at each of `places` by `new`. The places
+/// are in order and do not overlap.
+pub(super) fn unified(
+    path: &str,
+    text: &str,
+    length: usize,
+    new: &str,
+    places: &[usize],
+) -> String {
+    let name = shown(path.as_bytes());
+    let mut out = format!("--- {name}\n+++ {name}\n");
+    let mut writer = Writer { out: &mut out, old: 1, new: 1 };
+    let mut done = 0;
+    for (stretch, inside) in stretches(text, length, places) {
+        let skipped = memchr_iter(b'\n', &text.as_bytes()[done..stretch.start]).count();
+        writer.skip(skipped);
+        let old = &text[stretch.clone()];
+        let mut edited = String::new();
+        let mut copied = stretch.start;
+        for place in &places[inside] {
+            edited.push_str(&text[copied..*place]);
+            edited.push_str(new);
+            copied = place + length;
+        }
+        edited.push_str(&text[copied..stretch.end]);
+        writer.stretch(old, &edited, stretch.end == text.len());
+        done = stretch.end;
+    }
+    out
+}
+
+/// The stretches of whole lines in which something changes, with the lines around it, and which
+/// of the places lie in each.
+fn stretches(text: &str, length: usize, places: &[usize]) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut found: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    for (index, place) in places.iter().enumerate() {
+        let (start, end) = (above(text, *place), below(text, place + length));
+        match found.last_mut() {
+            Some((stretch, inside)) if start <= stretch.end => {
+                stretch.end = end.max(stretch.end);
+                inside.end = index + 1;
+            }
+            _ => found.push((start..end, index..index + 1)),
+        }
+    }
+    found
+}
+
+/// Where the lines begin that are shown before `at`.
+fn above(text: &str, at: usize) -> usize {
+    let mut start = memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |at| at + 1);
+    for _ in 0..CONTEXT {
+        start = memrchr(b'\n', &text.as_bytes()[..start.saturating_sub(1)]).map_or(0, |at| at + 1);
+    }
+    start
+}
+
+/// Where the lines end that are shown after `at`.
+fn below(text: &str, at: usize) -> usize {
+    // A text that ends with a line ends before the next one, which is the first of the context.
+    let mut end = at;
+    for _ in 0..=CONTEXT {
+        end = memchr(b'\n', &text.as_bytes()[end..]).map_or(text.len(), |found| end + found + 1);
+    }
+    end
+}
+
+/// Writes hunks, and counts the lines of both texts.
+struct Writer<'a> {
+    out: &'a mut String,
+    old: usize,
+    new: usize,
+}
+
+impl Writer<'_> {
+    fn skip(&mut self, lines: usize) {
+        self.old += lines;
+        self.new += lines;
+    }
+
+    fn stretch(&mut self, old: &str, new: &str, is_last: bool) {
+        let lines = diff(old, new);
+        let open = |text: &str| is_last && !text.is_empty() && !text.ends_with('\n');
+        let last = (
+            open(old).then(|| self.old + old.lines().count() - 1),
+            open(new).then(|| self.new + new.lines().count() - 1),
+        );
+        for part in lines.chunk_by(|a, b| is_gap(a) == is_gap(b)) {
+            match part[0].change {
+                Change::Gap(Side::Both, count) => self.skip(count),
+                _ => self.hunk(part, last),
+            }
+        }
+    }
+
+    fn hunk(&mut self, lines: &[Line<'_>], last: (Option<usize>, Option<usize>)) {
+        let count = |change: Change, side: Side| {
+            let of = |line: &Line<'_>| match line.change {
+                Change::Gap(gap, lines) if gap == side => lines,
+                other => usize::from(other == change || other == Change::Same),
+            };
+            lines.iter().map(of).sum::<usize>()
+        };
+        let (old, new) = (count(Change::Removed, Side::Old), count(Change::Added, Side::New));
+        let start = |first: usize, lines: usize| if lines == 0 { first - 1 } else { first };
+        let (old_start, new_start) = (start(self.old, old), start(self.new, new));
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.out, "@@ -{old_start},{old} +{new_start},{new} @@");
+        for line in lines {
+            let _ = writeln!(self.out, "{line}");
+            let (is_old, is_new) = match line.change {
+                Change::Same => (1, 1),
+                Change::Removed => (1, 0),
+                Change::Added => (0, 1),
+                Change::Gap(Side::Old, lines) => (lines, 0),
+                Change::Gap(_, lines) => (0, lines),
+            };
+            let is_open = (is_old == 1 && last.0 == Some(self.old))
+                || (is_new == 1 && last.1 == Some(self.new));
+            if is_open {
+                self.out.push_str("\\ No newline at end of file\n");
+            }
+            self.old += is_old;
+            self.new += is_new;
+        }
+    }
+}
+
+fn is_gap(line: &Line<'_>) -> bool {
+    matches!(line.change, Change::Gap(Side::Both, _))
+}

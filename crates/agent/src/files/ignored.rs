@@ -1,0 +1,82 @@
+//! Ignore files: `.gitignore`, `.ignore` and `.git/info/exclude`, read as git reads them.
+
+use std::ffi::OsStr;
+use std::os::fd::BorrowedFd;
+
+use super::beneath::child;
+use super::glob::{Dialect, LONGEST, Pattern};
+use super::read::whole;
+
+/// A larger ignore file is not read.
+const MOST_BYTES: u64 = 1024 * 1024;
+/// How many lines of an ignore file count.
+const MOST_RULES: usize = 10_000;
+/// The files that are read in each folder; what a later one says counts more.
+const FILES: [&str; 3] = [".git/info/exclude", ".gitignore", ".ignore"];
+
+/// What the ignore files of one folder say.
+#[derive(Debug, Default)]
+pub(super) struct Ignored {
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug)]
+struct Rule {
+    pattern: Pattern,
+    is_negated: bool,
+    only_folders: bool,
+}
+
+impl Ignored {
+    /// Reads the files of a folder. One that is a link, is too large or cannot be read says
+    /// nothing.
+    pub(super) fn of(folder: BorrowedFd<'_>) -> Self {
+        let mut ignored = Self::default();
+        for file in FILES {
+            let opened = child(folder, OsStr::new(file));
+            if let Ok(Ok(Some(bytes))) = opened.map(|(file, _)| whole(file, MOST_BYTES)) {
+                ignored.add(&String::from_utf8_lossy(&bytes));
+            }
+        }
+        ignored
+    }
+
+    /// Adds the lines of a file.
+    pub(super) fn add(&mut self, text: &str) {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let rules =
+            text.split('\n').filter_map(|line| rule(line.strip_suffix('\r').unwrap_or(line)));
+        let room = MOST_RULES.saturating_sub(self.rules.len());
+        self.rules.extend(rules.take(room));
+    }
+
+    /// What is said of a path, its names from this folder on: whether it is ignored, if anything.
+    pub(super) fn says(&self, path: &[&str], is_folder: bool) -> Option<bool> {
+        let fits = |rule: &&Rule| (is_folder || !rule.only_folders) && rule.pattern.fits(path);
+        self.rules.iter().rev().find(fits).map(|rule| !rule.is_negated)
+    }
+}
+
+fn rule(line: &str) -> Option<Rule> {
+    if line.starts_with('#') || line.len() > LONGEST {
+        return None;
+    }
+    let (is_negated, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
+    let line = without_blanks(line);
+    let (only_folders, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
+    if line.is_empty() {
+        return None;
+    }
+    let pattern = Pattern::read(line, Dialect { escapes: true, folds: false });
+    // A slash before the end ties a pattern to the folder of its file.
+    let pattern = if line.contains('/') { pattern } else { pattern.anywhere() };
+    Some(Rule { pattern, is_negated, only_folders })
+}
+
+/// The line without the blanks at its end, unless a backslash keeps one.
+fn without_blanks(line: &str) -> &str {
+    let bare = line.trim_end_matches(' ');
+    let escapes = bare.len() - bare.trim_end_matches('\\').len();
+    let is_kept = escapes % 2 == 1 && bare.len() < line.len();
+    if is_kept { &line[..=bare.len()] } else { bare }
+}

@@ -1,0 +1,58 @@
+//! What a file tool is given.
+
+use callgate_wire::raw::Members;
+use serde_json::{Map, Value};
+
+/// The arguments of one use. What is `null` counts as not given, and what no tool knows is left
+/// alone.
+pub(super) struct Input(Map<String, Value>);
+
+impl Input {
+    pub(super) fn read(json: &str) -> Result<Self, String> {
+        let members = Members::read(json)
+            .map_err(|_| "the input is no JSON object: give the arguments by name".to_owned())?;
+        let mut names: Vec<_> = members.0.iter().map(|(name, _)| name.as_ref()).collect();
+        names.sort_unstable();
+        if let Some([name, ..]) = names.windows(2).find(|two| two[0] == two[1]) {
+            return Err(format!("the input has `{name}` twice: give it once"));
+        }
+        let map = serde_json::from_str(json).map_err(|error| format!("the input: {error}"))?;
+        Ok(Self(map))
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A text that has to be there.
+    pub(super) fn text(&self, name: &str) -> Result<&str, String> {
+        self.optional_text(name)?
+            .ok_or_else(|| format!("`{name}` is missing in the input: give it as a text"))
+    }
+
+    pub(super) fn optional_text(&self, name: &str) -> Result<Option<&str>, String> {
+        let wrong = || format!("`{name}` in the input is no text: give it as a text");
+        self.get(name).map(|value| value.as_str().ok_or_else(wrong)).transpose()
+    }
+
+    pub(super) fn flag(&self, name: &str) -> Result<bool, String> {
+        let wrong = || format!("`{name}` in the input has to be true or false");
+        self.get(name).map_or(Ok(false), |value| value.as_bool().ok_or_else(wrong))
+    }
+
+    /// A whole number from 1.
+    pub(super) fn count(&self, name: &str) -> Result<Option<u64>, String> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        whole(value)
+            .filter(|count| *count > 0)
+            .map(Some)
+            .ok_or_else(|| format!("`{name}` in the input has to be a whole number from 1"))
+    }
+}
+
+/// The number that `value` is; some models write `10.0` for 10.
+fn whole(value: &Value) -> Option<u64> {
+    let exact = |number: f64| number.fract() == 0.0 && (0.0..=9e15).contains(&number);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
+    value.as_u64().or_else(|| value.as_f64().filter(|n| exact(*n)).map(|number| number as u64))
+}

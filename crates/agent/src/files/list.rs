@@ -1,0 +1,136 @@
+//! `list_files`: what is in a folder.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{AtFlags, Dir, readlinkat, statat};
+use rustix::io::Errno;
+use serde::Serialize;
+use serde_json::json;
+
+use super::input::Input;
+use super::name::shown;
+use super::why::{Kind, cannot, why, why_io};
+use super::{Cabinet, Stop};
+use crate::tool::Outcome;
+
+/// How many entries are shown.
+pub(super) const MOST_SHOWN: usize = 1000;
+/// How many entries of a folder are looked at.
+pub(super) const MOST_READ: usize = 100_000;
+
+/// One entry of a folder.
+#[derive(Debug, Serialize)]
+struct Entry {
+    /// Its name as it is shown.
+    name: String,
+    #[serde(rename = "type")]
+    kind: Kind,
+    /// Of a file, its bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    /// Of a link, where it leads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+}
+
+pub(super) fn list_files(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Outcome, String> {
+    let path = input.optional_text("path")?.unwrap_or(".");
+    let (entries, more, are_all) =
+        list(cabinet, path, stop).map_err(|why| cannot("list", path, why))?;
+    let mut text = format!("{}: {}\n", shown(path.as_bytes()), count(entries.len()));
+    for entry in &entries {
+        text.push_str(&line(entry));
+    }
+    let mut shown_all = entries.len();
+    if text.len() > cabinet.limits.max_result {
+        shown_all = cut(&mut text, cabinet.limits.max_result);
+    }
+    let hidden = more + entries.len() - shown_all;
+    if hidden > 0 || !are_all {
+        let least = if are_all { "" } else { "at least " };
+        text = format!("{text}[{least}{hidden} more: find one by its name with search_files]\n");
+    }
+    let files: Vec<String> = entries.iter().map(short).collect();
+    Ok(Outcome::done(
+        &json!({ "path": path, "files": files, "entries": entries, "more": more }),
+        text,
+    ))
+}
+
+fn count(entries: usize) -> String {
+    match entries {
+        0 => "empty".to_owned(),
+        1 => "1 entry".to_owned(),
+        entries => format!("{entries} entries"),
+    }
+}
+
+/// Cuts the list after a whole line, and says how many entries are left.
+fn cut(text: &mut String, most: usize) -> usize {
+    let end = text[..text.floor_char_boundary(most)].rfind('\n').map_or(0, |at| at + 1);
+    text.truncate(end);
+    text.lines().count().saturating_sub(1)
+}
+
+/// As the front end shows it: a folder with a slash behind its name.
+fn short(entry: &Entry) -> String {
+    let slash = if entry.kind == Kind::Folder { "/" } else { "" };
+    format!("{}{slash}", entry.name)
+}
+
+fn line(entry: &Entry) -> String {
+    let about = match (entry.kind, entry.size, &entry.target) {
+        (Kind::File, Some(size), _) => format!(" ({size} bytes)"),
+        (Kind::Link, _, Some(target)) => format!(" (link to {target})"),
+        (Kind::Folder | Kind::File, ..) => String::new(),
+        (kind, ..) => format!(" ({kind:?})").to_lowercase(),
+    };
+    format!("{}{about}\n", short(entry))
+}
+
+/// The entries that are shown, how many more there are, and whether that is all.
+fn list(cabinet: &Cabinet, path: &str, stop: &Stop) -> Result<(Vec<Entry>, usize, bool), String> {
+    let place = cabinet.roots.locate(path)?;
+    let folder = place.folder().map_err(|errno| match errno {
+        Errno::NOTDIR => "it is no folder: use read_file for a file".to_owned(),
+        errno => why(errno),
+    })?;
+    let copy = folder.try_clone().map_err(|error| why_io(&error))?;
+    let (names, are_all) = names(copy).map_err(why)?;
+    let shown = names.iter().take(MOST_SHOWN);
+    let mut entries = Vec::with_capacity(shown.len());
+    for (name, kind) in shown {
+        stop.check()?;
+        entries.push(entry(&folder, name, *kind));
+    }
+    Ok((entries, names.len().saturating_sub(MOST_SHOWN), are_all))
+}
+
+/// The names in a folder in their order, with what the folder itself says that they are; and
+/// whether these are all.
+pub(super) fn names(folder: OwnedFd) -> Result<(Vec<(CString, Kind)>, bool), Errno> {
+    let (mut names, mut are_all) = (Vec::new(), true);
+    for entry in Dir::new(folder)? {
+        let entry = entry?;
+        if names.len() == MOST_READ {
+            are_all = false;
+            break;
+        }
+        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+            names.push((entry.file_name().to_owned(), entry.file_type().into()));
+        }
+    }
+    names.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    Ok((names, are_all))
+}
+
+/// What an entry is. One that vanished meanwhile is what its folder said.
+fn entry(folder: &OwnedFd, name: &CStr, kind: Kind) -> Entry {
+    let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+    let kind = stat.as_ref().map_or(kind, Kind::of);
+    let size = stat.filter(|_| kind == Kind::File).and_then(|stat| stat.st_size.try_into().ok());
+    let target = (kind == Kind::Link).then(|| readlinkat(folder, name, Vec::new()).ok()).flatten();
+    let target = target.map(|target| shown(target.to_bytes()).into_owned());
+    Entry { name: shown(name.to_bytes()).into_owned(), kind, size, target }
+}

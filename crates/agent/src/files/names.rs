@@ -1,0 +1,196 @@
+//! `search_files`: files and folders by their names.
+
+use serde_json::json;
+
+use super::beneath::Place;
+use super::glob::{Dialect, Pattern, alternatives, fold};
+use super::input::Input;
+use super::name::shown;
+use super::walk::{Entry, Left, Next, Walk, below};
+use super::why::{Kind, cannot};
+use super::{Cabinet, Stop};
+use crate::tool::Outcome;
+
+/// How many names a search gives when nothing else is asked for, and at most.
+const USUAL_RESULTS: u64 = 200;
+const MOST_RESULTS: u64 = 5000;
+
+/// Any letters, no escapes: the rules that judge a pattern know none.
+const DIALECT: Dialect = Dialect { escapes: false, folds: true };
+
+pub(super) fn search_files(
+    cabinet: &Cabinet,
+    input: &Input,
+    stop: &Stop,
+) -> Result<Outcome, String> {
+    let pattern = input.text("pattern")?;
+    let path = input.optional_text("path")?.unwrap_or(".");
+    let most = input.count("maxResults")?.unwrap_or(USUAL_RESULTS).min(MOST_RESULTS);
+    let includes_ignored = input.flag("includeIgnored")?;
+    let wanted = Wanted::read(pattern).map_err(|why| cannot("search for", pattern, why))?;
+    let mut found = Found {
+        base: below(path, &wanted.prefix),
+        files: Vec::new(),
+        room: cabinet.limits.max_result,
+        most,
+        is_full: false,
+    };
+    let left = cabinet
+        .roots
+        .locate(path)
+        .and_then(|place| search(&place, &wanted, includes_ignored, &mut found, stop))
+        .map_err(|why| cannot("search", path, why))?;
+    let mut text = found.files.join("\n");
+    if found.files.is_empty() {
+        text = format!(
+            "nothing fits {}\n[a pattern with a `/` begins at the folder that is searched; `**/` \
+             before it means any folder]",
+            shown(pattern.as_bytes())
+        );
+    }
+    if found.is_full {
+        text += "\n[there are more: search a folder, or with another pattern]";
+    }
+    let truncated = found.is_full || left.ended.is_some();
+    let result = json!({ "files": found.files, "truncated": truncated });
+    Ok(Outcome::done(&result, text + &left.told()))
+}
+
+fn search(
+    place: &Place<'_>,
+    wanted: &Wanted,
+    includes_ignored: bool,
+    found: &mut Found,
+    stop: &Stop,
+) -> Result<Left, String> {
+    if place.kind().map_err(super::why::why)? != Kind::Folder {
+        return Err("it is no folder: search the folder in which it is".to_owned());
+    }
+    let start = Place { rest: place.rest.join(&wanted.prefix), ..place.clone() };
+    if !matches!(start.kind(), Ok(Kind::Folder)) {
+        return Ok(Left::default());
+    }
+    Walk::new(&start, includes_ignored, stop)?.run(&mut |entry| {
+        if wanted.fits(entry.path, entry.kind) && !found.take(entry) {
+            return Next::Enough;
+        }
+        let is_deepest = wanted.deepest.is_some_and(|deepest| entry.path.len() >= deepest);
+        if is_deepest { Next::Past } else { Next::On }
+    })
+}
+
+/// What was found so far.
+struct Found {
+    /// What stands before each path.
+    base: String,
+    files: Vec<String>,
+    most: u64,
+    /// How many bytes are left for the model.
+    room: usize,
+    is_full: bool,
+}
+
+impl Found {
+    /// Takes one more, if there is room.
+    fn take(&mut self, entry: &Entry<'_>) -> bool {
+        let mut path = self.base.clone().into_bytes();
+        path.extend_from_slice(entry.bytes);
+        let slash = if entry.kind == Kind::Folder { "/" } else { "" };
+        let path = format!("{}{slash}", shown(&path));
+        if self.files.len() as u64 >= self.most || path.len() >= self.room {
+            self.is_full = true;
+            return false;
+        }
+        self.room -= path.len() + 1;
+        self.files.push(path);
+        true
+    }
+}
+
+/// What the names are compared with.
+#[derive(Default)]
+struct Wanted {
+    /// The folders with which the pattern begins, as they are.
+    prefix: String,
+    /// A part of a name, in small letters.
+    word: Option<String>,
+    patterns: Vec<Pattern>,
+    /// Whether the pattern ends with a slash.
+    only_folders: bool,
+    /// How deep a path lies at most that fits.
+    deepest: Option<usize>,
+}
+
+impl Wanted {
+    fn read(pattern: &str) -> Result<Self, String> {
+        check(pattern)?;
+        let bare = pattern.trim_end_matches('/');
+        let only_folders = bare.len() < pattern.len();
+        let mut wanted = Self { only_folders, ..Self::default() };
+        if !is_wild(bare) && !bare.contains('/') {
+            wanted.word = Some(bare.chars().map(fold).collect());
+            return Ok(wanted);
+        }
+        // Folders that are named are gone to by their names, as the rules see them.
+        let names: Vec<&str> = bare.split('/').collect();
+        let fixed = names.iter().take_while(|name| !is_wild(name)).count().min(names.len() - 1);
+        wanted.prefix = names[..fixed].join("/");
+        let is_tied = names.len() > 1;
+        let dialect = Dialect { folds: is_wild(pattern), ..DIALECT };
+        for text in alternatives(&names[fixed..].join("/"))? {
+            check(&text)?;
+            let pattern = Pattern::read(&text, dialect);
+            let goes_anywhere = !is_tied && !text.contains('/');
+            wanted.patterns.push(if goes_anywhere { pattern.anywhere() } else { pattern });
+        }
+        let depths: Option<Vec<usize>> = wanted.patterns.iter().map(Pattern::deepest).collect();
+        wanted.deepest = depths.and_then(|depths| depths.into_iter().max());
+        Ok(wanted)
+    }
+
+    fn fits(&self, path: &[&str], kind: Kind) -> bool {
+        if self.only_folders && kind != Kind::Folder {
+            return false;
+        }
+        match (&self.word, path.last()) {
+            (Some(word), Some(name)) => {
+                name.chars().map(fold).collect::<String>().contains(word.as_str())
+            }
+            _ => self.patterns.iter().any(|pattern| pattern.fits(path)),
+        }
+    }
+}
+
+fn is_wild(text: &str) -> bool {
+    text.contains(['*', '?', '[', '{'])
+}
+
+/// Why a pattern is not followed.
+pub(super) fn check(pattern: &str) -> Result<(), String> {
+    let why = if pattern.is_empty() {
+        "it is empty: give a part of a name, or a pattern such as `**/*.rs`"
+    } else if pattern.contains('\0') {
+        "it has a NUL, which no name can have"
+    } else if pattern.starts_with('/') {
+        "it begins with `/`: give the folder as `path`, and a pattern from there"
+    } else if pattern == "~" || pattern.starts_with("~/") {
+        "`~` is not expanded here: give the folder as `path`"
+    } else if pattern.split(['/', ',', '{', '}']).any(|name| name == "..") {
+        "it has a `..`: give the folder as `path`, and a pattern from there"
+    } else {
+        return Ok(());
+    };
+    Err(why.to_owned())
+}
+
+/// A pattern of paths that has to fit beside something else; without a slash, of names.
+pub(super) fn filter(pattern: &str) -> Result<Vec<Pattern>, String> {
+    check(pattern)?;
+    let mut patterns = Vec::new();
+    for text in alternatives(pattern)? {
+        check(&text)?;
+        let pattern = Pattern::read(&text, DIALECT);
+        patterns.push(if text.contains('/') { pattern } else { pattern.anywhere() });
+    }
+    Ok(patterns)
+}

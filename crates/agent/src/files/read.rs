@@ -1,0 +1,220 @@
+//! `read_file`: a text, or some of its lines.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+
+use memchr::{memchr, memchr_iter};
+use serde_json::json;
+
+use super::input::Input;
+use super::why::{cannot, why_io};
+use super::write::names_a_file;
+use super::{Cabinet, Stop};
+use crate::tool::Outcome;
+
+/// How far into a file that is too large to be read as a whole a range of lines may begin.
+pub(super) const MOST_SKIPPED: u64 = 1024 * 1024 * 1024;
+/// How much is read at once.
+const BLOCK: usize = 64 * 1024;
+
+/// Which lines are wanted, and how many bytes of them.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    /// The number of the first line.
+    first: u64,
+    lines: u64,
+    bytes: usize,
+}
+
+/// Some lines of a file.
+struct Part {
+    text: String,
+    first: u64,
+    /// The number of the last line; one less than `first` when there is none.
+    last: u64,
+    /// How many lines the file has, if it was read as a whole.
+    total: Option<u64>,
+    /// Whether more follows.
+    more: bool,
+    /// Whether its one line is too long to be shown as a whole.
+    is_cut: bool,
+    /// The size of the file.
+    size: u64,
+}
+
+pub(super) fn read_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Outcome, String> {
+    let path = input.text("path")?;
+    let (offset, limit) = (input.count("offset")?, input.count("limit")?);
+    let range = Range {
+        first: offset.unwrap_or(1),
+        lines: limit.unwrap_or(u64::MAX),
+        bytes: cabinet.limits.max_result.max(1),
+    };
+    let is_range = offset.is_some() || limit.is_some();
+    let part =
+        part(cabinet, path, range, is_range, stop).map_err(|why| cannot("read", path, why))?;
+    let result = json!({
+        "path": path,
+        "content": part.text,
+        "firstLine": part.first,
+        "lastLine": part.last,
+        "totalLines": part.total,
+        "more": part.more,
+        "size": part.size,
+    });
+    Ok(Outcome::done(&result, for_model(part)))
+}
+
+fn part(
+    cabinet: &Cabinet,
+    path: &str,
+    range: Range,
+    is_range: bool,
+    stop: &Stop,
+) -> Result<Part, String> {
+    let place = cabinet.roots.locate(path)?;
+    names_a_file(path)?;
+    let (file, stat) = place.file()?;
+    let size = u64::try_from(stat.st_size).unwrap_or_default();
+    let most = cabinet.limits.max_file;
+    if is_range && size > most {
+        return streamed(file, range, size, stop);
+    }
+    let bytes = whole(file, most)?.ok_or_else(|| {
+        format!(
+            "it has more than {most} bytes, which are read at once at most: give `offset` and \
+             `limit`, which count lines, or use search_text"
+        )
+    })?;
+    let size = bytes.len() as u64;
+    check_text(&bytes, size)?;
+    let total = memchr_iter(b'\n', &bytes).count() as u64 + u64::from(ends_open(&bytes));
+    let mut rest = &*bytes;
+    skip(&mut rest, range.first, most, stop)?;
+    Ok(Part { total: Some(total), ..take(rest, range, size)? })
+}
+
+fn ends_open(bytes: &[u8]) -> bool {
+    bytes.last().is_some_and(|last| *last != b'\n')
+}
+
+/// A part of a file that is too large to be read as a whole.
+fn streamed(file: File, range: Range, size: u64, stop: &Stop) -> Result<Part, String> {
+    let mut reader = BufReader::with_capacity(BLOCK, file);
+    skip(&mut reader, range.first, MOST_SKIPPED, stop)?;
+    let mut bytes = Vec::new();
+    let room = range.bytes as u64 + 1;
+    reader.take(room).read_to_end(&mut bytes).map_err(|error| why_io(&error))?;
+    take(&bytes, range, size)
+}
+
+/// Goes to the beginning of the line `first`, past `most` bytes at most.
+pub(super) fn skip(
+    reader: &mut impl BufRead,
+    first: u64,
+    most: u64,
+    stop: &Stop,
+) -> Result<(), String> {
+    let (mut left, mut skipped) = (first - 1, 0);
+    while left > 0 {
+        stop.check()?;
+        let block = reader.fill_buf().map_err(|error| why_io(&error))?;
+        if block.is_empty() {
+            return Err(format!("it ends before line {first}: read it from an earlier one"));
+        }
+        if memchr(0, block).is_some() {
+            return Err("it is binary: it is not shown".to_owned());
+        }
+        let mut used = block.len();
+        for at in memchr_iter(b'\n', block) {
+            left -= 1;
+            if left == 0 {
+                used = at + 1;
+                break;
+            }
+        }
+        reader.consume(used);
+        skipped += used as u64;
+        if skipped > most {
+            return Err(format!(
+                "line {first} begins after more than {most} bytes: use a program that cuts the \
+                 file"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The lines at the beginning of `bytes` that are wanted and fit.
+fn take(bytes: &[u8], range: Range, size: u64) -> Result<Part, String> {
+    let (mut used, mut lines, mut is_cut) = (0, 0, false);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        if lines == range.lines || used + line.len() > range.bytes {
+            break;
+        }
+        used += line.len();
+        lines += 1;
+    }
+    if used == 0 && !bytes.is_empty() {
+        (used, lines, is_cut) = (whole_characters(&bytes[..range.bytes]), 1, true);
+    }
+    if bytes.is_empty() && range.first > 1 {
+        return Err(format!("it ends before line {}: read it from an earlier one", range.first));
+    }
+    let text = check_text(&bytes[..used], size)?.to_owned();
+    let last = range.first + lines - 1;
+    let more = used < bytes.len();
+    Ok(Part { text, first: range.first, last, total: None, more, is_cut, size })
+}
+
+/// How many of the bytes are left without a character that was cut at their end.
+fn whole_characters(bytes: &[u8]) -> usize {
+    match str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        _ => bytes.len(),
+    }
+}
+
+/// The content, unless it is larger than `most`. The size that the system tells is no promise.
+pub(super) fn whole(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(most)).unwrap_or_default() + 1);
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| why_io(&error))?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
+}
+
+/// The text that the bytes are, or why they are none.
+pub(super) fn check_text(bytes: &[u8], size: u64) -> Result<&str, String> {
+    if memchr(0, bytes).is_some() {
+        return Err(binary(size));
+    }
+    str::from_utf8(bytes).map_err(|_| {
+        format!("it is binary or in another encoding than UTF-8 ({size} bytes): it is not shown")
+    })
+}
+
+fn binary(size: u64) -> String {
+    format!("it is binary ({size} bytes): it is not shown")
+}
+
+/// What the model reads: the text as it is, and a note where it is not the whole.
+fn for_model(part: Part) -> String {
+    let Part { mut text, first, last, total, more, is_cut, .. } = part;
+    if text.is_empty() {
+        return "(the file is empty)".to_owned();
+    }
+    if !more && first == 1 {
+        return text;
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let of = total.map(|total| format!(" of {total}")).unwrap_or_default();
+    let cut = if is_cut { ", which is longer than a result may be and was cut" } else { "" };
+    let next = if more && total != Some(last) {
+        format!("read on with offset {}", last + 1)
+    } else {
+        "the end".to_owned()
+    };
+    text + &format!("[lines {first} to {last}{of}{cut}: {next}]")
+}

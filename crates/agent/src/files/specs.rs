@@ -1,0 +1,115 @@
+//! What the model is told of each file tool.
+
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+use crate::tool::Spec;
+
+const PATH: &str = "Absolute, or relative to the working folder. Links that stay inside the allowed folders are followed.";
+
+fn spec(
+    name: &'static str,
+    description: &'static str,
+    properties: &Value,
+    required: &[&str],
+    is_read_only: bool,
+) -> Spec {
+    let schema = json!({ "type": "object", "properties": properties, "required": required });
+    let input_schema = to_raw_value(&schema).unwrap_or_else(|_| RawValue::NULL.to_owned());
+    Spec { name, description, input_schema, is_read_only }
+}
+
+pub(super) fn list_files() -> Spec {
+    spec(
+        "list_files",
+        "Lists what is in a folder: names, types and sizes. Folders end with a slash.",
+        &json!({ "path": { "type": "string", "description": PATH } }),
+        &[],
+        true,
+    )
+}
+
+pub(super) fn read_file() -> Spec {
+    spec(
+        "read_file",
+        "Reads a text file, or a range of its lines. Of a large file, read a range.",
+        &json!({
+            "path": { "type": "string", "description": PATH },
+            "offset": { "type": "integer", "minimum": 1, "description": "The first line, from 1." },
+            "limit": { "type": "integer", "minimum": 1, "description": "How many lines." },
+        }),
+        &["path"],
+        true,
+    )
+}
+
+pub(super) fn write_file() -> Spec {
+    spec(
+        "write_file",
+        "Writes a whole file: creates it, with its folders, or replaces what is in it. To change \
+         a part of a file use edit_file.",
+        &json!({
+            "path": { "type": "string", "description": PATH },
+            "content": { "type": "string", "description": "The whole new content." },
+        }),
+        &["path", "content"],
+        false,
+    )
+}
+
+pub(super) fn edit_file() -> Spec {
+    spec(
+        "edit_file",
+        "Replaces a text in a file by another, and shows the diff. The text has to stand there \
+         exactly once, with its blanks and line ends, unless replaceAll is set.",
+        &json!({
+            "path": { "type": "string", "description": PATH },
+            "oldText": { "type": "string", "description": "The text to replace, exactly." },
+            "newText": { "type": "string", "description": "What comes in its place." },
+            "replaceAll": { "type": "boolean", "description": "Replace it wherever it stands." },
+        }),
+        &["path", "oldText", "newText"],
+        false,
+    )
+}
+
+pub(super) fn search_files() -> Spec {
+    spec(
+        "search_files",
+        "Finds files and folders by name, in any case. A word fits every name that holds it; a \
+         pattern may have *, ?, [a-z], {a,b} and ** for any folders. A pattern with a slash \
+         begins at the folder that is searched.",
+        &json!({
+            "pattern": { "type": "string", "description": "A word, or a pattern such as **/*.rs." },
+            "path": { "type": "string", "description": PATH },
+            "maxResults": { "type": "integer", "minimum": 1 },
+            "includeIgnored": {
+                "type": "boolean",
+                "description": "Also what .gitignore and .ignore leave out, and .git.",
+            },
+        }),
+        &["pattern"],
+        true,
+    )
+}
+
+pub(super) fn search_text() -> Spec {
+    spec(
+        "search_text",
+        "Finds lines by their text, in one file or all files of a folder. Gives file:line:text.",
+        &json!({
+            "pattern": { "type": "string", "description": "The text, exactly, or with regex a regular expression." },
+            "path": { "type": "string", "description": PATH },
+            "glob": { "type": "string", "description": "Only files whose name fits, such as *.rs." },
+            "regex": { "type": "boolean" },
+            "ignoreCase": { "type": "boolean" },
+            "maxResults": { "type": "integer", "minimum": 1 },
+            "includeIgnored": {
+                "type": "boolean",
+                "description": "Also what .gitignore and .ignore leave out, and .git.",
+            },
+        }),
+        &["pattern"],
+        true,
+    )
+}

@@ -1,0 +1,108 @@
+//! The file that is about to be written: its folder, opened, and its name in it.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{Access, AtFlags, Mode, Stat, accessat, mkdirat, statat, unlinkat};
+use rustix::io::Errno;
+
+use super::beneath::{Place, step};
+use super::why::{Kind, why};
+
+/// How many folders are made for one file.
+const MOST_MADE: usize = 256;
+
+/// Where a file is or will be.
+pub(super) struct Target {
+    pub(super) folder: OwnedFd,
+    pub(super) name: OsString,
+    /// The regular file that is there, if any.
+    pub(super) old: Option<Stat>,
+    /// Folders that were made for it, each with the one it is in. They go again when nothing is
+    /// written in the end.
+    made: Vec<(OwnedFd, OsString)>,
+}
+
+impl Target {
+    /// Finds the file that `place` means, through links. Folders that are missing are made when
+    /// `makes_folders` says so.
+    pub(super) fn find(place: &Place<'_>, makes_folders: bool) -> Result<Self, String> {
+        let chased = place.chase().map_err(why)?;
+        let mut missing = chased.missing.clone();
+        let (folder, name) = if let Some(name) = missing.pop() {
+            (&*chased.there, name)
+        } else if let (Some(folder), Some(name)) = (chased.there.parent(), chased.there.file_name())
+        {
+            (folder, name.to_owned())
+        } else {
+            // A `..` at the end of a link may also lead out.
+            chased.folder(&chased.there).map_err(why)?;
+            return Err(Kind::Folder.refusal().to_owned());
+        };
+        if !missing.is_empty() && !makes_folders {
+            return Err(why(Errno::NOENT));
+        }
+        if missing.len() > MOST_MADE {
+            return Err(format!("more than {MOST_MADE} folders would have to be made for it"));
+        }
+        let folder = chased.folder(folder).map_err(why)?;
+        let mut target = Self { folder, name, old: None, made: Vec::new() };
+        for name in &missing {
+            target.enter(name).map_err(why)?;
+        }
+        target.old = target.look()?;
+        Ok(target)
+    }
+
+    /// Makes a folder, unless somebody was quicker, and goes on in it.
+    fn enter(&mut self, name: &OsStr) -> Result<(), Errno> {
+        let is_new = match mkdirat(&self.folder, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) => true,
+            Err(Errno::EXIST) => false,
+            Err(errno) => return Err(errno),
+        };
+        let inner = step(self.folder.as_fd(), name)?;
+        let outer = std::mem::replace(&mut self.folder, inner);
+        if is_new {
+            self.made.push((outer, name.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn look(&self) -> Result<Option<Stat>, String> {
+        let stat = match self.stat() {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(errno) => return Err(why(errno)),
+        };
+        let kind = Kind::of(&stat);
+        if kind != Kind::File {
+            return Err(kind.refusal().to_owned());
+        }
+        let is_locked = stat.st_mode & 0o222 == 0;
+        let may_write = accessat(&self.folder, &*self.name, Access::WRITE_OK, AtFlags::EACCESS);
+        if is_locked || may_write.is_err() {
+            return Err("it is read-only: ask the user before you change its mode".to_owned());
+        }
+        Ok(Some(stat))
+    }
+
+    /// What stands at the name now.
+    pub(super) fn stat(&self) -> Result<Stat, Errno> {
+        statat(&self.folder, &*self.name, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// The folders stay: something is in them.
+    pub(super) fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        for (outer, name) in self.made.iter().rev() {
+            // Somebody may have put something into it; then it stays.
+            unlinkat(outer, &**name, AtFlags::REMOVEDIR).ok();
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! `search_files` and `search_text`.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{CANARY, Room, use_of};
+use crate::files::walk::MOST_DEPTH;
+use crate::files::{Limits, MAX_FILE, MAX_RESULT};
+
+fn found(room: &Room, input: &Value) -> Vec<String> {
+    serde_json::from_value(room.done("search_files", input).0["files"].clone()).unwrap()
+}
+
+/// A small project.
+fn project() -> Room {
+    let room = Room::new();
+    for path in [
+        ".github/ci.yml",
+        "Cargo.toml",
+        "README.md",
+        "src/Main.rs",
+        "src/lib.rs",
+        "src/deep/inner/main_test.rs",
+        "main/notes.txt",
+    ] {
+        room.put(path, format!("this is {path}\n"));
+    }
+    room
+}
+
+#[test]
+fn names_are_found_by_words_and_patterns() {
+    let room = project();
+    let check = |pattern: &str, expected: &[&str]| {
+        assert_eq!(found(&room, &json!({ "pattern": pattern })), expected, "{pattern}");
+    };
+    check("main", &["main/", "src/Main.rs", "src/deep/inner/main_test.rs"]);
+    check("MAIN", &["main/", "src/Main.rs", "src/deep/inner/main_test.rs"]);
+    check("*.rs", &["src/Main.rs", "src/deep/inner/main_test.rs", "src/lib.rs"]);
+    check("main*", &["main/", "src/Main.rs", "src/deep/inner/main_test.rs"]);
+    check("src/*.rs", &["src/Main.rs", "src/lib.rs"]);
+    check("src/**/*.rs", &["src/Main.rs", "src/deep/inner/main_test.rs", "src/lib.rs"]);
+    check("**/inner/*", &["src/deep/inner/main_test.rs"]);
+    check("{src,main}/*.{rs,txt}", &["main/notes.txt", "src/Main.rs", "src/lib.rs"]);
+    check("[cr]*", &[".github/ci.yml", "Cargo.toml", "README.md"]);
+    check("???.rs", &["src/lib.rs"]);
+    check("src/lib.rs", &["src/lib.rs"]);
+    check("ci", &[".github/ci.yml"]);
+    check("*/", &[".github/", "main/", "src/", "src/deep/", "src/deep/inner/"]);
+    check("missing/*.rs", &[]);
+    check("README.md/*", &[]);
+    // Folders that are named are taken by their letters, as the rules take them.
+    check("SRC/*.rs", &[]);
+    check("src/LIB.rs", &[]);
+    let text = room.done("search_files", &json!({ "pattern": "nowhere" })).1;
+    assert!(text.starts_with("nothing fits nowhere\n"), "{text}");
+}
+
+#[test]
+fn what_is_found_can_be_used_as_it_is() {
+    let room = project();
+    let absolute = room.path("src").display().to_string();
+    for path in ["src", "src/", "./src", absolute.as_str(), "main/../src"] {
+        let files = found(&room, &json!({ "pattern": "lib.rs", "path": path }));
+        assert_eq!(files.len(), 1, "{path}");
+        let text = room.done("read_file", &json!({ "path": files[0] })).1;
+        assert_eq!(text, "this is src/lib.rs\n");
+        let (result, _) = room.done("search_text", &json!({ "pattern": "src/lib", "path": path }));
+        assert_eq!(result["matches"][0]["path"], files[0]);
+    }
+    let files = found(&room, &json!({ "pattern": "deep/**/*.rs", "path": "src" }));
+    assert_eq!(files, ["src/deep/inner/main_test.rs"]);
+}
+
+#[test]
+fn patterns_do_not_lead_out() {
+    let room = project();
+    room.link("out", room.outside());
+    for pattern in [
+        "..",
+        "../*",
+        "../outside/*",
+        "src/../../outside/*",
+        "{..,src}/*",
+        "{a,../outside}/*",
+        "**/../../outside/*",
+        "{.,x}./*",
+        "/etc/*",
+        "{/etc,src}/*",
+        "~/x",
+        "~",
+        "",
+        "a\0b",
+    ] {
+        room.failed("search_files", &json!({ "pattern": pattern }));
+        room.failed("search_text", &json!({ "pattern": "a", "glob": pattern }));
+    }
+    for pattern in ["out/*", "*/canary*", "canary", "**/canary.txt", "out/canary.txt", "[o]ut/*"] {
+        assert!(found(&room, &json!({ "pattern": pattern })).is_empty(), "{pattern}");
+        let all = json!({ "pattern": pattern, "includeIgnored": true });
+        assert!(found(&room, &all).is_empty(), "{pattern}");
+    }
+    assert_eq!(found(&room, &json!({ "pattern": "out" })), ["out"]);
+    let (result, _) = room.done("search_text", &json!({ "pattern": CANARY }));
+    assert_eq!(result["matches"], json!([]));
+}
+
+#[test]
+fn ignored_files_are_left_out_unless_asked_for() {
+    let room = Room::new();
+    for path in [
+        "a.rs",
+        "a.log",
+        "target/a.rs",
+        "sub/a.log",
+        "sub/keep.log",
+        "sub/deep/a.tmp",
+        "sub/deep/b.rs",
+        "other/only-here.rs",
+        ".git/config",
+        "excluded.rs",
+    ] {
+        room.put(path, "needle\n");
+    }
+    room.put(".gitignore", "*.log\ntarget/\n/sub/deep/*.tmp\n");
+    room.put("sub/.gitignore", "!keep.log\n");
+    room.put("sub/deep/.ignore", "b.rs\n");
+    room.put("other/.gitignore", "a.rs\n");
+    room.put(".git/info/exclude", "excluded.rs\n");
+    let names = |input: &Value| {
+        let (result, _) = room.done("search_text", input);
+        let matches = result["matches"].as_array().unwrap().clone();
+        matches.iter().map(|m| m["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let seen = ["a.rs", "other/only-here.rs", "sub/keep.log"];
+    assert_eq!(names(&json!({ "pattern": "needle" })), seen);
+    let files = found(&room, &json!({ "pattern": "[a-z]*.*" }));
+    assert_eq!(files, seen);
+    // The files above the folder that is searched count as well.
+    assert_eq!(names(&json!({ "pattern": "needle", "path": "sub" })), ["sub/keep.log"]);
+    assert!(names(&json!({ "pattern": "needle", "path": "sub/deep" })).is_empty());
+    // What is named is searched, ignored or not.
+    assert_eq!(names(&json!({ "pattern": "needle", "path": "target" })), ["target/a.rs"]);
+    assert_eq!(names(&json!({ "pattern": "needle", "path": "a.log" })), ["a.log"]);
+    let all = names(&json!({ "pattern": "needle", "includeIgnored": true }));
+    assert_eq!(all.len(), 10);
+    assert!(found(&room, &json!({ "pattern": "config" })).is_empty());
+    let all = json!({ "pattern": "config", "includeIgnored": true });
+    assert_eq!(found(&room, &all), [".git/config"]);
+}
+
+#[test]
+fn an_ignore_file_that_is_a_link_is_not_followed() {
+    let room = Room::new();
+    fs::write(room.outside().join("ignore"), "a.rs\n").unwrap();
+    room.link(".gitignore", room.outside().join("ignore"));
+    room.put("a.rs", "");
+    assert_eq!(found(&room, &json!({ "pattern": "a.rs" })), ["a.rs"]);
+}
+
+#[test]
+fn text_is_found_by_line() {
+    let room = Room::new();
+    room.put("a.txt", "one\ntwo (2)\r\nThree\ntwo two\n");
+    room.put("b.rs", "let two = 2;");
+    let check = |input: Value, expected: &str| {
+        assert_eq!(room.done("search_text", &input).1, expected, "{input}");
+    };
+    check(json!({ "pattern": "two" }), "a.txt:2:two (2)\na.txt:4:two two\nb.rs:1:let two = 2;");
+    check(json!({ "pattern": "two", "glob": "*.RS" }), "b.rs:1:let two = 2;");
+    check(json!({ "pattern": "two", "path": "b.rs" }), "b.rs:1:let two = 2;");
+    check(json!({ "pattern": "(2)" }), "a.txt:2:two (2)");
+    check(json!({ "pattern": "THREE", "ignoreCase": true }), "a.txt:3:Three");
+    check(json!({ "pattern": "(2)", "ignoreCase": true }), "a.txt:2:two (2)");
+    check(json!({ "pattern": "^t.*$", "regex": true }), "a.txt:2:two (2)\na.txt:4:two two");
+    check(json!({ "pattern": r"\)$", "regex": true }), "a.txt:2:two (2)");
+    check(json!({ "pattern": "two (2)\r\nThree" }), "a.txt:2:two (2)");
+    check(json!({ "pattern": "x*", "regex": true, "path": "b.rs" }), "b.rs:1:let two = 2;");
+    check(json!({ "pattern": "four" }), "four stands in none of the 2 files searched");
+    let (result, _) = room.done("search_text", &json!({ "pattern": "Three" }));
+    let expected = json!([{ "path": "a.txt", "line": 3, "text": "Three" }]);
+    assert_eq!((&result["matches"], &result["truncated"]), (&expected, &json!(false)));
+    let broken = json!({ "pattern": "(", "regex": true });
+    room.check_failed("search_text", &broken, "leave `regex` out");
+    let huge = json!({ "pattern": "((a{100}){100}){100}", "regex": true });
+    room.check_failed("search_text", &huge, "size limit");
+    room.check_failed("search_text", &json!({ "pattern": "" }), "from 1 to");
+    room.check_failed("search_text", &json!({ "pattern": "a", "path": "nothing" }), "not there");
+}
+
+#[test]
+fn binary_and_huge_files_are_left_out_and_told_of() {
+    let room = Room::with(Limits { max_file: 100, max_result: MAX_RESULT });
+    room.put("binary", "needle\0");
+    room.put("huge", "needle\n".repeat(100));
+    room.put("latin", b"caf\xe9 needle\n");
+    let text = room.done("search_text", &json!({ "pattern": "needle" })).1;
+    assert_eq!(
+        text,
+        "latin:1:caf\u{fffd} needle\n[1 files were left out: they are too large]\n\
+         [1 files were left out: they are binary]"
+    );
+}
+
+#[test]
+fn long_lines_are_cut_around_what_was_found() {
+    let room = Room::new();
+    let line = "ä".repeat(5000) + "needle" + &"ö".repeat(5000);
+    room.put("long", &line);
+    let (result, _) = room.done("search_text", &json!({ "pattern": "needle" }));
+    let text = result["matches"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("…ä") && text.contains("ädneedle".trim_start_matches("äd")));
+    assert!(text.ends_with("ö…") && text.len() < 420, "{text}");
+}
+
+#[test]
+fn results_are_bounded_and_say_so() {
+    let room = Room::with(Limits { max_file: MAX_FILE, max_result: 2000 });
+    room.put("many", "needle\n".repeat(5000));
+    for n in 0..300 {
+        room.put(&format!("files/{n:03}"), "");
+    }
+    let (result, text) = room.done("search_text", &json!({ "pattern": "needle", "maxResults": 7 }));
+    assert_eq!(result["matches"].as_array().unwrap().len(), 7);
+    assert!(result["truncated"] == true && text.contains("[there are more:"), "{text}");
+    let input = json!({ "pattern": "needle", "maxResults": 1_000_000 });
+    assert!(room.done("search_text", &input).1.len() < 2200);
+    let (result, text) = room.done("search_files", &json!({ "pattern": "0*", "maxResults": 100 }));
+    assert_eq!(
+        (result["files"].as_array().unwrap().len(), &result["truncated"]),
+        (100, &json!(false))
+    );
+    assert!(!text.contains("there are more"));
+    let (result, text) = room.done("search_files", &json!({ "pattern": "0*", "maxResults": 99 }));
+    assert_eq!(
+        (result["files"].as_array().unwrap().len(), &result["truncated"]),
+        (99, &json!(true))
+    );
+    assert!(text.contains("[there are more:"));
+    let input = json!({ "pattern": "*", "maxResults": 1_000_000 });
+    assert!(room.done("search_files", &input).1.len() < 2200);
+}
+
+#[test]
+fn loops_and_depth_end_a_search() {
+    let room = Room::new();
+    room.put("a/file", "");
+    room.link("a/up", "..");
+    room.link("a/self", ".");
+    assert_eq!(found(&room, &json!({ "pattern": "file" })), ["a/file"]);
+    let mut deep = room.path("");
+    for _ in 0..MOST_DEPTH + 5 {
+        deep.push("d");
+    }
+    fs::create_dir_all(&deep).unwrap();
+    fs::write(deep.join("file"), "").unwrap();
+    let (result, text) = room.done("search_files", &json!({ "pattern": "file" }));
+    assert_eq!(result["files"], json!(["a/file"]));
+    assert!(text.contains("[1 folders lie deeper than 64"), "{text}");
+    let path = "d/".repeat(10);
+    let files = found(&room, &json!({ "pattern": "file", "path": path }));
+    assert_eq!(files, ["d/".repeat(MOST_DEPTH + 5) + "file"]);
+}
+
+#[test]
+fn a_search_that_nobody_waits_for_ends() {
+    let room = Room::new();
+    for folder in 0..40 {
+        for file in 0..100 {
+            room.put(&format!("{folder}/{file}"), "x".repeat(50_000));
+        }
+    }
+    let tool = room.tools.iter().find(|tool| tool.spec().name == "search_text").unwrap();
+    let input = json!({ "pattern": "(x+x+)+y", "regex": true, "ignoreCase": true });
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let started = Instant::now();
+    let mut run = tool.run(use_of(&input));
+    runtime.block_on(async {
+        std::future::poll_fn(|cx| std::task::Poll::Ready(run.as_mut().poll(cx).is_ready())).await
+    });
+    drop(run);
+    // The runtime waits for its threads.
+    drop(runtime);
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+}

@@ -1,0 +1,272 @@
+//! `search_text`: lines by what they say.
+
+use std::time::Instant;
+
+use memchr::memmem::Finder;
+use memchr::{memchr, memchr_iter, memrchr};
+use regex::bytes::{Regex, RegexBuilder};
+use serde::Serialize;
+use serde_json::json;
+
+use super::beneath::{Place, child};
+use super::glob::Pattern;
+use super::input::Input;
+use super::name::shown;
+use super::names::filter;
+use super::read::whole;
+use super::walk::{Entry, Left, MOST_TIME, Next, Walk, below};
+use super::why::{Kind, cannot, why};
+use super::{Cabinet, Stop};
+use crate::tool::Outcome;
+
+/// How many lines a search gives when nothing else is asked for, and at most.
+const USUAL_RESULTS: u64 = 100;
+const MOST_RESULTS: u64 = 1000;
+/// How many bytes of a line are shown, and how many of them before what was found.
+const LONGEST_LINE: usize = 400;
+const BEFORE: usize = 120;
+/// The longest pattern, in bytes.
+const LONGEST_PATTERN: usize = 4096;
+/// How large a regular expression may become, and what it may keep while it runs.
+const REGEX_SIZE: usize = 1024 * 1024;
+const REGEX_CACHE: usize = 8 * 1024 * 1024;
+
+/// A line that was found.
+#[derive(Debug, Serialize)]
+struct Match {
+    path: String,
+    line: usize,
+    text: String,
+}
+
+pub(super) fn search_text(
+    cabinet: &Cabinet,
+    input: &Input,
+    stop: &Stop,
+) -> Result<Outcome, String> {
+    let pattern = input.text("pattern")?;
+    let path = input.optional_text("path")?.unwrap_or(".");
+    let needle = Needle::read(pattern, input.flag("regex")?, input.flag("ignoreCase")?)
+        .map_err(|why| cannot("search for", pattern, why))?;
+    let glob = input.optional_text("glob")?;
+    let only = glob
+        .map(|glob| filter(glob).map_err(|why| cannot("use the glob", glob, why)))
+        .transpose()?;
+    let most = input.count("maxResults")?.unwrap_or(USUAL_RESULTS).min(MOST_RESULTS);
+    let includes_ignored = input.flag("includeIgnored")?;
+    let mut search = Search::new(cabinet, needle, only, most, stop);
+    let left = cabinet
+        .roots
+        .locate(path)
+        .and_then(|place| search.run(&place, path, includes_ignored))
+        .map_err(|why| cannot("search", path, why))?;
+    let truncated = search.is_full || left.ended.is_some();
+    let text = search.told(pattern) + &left.told();
+    let result = json!({
+        "matches": search.found,
+        "searched": search.searched,
+        "truncated": truncated,
+    });
+    Ok(Outcome::done(&result, text))
+}
+
+/// What is looked for.
+enum Needle {
+    Plain(Box<Finder<'static>>),
+    Regex(Regex),
+}
+
+impl Needle {
+    fn read(pattern: &str, is_regex: bool, ignores_case: bool) -> Result<Self, String> {
+        if pattern.is_empty() || pattern.len() > LONGEST_PATTERN {
+            return Err(format!("it has to have from 1 to {LONGEST_PATTERN} bytes"));
+        }
+        if !is_regex && !ignores_case {
+            return Ok(Self::Plain(Box::new(Finder::new(pattern).into_owned())));
+        }
+        let escaped = if is_regex { pattern.to_owned() } else { regex::escape(pattern) };
+        RegexBuilder::new(&escaped)
+            .multi_line(true)
+            .crlf(true)
+            .case_insensitive(ignores_case)
+            .size_limit(REGEX_SIZE)
+            .dfa_size_limit(REGEX_CACHE)
+            .build()
+            .map(Self::Regex)
+            .map_err(|error| format!("{error}: correct it, or leave `regex` out"))
+    }
+
+    fn find(&self, text: &[u8], from: usize) -> Option<usize> {
+        match self {
+            Self::Plain(finder) => finder.find(&text[from..]).map(|at| from + at),
+            Self::Regex(regex) => regex.find_at(text, from).map(|found| found.start()),
+        }
+    }
+}
+
+struct Search<'a> {
+    cabinet: &'a Cabinet,
+    needle: Needle,
+    only: Option<Vec<Pattern>>,
+    most: u64,
+    stop: &'a Stop,
+    until: Instant,
+    found: Vec<Match>,
+    /// How many bytes are left for the model.
+    room: usize,
+    searched: usize,
+    /// Files that were left out: too large, binary, not to be read.
+    large: usize,
+    binary: usize,
+    unread: usize,
+    is_full: bool,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        cabinet: &'a Cabinet,
+        needle: Needle,
+        only: Option<Vec<Pattern>>,
+        most: u64,
+        stop: &'a Stop,
+    ) -> Self {
+        Self {
+            cabinet,
+            needle,
+            only,
+            most,
+            stop,
+            until: Instant::now() + MOST_TIME,
+            found: Vec::new(),
+            room: cabinet.limits.max_result,
+            searched: 0,
+            large: 0,
+            binary: 0,
+            unread: 0,
+            is_full: false,
+        }
+    }
+
+    fn run(&mut self, place: &Place<'_>, path: &str, all: bool) -> Result<Left, String> {
+        match place.kind().map_err(why)? {
+            Kind::Folder => {
+                let base = below(path, "");
+                Walk::new(place, all, self.stop)?.run(&mut |entry| self.visit(entry, &base))
+            }
+            Kind::File => {
+                let (file, _) = place.file()?;
+                let most = self.cabinet.limits.max_file;
+                let bytes = whole(file, most)?
+                    .ok_or_else(|| format!("it has more than {most} bytes, the limit"))?;
+                self.file(&bytes, path.as_bytes());
+                Ok(Left::default())
+            }
+            other => Err(other.refusal().to_owned()),
+        }
+    }
+
+    fn visit(&mut self, entry: &Entry<'_>, base: &str) -> Next {
+        let fits = |only: &Vec<Pattern>| only.iter().any(|pattern| pattern.fits(entry.path));
+        if entry.kind != Kind::File || !self.only.as_ref().is_none_or(fits) {
+            return Next::On;
+        }
+        match child(entry.folder, entry.name).and_then(|(file, stat)| {
+            let most = self.cabinet.limits.max_file;
+            let is_large = u64::try_from(stat.st_size).is_ok_and(|size| size > most);
+            if is_large { Ok(None) } else { whole(file, most) }
+        }) {
+            Ok(Some(bytes)) => {
+                let mut path = base.as_bytes().to_vec();
+                path.extend_from_slice(entry.bytes);
+                self.file(&bytes, &path);
+            }
+            Ok(None) => self.large += 1,
+            Err(_) => self.unread += 1,
+        }
+        if self.is_full { Next::Enough } else { Next::On }
+    }
+
+    /// Looks through one file.
+    fn file(&mut self, bytes: &[u8], path: &[u8]) {
+        if memchr(0, bytes).is_some() {
+            self.binary += 1;
+            return;
+        }
+        self.searched += 1;
+        let (mut from, mut line, mut counted) = (0, 1, 0);
+        while from < bytes.len() && !self.stop.is_set() {
+            if Instant::now() > self.until {
+                self.is_full = true;
+                return;
+            }
+            let Some(at) = self.needle.find(bytes, from).filter(|at| *at < bytes.len()) else {
+                return;
+            };
+            line += memchr_iter(b'\n', &bytes[counted..at]).count();
+            counted = at;
+            let start = memrchr(b'\n', &bytes[..at]).map_or(0, |at| at + 1);
+            let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
+            if !self.take(path, line, &bytes[start..end], at - start) {
+                return;
+            }
+            from = end + 1;
+        }
+    }
+
+    fn take(&mut self, path: &[u8], line: usize, text: &[u8], at: usize) -> bool {
+        let path = shown(path).into_owned();
+        let text = excerpt(text, at);
+        let length = path.len() + text.len() + 24;
+        if self.found.len() as u64 >= self.most || length > self.room {
+            self.is_full = true;
+            return false;
+        }
+        self.room -= length;
+        self.found.push(Match { path, line, text });
+        true
+    }
+
+    /// What was found, for the model.
+    fn told(&self, pattern: &str) -> String {
+        let lines: Vec<String> =
+            self.found.iter().map(|m| format!("{}:{}:{}", m.path, m.line, m.text)).collect();
+        let mut out = lines.join("\n");
+        if lines.is_empty() {
+            let shown = shown(pattern.as_bytes());
+            out = format!("{shown} stands in none of the {} files searched", self.searched);
+        }
+        if self.is_full {
+            out += "\n[there are more: search a folder, or for something rarer]";
+        }
+        for (count, what) in [
+            (self.large, "are too large"),
+            (self.binary, "are binary"),
+            (self.unread, "could not be read"),
+        ] {
+            if count > 0 {
+                out = format!("{out}\n[{count} files were left out: they {what}]");
+            }
+        }
+        out
+    }
+}
+
+/// A line as it is shown; of a long one the part around what was found at `at`.
+fn excerpt(line: &[u8], at: usize) -> String {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.len() <= LONGEST_LINE {
+        return String::from_utf8_lossy(line).into_owned();
+    }
+    let is_middle = |at: usize| line.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    let mut start = at.saturating_sub(BEFORE).min(line.len() - LONGEST_LINE);
+    let mut end = start + LONGEST_LINE;
+    while is_middle(start) {
+        start += 1;
+    }
+    while is_middle(end) {
+        end -= 1;
+    }
+    let (before, after) =
+        (if start > 0 { "…" } else { "" }, if end < line.len() { "…" } else { "" });
+    format!("{before}{}{after}", String::from_utf8_lossy(&line[start..end.max(start)]))
+}

@@ -1,0 +1,243 @@
+//! The walk of a search: from handle to handle, never through a link, and with bounds.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, statat};
+use rustix::io::{Errno, dup};
+
+use super::Stop;
+use super::beneath::{Place, descend};
+use super::ignored::Ignored;
+use super::list;
+use super::why::{Kind, why};
+
+/// How many folders within each other are searched; each costs a handle.
+pub(super) const MOST_DEPTH: usize = 64;
+/// How many entries one search looks at.
+pub(super) const MOST_ENTRIES: usize = 500_000;
+/// How long one search takes.
+pub(super) const MOST_TIME: Duration = Duration::from_secs(20);
+
+/// Something that was found on the way.
+pub(super) struct Entry<'a> {
+    /// The folder in which it is.
+    pub(super) folder: BorrowedFd<'a>,
+    pub(super) name: &'a OsStr,
+    /// The names from the folder in which the search began.
+    pub(super) path: &'a [&'a str],
+    /// The path from there.
+    pub(super) bytes: &'a [u8],
+    pub(super) kind: Kind,
+}
+
+/// How the walk goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Into the folder, if it is one.
+    On,
+    /// Not into the folder.
+    Past,
+    /// Not at all: enough was found.
+    Enough,
+}
+
+/// What was left out.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Left {
+    /// The walk ended before its end, and why.
+    pub(super) ended: Option<&'static str>,
+    /// Folders that lie too deep.
+    pub(super) deep: usize,
+    /// Folders on which another file system is mounted.
+    pub(super) mounted: usize,
+    /// Folders that could not be read, or not wholly.
+    pub(super) unread: usize,
+}
+
+/// One folder on the way down.
+struct Level {
+    folder: OwnedFd,
+    names: std::vec::IntoIter<(CString, Kind)>,
+    /// How long the path to it is.
+    length: usize,
+    ignored: Ignored,
+}
+
+/// A walk through what is beneath a folder.
+pub(super) struct Walk<'a> {
+    stop: &'a Stop,
+    includes_ignored: bool,
+    until: Instant,
+    seen: usize,
+    /// What the ignore files above the start say, from the top, each with the names that lead
+    /// from it to the start.
+    above: Vec<(Vec<String>, Ignored)>,
+    levels: Vec<Level>,
+    /// The path of what is looked at, from the start.
+    path: Vec<u8>,
+    /// Its names, as text.
+    names: Vec<String>,
+    left: Left,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        place: &Place<'_>,
+        includes_ignored: bool,
+        stop: &'a Stop,
+    ) -> Result<Self, String> {
+        let start = place.folder().map_err(why)?;
+        let mut walk = Self {
+            stop,
+            includes_ignored,
+            until: Instant::now() + MOST_TIME,
+            seen: 0,
+            above: if includes_ignored { Vec::new() } else { above(place) },
+            levels: Vec::new(),
+            path: Vec::new(),
+            names: Vec::new(),
+            left: Left::default(),
+        };
+        walk.enter(start).map_err(why)?;
+        Ok(walk)
+    }
+
+    /// Shows every entry to `visit`, a folder before what is in it, in the order of their names.
+    pub(super) fn run(mut self, visit: &mut dyn FnMut(&Entry<'_>) -> Next) -> Result<Left, String> {
+        while let Some(level) = self.levels.last_mut() {
+            let Some((name, kind)) = level.names.next() else {
+                self.levels.pop();
+                continue;
+            };
+            self.path.truncate(level.length);
+            self.names.truncate(self.levels.len() - 1);
+            self.stop.check()?;
+            if !self.may_go_on() || self.step(&name, kind, visit) == Next::Enough {
+                break;
+            }
+        }
+        Ok(self.left)
+    }
+
+    fn may_go_on(&mut self) -> bool {
+        self.seen += 1;
+        if self.seen > MOST_ENTRIES {
+            self.left.ended = Some("it has more entries than one search looks at");
+        } else if Instant::now() > self.until {
+            self.left.ended = Some("it takes too long");
+        }
+        self.left.ended.is_none()
+    }
+
+    fn step(&mut self, name: &CStr, kind: Kind, visit: &mut dyn FnMut(&Entry<'_>) -> Next) -> Next {
+        let Some(level) = self.levels.last() else { return Next::Enough };
+        let name = OsStr::from_bytes(name.to_bytes());
+        let kind = if kind == Kind::Other { known(level.folder.as_fd(), name) } else { kind };
+        if !self.path.is_empty() {
+            self.path.push(b'/');
+        }
+        self.path.extend_from_slice(name.as_bytes());
+        self.names.push(name.to_string_lossy().into_owned());
+        let path: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        if !self.includes_ignored && (name == ".git" || self.is_ignored(&path, kind)) {
+            return Next::Past;
+        }
+        let folder = level.folder.as_fd();
+        let next = visit(&Entry { folder, name, path: &path, bytes: &self.path, kind });
+        if next == Next::On && kind == Kind::Folder {
+            self.go_down(name);
+        }
+        next
+    }
+
+    fn is_ignored(&self, path: &[&str], kind: Kind) -> bool {
+        let is_folder = kind == Kind::Folder;
+        let below = self.levels.iter().enumerate().rev();
+        let mut below = below.filter_map(|(depth, l)| l.ignored.says(&path[depth..], is_folder));
+        let mut above = self.above.iter().rev().filter_map(|(names, ignored)| {
+            let whole: Vec<&str> =
+                names.iter().map(String::as_str).chain(path.iter().copied()).collect();
+            ignored.says(&whole, is_folder)
+        });
+        below.next().or_else(|| above.next()).unwrap_or(false)
+    }
+
+    fn go_down(&mut self, name: &OsStr) {
+        if self.levels.len() >= MOST_DEPTH {
+            self.left.deep += 1;
+            return;
+        }
+        let Some(level) = self.levels.last() else { return };
+        match descend(level.folder.as_fd(), name).and_then(|folder| self.enter(folder)) {
+            Err(Errno::XDEV) => self.left.mounted += 1,
+            // Somebody removed it or put a link in its place.
+            Ok(()) | Err(Errno::NOENT | Errno::LOOP | Errno::NOTDIR) => {}
+            Err(_) => self.left.unread += 1,
+        }
+    }
+
+    fn enter(&mut self, folder: OwnedFd) -> Result<(), Errno> {
+        let (names, are_all) = list::names(dup(&folder)?)?;
+        self.left.unread += usize::from(!are_all);
+        let ignored =
+            if self.includes_ignored { Ignored::default() } else { Ignored::of(folder.as_fd()) };
+        let names = names.into_iter();
+        self.levels.push(Level { folder, names, length: self.path.len(), ignored });
+        Ok(())
+    }
+}
+
+/// What an entry is of which its folder does not say it.
+fn known(folder: BorrowedFd<'_>, name: &OsStr) -> Kind {
+    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_or(Kind::Other, |stat| Kind::of(&stat))
+}
+
+/// What the ignore files say in the folders above, up to the allowed one.
+fn above(place: &Place<'_>) -> Vec<(Vec<String>, Ignored)> {
+    let names: Vec<String> =
+        place.rest.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+    let at = |depth: usize| {
+        let rest = place.rest.iter().take(depth).collect();
+        let folder = Place { rest, ..place.clone() }.folder().ok()?;
+        Some((names[depth..].to_vec(), Ignored::of(folder.as_fd())))
+    };
+    (0..names.len()).filter_map(at).collect()
+}
+
+/// What stands before the paths that are found in `path`, so that they can be used as they are.
+pub(super) fn below(path: &str, prefix: &str) -> String {
+    let mut base = String::new();
+    for part in [path.trim_start_matches("./"), prefix] {
+        if !matches!(part, "" | ".") {
+            base.push_str(part);
+            if !part.ends_with('/') {
+                base.push('/');
+            }
+        }
+    }
+    base
+}
+
+impl Left {
+    /// What was left out, for the model.
+    pub(super) fn told(&self) -> String {
+        let mut told = Vec::new();
+        let mut tell = |text: String| told.push(format!("\n[{text}]"));
+        if let Some(why) = self.ended {
+            tell(format!("the search ended early, as {why}: search a folder in it"));
+        }
+        if self.deep > 0 {
+            tell(format!("{} folders lie deeper than {MOST_DEPTH}: search in one", self.deep));
+        }
+        if self.mounted > 0 {
+            tell(format!("{} mounted folders were not searched: search in one", self.mounted));
+        }
+        if self.unread > 0 {
+            tell(format!("{} folders could not be read wholly", self.unread));
+        }
+        told.concat()
+    }
+}

@@ -1,0 +1,57 @@
+//! `write_file`: a whole file at once.
+
+use std::sync::PoisonError;
+
+use serde_json::json;
+
+use super::draft::Draft;
+use super::input::Input;
+use super::name::shown;
+use super::target::Target;
+use super::why::cannot;
+use super::{Cabinet, Stop};
+use crate::tool::Outcome;
+
+pub(super) fn write_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Outcome, String> {
+    let (path, content) = (input.text("path")?, input.text("content")?);
+    let is_new = write(cabinet, path, content, stop).map_err(|why| cannot("write", path, why))?;
+    let (bytes, lines) = (content.len(), content.lines().count());
+    let did = if is_new { "created" } else { "replaced" };
+    Ok(Outcome::done(
+        &json!({ "path": path, "created": is_new, "bytes": bytes, "lines": lines }),
+        format!("{did} {} ({bytes} bytes, {lines} lines)", shown(path.as_bytes())),
+    ))
+}
+
+/// Writes it, and says whether it was not there before.
+fn write(cabinet: &Cabinet, path: &str, content: &str, stop: &Stop) -> Result<bool, String> {
+    check_size(content.len(), cabinet)?;
+    let place = cabinet.roots.locate(path)?;
+    names_a_file(path)?;
+    // A thread that broke off while it held the lock has left no file half written.
+    let _writing = cabinet.writing.lock().unwrap_or_else(PoisonError::into_inner);
+    let target = Target::find(&place, true)?;
+    let mut draft = Draft::new(&target)?;
+    draft.write(content.as_bytes(), stop)?;
+    stop.check()?;
+    draft.publish(&target)?;
+    let is_new = target.old.is_none();
+    target.keep();
+    Ok(is_new)
+}
+
+/// A path that ends in `/` means a folder, whatever is there.
+pub(super) fn names_a_file(path: &str) -> Result<(), String> {
+    if path.is_empty() || path.ends_with('/') {
+        return Err("it names no file: give the path of a file".to_owned());
+    }
+    Ok(())
+}
+
+pub(super) fn check_size(bytes: usize, cabinet: &Cabinet) -> Result<(), String> {
+    let most = cabinet.limits.max_file;
+    if bytes as u64 > most {
+        return Err(format!("it would have {bytes} bytes, and {most} are allowed: write less"));
+    }
+    Ok(())
+}
