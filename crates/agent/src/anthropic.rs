@@ -1,0 +1,163 @@
+//! The engine for the Messages API.
+//!
+//! One answer is one streamed request. The request is written from the [`Call`] without a tree of
+//! JSON in between (`request`), the bytes that come are cut into events (`sse`), and these become
+//! pieces (`stream`); all three are pure. What is around them (`answer`, `client`) waits, and
+//! tells in words what went wrong (`fault`).
+//!
+//! The environment is not read here: no key, no address, no proxy comes from it.
+
+mod address;
+mod answer;
+mod client;
+mod event;
+mod fault;
+mod request;
+mod sse;
+mod stream;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::HeaderValue;
+
+use crate::engine::{Answer, Call, Engine};
+use address::Address;
+use answer::Reply;
+use client::Lazy;
+use fault::Faults;
+
+/// Where the Messages API is unless it is set otherwise.
+pub const API_URL: &str = "https://api.anthropic.com";
+
+/// After so long without a byte an answer is given up, unless it is set otherwise.
+pub const IDLE: Duration = Duration::from_mins(2);
+
+/// The longest key.
+const LONGEST_KEY: usize = 4096;
+
+/// What the engine is told at its start.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where the API is, such as [`API_URL`]; a path, a slash or `/v1` at its end may be there.
+    pub base_url: String,
+    /// The key.
+    pub key: Key,
+    /// The model, as the provider names it.
+    pub model: String,
+    /// The address of an HTTP proxy on the way there.
+    pub proxy: Option<String>,
+    /// After so long without a byte an answer is given up.
+    pub idle: Duration,
+}
+
+impl Settings {
+    /// The usual settings.
+    #[must_use]
+    pub fn new(key: Key, model: impl Into<String>) -> Self {
+        let (base_url, model) = (API_URL.to_owned(), model.into());
+        Self { base_url, key, model, proxy: None, idle: IDLE }
+    }
+}
+
+/// A key of the API. It is shown nowhere.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(Arc<str>);
+
+impl Key {
+    /// Takes the key as the provider gave it; blanks around it are passed over.
+    pub fn new(text: &str) -> Result<Self, BadKey> {
+        let text = text.trim();
+        if text.is_empty()
+            || text.len() > LONGEST_KEY
+            || !text.bytes().all(|b| b.is_ascii_graphic())
+        {
+            return Err(BadKey);
+        }
+        Ok(Self(text.into()))
+    }
+
+    fn text(&self) -> &str {
+        &self.0
+    }
+
+    fn header(&self) -> HeaderValue {
+        // Every key that was taken is one.
+        let mut value =
+            HeaderValue::from_str(&self.0).unwrap_or_else(|_| HeaderValue::from_static(""));
+        value.set_sensitive(true);
+        value
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+/// A text that is no key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the API key is not one: it is a single word of plain characters; copy it again from the \
+     provider into ANTHROPIC_API_KEY"
+)]
+pub struct BadKey;
+
+/// Settings with which no engine can be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadSettings(String);
+
+/// The engine.
+#[derive(Debug)]
+pub struct Anthropic {
+    line: Arc<Line>,
+}
+
+/// What all answers share.
+#[derive(Debug)]
+struct Line {
+    settings: Settings,
+    address: Address,
+    client: Lazy,
+    faults: Arc<Faults>,
+}
+
+impl Anthropic {
+    /// Checks the settings. Nothing is connected or read from the disk before the first answer.
+    pub fn new(settings: Settings) -> Result<Self, BadSettings> {
+        if settings.model.trim().is_empty() {
+            return Err(BadSettings("No model is set: name one in ANTHROPIC_MODEL".to_owned()));
+        }
+        let address = Address::read(&settings.base_url).map_err(BadSettings)?;
+        let client = Lazy::new(&address, settings.proxy.as_deref()).map_err(BadSettings)?;
+        let faults = Arc::new(Faults::new(address.origin.clone(), settings.key.clone()));
+        Ok(Self { line: Arc::new(Line { settings, address, client, faults }) })
+    }
+
+    /// Makes the HTTP client, which the first answer does otherwise: with TLS the root certificates
+    /// are read from the disk. To be called off the path to anything that somebody waits for.
+    pub fn warm(&self) {
+        // An error is told by the answer that meets it.
+        let _ = self.line.client.get(&self.line.faults);
+    }
+}
+
+impl Engine for Anthropic {
+    fn name(&self) -> &'static str {
+        "anthropic"
+    }
+
+    fn model(&self) -> &str {
+        &self.line.settings.model
+    }
+
+    fn answer(&self, call: Call) -> Box<dyn Answer> {
+        Box::new(Reply::new(Arc::clone(&self.line), call))
+    }
+}
+
+#[cfg(test)]
+mod tests;

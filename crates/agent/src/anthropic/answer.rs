@@ -1,0 +1,217 @@
+//! One answer over HTTP: the request, the bytes that come, and what ends it.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use reqwest::header::{self, HeaderMap, HeaderValue};
+use reqwest::{Response, StatusCode};
+use tokio::runtime::Handle;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::Line;
+use super::request;
+use super::sse::Sse;
+use super::stream::Stream;
+use crate::Later;
+use crate::engine::{Answer, Call, EngineError, Piece};
+
+/// The version of the API: the one that every server of it serves.
+const VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
+/// How much is read of the body of an error, and of what follows the end of an answer.
+const LONGEST_REST: usize = 64 * 1024;
+/// How long the body of an error may take.
+const ERROR_TIME: Duration = Duration::from_secs(5);
+/// So many pieces are handed over at once, and no more than one chunk's on top.
+const MOST_PIECES: usize = 4096;
+/// How long what follows the end of an answer may take.
+const REST_TIME: Duration = Duration::from_secs(2);
+
+/// An answer on its way.
+pub(super) struct Reply {
+    state: State,
+    /// What has come and was not handed over: a caller that stops waiting loses nothing.
+    ready: Vec<Piece>,
+}
+
+enum State {
+    Asking(Later<'static, Result<Reading, EngineError>>),
+    Reading(Box<Reading>),
+    Failed(EngineError),
+    Ended,
+}
+
+/// An answer that has begun.
+struct Reading {
+    line: Arc<Line>,
+    response: Response,
+    sse: Sse,
+    stream: Stream,
+    /// Since when nothing has come although somebody waits.
+    waiting: Option<Instant>,
+}
+
+impl Reply {
+    pub(super) fn new(line: Arc<Line>, call: Call) -> Self {
+        Self { state: State::Asking(Box::pin(ask(line, call))), ready: Vec::new() }
+    }
+
+    /// Waits until there is something to hand over. What came before a failure is handed over
+    /// first.
+    async fn fill(&mut self) -> Result<bool, EngineError> {
+        while self.ready.is_empty() {
+            let after = match &mut self.state {
+                State::Ended => return Ok(false),
+                State::Failed(error) => return Err(error.clone()),
+                State::Asking(request) => match request.await {
+                    Ok(reading) => Some(State::Reading(Box::new(reading))),
+                    Err(error) => Some(State::Failed(error)),
+                },
+                State::Reading(reading) => match reading.read(&mut self.ready).await {
+                    Ok(true) => None,
+                    Ok(false) => Some(State::Ended),
+                    Err(error) => Some(State::Failed(error)),
+                },
+            };
+            if let Some(after) = after
+                && let State::Reading(reading) = std::mem::replace(&mut self.state, after)
+                && matches!(self.state, State::Ended)
+            {
+                reading.read_away();
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Answer for Reply {
+    fn next<'a>(&'a mut self, into: &'a mut Vec<Piece>) -> Later<'a, Result<bool, EngineError>> {
+        Box::pin(async move {
+            let goes_on = self.fill().await?;
+            if into.is_empty() {
+                std::mem::swap(into, &mut self.ready);
+            } else {
+                into.append(&mut self.ready);
+            }
+            Ok(goes_on)
+        })
+    }
+}
+
+impl Reading {
+    /// Waits for bytes and takes them, with all others that have arrived. `false` after the end.
+    async fn read(&mut self, into: &mut Vec<Piece>) -> Result<bool, EngineError> {
+        let idle = self.line.settings.idle;
+        let since = *self.waiting.get_or_insert_with(Instant::now);
+        let chunk = timeout_at(since + idle, self.response.chunk()).await;
+        let chunk = chunk.map_err(|_| self.line.faults.stalled(idle))?;
+        self.waiting = None;
+        self.accept(chunk, into)?;
+        while !self.stream.is_whole()
+            && into.len() < MOST_PIECES
+            && let Some(chunk) = self.chunk_at_hand().await
+        {
+            self.accept(chunk, into)?;
+        }
+        Ok(!self.stream.is_whole())
+    }
+
+    fn accept(
+        &mut self,
+        chunk: reqwest::Result<Option<impl AsRef<[u8]>>>,
+        into: &mut Vec<Piece>,
+    ) -> Result<(), EngineError> {
+        match chunk {
+            Ok(Some(bytes)) => self.take(bytes.as_ref(), into),
+            Ok(None) => Err(self.line.faults.cut(None)),
+            Err(error) => Err(self.line.faults.cut(Some(error))),
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
+        self.sse.push(bytes);
+        loop {
+            match self.sse.next_event() {
+                Ok(Some(event)) => self.stream.take(event.name, event.data, into)?,
+                Ok(None) => return Ok(()),
+                Err(_) => return Err(self.line.faults.nonsense("an event is too long")),
+            }
+        }
+    }
+
+    /// A chunk that has arrived already. The connection is another task that hands over one chunk
+    /// at a time, so it is let run once before the answer is no.
+    async fn chunk_at_hand(&mut self) -> Option<reqwest::Result<Option<impl AsRef<[u8]> + use<>>>> {
+        let mut chunk = pin!(self.response.chunk());
+        let mut has_waited = false;
+        poll_fn(|context| match chunk.as_mut().poll(context) {
+            Poll::Ready(chunk) => Poll::Ready(Some(chunk)),
+            Poll::Pending if has_waited => Poll::Ready(None),
+            Poll::Pending => {
+                has_waited = true;
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        })
+        .await
+    }
+
+    /// Reads what follows the end of the answer, which is next to nothing: a connection that is
+    /// left in the middle cannot be used again.
+    fn read_away(mut self) {
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move {
+                let mut rest = Vec::new();
+                let _ = timeout(REST_TIME, collect(&mut self.response, &mut rest)).await;
+            });
+        }
+    }
+}
+
+/// Sends the request and waits until the answer begins.
+async fn ask(line: Arc<Line>, call: Call) -> Result<Reading, EngineError> {
+    let body = request::body(&call, &line.settings.model)?;
+    drop(call);
+    if line.client.is_slow() {
+        let line = Arc::clone(&line);
+        // Without the thread it is made below, on this one.
+        let _ = tokio::task::spawn_blocking(move || line.client.get(&line.faults).is_ok()).await;
+    }
+    let request = line
+        .client
+        .get(&line.faults)?
+        .post(line.address.messages.clone())
+        .header("x-api-key", line.settings.key.header())
+        .header("anthropic-version", VERSION)
+        .header(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))
+        .body(body);
+    let idle = line.settings.idle;
+    let response = timeout(idle, request.send()).await.map_err(|_| line.faults.stalled(idle))?;
+    let mut response = response.map_err(|error| line.faults.network(error))?;
+    if response.status() != StatusCode::OK || !is_stream(response.headers()) {
+        // What cannot be read of the reason is left out.
+        let mut body = Vec::new();
+        let _ = timeout(ERROR_TIME, collect(&mut response, &mut body)).await;
+        return Err(line.faults.status(response.status(), response.headers(), &body));
+    }
+    let stream = Stream::new(Arc::clone(&line.faults));
+    Ok(Reading { line, response, sse: Sse::new(), stream, waiting: None })
+}
+
+fn is_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"))
+}
+
+/// Reads a body as far as [`LONGEST_REST`].
+async fn collect(response: &mut Response, into: &mut Vec<u8>) {
+    while let Ok(Some(chunk)) = response.chunk().await {
+        let room = LONGEST_REST - into.len();
+        into.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        if into.len() == LONGEST_REST {
+            return;
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The HTTP client, made when it is first needed.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use reqwest::{Client, Proxy, Url, redirect};
+
+use super::address::Address;
+use super::fault::Faults;
+use crate::engine::EngineError;
+
+/// How long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Connections are checked this often while nothing passes.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// A client that is made at its first use: reading the root certificates takes a while.
+#[derive(Debug)]
+pub(super) struct Lazy {
+    proxy: Option<Proxy>,
+    /// Whether nothing on the way speaks TLS.
+    is_plain: bool,
+    client: OnceLock<Result<Client, EngineError>>,
+}
+
+impl Lazy {
+    /// Fails for a proxy that is none. What it is is not told: it may hold a password.
+    pub(super) fn new(address: &Address, proxy: Option<&str>) -> Result<Self, String> {
+        let is_plain = |url: &Url| url.scheme() == "http";
+        let mut way = is_plain(&address.messages);
+        let read = |text: &str| {
+            way &= Url::parse(text).is_ok_and(|url| is_plain(&url));
+            Proxy::all(text).map_err(|_| {
+                "The proxy is not the address of one; it looks like http://localhost:3128"
+                    .to_owned()
+            })
+        };
+        let proxy = proxy.map(read).transpose()?;
+        Ok(Self { proxy, is_plain: way, client: OnceLock::new() })
+    }
+
+    /// Whether making the client would take a while.
+    pub(super) fn is_slow(&self) -> bool {
+        !self.is_plain && self.client.get().is_none()
+    }
+
+    /// The client, which is made now if it has not been.
+    pub(super) fn get(&self, faults: &Faults) -> Result<&Client, EngineError> {
+        let client = self.client.get_or_init(|| self.make().map_err(|e| faults.no_client(e)));
+        client.as_ref().map_err(Clone::clone)
+    }
+
+    fn make(&self) -> reqwest::Result<Client> {
+        // An error means that there is a provider already, which serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut client = Client::builder()
+            .user_agent(concat!("callgate/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT)
+            .tcp_keepalive(KEEPALIVE)
+            // A redirect would carry the key somewhere else.
+            .redirect(redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .no_proxy();
+        if self.is_plain {
+            // Nothing will be verified, so no root certificate is read.
+            client = client.tls_certs_only([]);
+        }
+        if let Some(proxy) = &self.proxy {
+            client = client.proxy(proxy.clone());
+        }
+        client.build()
+    }
+}

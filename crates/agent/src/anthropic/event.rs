@@ -1,0 +1,158 @@
+//! The events of a streamed answer, as far as they are read. What is not named here is passed
+//! over, and what is missing is empty.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::engine::Usage;
+
+/// Something that says what kind it is.
+#[derive(Deserialize)]
+pub(super) struct Kind<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Cow<'a, str>,
+}
+
+/// `content_block_delta`: nearly all events are this.
+#[derive(Deserialize)]
+pub(super) struct Delta<'a> {
+    #[serde(default)]
+    pub(super) index: u64,
+    #[serde(borrow)]
+    pub(super) delta: Change<'a>,
+}
+
+/// What is appended to a block.
+#[derive(Deserialize)]
+pub(super) struct Change<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(super) text: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(super) thinking: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(super) signature: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(super) partial_json: Cow<'a, str>,
+}
+
+/// `content_block_delta` of a kind that is not known.
+#[derive(Deserialize)]
+pub(super) struct OddDelta<'a> {
+    #[serde(borrow)]
+    pub(super) delta: Kind<'a>,
+}
+
+/// `content_block_start`.
+#[derive(Deserialize)]
+pub(super) struct Start<'a> {
+    #[serde(default)]
+    pub(super) index: u64,
+    /// A block that is not known may look like anything.
+    #[serde(borrow)]
+    pub(super) content_block: &'a RawValue,
+}
+
+/// A block of a known kind as it begins.
+#[derive(Deserialize)]
+pub(super) struct Begun<'a> {
+    #[serde(default)]
+    pub(super) text: String,
+    #[serde(default)]
+    pub(super) thinking: String,
+    #[serde(default)]
+    pub(super) signature: String,
+    #[serde(default)]
+    pub(super) data: String,
+    #[serde(default)]
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) name: String,
+    #[serde(borrow, default)]
+    pub(super) input: Option<&'a RawValue>,
+}
+
+/// `content_block_stop`.
+#[derive(Deserialize)]
+pub(super) struct BlockStop {
+    #[serde(default)]
+    pub(super) index: u64,
+}
+
+/// `message_start`.
+#[derive(Deserialize)]
+pub(super) struct MessageStart<'a> {
+    #[serde(borrow)]
+    pub(super) message: Costs<'a>,
+}
+
+/// Something with a `usage`.
+#[derive(Deserialize)]
+pub(super) struct Costs<'a> {
+    /// An answer does not fail for how its costs are written.
+    #[serde(borrow, default)]
+    pub(super) usage: Option<&'a RawValue>,
+}
+
+/// `message_delta`.
+#[derive(Deserialize)]
+pub(super) struct MessageDelta<'a> {
+    pub(super) delta: End,
+    #[serde(borrow, default)]
+    pub(super) usage: Option<&'a RawValue>,
+}
+
+/// How a message ends.
+#[derive(Deserialize)]
+pub(super) struct End {
+    #[serde(default)]
+    pub(super) stop_reason: Option<String>,
+}
+
+/// `error`, in a stream and as the body of an HTTP error.
+#[derive(Deserialize)]
+pub(super) struct Failure {
+    pub(super) error: Said,
+}
+
+/// What the API says about an error.
+#[derive(Deserialize)]
+pub(super) struct Said {
+    #[serde(default, rename = "type")]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) message: String,
+}
+
+/// Tokens, counted from the message's beginning; what is not told has not changed.
+#[derive(Deserialize)]
+struct Counts {
+    #[serde(rename = "input_tokens")]
+    input: Option<u64>,
+    #[serde(rename = "output_tokens")]
+    output: Option<u64>,
+    #[serde(rename = "cache_read_input_tokens")]
+    cache_read: Option<u64>,
+    #[serde(rename = "cache_creation_input_tokens")]
+    cache_write: Option<u64>,
+}
+
+/// Takes what `json` tells into `usage`. Whether there was anything.
+pub(super) fn count(json: Option<&RawValue>, usage: &mut Usage) -> bool {
+    let Some(counts) = json.and_then(|json| serde_json::from_str::<Counts>(json.get()).ok()) else {
+        return false;
+    };
+    let told = [
+        (counts.input, &mut usage.input),
+        (counts.output, &mut usage.output),
+        (counts.cache_read, &mut usage.cache_read),
+        (counts.cache_write, &mut usage.cache_write),
+    ];
+    for (count, place) in told {
+        *place = count.unwrap_or(*place);
+    }
+    true
+}

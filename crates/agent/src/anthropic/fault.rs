@@ -1,0 +1,148 @@
+//! What went wrong, in words for a person: what could not be done and what to do next. Nothing
+//! that is made here holds the key.
+
+mod network;
+mod status;
+
+use std::fmt::{self, Display};
+use std::time::Duration;
+
+use callgate_rules::mask;
+
+use super::Key;
+use super::event::Said;
+use crate::engine::{EngineError, Trouble};
+
+/// How much of the server's own words is told, in characters.
+const LONGEST_QUOTE: usize = 300;
+
+/// Makes the errors of one server.
+pub(super) struct Faults {
+    /// The server, such as `https://api.anthropic.com`.
+    origin: String,
+    key: Key,
+}
+
+impl fmt::Debug for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Faults").field("origin", &self.origin).finish_non_exhaustive()
+    }
+}
+
+impl Faults {
+    pub(super) fn new(origin: String, key: Key) -> Self {
+        Self { origin, key }
+    }
+
+    /// What came makes no sense.
+    pub(super) fn nonsense(&self, why: impl Display) -> EngineError {
+        let (origin, why) = (&self.origin, self.quoted(&why.to_string()));
+        fault(
+            Trouble::Nonsense,
+            format!(
+                "The answer of {origin} makes no sense: {why}. Check that ANTHROPIC_BASE_URL is \
+                 the address of a Messages API"
+            ),
+        )
+    }
+
+    /// The answer ended before its end.
+    pub(super) fn cut(&self, why: Option<reqwest::Error>) -> EngineError {
+        let why = why.map(|error| format!(" ({})", self.quoted(&network::reason(error).1)));
+        let (origin, why) = (&self.origin, why.unwrap_or_default());
+        fault(
+            Trouble::Cut,
+            format!("The answer of {origin} broke off before its end{why}. Try again"),
+        )
+    }
+
+    /// Nothing came for too long.
+    pub(super) fn stalled(&self, idle: Duration) -> EngineError {
+        let (origin, idle) = (&self.origin, idle.as_secs_f32());
+        fault(
+            Trouble::Stalled,
+            format!("Nothing came from {origin} for {idle} s. Check the network and try again"),
+        )
+    }
+
+    /// The server said in the middle of an answer that it failed.
+    pub(super) fn said(&self, said: &Said) -> EngineError {
+        let kind = trouble(&said.kind).unwrap_or(Trouble::Server);
+        let (origin, words) = (&self.origin, self.words(&said.kind, &said.message));
+        let next = next(kind, None, None);
+        fault(kind, format!("{origin} broke off the answer{words}. {next}"))
+    }
+
+    /// Nothing can be asked, for a reason of our own.
+    pub(super) fn unable(why: &str) -> EngineError {
+        fault(Trouble::Refused, why.to_owned())
+    }
+
+    /// The kind of an error and its message, as they stand in a sentence.
+    fn words(&self, kind: &str, message: &str) -> String {
+        let kind = Some(self.quoted(kind)).filter(|kind| !kind.is_empty());
+        let message = self.quoted(message);
+        let message = message.trim_end_matches('.');
+        let kind = kind.map(|kind| format!(" ({kind})")).unwrap_or_default();
+        if message.is_empty() { kind } else { format!("{kind}: {message}") }
+    }
+
+    /// A server's words, which may be anything: on one line, not long, and without secrets.
+    fn quoted(&self, words: &str) -> String {
+        let words = words.replace(self.key.text(), "…");
+        let masked = mask::text(&words).into_shown();
+        let plain = masked.replace(char::is_control, " ");
+        let mut line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+        if let Some((at, _)) = line.char_indices().nth(LONGEST_QUOTE) {
+            line.truncate(at);
+            line.push('…');
+        }
+        line
+    }
+}
+
+fn fault(kind: Trouble, text: String) -> EngineError {
+    EngineError { kind, status: None, retry_after: None, text }
+}
+
+/// The trouble that an error type of the API stands for.
+fn trouble(kind: &str) -> Option<Trouble> {
+    Some(match kind {
+        "authentication_error" | "permission_error" => Trouble::Auth,
+        "invalid_request_error" | "not_found_error" | "request_too_large" | "billing_error" => {
+            Trouble::Refused
+        }
+        "rate_limit_error" => Trouble::RateLimit,
+        "overloaded_error" => Trouble::Overloaded,
+        "api_error" | "timeout_error" => Trouble::Server,
+        _ => return None,
+    })
+}
+
+/// What to do next.
+fn next(kind: Trouble, status: Option<u16>, wait: Option<Duration>) -> String {
+    let text = match (kind, status) {
+        (Trouble::Auth, Some(403)) => {
+            "The key may not do this: check its rights, or set another one in ANTHROPIC_API_KEY"
+        }
+        (Trouble::Auth, _) => "Set a valid key in ANTHROPIC_API_KEY",
+        (Trouble::Refused, Some(402)) => "Check the billing of the account that the key belongs to",
+        (Trouble::Refused, Some(404)) => {
+            "Check the name of the model (ANTHROPIC_MODEL) and the address (ANTHROPIC_BASE_URL)"
+        }
+        (Trouble::Refused, Some(413)) => {
+            "The conversation or its attachments are too large: send less, or begin a new one"
+        }
+        (Trouble::Refused, _) => "Change what it names; a new conversation begins without it",
+        (Trouble::RateLimit, _) => {
+            let wait = wait.map(|wait| format!(" {} s", wait.as_secs_f32())).unwrap_or_default();
+            return format!("Wait{wait} and try again");
+        }
+        (Trouble::Overloaded, _) => "It has too much to do: try again in a while",
+        _ => "It is not your doing: try again in a while",
+    };
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests;

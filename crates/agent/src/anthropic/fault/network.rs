@@ -1,0 +1,76 @@
+//! Errors of the way to the server.
+
+use std::error::Error;
+use std::io;
+
+use super::{Faults, fault};
+use crate::engine::{EngineError, Trouble};
+
+/// What a failed connection is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum About {
+    Certificates,
+    Address,
+    Other,
+}
+
+impl Faults {
+    /// The server could not be reached.
+    pub(in super::super) fn network(&self, error: reqwest::Error) -> EngineError {
+        let (about, why) = reason(error);
+        let (origin, why) = (&self.origin, self.quoted(&why));
+        let next = match about {
+            About::Certificates => {
+                "Check the clock of this machine and its root certificates (the package \
+                 ca-certificates)"
+            }
+            About::Address => "Check the address (ANTHROPIC_BASE_URL) and the network",
+            About::Other => "Check the network and try again",
+        };
+        fault(Trouble::Network, format!("{origin} cannot be reached: {why}. {next}"))
+    }
+
+    /// No connection can be made at all.
+    pub(in super::super) fn no_client(&self, error: reqwest::Error) -> EngineError {
+        let why = self.quoted(&reason(error).1);
+        fault(
+            Trouble::Network,
+            format!(
+                "No connection can be made: {why}. Are the machine's root certificates installed \
+                 (the package ca-certificates)?"
+            ),
+        )
+    }
+}
+
+/// The cause of an error in words, without the address.
+pub(super) fn reason(error: reqwest::Error) -> (About, String) {
+    let (is_dns, is_timeout) = (error.is_dns(), error.is_timeout());
+    let error = error.without_url();
+    let mut deepest: &dyn Error = &error;
+    let mut system: Option<&io::Error> = None;
+    loop {
+        system = deepest.downcast_ref().or(system);
+        match deepest.source() {
+            Some(source) => deepest = source,
+            None => break,
+        }
+    }
+    // An error of the system does not name the one that it is made of as its source.
+    while let Some(inner) = system.and_then(io::Error::get_ref).and_then(|e| e.downcast_ref()) {
+        system = Some(inner);
+    }
+    let words = deepest.to_string();
+    match system.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref()) {
+        _ if is_dns => (About::Address, "its name is not known".to_owned()),
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            (About::Certificates, format!("it is not trusted ({words})"))
+        }
+        Some(_) => (About::Address, format!("it does not speak TLS as it should ({words})")),
+        None if system.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) => {
+            (About::Address, "nothing listens there".to_owned())
+        }
+        None if is_timeout => (About::Other, "no connection in time".to_owned()),
+        None => (About::Other, words),
+    }
+}

@@ -1,0 +1,100 @@
+//! Errors that an HTTP status tells.
+
+use std::time::Duration;
+
+use reqwest::header::{self, HeaderMap};
+use reqwest::{StatusCode, Url};
+
+use super::super::event::{Failure, Said};
+use super::{Faults, fault, next, trouble};
+use crate::engine::{EngineError, Trouble};
+
+/// The longest time to wait that is taken from a server.
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
+
+impl Faults {
+    /// The server answered, but not with an answer.
+    pub(in super::super) fn status(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> EngineError {
+        let said = said(body);
+        if status.is_redirection() {
+            return self.moved(status, headers);
+        }
+        let Some(kind) = kind(status.as_u16(), &said.kind) else {
+            return self.no_stream(headers, &said);
+        };
+        let (origin, code) = (&self.origin, status.as_u16());
+        let retry_after = retry_after(headers);
+        let words = self.words(&said.kind, &said.message);
+        let (next, id) = (next(kind, Some(code), retry_after), self.id(headers));
+        let text = format!("{origin} answered {code}{words}. {next}{id}");
+        EngineError { kind, status: Some(code), retry_after, text }
+    }
+
+    fn moved(&self, status: StatusCode, headers: &HeaderMap) -> EngineError {
+        let location = headers.get(header::LOCATION).and_then(|value| value.to_str().ok());
+        let place = location.and_then(|text| Url::parse(text).ok());
+        let place = place.map(|url| self.quoted(&url.origin().ascii_serialization()));
+        let to = place.map(|place| format!(" to {place}")).unwrap_or_default();
+        let (origin, code) = (&self.origin, status.as_u16());
+        let text = format!(
+            "{origin} answered {code}: it redirects{to}, and the key is not carried there. Set \
+             ANTHROPIC_BASE_URL to the address where the Messages API is"
+        );
+        EngineError { status: Some(code), ..fault(Trouble::Refused, text) }
+    }
+
+    /// It went well, says the status, but it is no stream of events.
+    fn no_stream(&self, headers: &HeaderMap, said: &Said) -> EngineError {
+        if trouble(&said.kind).is_some() {
+            return self.said(said);
+        }
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let kind = self.quoted(kind.unwrap_or("nothing that it names"));
+        self.nonsense(format_args!("it sends {kind} where a stream of events is due"))
+    }
+
+    fn id(&self, headers: &HeaderMap) -> String {
+        let id = headers.get("request-id").and_then(|value| value.to_str().ok());
+        let id = id.filter(|id| id.len() <= 100).map(|id| self.quoted(id));
+        id.map(|id| format!(" (request {id})")).unwrap_or_default()
+    }
+}
+
+/// What a body says: in the API's own form, or as a short text that is no page of HTML.
+fn said(body: &[u8]) -> Said {
+    if let Ok(failure) = serde_json::from_slice::<Failure>(body) {
+        return failure.error;
+    }
+    let text = String::from_utf8_lossy(body);
+    let text = text.trim_start();
+    let message = if text.starts_with('<') { String::new() } else { text.to_owned() };
+    Said { kind: String::new(), message }
+}
+
+/// The trouble; none where the status tells of none.
+fn kind(status: u16, kind: &str) -> Option<Trouble> {
+    Some(match status {
+        200..=299 => return None,
+        401 | 403 => Trouble::Auth,
+        429 => Trouble::RateLimit,
+        529 => Trouble::Overloaded,
+        // The same request may work later, as after an error of the server.
+        408 | 409 | 425 => Trouble::Server,
+        400..=499 => Trouble::Refused,
+        _ if trouble(kind) == Some(Trouble::Overloaded) => Trouble::Overloaded,
+        _ => Trouble::Server,
+    })
+}
+
+/// How long the server wants to be left alone. A date is not understood; the caller has a pause
+/// of its own.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or(number("retry-after"))?;
+    Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(LONGEST_WAIT))
+}

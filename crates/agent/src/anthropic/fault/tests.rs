@@ -1,0 +1,162 @@
+//! Words for what went wrong.
+
+use expect_test::{Expect, expect};
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::*;
+
+const KEY: &str = "plain-looking-key-0123456789";
+
+fn faults() -> Faults {
+    Faults::new("https://api.test".to_owned(), Key::new(KEY).unwrap())
+}
+
+fn status(code: u16, headers: &[(&'static str, &'static str)], body: &str) -> EngineError {
+    let headers: HeaderMap = headers
+        .iter()
+        .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+        .collect();
+    faults().status(StatusCode::from_u16(code).unwrap(), &headers, body.as_bytes())
+}
+
+fn api(kind: &str, message: &str) -> String {
+    serde_json::json!({"type": "error", "error": {"type": kind, "message": message}}).to_string()
+}
+
+#[track_caller]
+#[expect(clippy::needless_pass_by_value, reason = "reads better at the call")]
+fn check(code: u16, body: &str, expected: Expect) {
+    let error = status(code, &[("request-id", "req_1")], body);
+    assert_eq!(error.status, Some(code));
+    expected.assert_eq(&format!("{}: {error}", error.kind.name()));
+}
+
+#[test]
+fn each_status_says_what_to_do() {
+    check(
+        401,
+        &api("authentication_error", "invalid x-api-key"),
+        expect![
+            "auth: https://api.test answered 401 (authentication_error): invalid x-api-key. Set a valid key in ANTHROPIC_API_KEY (request req_1)"
+        ],
+    );
+    check(
+        403,
+        &api("permission_error", "No."),
+        expect![
+            "auth: https://api.test answered 403 (permission_error): No. The key may not do this: check its rights, or set another one in ANTHROPIC_API_KEY (request req_1)"
+        ],
+    );
+    check(
+        400,
+        &api("invalid_request_error", "messages: bad"),
+        expect![
+            "refused: https://api.test answered 400 (invalid_request_error): messages: bad. Change what it names; a new conversation begins without it (request req_1)"
+        ],
+    );
+    check(
+        402,
+        &api("billing_error", "Pay"),
+        expect![
+            "refused: https://api.test answered 402 (billing_error): Pay. Check the billing of the account that the key belongs to (request req_1)"
+        ],
+    );
+    check(
+        404,
+        &api("not_found_error", "model: x"),
+        expect![
+            "refused: https://api.test answered 404 (not_found_error): model: x. Check the name of the model (ANTHROPIC_MODEL) and the address (ANTHROPIC_BASE_URL) (request req_1)"
+        ],
+    );
+    check(
+        413,
+        "<html>too large</html>",
+        expect![
+            "refused: https://api.test answered 413. The conversation or its attachments are too large: send less, or begin a new one (request req_1)"
+        ],
+    );
+    check(
+        429,
+        &api("rate_limit_error", "Slow down"),
+        expect![
+            "rate_limit: https://api.test answered 429 (rate_limit_error): Slow down. Wait and try again (request req_1)"
+        ],
+    );
+    check(
+        529,
+        &api("overloaded_error", "Overloaded"),
+        expect![
+            "overloaded: https://api.test answered 529 (overloaded_error): Overloaded. It has too much to do: try again in a while (request req_1)"
+        ],
+    );
+    check(
+        503,
+        &api("overloaded_error", "Overloaded"),
+        expect![
+            "overloaded: https://api.test answered 503 (overloaded_error): Overloaded. It has too much to do: try again in a while (request req_1)"
+        ],
+    );
+    check(
+        500,
+        "upstream\nfailed",
+        expect![
+            "server: https://api.test answered 500: upstream failed. It is not your doing: try again in a while (request req_1)"
+        ],
+    );
+    check(
+        408,
+        "",
+        expect![
+            "server: https://api.test answered 408. It is not your doing: try again in a while (request req_1)"
+        ],
+    );
+}
+
+#[test]
+fn a_redirect_names_the_server_alone() {
+    let error = status(307, &[("location", "https://u:p@other.test/path?token=1")], "");
+    assert_eq!((error.kind, error.status), (Trouble::Refused, Some(307)));
+    assert!(error.text.contains("redirects to https://other.test, and"), "{error}");
+    assert!(status(302, &[("location", "/x")], "").text.contains("it redirects, and"));
+}
+
+#[test]
+fn a_good_status_without_a_stream() {
+    let html = status(200, &[("content-type", "text/html")], "<html>Log in</html>");
+    assert_eq!((html.kind, html.status), (Trouble::Nonsense, None));
+    assert!(html.text.contains("it sends text/html where a stream of events is due"), "{html}");
+    let json = status(200, &[], &api("overloaded_error", "Overloaded"));
+    assert_eq!(json.kind, Trouble::Overloaded);
+}
+
+#[test]
+fn how_long_to_wait() {
+    let wait = |headers: &[(&'static str, &'static str)]| status(429, headers, "").retry_after;
+    assert_eq!(wait(&[]), None);
+    assert_eq!(wait(&[("retry-after", " 7 ")]), Some(Duration::from_secs(7)));
+    assert_eq!(wait(&[("retry-after", "0.5")]), Some(Duration::from_millis(500)));
+    let both = [("retry-after", "7"), ("retry-after-ms", "250")];
+    assert_eq!(wait(&both), Some(Duration::from_millis(250)));
+    for odd in ["Wed, 21 Oct 2026 07:28:00 GMT", "-1", "NaN", "inf", "1e300"] {
+        assert_eq!(wait(&[("retry-after", odd)]), None, "{odd}");
+    }
+    assert_eq!(wait(&[("retry-after", "1e9")]), Some(Duration::from_hours(24)));
+    let told = status(429, &[("retry-after", "7")], "");
+    assert!(told.text.contains("Wait 7 s and try again"), "{told}");
+    assert_eq!(status(529, &[("retry-after", "3")], "").retry_after, Some(Duration::from_secs(3)));
+}
+
+#[test]
+fn quotes_are_short_plain_and_without_secrets() {
+    let faults = faults();
+    let long = faults.quoted(&"ü".repeat(400));
+    assert_eq!(long, format!("{}…", "ü".repeat(300)));
+    assert_eq!(faults.quoted(" a\r\n\tb\u{1b}[31m "), "a b [31m");
+    assert_eq!(faults.quoted(&format!("no such key: {KEY}!")), "no such key: …!");
+    // The key may stand where the quote is cut.
+    let at_the_cut = faults.quoted(&format!("{} {KEY}", "x".repeat(290)));
+    assert!(!at_the_cut.contains("plain"), "{at_the_cut}");
+    let other = format!("sk-ant-api03-{}", "a1B2".repeat(20));
+    assert!(!faults.quoted(&format!("key {other}")).contains(&other));
+}

@@ -1,0 +1,158 @@
+//! The body of a request, written straight from the call.
+//!
+//! What the API would refuse is left out: blank texts, thoughts without a signature, messages in
+//! which nothing is left. Messages of one role in a row become one. A block is always written in
+//! the same way, wherever it stands and whatever follows, so that the provider's cache finds it
+//! again; only the marks move.
+
+mod thinking;
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use super::fault::Faults;
+use crate::engine::{Call, EngineError};
+use crate::message::{Block, Message, Role};
+use crate::tool::Spec;
+use thinking::Thinking;
+
+/// What the model reads of a tool that failed without a word, which the API does not take.
+const NO_WORDS: &str = "The tool failed and said nothing.";
+
+/// The whole body. The API takes four marks at most; there is one at the tools, one at the system
+/// prompt, and one each at the last two messages of the user's.
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Thinking>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Part<&'a Spec>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<[Part<Words<'a>>; 1]>,
+    messages: Vec<Turn<'a>>,
+}
+
+/// Something with or without a mark: up to there the provider is to keep the prompt.
+#[derive(Serialize)]
+struct Part<T> {
+    #[serde(flatten)]
+    item: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<Mark>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Mark {
+    Ephemeral,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Words<'a> {
+    Text { text: &'a str },
+}
+
+/// One message, or several of one role in a row.
+#[derive(Serialize)]
+struct Turn<'a> {
+    role: Role,
+    content: Vec<Part<Cow<'a, Block>>>,
+}
+
+impl<T> Part<T> {
+    fn plain(item: T) -> Self {
+        Self { item, cache_control: None }
+    }
+
+    fn mark(&mut self) {
+        self.cache_control = Some(Mark::Ephemeral);
+    }
+}
+
+/// Writes the body.
+pub(super) fn body(call: &Call, model: &str) -> Result<Vec<u8>, EngineError> {
+    let thinking = Thinking::of(call, model);
+    let body = Body {
+        model,
+        max_tokens: thinking::room(call),
+        stream: true,
+        tools: tools(&call.tools),
+        system: system(&call.system),
+        messages: messages(&call.messages, thinking.is_some()),
+        thinking,
+    };
+    if body.messages.is_empty() {
+        return Err(Faults::unable("There is nothing to answer: the message is empty"));
+    }
+    let unwritable = |error| Faults::unable(&format!("The request cannot be written: {error}"));
+    serde_json::to_vec(&body).map_err(unwritable)
+}
+
+fn tools(specs: &[Spec]) -> Vec<Part<&Spec>> {
+    let mut tools: Vec<_> = specs.iter().map(Part::plain).collect();
+    if let Some(last) = tools.last_mut() {
+        last.mark();
+    }
+    tools
+}
+
+fn system(text: &str) -> Option<[Part<Words<'_>>; 1]> {
+    let mut part = Part::plain(Words::Text { text });
+    part.mark();
+    (!text.trim().is_empty()).then_some([part])
+}
+
+fn messages<'a>(messages: &'a [impl AsRef<Message>], with_thoughts: bool) -> Vec<Turn<'a>> {
+    let mut turns: Vec<Turn<'a>> = Vec::new();
+    for message in messages {
+        let Message { role, content } = message.as_ref();
+        let blocks = content.iter().filter(|block| is_sendable(block, with_thoughts));
+        let blocks: Vec<_> = blocks.map(|block| Part::plain(written(block))).collect();
+        // A thought alone is no message.
+        if blocks.iter().all(|part| thinking::is_thought(&part.item)) {
+            continue;
+        }
+        match turns.last_mut().filter(|turn| turn.role == *role) {
+            Some(turn) => turn.content.extend(blocks),
+            None => turns.push(Turn { role: *role, content: blocks }),
+        }
+    }
+    for turn in turns.iter_mut().filter(|turn| turn.role == Role::User) {
+        // Results count only where they stand first.
+        turn.content.sort_by_key(|part| !matches!(&*part.item, Block::ToolResult { .. }));
+    }
+    for turn in turns.iter_mut().rev().filter(|turn| turn.role == Role::User).take(2) {
+        turn.content.last_mut().into_iter().for_each(Part::mark);
+    }
+    turns
+}
+
+fn is_sendable(block: &Block, with_thoughts: bool) -> bool {
+    match block {
+        Block::Text { text } => !text.trim().is_empty(),
+        Block::Thinking { signature, .. } => with_thoughts && !signature.is_empty(),
+        Block::RedactedThinking { data } => with_thoughts && !data.is_empty(),
+        _ => true,
+    }
+}
+
+fn written(block: &Block) -> Cow<'_, Block> {
+    match block {
+        Block::ToolResult { tool_use_id, content, is_error: true } if content.is_empty() => {
+            Cow::Owned(Block::ToolResult {
+                tool_use_id: tool_use_id.clone(),
+                content: NO_WORDS.to_owned(),
+                is_error: true,
+            })
+        }
+        block => Cow::Borrowed(block),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Whether and how the model is asked to think.
+
+use serde::Serialize;
+
+use crate::engine::Call;
+use crate::message::{Block, Message, Role};
+
+/// The least budget that the API takes.
+const LEAST_BUDGET: u32 = 1024;
+
+/// The two ways in which a model is asked to think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Thinking {
+    /// Up to a number of tokens.
+    Enabled { budget_tokens: u32 },
+    /// As much as the model sees fit. Without `display` newer models keep their thoughts back.
+    Adaptive { display: &'static str },
+}
+
+impl Thinking {
+    /// How to think for this call, if at all.
+    pub(super) fn of(call: &Call, model: &str) -> Option<Self> {
+        let budget = budget(call)?;
+        if !takes_budget(model) {
+            return Some(Self::Adaptive { display: "summarized" });
+        }
+        let turn = call.messages.iter().map(AsRef::as_ref);
+        may_begin(turn).then_some(Self::Enabled { budget_tokens: budget })
+    }
+}
+
+fn budget(call: &Call) -> Option<u32> {
+    call.thinking.map(|budget| budget.max(LEAST_BUDGET))
+}
+
+/// How many tokens the model may write. The API counts thoughts among them, so there has to be
+/// room for more than these.
+pub(super) fn room(call: &Call) -> u32 {
+    let least = call.max_tokens.max(1);
+    match budget(call) {
+        Some(budget) if budget >= least => budget.saturating_add(least),
+        _ => least,
+    }
+}
+
+/// Whether a block is a thought.
+pub(super) fn is_thought(block: &Block) -> bool {
+    matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. })
+}
+
+/// Whether a model thinks by a budget: those up to Claude 4.5, and those that are no Claude but
+/// are served in this way. Later ones refuse a budget.
+fn takes_budget(model: &str) -> bool {
+    let Some((_, name)) = model.split_once("claude-") else { return true };
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        return true;
+    }
+    let mut numbers = name.split(['-', '.', '@', ':']).skip(1).map_while(|part| part.parse().ok());
+    let major: u32 = numbers.next().unwrap_or(u32::MAX);
+    // `claude-opus-4-20250514` has no minor number but a date.
+    let minor: u32 = numbers.next().filter(|minor| *minor < 1000).unwrap_or(0);
+    (major, minor) <= (4, 5)
+}
+
+/// Whether a model with a budget may think now. In the middle of a turn, after a tool has run, it
+/// may only if it thought at the turn's beginning.
+fn may_begin<'a>(messages: impl DoubleEndedIterator<Item = &'a Message>) -> bool {
+    let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
+    let is_question =
+        |message: &Message| message.role == Role::User && !message.content.iter().any(is_result);
+    let turn = messages.rev().take_while(|message| !is_question(message));
+    let first = turn.filter(|message| message.role == Role::Assistant).last();
+    first.is_none_or(|message| message.content.first().is_some_and(is_kept))
+}
+
+/// A thought that the model knows again.
+fn is_kept(block: &Block) -> bool {
+    match block {
+        Block::Thinking { signature, .. } => !signature.is_empty(),
+        Block::RedactedThinking { data } => !data.is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,182 @@
+//! Cuts a stream of bytes into server-sent events.
+//!
+//! The decoder owns its buffer, so a wait that is cancelled loses nothing. Any chunking of the
+//! same bytes gives the same events. A line ends with LF, CRLF or CR; an event ends with a blank
+//! line, and what has no `data` is none. An event that the stream breaks off is not given.
+
+use std::ops::Range;
+
+use memchr::memchr2;
+
+/// The longest event, without its blank line. The API's own are far shorter; this is room for a
+/// whole block in one event.
+pub(super) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
+
+/// Cuts a stream into events.
+#[derive(Debug)]
+pub(super) struct Sse {
+    limit: usize,
+    buffer: Vec<u8>,
+    /// Where the event that is arriving begins in the buffer.
+    start: usize,
+    /// Where its line that is arriving begins.
+    line: usize,
+    /// Up to where that line is known to have no end.
+    searched: usize,
+    /// The value of its `event` line.
+    name: Range<usize>,
+    /// The value of its first `data` line.
+    data: Option<Range<usize>>,
+    /// All of its data if there is more than one line of it, else nothing.
+    joined: Vec<u8>,
+    /// The last line ended with CR: an LF right after belongs to it.
+    after_cr: bool,
+    /// No line has come yet, so a byte order mark may.
+    is_new: bool,
+    is_over: bool,
+}
+
+/// One event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Event<'a> {
+    /// Its name; empty when it has none.
+    pub(super) name: &'a [u8],
+    /// Its data, several lines joined by newlines.
+    pub(super) data: &'a [u8],
+}
+
+/// An event is over the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooLong;
+
+impl Sse {
+    /// A decoder of events of at most [`LONGEST_EVENT`] bytes.
+    pub(super) fn new() -> Self {
+        Self::with_limit(LONGEST_EVENT)
+    }
+
+    fn with_limit(limit: usize) -> Self {
+        Self {
+            limit,
+            buffer: Vec::new(),
+            start: 0,
+            line: 0,
+            searched: 0,
+            name: 0..0,
+            data: None,
+            joined: Vec::new(),
+            after_cr: false,
+            is_new: true,
+            is_over: false,
+        }
+    }
+
+    /// Takes in what has arrived.
+    pub(super) fn push(&mut self, chunk: &[u8]) {
+        // What is moved is never more than what was taken since, so the copying stays linear.
+        if self.start >= self.buffer.len() - self.start {
+            self.drop_taken();
+        }
+        self.buffer.extend_from_slice(chunk);
+    }
+
+    /// The next event, if it has arrived whole. After an event that is too long there are no more.
+    pub(super) fn next_event(&mut self) -> Result<Option<Event<'_>>, TooLong> {
+        while !self.is_over
+            && let Some(line) = self.next_line()
+        {
+            self.is_over = line.end - self.start > self.limit;
+            if !line.is_empty() {
+                self.read(line);
+            } else if self.data.is_some() && !self.is_over {
+                return Ok(Some(self.whole()));
+            } else {
+                self.name = 0..0;
+            }
+            if self.name.is_empty() && self.data.is_none() {
+                // Nothing of an event so far: comments may go on for ever.
+                self.start = self.line;
+            }
+        }
+        self.is_over |= self.buffer.len() - self.start > self.limit;
+        if self.is_over { Err(TooLong) } else { Ok(None) }
+    }
+
+    /// The next whole line, without its end.
+    fn next_line(&mut self) -> Option<Range<usize>> {
+        if self.after_cr && self.line < self.buffer.len() {
+            self.after_cr = false;
+            if self.buffer[self.line] == b'\n' {
+                self.start += usize::from(self.start == self.line);
+                self.line += 1;
+            }
+        }
+        let from = self.searched.max(self.line);
+        let Some(offset) = memchr2(b'\n', b'\r', &self.buffer[from..]) else {
+            self.searched = self.buffer.len();
+            return None;
+        };
+        let mut line = self.line..from + offset;
+        self.after_cr = self.buffer[line.end] == b'\r';
+        self.line = line.end + 1;
+        if std::mem::take(&mut self.is_new) && self.buffer[line.clone()].starts_with(BOM) {
+            line.start += BOM.len();
+        }
+        Some(line)
+    }
+
+    /// Takes a line that is not blank into the event.
+    fn read(&mut self, line: Range<usize>) {
+        let bytes = &self.buffer[line.clone()];
+        if let Some(skipped) = value(bytes, b"data") {
+            let data = line.start + skipped..line.end;
+            let Some(first) = &self.data else {
+                self.joined.clear();
+                self.data = Some(data);
+                return;
+            };
+            if self.joined.is_empty() {
+                self.joined.extend_from_slice(&self.buffer[first.clone()]);
+            }
+            self.joined.push(b'\n');
+            self.joined.extend_from_slice(&self.buffer[data]);
+        } else if let Some(skipped) = value(bytes, b"event") {
+            self.name = line.start + skipped..line.end;
+        }
+    }
+
+    /// The event that a blank line has ended.
+    fn whole(&mut self) -> Event<'_> {
+        let name = std::mem::replace(&mut self.name, 0..0);
+        let data = self.data.take().unwrap_or_default();
+        self.start = self.line;
+        let data = if self.joined.is_empty() { &self.buffer[data] } else { &self.joined };
+        Event { name: &self.buffer[name], data }
+    }
+
+    /// Lets go of the events that were given.
+    fn drop_taken(&mut self) {
+        let count = std::mem::take(&mut self.start);
+        self.buffer.drain(..count);
+        for range in [&mut self.name].into_iter().chain(&mut self.data) {
+            *range = range.start.saturating_sub(count)..range.end.saturating_sub(count);
+        }
+        self.line -= count;
+        self.searched = self.searched.saturating_sub(count);
+    }
+}
+
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
+/// Where the value begins, if the line is the field of that name.
+fn value(line: &[u8], name: &[u8]) -> Option<usize> {
+    match line.strip_prefix(name)? {
+        [] => Some(name.len()),
+        [b':', b' ', ..] => Some(name.len() + 2),
+        [b':', ..] => Some(name.len() + 1),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

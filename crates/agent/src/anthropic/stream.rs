@@ -1,0 +1,290 @@
+//! The events of one answer, turned into its pieces. No clock, no network.
+//!
+//! Events, blocks and deltas of a kind that is not known are passed over, so that what the API
+//! learns later does not end an answer.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::event::{
+    Begun, BlockStop, Delta, Failure, Kind, MessageDelta, MessageStart, OddDelta, Start, count,
+};
+use super::fault::Faults;
+use crate::engine::{EngineError, Piece, Stop, Usage};
+
+/// The longest input of a tool, and the longest signature of a thought.
+const LONGEST_PART: usize = 16 * 1024 * 1024;
+/// How many blocks may have begun without having ended.
+const MOST_OPEN: usize = 64;
+/// The longest reason to stop that is told.
+const LONGEST_REASON: usize = 64;
+
+/// One answer on its way.
+#[derive(Debug)]
+pub(super) struct Stream {
+    faults: Arc<Faults>,
+    open: Vec<Open>,
+    usage: Usage,
+    stop: Option<Stop>,
+    has_tools: bool,
+    is_whole: bool,
+}
+
+/// A block that has begun.
+#[derive(Debug)]
+struct Open {
+    index: u64,
+    block: Block,
+}
+
+#[derive(Debug)]
+enum Block {
+    Text,
+    Thinking {
+        signature: String,
+    },
+    Tool {
+        id: String,
+        name: String,
+        /// What came with the beginning; it counts when no piece follows.
+        first: Option<Box<RawValue>>,
+        input: String,
+    },
+    /// One of a kind that is not known.
+    Other,
+}
+
+impl Stream {
+    pub(super) fn new(faults: Arc<Faults>) -> Self {
+        Self {
+            faults,
+            open: Vec::new(),
+            usage: Usage::default(),
+            stop: None,
+            has_tools: false,
+            is_whole: false,
+        }
+    }
+
+    /// Whether the answer has come to its end.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Takes one event and adds what it brings.
+    pub(super) fn take(
+        &mut self,
+        name: &[u8],
+        data: &[u8],
+        into: &mut Vec<Piece>,
+    ) -> Result<(), EngineError> {
+        match name {
+            _ if self.is_whole => Ok(()),
+            b"content_block_delta" => self.delta(data, into),
+            b"content_block_start" => self.block_start(data, into),
+            b"content_block_stop" => self.block_stop(data, into),
+            b"message_start" => self.message_start(data, into),
+            b"message_delta" => self.message_delta(data, into),
+            b"message_stop" => {
+                self.message_stop(into);
+                Ok(())
+            }
+            b"error" => Err(self.failure(data)),
+            // Some servers leave the name out, and it stands in the data too.
+            b"" | b"message" => match self.read::<Kind<'_>>(data)?.kind.as_bytes() {
+                b"" | b"message" => Ok(()),
+                kind => self.take(kind, data, into),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn delta(&mut self, data: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
+        let Delta { index, delta } = match serde_json::from_slice(data) {
+            Ok(delta) => delta,
+            Err(error) => return self.odd_delta(data, &error),
+        };
+        let open = self.open.iter_mut().rev().find(|open| open.index == index);
+        match (&*delta.kind, open.map(|open| &mut open.block)) {
+            ("text_delta", None | Some(Block::Text)) if !delta.text.is_empty() => {
+                into.push(Piece::Text(delta.text.into_owned()));
+            }
+            ("thinking_delta", None | Some(Block::Thinking { .. }))
+                if !delta.thinking.is_empty() =>
+            {
+                into.push(Piece::Thinking(delta.thinking.into_owned()));
+            }
+            ("input_json_delta", Some(Block::Tool { input, .. })) => {
+                self.faults.append(input, &delta.partial_json)?;
+            }
+            ("signature_delta", Some(Block::Thinking { signature })) => {
+                self.faults.append(signature, &delta.signature)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A delta that does not read: only one of a known kind has to.
+    fn odd_delta(&self, data: &[u8], error: &serde_json::Error) -> Result<(), EngineError> {
+        const KNOWN: [&str; 4] =
+            ["text_delta", "thinking_delta", "signature_delta", "input_json_delta"];
+        match serde_json::from_slice::<OddDelta<'_>>(data) {
+            Ok(odd) if !KNOWN.contains(&&*odd.delta.kind) => Ok(()),
+            _ => Err(self.faults.nonsense(error)),
+        }
+    }
+
+    fn block_start(&mut self, data: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
+        let Start { index, content_block } = self.read(data)?;
+        let json = content_block.get().as_bytes();
+        let block = match &*self.read::<Kind<'_>>(json)?.kind {
+            "text" => {
+                let Begun { text, .. } = self.read(json)?;
+                into.extend(Some(text).filter(|text| !text.is_empty()).map(Piece::Text));
+                Block::Text
+            }
+            "thinking" => {
+                let Begun { thinking, signature, .. } = self.read(json)?;
+                into.extend(Some(thinking).filter(|text| !text.is_empty()).map(Piece::Thinking));
+                Block::Thinking { signature }
+            }
+            "redacted_thinking" => {
+                let Begun { data, .. } = self.read(json)?;
+                into.extend(Some(data).filter(|data| !data.is_empty()).map(Piece::Redacted));
+                Block::Other
+            }
+            "tool_use" => self.tool(json)?,
+            _ => Block::Other,
+        };
+        if self.open.len() >= MOST_OPEN {
+            return Err(self.faults.nonsense("more blocks begin than end"));
+        }
+        self.open.push(Open { index, block });
+        Ok(())
+    }
+
+    fn tool(&mut self, json: &[u8]) -> Result<Block, EngineError> {
+        let Begun { id, name, input, .. } = self.read(json)?;
+        if id.is_empty() || name.is_empty() {
+            // It could be neither answered nor sent back.
+            return Err(self.faults.nonsense("a tool use without `id` or `name`"));
+        }
+        self.has_tools = true;
+        Ok(Block::Tool { id, name, first: input.map(ToOwned::to_owned), input: String::new() })
+    }
+
+    fn block_stop(&mut self, data: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
+        let BlockStop { index } = self.read(data)?;
+        if let Some(at) = self.open.iter().rposition(|open| open.index == index) {
+            into.extend(self.open.remove(at).block.close());
+        }
+        Ok(())
+    }
+
+    fn message_start(&mut self, data: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
+        let MessageStart { message } = self.read(data)?;
+        if count(message.usage, &mut self.usage) {
+            into.push(Piece::Usage(self.usage));
+        }
+        Ok(())
+    }
+
+    fn message_delta(&mut self, data: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
+        let MessageDelta { delta, usage } = self.read(data)?;
+        if count(usage, &mut self.usage) {
+            into.push(Piece::Usage(self.usage));
+        }
+        if let Some(reason) = delta.stop_reason {
+            self.stop = Some(stop(&reason));
+        }
+        Ok(())
+    }
+
+    fn message_stop(&mut self, into: &mut Vec<Piece>) {
+        into.extend(self.open.drain(..).filter_map(|open| open.block.close()));
+        let usual = if self.has_tools { Stop::ToolUse } else { Stop::EndTurn };
+        into.push(Piece::End(self.stop.take().unwrap_or(usual)));
+        self.is_whole = true;
+    }
+
+    fn failure(&self, data: &[u8]) -> EngineError {
+        match self.read::<Failure>(data) {
+            Ok(failure) => self.faults.said(&failure.error),
+            Err(error) => error,
+        }
+    }
+
+    fn read<'a, T: Deserialize<'a>>(&self, json: &'a [u8]) -> Result<T, EngineError> {
+        serde_json::from_slice(json).map_err(|error| self.faults.nonsense(error))
+    }
+}
+
+impl Faults {
+    /// Appends to a part that has a limit.
+    fn append(&self, part: &mut String, piece: &str) -> Result<(), EngineError> {
+        if part.len() + piece.len() > LONGEST_PART {
+            return Err(self.nonsense(format_args!("a block over {LONGEST_PART} bytes")));
+        }
+        part.push_str(piece);
+        Ok(())
+    }
+}
+
+impl Block {
+    /// What is told of a block when it has ended.
+    fn close(self) -> Option<Piece> {
+        match self {
+            Self::Thinking { signature } if !signature.is_empty() => {
+                Some(Piece::Signature(signature))
+            }
+            Self::Tool { id, name, first, input } => {
+                let (input, fault) = match object(first, input) {
+                    Ok(input) => (input, None),
+                    Err(fault) => (empty(), Some(fault)),
+                };
+                Some(Piece::ToolUse { id, name, input, fault })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The input of a tool as an object on one line, or what is wrong with it.
+fn object(first: Option<Box<RawValue>>, input: String) -> Result<Box<RawValue>, String> {
+    let json = if input.trim().is_empty() {
+        first.unwrap_or_else(empty)
+    } else {
+        RawValue::from_string(input)
+            .map_err(|error| format!("the arguments that came are not JSON: {error}"))?
+    };
+    if !json.get().starts_with('{') {
+        return Err("the arguments that came are not a JSON object".to_owned());
+    }
+    if memchr::memchr2(b'\n', b'\r', json.get().as_bytes()).is_none() {
+        return Ok(json);
+    }
+    // A line end can only stand between tokens, where a space is the same.
+    let line = json.get().replace(['\n', '\r'], " ");
+    RawValue::from_string(line).map_err(|error| error.to_string())
+}
+
+fn empty() -> Box<RawValue> {
+    RawValue::from_string("{}".to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+fn stop(reason: &str) -> Stop {
+    match reason {
+        "end_turn" | "stop_sequence" => Stop::EndTurn,
+        "tool_use" => Stop::ToolUse,
+        "max_tokens" => Stop::MaxTokens,
+        "refusal" => Stop::Refusal,
+        "model_context_window_exceeded" => Stop::ContextWindow,
+        _ => Stop::Other(reason.chars().take(LONGEST_REASON).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
