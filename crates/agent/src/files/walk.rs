@@ -71,6 +71,7 @@ pub(super) struct Walk<'a> {
     stop: &'a Stop,
     includes_ignored: bool,
     until: Instant,
+    /// How many entries were read.
     seen: usize,
     /// What the ignore files above the start say, from the top, each with the names that lead
     /// from it to the start.
@@ -123,10 +124,7 @@ impl<'a> Walk<'a> {
     }
 
     fn may_go_on(&mut self) -> bool {
-        self.seen += 1;
-        if self.seen > MOST_ENTRIES {
-            self.left.ended = Some("it has more entries than one search looks at");
-        } else if Instant::now() > self.until {
+        if Instant::now() > self.until {
             self.left.ended = Some("it takes too long");
         }
         self.left.ended.is_none()
@@ -182,6 +180,11 @@ impl<'a> Walk<'a> {
     fn enter(&mut self, folder: OwnedFd) -> Result<(), Errno> {
         let (names, are_all) = list::names(dup(&folder)?)?;
         self.left.unread += usize::from(!are_all);
+        self.seen += names.len();
+        if self.seen > MOST_ENTRIES {
+            self.left.ended = Some("it has more entries than one search looks at");
+            return Ok(());
+        }
         let ignored =
             if self.includes_ignored { Ignored::default() } else { Ignored::of(folder.as_fd()) };
         let names = names.into_iter();
