@@ -498,7 +498,7 @@ fn a_long_message_is_refused_quickly() {
         "list ".repeat(300_000),
         "in a ".repeat(200_000),
         "search for a in b ".repeat(50_000),
-        "\"'`".repeat(20_000),
+        "\"a 'a `a ".repeat(80_000),
         "run \"".repeat(20_000),
         "then\n".repeat(100_000),
     ] {
