@@ -30,7 +30,7 @@ use callgate_wire::approval::{Action, Context, Kind, Request, RequestId, Takes};
 use callgate_wire::desk::Deed;
 use serde_json::value::RawValue;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{self, Semaphore};
 
 use super::settings::AgentSettings;
 use crate::config::Config;
@@ -62,6 +62,8 @@ pub(super) struct Gatekeeper {
     /// The desk in this process, once it was needed.
     inside: tokio::sync::Mutex<Option<Arc<Inside>>>,
     room: Semaphore,
+    /// Whether the front end may still answer.
+    attended: sync::watch::Sender<bool>,
     warn: Warn,
 }
 
@@ -79,6 +81,7 @@ impl Gatekeeper {
             link: Arc::new(Link::new(socket.clone(), database.clone(), Arc::clone(&warn))),
             inside: tokio::sync::Mutex::new(None),
             room: Semaphore::new(MOST_ASKING),
+            attended: sync::watch::Sender::new(true),
             warn,
         }
     }
@@ -149,7 +152,12 @@ impl Gatekeeper {
         let Ask { because, is_guarded, .. } = ask.clone();
         inside.ruled(&request.request_id, Ruling::Ask { because, is_guarded });
         let at = At::Inside(Arc::clone(&inside));
-        self.ask_at(inside.socket(), at, request, question, ask).await
+        let mut attended = self.attended.subscribe();
+        tokio::select! {
+            answered = self.ask_at(inside.socket(), at, request, question, ask) => answered,
+            // Nobody else sees the questions of this desk.
+            _ = attended.wait_for(|attended| !attended) => lost("the front end has gone"),
+        }
     }
 
     async fn ask_at(
@@ -235,6 +243,10 @@ impl Gate for Gatekeeper {
 
     fn answer(&self, answer: Answer) -> Later<'_, Result<String, String>> {
         Box::pin(self.press(answer))
+    }
+
+    fn unattended(&self) {
+        self.attended.send_replace(false);
     }
 }
 

@@ -165,16 +165,6 @@ fn value<T: Copy>(setting: Option<&Setting<T>>) -> Option<T> {
     setting.map(|setting| setting.value)
 }
 
-impl EngineKind {
-    /// Its name, as [`callgate_agent::engine::Engine::name`] has it.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Anthropic => "anthropic",
-            Self::Offline => "offline",
-        }
-    }
-}
-
 /// The engine: by what is set, else by what is found, else the one that needs nothing.
 fn choose(engine: &Setting<EngineSetting>, key: Option<&Setting<TokenSource>>) -> Chosen {
     let set = |kind| Chosen { engine: kind, because: format!("because {} says so", engine.origin) };

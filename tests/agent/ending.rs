@@ -2,8 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::OwnedFd;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use callgate_testkit::leaks::{peak_kib, resident_kib};
@@ -32,7 +31,7 @@ fn the_end_of_the_input_lets_what_is_open_finish() {
 #[test]
 fn a_signal_ends_open_turns_and_all_is_said() {
     for signal in [Signal::TERM, Signal::INT] {
-        let fake = Messages::start([Turn::text("Hello").stall_after(3)]);
+        let fake = Messages::start([Turn::text("Hello").stall_after(6)]);
         let mut agent = Setup::on(&fake).start();
         agent.say("1", "hello");
         agent.say("2", "waits for the first");
@@ -53,7 +52,7 @@ fn a_signal_ends_open_turns_and_all_is_said() {
 #[test]
 fn a_signal_ends_the_tools_and_their_processes() {
     let fake = Messages::start([Turn::tool_use("run_shell_command", json!({"command": "./job"}))]);
-    let setup = Setup::on(&fake).allow("run").script("job", "echo $$; sleep 300 & wait");
+    let setup = Setup::on(&fake).runs().script("job", "echo $$; sleep 300 & wait");
     let mut agent = setup.start();
     agent.hello();
     agent.say("1", "run it");
@@ -81,8 +80,9 @@ fn is_alive(pid: i32) -> bool {
 
 #[test]
 fn it_ends_when_nobody_reads_its_output() {
-    let fake = Messages::start([Turn::text("Hello").stall_after(3)]);
-    let mut command = Setup::on(&fake).command();
+    let fake = Messages::start([Turn::text("Hello").stall_after(6)]);
+    let setup = Setup::on(&fake);
+    let mut command = setup.command();
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut agent = Group::spawn(command);
     let mut stdin = agent.take_stdin();
@@ -95,43 +95,35 @@ fn it_ends_when_nobody_reads_its_output() {
 
 #[test]
 fn it_ends_with_the_process_that_started_it_also_when_its_input_stays_open() {
-    let fake = Messages::start([Turn::text("Hello").stall_after(3)]);
-    let setup = Setup::on(&fake);
+    let setup = Setup::new();
     let agent = setup.command();
-    let program = agent.get_program().to_owned();
-    // The shell stands for a front end that dies; we hold the other ends of its pipes.
-    let mut command = std::process::Command::new("sh");
-    command.args(["-c", "\"$0\" agent <&0 & echo $! >&2; read line; kill -9 $$"]).arg(program);
+    let pipes = ["in", "out"].map(|name| setup.home().join(name));
+    for pipe in &pipes {
+        assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    }
+    // We hold both ends of both, as another child of a front end that has died may.
+    let held = pipes.clone().map(|pipe| File::options().read(true).write(true).open(pipe).unwrap());
+    // The shell stands for the front end.
+    let mut command = Command::new("sh");
+    command.args(["-c", "\"$0\" agent <\"$1\" >\"$2\" & echo $!; wait"]);
+    command.arg(agent.get_program()).args(&pipes).current_dir(setup.work()).stdout(Stdio::piped());
     command.envs(agent.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command.current_dir(setup.work());
-    let (input, mut front) = pipe();
-    let (output_end, output) = pipe();
-    command.stdin(input).stdout(output).stderr(Stdio::piped());
     let mut shell = Group::spawn(command);
-    let mut stderr = BufReader::new(shell.take_stderr());
     let mut pid = String::new();
+    let mut stdout = BufReader::new(shell.take_stdout());
     #[allow(clippy::disallowed_methods, reason = "a line of our own")]
-    stderr.read_line(&mut pid).unwrap();
-    let mut said = [0_u8; 8];
-    let mut output_end = File::from(output_end);
-    output_end.read_exact(&mut said).unwrap();
-    // The shell reads this line, or the runtime does and the shell the next.
-    let _ = (&mut front, writeln!(File::from(front.try_clone().unwrap()), "\n\n"));
+    stdout.read_line(&mut pid).unwrap();
+    let mut ready = [0_u8; 16];
+    (&held[1]).read_exact(&mut ready).unwrap();
     shell.signal(Signal::KILL);
     assert!(!is_alive(pid.trim().parse().unwrap()), "it outlived who started it");
-    drop(front);
-}
-
-fn pipe() -> (OwnedFd, OwnedFd) {
-    let (reader, writer) = std::io::pipe().unwrap();
-    (reader.into(), writer.into())
 }
 
 #[test]
 fn a_model_that_dies_stalls_refuses_or_is_cut_off_ends_the_request_with_an_error() {
     for (turn, kind) in [
-        (Turn::text("Hello").cut_after(3), "cut"),
-        (Turn::text("Hello").error_after(3, "overloaded_error"), "overloaded"),
+        (Turn::text("Hello").cut_after(6), "cut"),
+        (Turn::text("Hello").error_after(6, "overloaded_error"), "overloaded"),
         (Turn::refused(401, "authentication_error"), "auth"),
         (Turn::refused(400, "invalid_request_error"), "refused"),
     ] {
@@ -142,7 +134,7 @@ fn a_model_that_dies_stalls_refuses_or_is_cut_off_ends_the_request_with_an_error
         let end = agent.end("1");
         assert_eq!((&end["type"], &end["data"]["kind"]), (&json!("error"), &json!(kind)), "{end}");
         assert_eq!(agent.answer("2", "and now?"), "still alive");
-            }
+    }
 }
 
 #[test]
@@ -187,34 +179,39 @@ fn a_model_that_wants_tools_for_ever_is_stopped_and_that_is_said() {
 fn a_reader_that_is_slow_loses_nothing_and_costs_no_memory() {
     const TOKENS: usize = 60_000;
     let text = "0123456789abcdef".repeat(TOKENS);
-    let fake = Messages::start([Turn::text(text.clone()).pieces(16)]);
-    let mut command = Setup::on(&fake).command();
+    let fake = Messages::start([Turn::text("warm"), Turn::text(text.clone()).pieces(16)]);
+    let setup = Setup::on(&fake);
+    let mut command = setup.command();
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut agent = Group::spawn(command);
     let mut stdin = agent.take_stdin();
     let mut stdout = BufReader::with_capacity(64, agent.take_stdout());
-    writeln!(stdin, "{}", json!({"id": "1", "kind": "user_message", "message": "talk"})).unwrap();
-    let mut said = String::new();
-    let mut lines = 0;
+    let mut answer = |id: &str, pause: Duration| {
+        let request = json!({"id": id, "kind": "user_message", "message": "talk"});
+        writeln!(stdin, "{request}").unwrap();
+        let (mut said, mut lines) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            #[allow(clippy::disallowed_methods, reason = "lines of our own")]
+            stdout.read_line(&mut line).unwrap();
+            let line: Value = serde_json::from_str(&line).unwrap();
+            said.push_str(line["token"].as_str().unwrap_or_default());
+            lines += 1;
+            // Now and then nothing is read until all that can be buffered is.
+            if lines % 15_000 == 0 {
+                std::thread::sleep(pause);
+            }
+            if is_end(&line) {
+                assert_eq!(line["type"], "done");
+                return said;
+            }
+        }
+    };
+    assert_eq!(answer("1", Duration::ZERO), "warm");
     let before = resident_kib(agent.pid());
-    loop {
-        let mut line = String::new();
-        #[allow(clippy::disallowed_methods, reason = "lines of our own")]
-        stdout.read_line(&mut line).unwrap();
-        let line: Value = serde_json::from_str(&line).unwrap();
-        said.push_str(line["token"].as_str().unwrap_or_default());
-        lines += 1;
-        // Now and then nothing is read until all that can be buffered is.
-        if lines % 20_000 == 0 {
-            std::thread::sleep(Duration::from_millis(200));
-        }
-        if is_end(&line) {
-            assert_eq!(line["type"], "done");
-            break;
-        }
-    }
+    let said = answer("2", Duration::from_millis(200));
     assert!(said == text, "{} of {} bytes came", said.len(), text.len());
-    // Six megabytes passed through, and the answer itself, which is kept, has one.
+    // Six megabytes passed through; the answer itself, which is kept, has one.
     let grown = peak_kib(agent.pid()).saturating_sub(before);
     assert!(grown < 12 * 1024, "it grew by {grown} KiB");
 }

@@ -102,7 +102,7 @@ fn a_running_command_is_heard_while_it_runs() {
         Turn::text("done"),
     ]);
     let script = "echo first; echo wrong >&2; read line < go; echo second";
-    let setup = Setup::on(&fake).allow("run").script("job", script);
+    let setup = Setup::on(&fake).runs().script("job", script);
     rustix_mkfifo(&setup.work().join("go"));
     let mut agent = setup.start();
     agent.hello();

@@ -68,12 +68,23 @@ impl Setup {
         self
     }
 
-    /// Lets tools of this class run unasked.
-    pub(crate) fn allow(self, class: &str) -> Self {
+    /// The user's rules.
+    pub(crate) fn rules(self, toml: &str) -> Self {
         let setup = self.config("");
-        let rule = format!("[[rule]]\nname = \"{class}\"\ndecide = \"allow\"\nclass = \"{class}\"\n");
-        fs::write(setup.home().join(".config/callgate/rules.toml"), rule).unwrap();
+        fs::write(setup.home().join(".config/callgate/rules.toml"), toml).unwrap();
         setup
+    }
+
+    /// Lets commands run unasked.
+    pub(crate) fn runs(self) -> Self {
+        self.rules("[[rule]]\nname = \"run\"\ndecide = \"allow\"\ncommand = \"*\"\n")
+    }
+
+    /// Lets files be written unasked.
+    pub(crate) fn writes(self) -> Self {
+        let rule =
+            "[[rule]]\nname = \"write\"\ndecide = \"allow\"\nclass = \"write\"\npath = \"/**\"\n";
+        self.rules(rule)
     }
 
     /// Puts a program for `sh` into the folder in which the tools work.
@@ -129,7 +140,9 @@ impl Runtime {
     /// Sends a message of the user's in a conversation.
     pub(crate) fn say_in(&mut self, conversation: &str, id: &str, message: &str) {
         let metadata = json!({"conversationId": conversation});
-        self.send(&json!({"id": id, "kind": "user_message", "message": message, "metadata": metadata}));
+        self.send(
+            &json!({"id": id, "kind": "user_message", "message": message, "metadata": metadata}),
+        );
     }
 
     /// Greets, with everything that a front end can take.

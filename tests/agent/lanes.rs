@@ -32,7 +32,7 @@ fn messages_of_one_conversation_are_answered_in_their_order() {
 #[test]
 fn conversations_run_side_by_side_and_do_not_mix() {
     let fake = Messages::start([]);
-    fake.conversation("first here", [Turn::text("slow").stall_after(3)]);
+    fake.conversation("first here", [Turn::text("slow").stall_after(6)]);
     fake.conversation("second here", [Turn::text("quick"), Turn::text("again")]);
     let mut agent = Setup::on(&fake).start();
     agent.say_in("one", "1", "first here");
@@ -64,7 +64,8 @@ fn clear_history_waits_its_turn_and_what_follows_finds_nothing() {
 
 #[test]
 fn cancel_ends_a_request_with_done_and_the_conversation_goes_on() {
-    let fake = Messages::start([Turn::text("Hello there").pieces(6).stall_after(3), Turn::text("yes")]);
+    let fake =
+        Messages::start([Turn::text("Hello there").pieces(6).stall_after(6), Turn::text("yes")]);
     let mut agent = Setup::on(&fake).start();
     agent.hello();
     agent.say("1", "hello");
@@ -90,8 +91,7 @@ fn a_cancelled_tool_is_stopped_with_its_processes() {
         Turn::tool_use("run_shell_command", json!({"command": "./job"})),
         Turn::text("stopped it"),
     ]);
-    let mut agent =
-        Setup::on(&fake).allow("run").script("job", "echo started; exec sleep 300").start();
+    let mut agent = Setup::on(&fake).runs().script("job", "echo started; exec sleep 300").start();
     agent.hello();
     agent.say("1", "run it");
     agent.until("1", "tool_progress");
@@ -107,7 +107,7 @@ fn a_cancelled_tool_is_stopped_with_its_processes() {
 
 #[test]
 fn too_many_open_requests_are_refused() {
-    let fake = Messages::start([Turn::text("Hello").stall_after(3)]);
+    let fake = Messages::start([Turn::text("Hello").stall_after(6)]);
     let mut agent = Setup::on(&fake).start();
     for number in 0..64 {
         agent.say(&number.to_string(), "hello");

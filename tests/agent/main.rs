@@ -1,11 +1,7 @@
 //! The agent runtime as a real process: `callgate agent` with its front end played by the test,
 //! the offline engine or the strict fake of the Messages API behind it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a failed step is a failed test"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
 mod ending;
 mod extensions;

@@ -63,7 +63,8 @@ fn the_front_end_allows() {
         assert!(log.contains(kind), "{kind} is not in {log}");
     }
     // An answer to a question that is over does not count.
-    let late = json!({"id": "q", "kind": "permission_answer", "question": question, "decision": "deny"});
+    let late =
+        json!({"id": "q", "kind": "permission_answer", "question": question, "decision": "deny"});
     assert_eq!(agent.ask(&late)["type"], "error");
 }
 
@@ -96,7 +97,8 @@ fn a_cancelled_request_withdraws_its_question() {
     agent.send(&json!({"id": "c", "kind": "cancel", "target": "1"}));
     assert_eq!(agent.end("1")["data"]["stopReason"], "cancelled");
     let question = &request["data"]["question"];
-    let late = json!({"id": "p", "kind": "permission_answer", "question": question, "decision": "allow"});
+    let late =
+        json!({"id": "p", "kind": "permission_answer", "question": question, "decision": "allow"});
     assert_eq!(agent.ask(&late)["type"], "error");
     assert!(!agent.setup.work().join("a.txt").exists());
 }
@@ -117,7 +119,7 @@ fn a_front_end_that_has_closed_its_side_cannot_be_asked() {
 #[test]
 fn rules_decide_before_anybody_is_asked() {
     let fake = Messages::start([writes("a.txt"), Turn::text("done")]);
-    let mut agent = Setup::on(&fake).allow("write").start();
+    let mut agent = Setup::on(&fake).writes().start();
     agent.answer("1", "write it");
     assert!(agent.setup.work().join("a.txt").exists());
 
@@ -125,10 +127,8 @@ fn rules_decide_before_anybody_is_asked() {
         Turn::tool_use("read_file", json!({"path": "secret.txt"})),
         Turn::text("done"),
     ]);
-    let setup = Setup::on(&fake).file("secret.txt", "the content").config("");
     let rule = "[[rule]]\nname = \"no\"\ndecide = \"deny\"\npath = \"/**/secret.txt\"\n";
-    fs::write(setup.home().join(".config/callgate/rules.toml"), rule).unwrap();
-    let mut agent = setup.start();
+    let mut agent = Setup::on(&fake).file("secret.txt", "the content").rules(rule).start();
     agent.answer("1", "read it");
     let told = &fake.last().tool_results()[0];
     assert!(told.is_error && !told.text.contains("the content"), "{told:?}");
@@ -140,7 +140,7 @@ fn paths_outside_need_a_person_whatever_the_rules_allow() {
         Turn::tool_use("run_shell_command", json!({"command": "cat", "args": ["/etc/hostname"]})),
         Turn::text("done"),
     ]);
-    let mut agent = Setup::on(&fake).allow("run").start();
+    let mut agent = Setup::on(&fake).runs().start();
     agent.hello();
     agent.say("1", "run it");
     let request = agent.until("1", "permission_request");
@@ -153,7 +153,7 @@ fn what_touches_callgate_itself_is_asked_whatever_the_rules_allow() {
         Turn::tool_use("write_file", json!({"path": ".callgate/rules.toml", "content": ""})),
         Turn::text("done"),
     ]);
-    let mut agent = Setup::on(&fake).allow("write").start();
+    let mut agent = Setup::on(&fake).writes().start();
     agent.hello();
     agent.say("1", "open the gate");
     agent.until("1", "permission_request");

@@ -38,7 +38,8 @@ fn a_fresh_machine_answers_at_once() {
 
 #[test]
 fn ready_is_first_and_as_the_contract_has_it() {
-    let mut agent = Piped::spawn(Setup::new().command());
+    let setup = Setup::new();
+    let mut agent = Piped::spawn(setup.command());
     let ready = agent.recv();
     assert_eq!(ready["type"], "ready");
     assert_eq!(ready["version"], "1.0.0");
@@ -97,7 +98,7 @@ fn status_says_how_it_is_and_which_engine_answers_and_why() {
 
 #[test]
 fn status_is_answered_while_a_message_is_being_worked_on() {
-    let fake = Messages::start([Turn::text("Hello").stall_after(3)]);
+    let fake = Messages::start([Turn::text("Hello").stall_after(6)]);
     let mut agent = Setup::on(&fake).start();
     agent.say("1", "hello");
     agent.until("1", "token");
@@ -154,7 +155,8 @@ fn what_has_no_id_is_logged_and_after_hello_answered() {
 
 #[test]
 fn an_id_that_is_open_is_refused_and_the_open_request_goes_on() {
-    let fake = Messages::start([Turn::text("one two three").pieces(4).stall_after(4), Turn::text("x")]);
+    let fake =
+        Messages::start([Turn::text("one two three").pieces(4).stall_after(4), Turn::text("x")]);
     let mut agent = Setup::on(&fake).start();
     agent.hello();
     agent.say("1", "first");
@@ -205,7 +207,9 @@ fn the_log_has_the_type_and_the_id_of_each_message_and_nothing_more() {
     agent.piped.wait_exit(DEADLINE);
     let log = agent.piped.stderr();
     assert!(log.contains("received user_message \"req-1\""), "{log}");
-    for kind in ["sent ready", "sent token \"req-1\"", "sent tool_use \"req-1\"", "sent done \"req-1\""] {
+    for kind in
+        ["sent ready", "sent token \"req-1\"", "sent tool_use \"req-1\"", "sent done \"req-1\""]
+    {
         assert!(log.contains(kind), "{kind} is not in {log}");
     }
     assert!(!log.contains("secret") && !log.contains("content"), "{log}");
@@ -249,7 +253,8 @@ fn attached_files_reach_the_model_and_stay_in_the_history() {
 
 #[test]
 fn the_help_says_how_to_try_it() {
-    let mut command = Setup::new().command();
+    let setup = Setup::new();
+    let mut command = setup.command();
     command.arg("--help");
     let help = run(command, DEADLINE).success().stdout;
     for word in ["user_message", "ANTHROPIC_API_KEY", "--engine", "--root", "--resume"] {

@@ -14,6 +14,9 @@ pub trait Gate: Send + Sync {
     /// The front end's own answer to a question that it was shown. The text says what came of it:
     /// an error when it did not count.
     fn answer(&self, answer: Answer) -> Later<'_, Result<String, String>>;
+
+    /// The front end will answer nothing any more: what nobody else is asked is denied.
+    fn unattended(&self);
 }
 
 /// What is about to happen.

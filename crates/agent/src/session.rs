@@ -111,9 +111,11 @@ pub async fn serve(
             Some(ended) = session.jobs.join_next_with_id() => session.job_ended(&ended),
             incoming = requests.recv(), if is_open => match incoming {
                 Some(incoming) => session.take(incoming),
-                None => is_open = false,
+                None => {
+                is_open = false;
+                session.shared.options.gate.unattended();
+            }
             },
-            else => break,
         }
         if !is_open && session.jobs.is_empty() {
             break;

@@ -26,9 +26,9 @@ fn settings(file: &str, variables: &[(&str, &str)], flags: &[&str]) -> AgentSett
     load(file, variables, flags).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-fn engine(file: &str, variables: &[(&str, &str)], flags: &[&str]) -> (&'static str, String) {
+fn engine(file: &str, variables: &[(&str, &str)], flags: &[&str]) -> (EngineKind, String) {
     let Chosen { engine, because } = settings(file, variables, flags).engine;
-    (engine.name(), because)
+    (engine, because)
 }
 
 #[test]
@@ -54,18 +54,25 @@ fn with_nothing_set_the_built_in_engine_works_in_the_working_folder() {
 #[test]
 fn the_engine_is_chosen_by_what_is_set_else_by_what_is_found() {
     let none = "because no key of a model's API was found: set ANTHROPIC_API_KEY for a real model";
-    assert_eq!(engine("", &[], &[]), ("offline", none.to_owned()));
+    assert_eq!(engine("", &[], &[]), (EngineKind::Offline, none.to_owned()));
     let key = [("ANTHROPIC_API_KEY", "sk-1")];
     let found = "because there is a key of the API (environment ANTHROPIC_API_KEY)";
-    assert_eq!(engine("", &key, &[]), ("anthropic", found.to_owned()));
-    assert_eq!(engine("agent.engine = \"auto\"", &key, &[]), ("anthropic", found.to_owned()));
+    assert_eq!(engine("", &key, &[]), (EngineKind::Anthropic, found.to_owned()));
+    assert_eq!(
+        engine("agent.engine = \"auto\"", &key, &[]),
+        (EngineKind::Anthropic, found.to_owned())
+    );
     let flag = "because flag --engine says so";
-    assert_eq!(engine("", &key, &["--engine", "offline"]), ("offline", flag.to_owned()));
+    assert_eq!(engine("", &key, &["--engine", "offline"]), (EngineKind::Offline, flag.to_owned()));
     let variable = [("CALLGATE_AGENT_ENGINE", "anthropic")];
     let because = "because environment CALLGATE_AGENT_ENGINE says so";
-    assert_eq!(engine("", &variable, &[]), ("anthropic", because.to_owned()), "without a key");
+    assert_eq!(
+        engine("", &variable, &[]),
+        (EngineKind::Anthropic, because.to_owned()),
+        "without a key"
+    );
     let (name, because) = engine("agent.api_key_file = \"/key\"", &[], &[]);
-    assert!(name == "anthropic" && because.ends_with("config.toml:1:22)"), "{because}");
+    assert!(name == EngineKind::Anthropic && because.ends_with("config.toml:1:22)"), "{because}");
 }
 
 #[test]
