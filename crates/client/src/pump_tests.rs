@@ -384,7 +384,8 @@ fn without_tokio_there_is_an_error_and_its_end_is_the_end() {
     let other = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     other.block_on(async {
         let (mut request, mut watch) = (request, client.watch(Since::Now));
-        assert_eq!(rest(&mut request).await, "0 tokens, the session is closed");
+        let end = tokio::time::timeout(Duration::from_secs(30), rest(&mut request)).await;
+        assert_eq!(end.unwrap(), "0 tokens, the session is closed");
         client.close().await;
         assert!(watch.next().await.is_none());
     });
