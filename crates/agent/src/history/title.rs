@@ -7,6 +7,9 @@ use crate::message::{Block, Message, Role};
 /// How long such a title may be, in characters.
 pub const LONGEST_OPENING: usize = 80;
 
+/// How much of a text is looked at, in bytes.
+const LOOKED_AT: usize = 16 * 1024;
+
 /// The first words of the first thing that the user wrote, with secrets hidden.
 pub(super) fn opening(messages: &[Message]) -> Option<String> {
     let said = messages.iter().filter(|message| message.role == Role::User);
@@ -15,9 +18,17 @@ pub(super) fn opening(messages: &[Message]) -> Option<String> {
         _ => None,
     });
     let text = texts.find(|text| !text.trim().is_empty())?;
-    // All of it is masked before it is cut: half a secret is not known as one.
-    let masked = mask::text(text).into_shown();
+    let masked = mask::text(beginning(text)).into_shown();
     Some(cut(&masked)).filter(|title| !title.is_empty())
+}
+
+/// As much of a text as is looked at, up to the end of a word: half a secret is not known as one.
+fn beginning(text: &str) -> &str {
+    if text.len() <= LOOKED_AT {
+        return text;
+    }
+    let head = &text[..text.floor_char_boundary(LOOKED_AT)];
+    head.rfind(char::is_whitespace).map_or("", |end| &head[..end])
 }
 
 fn cut(text: &str) -> String {

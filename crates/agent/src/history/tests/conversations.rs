@@ -62,6 +62,21 @@ async fn titles_are_given_or_the_first_words_without_secrets() {
 }
 
 #[tokio::test]
+async fn of_a_long_text_no_half_of_a_secret_becomes_a_title() {
+    let house = House::new();
+    let key = "sk-ant-api03-".to_owned() + &"a1B2c3D4e5F6".repeat(8);
+    for (id, text, expected) in [
+        ("a", "x".repeat(20_000), None),
+        ("b", format!("{}{key}", "\n".repeat(16 * 1024 - 40)), None),
+        ("c", format!("hi {}{key}", " ".repeat(16 * 1024 - 40)), Some("hi")),
+    ] {
+        let step = Step { messages: vec![Message::user(vec![Block::text(text)])], ..turn("") };
+        house.history.hold(id).await.unwrap().commit(step).await.unwrap();
+        assert_eq!(title(&house.history, id).await.as_deref(), expected, "{id}");
+    }
+}
+
+#[tokio::test]
 async fn a_cleared_conversation_is_empty_and_gets_a_new_title() {
     let house = House::new();
     let mut held = house.history.hold("a").await.unwrap();
