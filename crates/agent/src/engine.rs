@@ -17,6 +17,11 @@ pub trait Engine: Send + Sync {
     /// The model, as the provider names it.
     fn model(&self) -> &str;
 
+    /// Whether it can write a summary of a conversation that has become too long.
+    fn can_summarise(&self) -> bool {
+        true
+    }
+
     /// Begins an answer: one attempt, nothing is tried again here. Dropping the answer stops it.
     fn answer(&self, call: Call) -> Box<dyn Answer>;
 }

@@ -45,6 +45,10 @@ impl Engine for Offline {
         MODEL
     }
 
+    fn can_summarise(&self) -> bool {
+        false
+    }
+
     fn answer(&self, call: Call) -> Box<dyn Answer> {
         Box::new(Said(answer(&call).into()))
     }

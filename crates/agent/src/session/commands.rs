@@ -102,6 +102,10 @@ pub(super) async fn run(
             history.rename(&conversation_id, &title).await?;
             Ok(Event::Done(None))
         }
+        Command::PermissionAnswer(_) if !shared.output.takes_questions() => {
+            let text = "you were asked nothing: name `permission` in `hello` to be asked";
+            Err(Failure::lasting("protocol", text))
+        }
         Command::PermissionAnswer(answer) => {
             match shared.options.gate.answer(decided(answer)).await {
                 Ok(_) => Ok(Event::Done(None)),

@@ -287,6 +287,9 @@ impl<'a> Drive<'a> {
 /// The engine's own summary, if it gives one.
 async fn summarise(shared: &Shared, messages: &[Arc<Message>], upto: usize) -> Option<String> {
     let options = &shared.options;
+    if !options.engine.can_summarise() {
+        return None;
+    }
     let mut answer = options.engine.answer(Call {
         system: Arc::clone(&options.system),
         messages: compact::summary_call(messages, upto),

@@ -306,9 +306,11 @@ fn too_long(event: Event, size: usize) -> Event {
     let text = format!("this has {size} bytes, and a line may have {MAX_LINE}: ask for less of it");
     let in_place = to_raw_value(&serde_json::json!({ "error": text }));
     match (event, in_place) {
-        (Event::ToolResult(result), Ok(in_place)) => {
-            Event::ToolResult(ToolResult { result: in_place, ..result })
-        }
+        (Event::ToolResult(result), Ok(in_place)) => Event::ToolResult(ToolResult {
+            result: in_place,
+            is_error: result.is_error.map(|_| true),
+            ..result
+        }),
         (Event::ToolUse(mut call), Ok(in_place)) => {
             call.input = in_place;
             Event::ToolUse(call)

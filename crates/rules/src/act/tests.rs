@@ -88,6 +88,11 @@ fn codexs_and_the_runtimes_tools_are_known() {
     check("read_file", r#"{"path":"a"}"#, &expect!["read; path /home/ada/engine/a"]);
     check("write_file", r#"{"path":"a"}"#, &expect!["write; path /home/ada/engine/a"]);
     check("edit_file", r#"{"path":"a"}"#, &expect!["write; path /home/ada/engine/a"]);
+    check(
+        "run_shell_command",
+        r#"{"command":"ls","args":["-l"],"cwd":"src"}"#,
+        &expect!["run; command ls -l"],
+    );
     check("list_files", r"{}", &expect!["read; path /home/ada/engine"]);
     check("search_files", r#"{"pattern":"/x/*"}"#, &expect!["read; path /x; search"]);
     check("search_text", r#"{"query":"/x"}"#, &expect!["read; path /home/ada/engine; search"]);

@@ -230,7 +230,9 @@ fn command(act: &mut Act, input: &Map<String, Value>) {
 fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
     let named: Vec<&Value> =
         FOLDERS.iter().filter_map(|name| input.get(*name)).filter(|v| !v.is_null()).collect();
-    let has_them = FOLDER_TOOLS.contains(&act.tool.as_str());
+    let is_ours = || FOLDERS.iter().all(|name| *name == "cwd" || !input.contains_key(*name));
+    let has_them = FOLDER_TOOLS.contains(&act.tool.as_str())
+        || (act.tool == "run_shell_command" && is_ours());
     if !named.is_empty() && !has_them {
         act.doubt("its input names a folder, which this tool does not know");
     }
