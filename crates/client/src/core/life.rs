@@ -10,8 +10,11 @@ use super::{Core, Output};
 use crate::ClientError;
 use crate::event::{Seen, State};
 
-/// How long the end of the process and the end of its output may be apart.
+/// How long the output of a process that has ended is read: somebody else may hold the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(250);
+/// How long a process may live on without its pipes: mostly it has ended, and what it has left
+/// behind is being ended.
+const WITHOUT_PIPES: Duration = Duration::from_secs(1);
 /// How long a process that is being ended may take; it is killed long before.
 const ENDING: Duration = Duration::from_secs(20);
 /// What a change of state costs in memory.
@@ -168,13 +171,14 @@ impl Core {
     /// can be told.
     fn fade(&mut self, now: Duration) {
         let Some(fading) = self.life.fading() else { return };
-        let until = *fading.until.get_or_insert(now + LAST_WORDS);
+        let limit = if fading.exited.is_some() { LAST_WORDS } else { WITHOUT_PIPES };
+        let until = *fading.until.get_or_insert(now + limit);
         let is_over = fading.is_closed && fading.exited.is_some();
         if !is_over && now < until {
             return;
         }
         let Some(exited) = fading.exited.take() else {
-            return self.end_process(now, "the runtime has closed its pipes, but goes on", false);
+            return self.end_process(now, "the runtime has closed its pipes", false);
         };
         let why = Arc::from(exited.text());
         self.numbers.reset();

@@ -346,7 +346,7 @@ fn a_process_without_its_pipes_is_ended_before_another_starts() {
     let mut bench = Bench::ready(ALL);
     bench.send("a", None);
     assert_eq!(bench.tell(Input::PipeClosed), "");
-    let why = "the runtime has closed its pipes, but goes on";
+    let why = "the runtime has closed its pipes";
     let failed = format!("a: {why}; it is started again, send the request once more");
     assert_eq!(bench.after(1), format!("{failed}; end"));
     assert_eq!(bench.say("a", "token", None), "");
