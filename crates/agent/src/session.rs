@@ -15,8 +15,6 @@ mod order;
 mod output;
 mod prepare;
 mod spending;
-#[cfg(test)]
-mod tests;
 mod uses;
 
 use std::collections::HashMap;

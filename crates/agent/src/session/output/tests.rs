@@ -1,1 +1,204 @@
-//! What leaves the runtime.
+//! What leaves the runtime: in order, whole, and bounded.
+
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::session::Level;
+
+/// A sink that remembers.
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Memory {
+    fn lines(&self) -> Vec<Value> {
+        let bytes = self.0.lock().unwrap().clone();
+        let text = String::from_utf8(bytes).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// A sink that takes a write only when it is told to.
+struct Slow(Receiver<()>);
+
+impl Write for Slow {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.recv().map_err(io::Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn quiet() -> Log {
+    Log::new(Level::Error, |_, _| ())
+}
+
+fn token(text: &str) -> Event {
+    Event::Token(text.to_owned())
+}
+
+async fn closed(output: &Output) {
+    output.close(|| Event::error("ended"), Duration::from_secs(30)).await;
+}
+
+fn kinds(lines: &[Value]) -> Vec<(String, Value)> {
+    lines
+        .iter()
+        .map(|line| (line["type"].as_str().unwrap().to_owned(), line["id"].clone()))
+        .collect()
+}
+
+#[tokio::test]
+async fn nothing_is_said_of_what_is_not_open_and_the_end_is_given_to_all() {
+    let memory = Memory::default();
+    let output = Output::start(memory.clone(), quiet()).unwrap();
+    output.ready();
+    output.say("1", token("too early"));
+    output.begin("1").unwrap();
+    output.begin("2").unwrap();
+    assert_eq!(output.begin("1"), Err(Refused::Duplicate));
+    output.say("1", token("x"));
+    output.say("1", Event::Done(None));
+    output.say("1", token("too late"));
+    closed(&output).await;
+    let expected = [
+        ("ready", json!(null)),
+        ("token", json!("1")),
+        ("done", json!("1")),
+        ("error", json!("2")),
+    ];
+    let expected: Vec<_> = expected.map(|(kind, id)| (kind.to_owned(), id)).into();
+    assert_eq!(kinds(&memory.lines()), expected);
+}
+
+#[tokio::test]
+async fn extensions_come_after_hello_and_only_those_that_are_taken() {
+    let memory = Memory::default();
+    let output = Output::start(memory.clone(), quiet()).unwrap();
+    let events = || {
+        let notice = callgate_wire::session::Notice { kind: "retry".into(), text: "x".into() };
+        [Event::Thinking("hm".into()), Event::Notice(notice), Event::done(&json!({"a": 1}))]
+    };
+    output.begin("1").unwrap();
+    output.say_all("1", events());
+    output.greeted(&["notice".to_owned(), "what nobody knows".to_owned()]);
+    output.begin("2").unwrap();
+    output.say_all("2", events());
+    closed(&output).await;
+    let lines = memory.lines();
+    assert_eq!(kinds(&lines[..1]), [("done".to_owned(), json!("1"))]);
+    assert!(lines[0].get("data").is_none() && lines[0].get("seq").is_none(), "{}", lines[0]);
+    let after = kinds(&lines[1..]);
+    assert_eq!(after, [("notice".to_owned(), json!("2")), ("done".to_owned(), json!("2"))]);
+    assert_eq!(lines[2]["data"], json!({"a": 1}));
+    assert_eq!((&lines[1]["seq"], &lines[2]["seq"]), (&json!(2), &json!(3)));
+}
+
+#[tokio::test]
+async fn a_result_that_fits_into_no_line_is_replaced_by_words() {
+    let memory = Memory::default();
+    let output = Output::start(memory.clone(), quiet()).unwrap();
+    output.greeted(&[]);
+    output.begin("1").unwrap();
+    let call = callgate_wire::session::ToolUse {
+        tool_id: "t".into(),
+        tool_name: "read".into(),
+        input: to_raw_value(&json!({})).unwrap(),
+    };
+    let result = ToolResult {
+        tool_id: "t".into(),
+        tool_name: "read".into(),
+        result: to_raw_value(&"x".repeat(MAX_LINE)).unwrap(),
+        is_error: Some(false),
+    };
+    output.say_all("1", [Event::ToolUse(call), Event::ToolResult(result)]);
+    closed(&output).await;
+    let line = &memory.lines()[1];
+    assert_eq!(line["data"]["toolId"], "t");
+    assert_eq!(line["data"]["isError"], true);
+    assert!(line["data"]["result"]["error"].as_str().unwrap().contains("10485760"), "{line}");
+}
+
+#[tokio::test]
+async fn who_is_behind_holds_up_who_asks_for_room() {
+    let (go, wait): (SyncSender<()>, _) = sync_channel(64);
+    let output = Output::start(Slow(wait), quiet()).unwrap();
+    output.begin("1").unwrap();
+    let mut said = 0;
+    while output.state().pending.len() < ROOM {
+        output.say("1", token(&"x".repeat(1000)));
+        said += 1;
+    }
+    assert!(said < 2 * ROOM / 1000, "{said} lines were taken");
+    let waiting = tokio::spawn({
+        let output = output.clone();
+        async move { output.room().await }
+    });
+    tokio::task::yield_now().await;
+    assert!(!waiting.is_finished());
+    // The reader takes what there is, and so there is room.
+    for _ in 0..4 {
+        go.send(()).unwrap();
+    }
+    waiting.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_sink_that_breaks_is_told_and_nobody_waits_for_it() {
+    let (go, wait): (SyncSender<()>, _) = sync_channel(1);
+    let output = Output::start(Slow(wait), quiet()).unwrap();
+    drop(go);
+    output.ready();
+    output.gone().await;
+    output.begin("1").unwrap();
+    output.say("1", token(&"x".repeat(2 * ROOM)));
+    output.room().await;
+}
+
+#[tokio::test]
+async fn what_was_said_can_be_said_again_with_its_numbers() {
+    let memory = Memory::default();
+    let output = Output::start(memory.clone(), quiet()).unwrap();
+    output.ready();
+    output.begin("1").unwrap();
+    output.say("1", token("before"));
+    output.greeted(&[]);
+    output.say("1", token("after"));
+    assert_eq!(output.replay(1), Ok(Replayed { from_seq: 1, to_seq: 3 }));
+    assert_eq!(output.replay(3), Ok(Replayed { from_seq: 3, to_seq: 3 }));
+    assert_eq!(output.replay(4), Ok(Replayed { from_seq: 4, to_seq: 3 }));
+    closed(&output).await;
+    let numbers: Vec<Value> = memory.lines().iter().map(|line| line["seq"].clone()).collect();
+    let expected =
+        [json!(null), json!(null), json!(3), json!(1), json!(2), json!(3), json!(3), json!(4)];
+    assert_eq!(numbers, expected);
+}
+
+#[tokio::test]
+async fn only_so_much_is_kept_for_saying_it_again() {
+    let output = Output::start(Memory::default(), quiet()).unwrap();
+    output.begin("1").unwrap();
+    for _ in 0..3000 {
+        output.say("1", token(&"x".repeat(1000)));
+    }
+    let oldest = output.replay(1).unwrap_err();
+    assert!((1900..2200).contains(&oldest), "{oldest}");
+    assert!(output.replay(oldest).is_ok());
+}
