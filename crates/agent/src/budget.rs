@@ -36,7 +36,7 @@ pub enum OverBudget {
     /// A conversation has cost what it may.
     #[error(
         "this conversation has cost ${spent:.2}, and its budget is ${limit:.2}: raise \
-         `agent.budget.conversation_usd`, or begin another conversation"
+         `agent.conversation_usd`, or begin another conversation"
     )]
     ConversationCost {
         /// In dollars.
@@ -47,7 +47,7 @@ pub enum OverBudget {
     /// A day has cost what it may.
     #[error(
         "today has cost ${spent:.2}, and the budget of a day is ${limit:.2}: raise \
-         `agent.budget.day_usd`, or wait until midnight"
+         `agent.day_usd`, or wait until midnight"
     )]
     DayCost {
         /// In dollars.
@@ -58,7 +58,7 @@ pub enum OverBudget {
     /// A conversation has taken the tokens that it may.
     #[error(
         "this conversation has taken {spent} tokens, and its budget is {limit}: raise \
-         `agent.budget.conversation_tokens`, or begin another conversation"
+         `agent.conversation_tokens`, or begin another conversation"
     )]
     ConversationTokens {
         /// How many.
@@ -69,7 +69,7 @@ pub enum OverBudget {
     /// A day has taken the tokens that it may.
     #[error(
         "today has taken {spent} tokens, and the budget of a day is {limit}: raise \
-         `agent.budget.day_tokens`, or wait until midnight"
+         `agent.day_tokens`, or wait until midnight"
     )]
     DayTokens {
         /// How many.
@@ -80,7 +80,7 @@ pub enum OverBudget {
     /// There is a budget in dollars, and nobody knows what the model costs.
     #[error(
         "there is a budget in dollars, and the price of the model {model:?} is not known: set \
-         `agent.prices`, or have a budget in tokens instead"
+         `agent.price_input` and `agent.price_output`, or have a budget in tokens instead"
     )]
     UnknownPrice {
         /// The model.
@@ -89,7 +89,7 @@ pub enum OverBudget {
     /// The model was asked too often.
     #[error(
         "the model was asked {limit} times within a minute, which is the limit: wait {} s, or \
-         raise `agent.budget.requests_per_minute`",
+         raise `agent.requests_per_minute`",
         wait.as_secs() + 1
     )]
     Rate {

@@ -36,25 +36,25 @@ fn each_limit_is_told_with_what_was_spent_and_what_to_do() {
         Budget { conversation_usd: Some(1.5), ..none },
         &spent,
         "this conversation has cost $1.50, and its budget is $1.50: raise \
-         `agent.budget.conversation_usd`, or begin another conversation",
+         `agent.conversation_usd`, or begin another conversation",
     );
     check(
         Budget { day_usd: Some(2.0), ..none },
         &spent,
-        "today has cost $2.50, and the budget of a day is $2.00: raise `agent.budget.day_usd`, or \
-         wait until midnight",
+        "today has cost $2.50, and the budget of a day is $2.00: raise `agent.day_usd`, or wait \
+         until midnight",
     );
     check(
         Budget { conversation_tokens: Some(6000), ..none },
         &spent,
         "this conversation has taken 6000 tokens, and its budget is 6000: raise \
-         `agent.budget.conversation_tokens`, or begin another conversation",
+         `agent.conversation_tokens`, or begin another conversation",
     );
     check(
         Budget { day_tokens: Some(1), ..none },
         &spent,
         "today has taken 10000 tokens, and the budget of a day is 1: raise \
-         `agent.budget.day_tokens`, or wait until midnight",
+         `agent.day_tokens`, or wait until midnight",
     );
 }
 
@@ -80,7 +80,7 @@ fn dollars_need_a_price() {
     ] {
         let error = budget.check(&Spent::default(), "odd", false).unwrap_err().to_string();
         assert!(error.contains("the price of the model \"odd\" is not known"), "{error}");
-        assert!(error.contains("`agent.prices`"), "{error}");
+        assert!(error.contains("`agent.price_input` and `agent.price_output`"), "{error}");
     }
     let tokens = Budget { day_tokens: Some(9), ..Budget::default() };
     assert_eq!(tokens.check(&Spent::default(), "odd", false), Ok(()));
@@ -103,7 +103,7 @@ fn requests_are_counted_over_the_last_minute() {
     let none = Budget { requests_per_minute: Some(0), ..budget };
     assert!(rate.ask(&none, at(500)).is_err());
     let text = rate.ask(&none, at(500)).unwrap_err().to_string();
-    assert!(text.contains("wait 61 s") && text.contains("agent.budget.requests"), "{text}");
+    assert!(text.contains("wait 61 s") && text.contains("`agent.requests_per_minute`"), "{text}");
 }
 
 #[test]
