@@ -7,6 +7,7 @@
 mod attach;
 mod commands;
 mod drive;
+mod endings;
 mod intake;
 mod lanes;
 mod log;
@@ -15,6 +16,7 @@ mod order;
 mod output;
 mod prepare;
 mod spending;
+mod told;
 mod uses;
 
 use std::collections::HashMap;
@@ -29,6 +31,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use crate::event::Failure;
 use crate::tool::{Spec, Tool};
 use commands::Current;
+use endings::Endings;
 use intake::Incoming;
 use lanes::{Job, Lanes, Work};
 pub use log::{Level, Log};
@@ -37,6 +40,7 @@ pub use order::MOST_OPEN;
 use output::Output;
 pub use output::ROOM;
 use spending::Spending;
+use told::failed;
 
 /// How long the last words may take when the runtime is told to end.
 const LAST_WORDS: Duration = Duration::from_millis(800);
@@ -61,6 +65,7 @@ struct Shared {
     specs: Arc<[Spec]>,
     output: Output,
     spending: Spending,
+    endings: Endings,
 }
 
 /// Why a request is to stop.
@@ -107,13 +112,10 @@ pub async fn serve(
                 None => ending_is_open = false,
             },
             Some(ended) = session.jobs.join_next_with_id() => session.job_ended(&ended),
-            incoming = requests.recv(), if is_open => match incoming {
-                Some(incoming) => session.take(incoming),
-                None => {
-                is_open = false;
-                session.shared.options.gate.unattended();
+            incoming = requests.recv(), if is_open => {
+                is_open = incoming.is_some();
+                session.take(incoming);
             }
-            },
         }
         if !is_open && session.jobs.is_empty() {
             break;
@@ -128,8 +130,8 @@ impl Session {
         let tools: HashMap<_, _> =
             options.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect();
         let specs = options.tools.iter().map(|tool| tool.spec().clone()).collect();
-        let spending = Spending::default();
-        let shared = Arc::new(Shared { options, tools, specs, output, spending });
+        let (spending, endings) = (Spending::default(), Endings::default());
+        let shared = Arc::new(Shared { options, tools, specs, output, spending, endings });
         Self {
             shared,
             started: Instant::now(),
@@ -141,7 +143,9 @@ impl Session {
         }
     }
 
-    fn take(&mut self, incoming: Incoming) {
+    /// Takes what came in; nothing is the end of the input.
+    fn take(&mut self, incoming: Option<Incoming>) {
+        let Some(incoming) = incoming else { return self.shared.options.gate.unattended() };
         let log = &self.shared.options.log;
         match incoming {
             Incoming::Request(request) => {
@@ -264,7 +268,7 @@ impl Session {
         let output = &self.shared.output;
         if self.lanes.remove(target) {
             self.halts.remove(target);
-            output.say(target, drive::cancelled());
+            output.say(target, told::cancelled());
         } else if let Some(halt) = self.halts.get(target) {
             halt.send_replace(Some(Halt::Cancelled));
         } else {
@@ -325,10 +329,4 @@ fn replay(output: &Output, from: u64) -> Event {
             failed(Failure::lasting("not_found", text))
         }
     }
-}
-
-/// The end of a request that failed.
-fn failed(failure: Failure) -> Event {
-    let Failure { kind, status, retryable, text } = failure;
-    Event::Error { error: text, data: Some(ErrorData { kind: kind.to_owned(), status, retryable }) }
 }

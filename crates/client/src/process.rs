@@ -120,7 +120,8 @@ fn see_off(mut child: Leashed, slack: &Receiver<()>) -> Option<ExitStatus> {
         }
     }
     if !ends_within(&child, FAREWELL) {
-        terminate(&child);
+        // An error means that it has ended by itself.
+        child.terminate().ok();
         if !ends_within(&child, FAREWELL) {
             // Dropped, it is killed with all that it has started.
             return None;
@@ -144,13 +145,4 @@ fn ends_within(child: &Leashed, limit: Duration) -> bool {
         thread::sleep(A_MOMENT);
     }
     true
-}
-
-/// Sends SIGTERM. The process has not been reaped, so its id is its own.
-fn terminate(child: &Leashed) {
-    let mut kill = Command::new("kill");
-    kill.args(["-TERM", &child.id().to_string()]);
-    kill.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Where there is no such program, the process is killed without a warning.
-    kill.status().ok();
 }

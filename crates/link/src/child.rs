@@ -10,8 +10,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process_group,
-    pidfd_open, pidfd_send_signal, set_parent_process_death_signal, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process,
+    kill_process_group, pidfd_open, pidfd_send_signal, set_parent_process_death_signal, waitid,
 };
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -79,6 +79,14 @@ impl Leashed {
         let Some(pid) = self.pid().filter(|_| !self.is_reaped) else { return Ok(true) };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         Ok(waitid(WaitId::Pid(pid), options)?.is_some())
+    }
+
+    /// Asks the process, and nothing that it started, to end.
+    pub fn terminate(&self) -> io::Result<()> {
+        match self.pid().filter(|_| !self.is_reaped) {
+            Some(pid) => Ok(kill_process(pid, Signal::TERM)?),
+            None => Ok(()),
+        }
     }
 
     /// Ends the whole family, those included that have left the group, and reaps the leader.

@@ -7,7 +7,8 @@ use callgate_wire::session::{
 };
 use serde_json::value::to_raw_value;
 
-use super::{Shared, failed};
+use super::Shared;
+use super::told::failed;
 use crate::event::Failure;
 use crate::gate::{Answer, Decision as Decided};
 use crate::history::History;

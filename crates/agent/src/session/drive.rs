@@ -2,22 +2,26 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use callgate_wire::session::{
-    Event, Notice, Stream, ToolProgress, ToolResult, ToolUse, TurnEnd, Usage as Used,
-};
+use callgate_wire::session::{Event, Notice};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{Halt, Shared, failed, uses};
+use super::told::{done, failed, told};
+use super::{Halt, Shared, uses};
 use crate::compact::{self, Cut};
 use crate::engine::{Answer, Call, EngineError, Piece, Usage};
-use crate::event::{self, End, Failure, StopReason};
+use crate::event::{End, Failure};
 use crate::history::{Cost, Held, Step};
 use crate::message::Message;
-use crate::tool::{Channel, Outcome};
+use crate::tool::Outcome;
 use crate::turn::{Bounds, Do, Ran, Turn, Wanted};
+
+/// After so long without a word a front end is told that the turn goes on; front ends give up
+/// after 60 seconds.
+const QUIET: Duration = Duration::from_secs(20);
 
 /// A turn and all that is under way for it.
 pub(super) struct Drive<'a> {
@@ -48,6 +52,7 @@ enum Happened {
     Ran(usize, Ran),
     Answered(Result<bool, EngineError>),
     Due,
+    Nothing,
 }
 
 impl<'a> Drive<'a> {
@@ -103,6 +108,7 @@ impl<'a> Drive<'a> {
                     self.again = None;
                     self.ask(&mut todo).await;
                 }
+                Happened::Nothing => self.still_here(),
             }
         }
     }
@@ -130,6 +136,7 @@ impl<'a> Drive<'a> {
                     None => std::future::pending().await,
                 }
             } => Happened::Due,
+            () = sleep(QUIET), if output.takes_notices() => Happened::Nothing,
         }
     }
 
@@ -159,6 +166,15 @@ impl<'a> Drive<'a> {
         }
         todo.append(&mut later);
         None
+    }
+
+    /// Nothing was said for a while: a front end that waits for a sign gets one.
+    fn still_here(&mut self) {
+        let text = match self.running.len() {
+            0 => "waits for the model".to_owned(),
+            count => format!("{count} tool(s) at work, or waiting for permission"),
+        };
+        self.events.push(Event::Notice(Notice { kind: "working".to_owned(), text }));
     }
 
     fn flush(&mut self) {
@@ -335,47 +351,5 @@ pub(super) async fn halted(halt: &mut watch::Receiver<Option<Halt>>) -> Halt {
         Ok(Some(halt)) => halt,
         // Nobody is left who could want it to stop.
         _ => std::future::pending().await,
-    }
-}
-
-/// The end of a request that was cancelled before it began.
-pub(super) fn cancelled() -> Event {
-    done(&StopReason::Cancelled, Usage::default(), Some(0.0))
-}
-
-fn done(stop: &StopReason, usage: Usage, cost: Option<f64>) -> Event {
-    let usage = Used {
-        input_tokens: usage.input,
-        output_tokens: usage.output,
-        cache_read_tokens: usage.cache_read,
-        cache_write_tokens: usage.cache_write,
-    };
-    Event::done(&TurnEnd { stop_reason: stop.name().to_owned(), usage, cost })
-}
-
-/// What happened in the session's words.
-fn told(event: event::Event) -> Event {
-    match event {
-        event::Event::Token(text) => Event::Token(text),
-        event::Event::Thinking(text) => Event::Thinking(text),
-        event::Event::ToolUse { id, name, input } => {
-            Event::ToolUse(ToolUse { tool_id: id, tool_name: name, input })
-        }
-        event::Event::ToolProgress { id, channel, text } => {
-            let stream = match channel {
-                Channel::Stdout => Stream::Stdout,
-                Channel::Stderr => Stream::Stderr,
-            };
-            Event::ToolProgress(ToolProgress { tool_id: id, stream, text })
-        }
-        event::Event::ToolResult { id, name, result, is_error } => Event::ToolResult(ToolResult {
-            tool_id: id,
-            tool_name: name,
-            result,
-            is_error: Some(is_error),
-        }),
-        event::Event::Notice { kind, text } => {
-            Event::Notice(Notice { kind: kind.to_owned(), text })
-        }
     }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use callgate_wire::session::{Event, UserMessage};
+use callgate_wire::session::{Event, Notice, UserMessage};
 use tokio::sync::watch;
 
 use super::commands::Current;
 use super::drive::{self, Drive};
 use super::lanes::{Job, Work};
-use super::{Halt, Shared, attach, failed};
+use super::told::{cancelled, failed};
+use super::{Halt, Shared, attach};
 use crate::event::Failure;
 use crate::history::{Held, HistoryError};
 use crate::message::{Block, Message};
@@ -34,7 +35,7 @@ pub(super) async fn run(
             Drive::new(shared, &id, *held, user, replacing).run(&mut halt).await
         }
         Err(Stopped::Failed(failure)) => failed(failure),
-        Err(Stopped::Cancelled) => drive::cancelled(),
+        Err(Stopped::Cancelled) => cancelled(),
     };
     current.forget_length(conversation);
     shared.output.say(&id, event);
@@ -83,6 +84,9 @@ async fn begin(
         Work::Say(said) => {
             let content = content(shared, &said).await?;
             let held = Box::new(hold(shared, id, conversation).await?);
+            if held.is_broken_off() && !shared.endings.knows(&held) {
+                shared.output.say(id, interrupted());
+            }
             Ok(Begun::Turn { held, user: Message::user(content), replacing: false })
         }
         Work::Edit(said) => {
@@ -111,10 +115,15 @@ async fn begin(
 async fn hold(shared: &Arc<Shared>, id: &str, conversation: &str) -> Result<Held, HistoryError> {
     let waits = || {
         let text = "waits until another program has finished with this conversation".to_owned();
-        let notice = callgate_wire::session::Notice { kind: "queued".to_owned(), text };
-        shared.output.say(id, Event::Notice(notice));
+        shared.output.say(id, Event::Notice(Notice { kind: "queued".to_owned(), text }));
     };
     shared.options.history.hold_or(conversation, waits).await
+}
+
+/// Tells of a turn whose end nobody was told.
+fn interrupted() -> Event {
+    let text = "the last answer was never finished: what there was of it was kept".to_owned();
+    Event::Notice(Notice { kind: "interrupted".to_owned(), text })
 }
 
 /// Takes the last turn back, and gives the message that it answered. It stays in the file until

@@ -1,0 +1,58 @@
+//! What happens, in the words of the session protocol.
+
+use callgate_wire::session::{
+    ErrorData, Event, Notice, Stream, ToolProgress, ToolResult, ToolUse, TurnEnd, Usage as Used,
+};
+
+use crate::engine::Usage;
+use crate::event::{self, Failure, StopReason};
+use crate::tool::Channel;
+
+/// The end of a request that was cancelled before it began.
+pub(super) fn cancelled() -> Event {
+    done(&StopReason::Cancelled, Usage::default(), Some(0.0))
+}
+
+/// The end of a turn that did not fail.
+pub(super) fn done(stop: &StopReason, usage: Usage, cost: Option<f64>) -> Event {
+    let usage = Used {
+        input_tokens: usage.input,
+        output_tokens: usage.output,
+        cache_read_tokens: usage.cache_read,
+        cache_write_tokens: usage.cache_write,
+    };
+    Event::done(&TurnEnd { stop_reason: stop.name().to_owned(), usage, cost })
+}
+
+/// What happened in the session's words.
+pub(super) fn told(event: event::Event) -> Event {
+    match event {
+        event::Event::Token(text) => Event::Token(text),
+        event::Event::Thinking(text) => Event::Thinking(text),
+        event::Event::ToolUse { id, name, input } => {
+            Event::ToolUse(ToolUse { tool_id: id, tool_name: name, input })
+        }
+        event::Event::ToolProgress { id, channel, text } => {
+            let stream = match channel {
+                Channel::Stdout => Stream::Stdout,
+                Channel::Stderr => Stream::Stderr,
+            };
+            Event::ToolProgress(ToolProgress { tool_id: id, stream, text })
+        }
+        event::Event::ToolResult { id, name, result, is_error } => Event::ToolResult(ToolResult {
+            tool_id: id,
+            tool_name: name,
+            result,
+            is_error: Some(is_error),
+        }),
+        event::Event::Notice { kind, text } => {
+            Event::Notice(Notice { kind: kind.to_owned(), text })
+        }
+    }
+}
+
+/// The end of a request that failed.
+pub(super) fn failed(failure: Failure) -> Event {
+    let Failure { kind, status, retryable, text } = failure;
+    Event::Error { error: text, data: Some(ErrorData { kind: kind.to_owned(), status, retryable }) }
+}
