@@ -182,6 +182,7 @@ impl Check<'_> {
             log_level: self.log_level(),
         };
         self.tokens_fit(&agent);
+        self.prices_fit(&agent);
         agent
     }
 
@@ -200,6 +201,19 @@ impl Check<'_> {
             );
             self.wrong("agent.thinking_tokens", latest(thinking_tokens, max_tokens), &text);
         }
+    }
+
+    /// With one price alone no cost can be told.
+    fn prices_fit(&mut self, agent: &Agent) {
+        const INPUT: &str = "agent.price_input";
+        const OUTPUT: &str = "agent.price_output";
+        let (there, absent, origin) = match (&agent.price_input, &agent.price_output) {
+            (Some(input), None) => (INPUT, OUTPUT, &input.origin),
+            (None, Some(output)) => (OUTPUT, INPUT, &output.origin),
+            _ => return,
+        };
+        let text = format!("there is `{there}` without `{absent}`; set both");
+        self.wrong(there, origin.clone(), &text);
     }
 
     fn engine(&mut self) -> Setting<EngineSetting> {

@@ -33,7 +33,8 @@ impl PrivateFolder {
         made.map_or_else(|| Self::within(&std::env::temp_dir()), Ok)
     }
 
-    fn within(folder: &Path) -> io::Result<Self> {
+    /// Makes one in this folder.
+    pub(super) fn within(folder: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         sweep(folder);
         let path = folder.join(format!("{PREFIX}{}", fresh_id()));

@@ -33,7 +33,7 @@ fn every_key_has_a_flag_but_the_key_of_the_api() {
     assert_eq!(flags, expected);
     for (number, key) in KEYS.iter().enumerate().filter(|(_, key)| has_flag(key)) {
         let flag = format!("--{}", named(key.name));
-        let mut home = Home::new();
+        let mut home = Home::new().beside(key);
         home.flags.push(flag.clone());
         if key.kind != Kind::Switch {
             home.flags.push(example(key, number));
@@ -178,6 +178,10 @@ fn wrong_values_are_named_with_what_would_be_right() {
                     and less than `agent.max_tokens`";
     check_wrong_for_agent("agent.thinking_tokens = 1023", &[thinking]);
     check_wrong_for_agent("agent.thinking_tokens = 16384", &[thinking]);
+    check_wrong_for_agent(
+        "agent.price_input = 3",
+        &["1:21: there is `agent.price_input` without `agent.price_output`; set both"],
+    );
     check_wrong_for_agent(
         "agent.max_rounds = 0",
         &["1:20: `agent.max_rounds` is 0, but must be 1 to 1000"],

@@ -3,12 +3,16 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use callgate_agent::gate::{Decision, Question};
+use callgate_approval::viewer::Viewer;
+use callgate_link::file::Lock;
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::super::board::At;
+use super::super::folder::PrivateFolder;
 use super::bench::{Bench, question, words};
 
 fn make(target: &str) -> Question {
@@ -212,6 +216,41 @@ fn its_sockets_are_private_and_go_with_it() {
     bench.run(asked).unwrap();
     drop(bench);
     assert!(!folder.exists());
+}
+
+#[test]
+fn a_question_of_another_runtime_is_left_alone() {
+    let mut bench = Bench::new("");
+    let (_first, mut screen) = bench.ask(make("one"));
+    screen.asked(&bench);
+    bench.restart();
+    let (_second, mut screen) = bench.ask(make("two"));
+    let (id, ..) = screen.asked(&bench);
+    let socket = folder(&bench, &id).join("desk.sock");
+    let look = move || Viewer::connect(&socket).unwrap().status().unwrap().open;
+    let open = bench.run(async { tokio::task::spawn_blocking(look).await.unwrap() });
+    assert_eq!(open, 1, "its own");
+}
+
+#[test]
+fn folders_of_killed_processes_are_removed_and_no_others() {
+    let within = tempfile::tempdir().unwrap();
+    let old = SystemTime::now() - Duration::from_hours(1);
+    let leave = |name: &str, changed: SystemTime| {
+        let folder = within.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        let lock = fs::File::create(folder.join("ask.sock.lock")).unwrap();
+        lock.set_modified(changed).unwrap();
+        folder
+    };
+    let killed = leave("callgate-agent-1", old);
+    let young = leave("callgate-agent-2", SystemTime::now());
+    let alive = leave("callgate-agent-3", old);
+    let other = leave("somebody-else", old);
+    let _held = Lock::take(&alive.join("ask.sock.lock")).unwrap().unwrap();
+    let made = PrivateFolder::within(within.path()).unwrap();
+    assert!(!killed.exists());
+    assert!(young.exists() && alive.exists() && other.exists() && made.path().exists());
 }
 
 #[test]

@@ -137,21 +137,3 @@ fn only_questions_that_were_shown_can_be_answered() {
         assert!(refused.starts_with("there is no such question"), "{refused}");
     }
 }
-
-#[test]
-fn zz_speed() {
-    let bench = Bench::new(RULES);
-    let read = json!({ "path": "src/a/b.txt" });
-    bench.permit("read_file", &read);
-    let start = std::time::Instant::now();
-    for _ in 0..1000 {
-        bench.gate.rules.rule("read_file", &read.to_string(), None);
-    }
-    eprintln!("read {:?} each", start.elapsed() / 1000);
-    let run = json!({ "command": "make", "args": ["test"] }).to_string();
-    let start = std::time::Instant::now();
-    for _ in 0..1000 {
-        bench.gate.rules.rule("run_shell_command", &run, None);
-    }
-    eprintln!("run {:?} each", start.elapsed() / 1000);
-}
