@@ -1,13 +1,22 @@
 //! `search_files` and `search_text`.
 
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::{CANARY, Room, use_of};
+use crate::files::input::Input;
+use crate::files::list::list_files;
+use crate::files::names::search_files;
+use crate::files::read::read_file;
+use crate::files::specs::list_files as list_files_spec;
+use crate::files::text::search_text;
 use crate::files::walk::MOST_DEPTH;
-use crate::files::{Limits, MAX_FILE, MAX_RESULT};
+use crate::files::{Cabinet, FileTool, Limits, MAX_FILE, MAX_RESULT, Roots, Stop};
+use crate::tool::{Outcome, Tool};
 
 fn found(room: &Room, input: &Value) -> Vec<String> {
     serde_json::from_value(room.done("search_files", input).0["files"].clone()).unwrap()
@@ -211,7 +220,7 @@ fn long_lines_are_cut_around_what_was_found() {
     room.put("long", &line);
     let (result, _) = room.done("search_text", &json!({ "pattern": "needle" }));
     let text = result["matches"][0]["text"].as_str().unwrap();
-    assert!(text.starts_with("…ä") && text.contains("ädneedle".trim_start_matches("äd")));
+    assert!(text.starts_with("…ä") && text.contains("äneedleö"));
     assert!(text.ends_with("ö…") && text.len() < 420, "{text}");
 }
 
@@ -267,21 +276,47 @@ fn loops_and_depth_end_a_search() {
 #[test]
 fn a_search_that_nobody_waits_for_ends() {
     let room = Room::new();
-    for folder in 0..40 {
-        for file in 0..100 {
-            room.put(&format!("{folder}/{file}"), "x".repeat(50_000));
+    room.put("file", "needle\n");
+    let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
+    let cabinet = Cabinet { roots, limits: Limits::default(), writing: Mutex::new(()) };
+    let input = Input::read(r#"{"pattern": "needle"}"#).unwrap();
+    let stop = Stop::default();
+    assert!(search_text(&cabinet, &input, &stop).is_ok());
+    stop.0.store(true, Ordering::Relaxed);
+    assert_eq!(
+        search_text(&cabinet, &input, &stop).unwrap_err(),
+        "cannot search .: it was cancelled"
+    );
+    assert!(search_files(&cabinet, &input, &stop).is_err());
+    assert!(list_files(&cabinet, &input, &stop).is_err());
+    let input = Input::read(r#"{"path": "file", "offset": 2}"#).unwrap();
+    assert!(read_file(&cabinet, &input, &stop).unwrap_err().contains("cancelled"));
+}
+
+/// Dropping the future is what stops it.
+#[test]
+fn a_dropped_use_is_told_to_stop() {
+    static STOPPED: AtomicBool = AtomicBool::new(false);
+    fn wait(_: &Cabinet, _: &Input, stop: &Stop) -> Result<Outcome, String> {
+        let start = Instant::now();
+        while !stop.is_set() && start.elapsed() < Duration::from_secs(30) {
+            std::thread::yield_now();
         }
+        STOPPED.store(stop.is_set(), Ordering::Relaxed);
+        stop.check().map(|()| Outcome::failed("nobody stopped it"))
     }
-    let tool = room.tools.iter().find(|tool| tool.spec().name == "search_text").unwrap();
-    let input = json!({ "pattern": "(x+x+)+y", "regex": true, "ignoreCase": true });
+    let room = Room::new();
+    let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
+    let cabinet = Cabinet { roots, limits: Limits::default(), writing: Mutex::new(()) };
+    let tool = FileTool { spec: list_files_spec(), work: wait, cabinet: Arc::new(cabinet) };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let started = Instant::now();
-    let mut run = tool.run(use_of(&input));
-    runtime.block_on(async {
+    let mut run = tool.run(use_of(&json!({})));
+    let is_ready = runtime.block_on(async {
         std::future::poll_fn(|cx| std::task::Poll::Ready(run.as_mut().poll(cx).is_ready())).await
     });
+    assert!(!is_ready);
     drop(run);
     // The runtime waits for its threads.
     drop(runtime);
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert!(STOPPED.load(Ordering::Relaxed));
 }
