@@ -124,8 +124,8 @@ fn without_a_model_there_is_a_list_of_what_the_user_said() {
 #[test]
 fn what_is_left_can_be_sent_and_is_short_enough_where_that_is_possible() {
     let strict = Strict::start();
-    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) };
-    let sizes = prop::collection::vec(0_u64..600, 0..12);
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) };
+    let sizes = prop::collection::vec(1_u64..600, 0..12);
     let turn = (sizes, any::<bool>(), prop::option::of(0_u64..9000), 100_u64..4000);
     proptest!(config, |((sizes, asks, last, window) in turn)| {
         let mut messages = turns(&sizes);

@@ -89,6 +89,14 @@ impl Held {
         self.mender.fixes()
     }
 
+    /// Whether its last turn was broken off: tools have run, or were to run, and the model never
+    /// said what came of it.
+    #[must_use]
+    pub fn is_broken_off(&self) -> bool {
+        let last = self.messages().last().and_then(|message| message.content.last());
+        matches!(last, Some(Block::ToolResult { .. }))
+    }
+
     /// How many messages it has, with those that the model no longer sees.
     #[must_use]
     pub fn length(&self) -> u64 {

@@ -145,7 +145,6 @@ impl Mender {
     /// Takes what stands for all messages below `upto`.
     pub(super) fn begin(&mut self, upto: u64, summary: Message) {
         self.push(upto.saturating_sub(1), summary, false);
-        self.ends.fill(upto);
     }
 
     /// Takes the next message; of one that is `aged` the thoughts no longer count.

@@ -103,12 +103,11 @@ impl Shelf {
         Ok(Loaded { mender, length: known.length.min(below), is_titled: known.title.is_some() })
     }
 
-    /// Reads one message.
+    /// Reads the message of this number, which is there.
     pub(super) fn message(&self, id: &str, number: u64) -> Result<Option<Message>, HistoryError> {
         let mut found = None;
-        self.store.each_message_before(id, number.saturating_add(1), |at, body| {
-            let read = body.filter(|_| at == number).and_then(parse::message);
-            found = read.map(|read| read.message);
+        self.store.each_message_before(id, number.saturating_add(1), |_, body| {
+            found = body.and_then(parse::message).map(|read| read.message);
             false
         })?;
         Ok(found)

@@ -226,3 +226,19 @@ async fn memory_behaves_alike_and_keeps_nothing() {
     assert!(store.conversations(9, None).unwrap().is_empty());
     assert!(!folder.path().join("locks").exists());
 }
+
+#[test]
+fn it_can_be_used_from_any_thread() {
+    fn any<T: Send + Sync + Clone>() {}
+    fn sent<T: Send>(_: T) {}
+    any::<History>();
+    let history = History::start(Place::Memory);
+    let other = history.clone();
+    sent(async move {
+        let mut held = other.hold("a").await.unwrap();
+        held.commit(turn("u hi")).await.unwrap();
+        held.compact(1, read("u hi").remove(0)).await.unwrap();
+        held.take_back().await.unwrap();
+        held.clear().await.unwrap();
+    });
+}
