@@ -151,7 +151,7 @@ impl Gatekeeper {
         };
         let Ask { because, is_guarded, .. } = ask.clone();
         inside.ruled(&request.request_id, Ruling::Ask { because, is_guarded });
-        let at = At::Inside(Arc::clone(&inside));
+        let at = At::Inside(Arc::downgrade(&inside));
         let mut attended = self.attended.subscribe();
         tokio::select! {
             answered = self.ask_at(inside.socket(), at, request, question, ask) => answered,
@@ -224,7 +224,10 @@ impl Gatekeeper {
         let way = self.board.way(&id).ok_or(NONE)?;
         let deed = deed(answer.decision, way.has_offer);
         let (counted, text) = match way.at {
-            At::Inside(inside) => inside.press(id, press(deed)).await,
+            At::Inside(inside) => {
+                let inside = inside.upgrade().ok_or("the desk of this question has ended")?;
+                inside.press(id, press(deed)).await
+            }
             At::Daemon => {
                 let link = Arc::clone(&self.link);
                 let pressed = tokio::task::spawn_blocking(move || link.press(id, deed)).await;

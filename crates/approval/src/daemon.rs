@@ -140,7 +140,10 @@ impl Daemon {
 
     fn start_with(options: Options, takes_up: bool) -> Result<Self, StartError> {
         let Options { socket, desk_socket, mut store, mut settings, authority, .. } = options;
-        raise_descriptor_limit();
+        if takes_up {
+            // What a small desk's process starts must not inherit a limit that only a daemon needs.
+            raise_descriptor_limit();
+        }
         let lock = lock(&socket)?;
         make_folder(&desk_socket)?;
         settings.key = store.secret("digest")?;

@@ -2,7 +2,7 @@
 //! go.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use callgate_agent::gate::{Mirror, Shown};
@@ -18,8 +18,8 @@ const MOST_PAST: usize = 256;
 pub(super) enum At {
     /// The daemon's.
     Daemon,
-    /// Our own.
-    Inside(Arc<Inside>),
+    /// Our own, as long as it is open.
+    Inside(Weak<Inside>),
 }
 
 /// Where a front end's answer goes.

@@ -172,8 +172,11 @@ fn edit(fields: &Map<String, Value>) -> Option<Body> {
 }
 
 fn change(fields: &Map<String, Value>) -> Option<Change> {
-    let everywhere = fields.get("replace_all").and_then(Value::as_bool).unwrap_or_default();
-    let (old, new) = (shown(fields, "old_string")?, shown(fields, "new_string")?);
+    // Claude's names, or those of callgate's own runtime.
+    let either = |name: &str, ours: &str| shown(fields, name).or_else(|| shown(fields, ours));
+    let everywhere = fields.get("replace_all").or_else(|| fields.get("replaceAll"));
+    let everywhere = everywhere.and_then(Value::as_bool).unwrap_or_default();
+    let (old, new) = (either("old_string", "oldText")?, either("new_string", "newText")?);
     Some(Change { old, new, everywhere })
 }
 

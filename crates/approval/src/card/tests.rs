@@ -64,6 +64,13 @@ fn bodies_by_tool() {
             Edit { path: "/a/b", changes: [Change { old: "x", new: "y", everywhere: true }] }"#]],
     );
     body(
+        "edit_file",
+        &json!({ "path": "b", "oldText": "x", "newText": "y", "replaceAll": true }),
+        &expect![[r#"
+            edit b
+            Edit { path: "b", changes: [Change { old: "x", new: "y", everywhere: true }] }"#]],
+    );
+    body(
         "MultiEdit",
         &json!({ "file_path": "/a", "edits": [{ "old_string": "x", "new_string": "y" }] }),
         &expect![[r#"

@@ -33,7 +33,7 @@ pub(super) struct Bench {
     settings: AgentSettings,
     pub(super) gate: Arc<Gatekeeper>,
     pub(super) warnings: Arc<Mutex<Vec<String>>>,
-    runtime: Runtime,
+    pub(super) runtime: Runtime,
 }
 
 impl Bench {

@@ -201,7 +201,7 @@ fn many_questions_wait_for_their_turn() {
 fn folder(bench: &Bench, id: &str) -> PathBuf {
     let id = callgate_wire::approval::RequestId::parse(id).unwrap();
     let At::Inside(inside) = bench.gate.board.way(&id).unwrap().at else { panic!("elsewhere") };
-    inside.socket().parent().unwrap().to_owned()
+    inside.upgrade().unwrap().socket().parent().unwrap().to_owned()
 }
 
 #[test]
@@ -214,7 +214,12 @@ fn its_sockets_are_private_and_go_with_it() {
     assert_eq!((mode(&folder), mode(&folder.join("ask.sock"))), (0o700, 0o600));
     bench.answer(&id, Decision::Deny).unwrap();
     bench.run(asked).unwrap();
-    drop(bench);
+    let (_open, mut screen) = bench.ask(make("all"));
+    screen.asked(&bench);
+    let Bench { gate, runtime, .. } = bench;
+    drop(gate);
+    // The runtime ends as the program's does: it waits for no thread.
+    runtime.shutdown_background();
     assert!(!folder.exists());
 }
 
