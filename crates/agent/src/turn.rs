@@ -211,13 +211,19 @@ impl Turn {
         }
     }
 
-    /// The turn cannot go on, for a reason outside of it: its beginning is kept.
+    /// The turn cannot go on, for a reason outside of it. What was seen of the answer is kept; a
+    /// message without any answer is not, so that it can be sent again.
     pub fn abandon(&mut self, failure: Failure, todo: &mut Vec<Do>) {
-        if !self.over {
-            self.stop(&format!("stopped: {}", failure.text), todo);
-            self.over = true;
-            todo.push(Do::End(End::Failed(failure)));
+        if self.over {
+            return;
         }
+        if self.calls.is_empty() && self.answer.is_silent() {
+            todo.push(Do::Drop);
+        } else {
+            self.stop(&format!("stopped: {}", failure.text), todo);
+        }
+        self.over = true;
+        todo.push(Do::End(End::Failed(failure)));
     }
 
     /// What was to be kept could not be: nothing more is.

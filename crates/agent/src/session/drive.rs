@@ -1,5 +1,7 @@
 //! Drives a turn: asks the engine, runs the tools, keeps what is to be kept.
 
+mod shorten;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +13,6 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::told::{done, failed, told};
 use super::{Halt, Shared, uses};
-use crate::compact::{self, Cut};
 use crate::engine::{Answer, Call, EngineError, Piece, Usage};
 use crate::event::{End, Failure};
 use crate::history::{Cost, Held, Step};
@@ -30,6 +31,8 @@ pub(super) struct Drive<'a> {
     name: Arc<str>,
     held: Held,
     turn: Turn,
+    /// Says that it is to stop.
+    halt: watch::Receiver<Option<Halt>>,
     /// Nothing of this turn is kept yet.
     is_new: bool,
     /// What is kept first takes the place of another turn.
@@ -43,6 +46,8 @@ pub(super) struct Drive<'a> {
     events: Vec<Event>,
     /// What the last call read, by which the next one's size is guessed.
     read: Option<u64>,
+    /// What was taken beside the turn's answers.
+    beside: Usage,
     cost: Option<f64>,
 }
 
@@ -62,6 +67,7 @@ impl<'a> Drive<'a> {
         held: Held,
         user: Message,
         replacing: bool,
+        halt: watch::Receiver<Option<Halt>>,
     ) -> Self {
         let tools = Arc::clone(shared);
         let is_read_only =
@@ -74,6 +80,7 @@ impl<'a> Drive<'a> {
             name: held.id().into(),
             held,
             turn: Turn::new(user, bounds, is_read_only),
+            halt,
             is_new: true,
             replacing,
             answer: None,
@@ -83,23 +90,25 @@ impl<'a> Drive<'a> {
             pieces: Vec::new(),
             events: Vec::new(),
             read: None,
+            beside: Usage::default(),
             cost: Some(0.0),
         }
     }
 
     /// Drives the turn to its end, which is given back unsaid.
-    pub(super) async fn run(mut self, halt: &mut watch::Receiver<Option<Halt>>) -> Event {
+    pub(super) async fn run(mut self) -> Event {
         let mut todo = Vec::new();
         self.turn.begin(&mut todo);
         loop {
             while !todo.is_empty() {
                 if let Some(end) = self.work_off(&mut todo).await {
                     self.flush();
+                    self.shared.endings.note(&self.held);
                     return self.end(end);
                 }
             }
             self.flush();
-            match self.wait(halt).await {
+            match self.wait().await {
                 Happened::Halted(Halt::Cancelled) => self.turn.cancel(&mut todo),
                 Happened::Halted(Halt::Ending(why)) => self.turn.abandon(why, &mut todo),
                 Happened::Ran(index, ran) => self.turn.ran(index, ran, &mut todo),
@@ -113,14 +122,14 @@ impl<'a> Drive<'a> {
         }
     }
 
-    async fn wait(&mut self, halt: &mut watch::Receiver<Option<Halt>>) -> Happened {
+    async fn wait(&mut self) -> Happened {
         let output = &self.shared.output;
         let pieces = &mut self.pieces;
         let answer = self.answer.as_mut();
         let again = self.again;
         tokio::select! {
             biased;
-            why = halted(halt) => Happened::Halted(why),
+            why = halted(&mut self.halt) => Happened::Halted(why),
             Some(ran) = self.uses.join_next_with_id(), if !self.uses.is_empty() => {
                 ended(&mut self.running, ran)
             }
@@ -211,6 +220,9 @@ impl<'a> Drive<'a> {
         if let Err(failure) = self.make_room().await {
             return self.turn.abandon(failure, todo);
         }
+        if self.halt.borrow().is_some() {
+            return;
+        }
         let options = &self.shared.options;
         let call = Call {
             system: Arc::clone(&options.system),
@@ -226,35 +238,6 @@ impl<'a> Drive<'a> {
     fn conversation(&self) -> Vec<Arc<Message>> {
         let unkept = self.turn.unkept().iter().cloned().map(Arc::new);
         self.held.messages().iter().cloned().chain(unkept).collect()
-    }
-
-    /// Puts a summary in the place of what was said first, before the engine cannot read it all.
-    async fn make_room(&mut self) -> Result<(), Failure> {
-        let messages = self.conversation();
-        let Some(Cut { upto }) = compact::plan(&messages, self.read, self.shared.options.context)
-        else {
-            return Ok(());
-        };
-        let upto = upto.min(self.held.messages().len());
-        if upto == 0 || self.replacing {
-            return Ok(());
-        }
-        let written = summarise(self.shared, &messages, upto).await.unwrap_or_default();
-        let summary = compact::summary(&written);
-        let summary = summary.unwrap_or_else(|| compact::fallback(&messages, upto));
-        self.held.compact(upto, summary).await?;
-        self.read = None;
-        let text = format!(
-            "the first {upto} messages of this conversation were replaced by a summary, because \
-             the model cannot read more"
-        );
-        let event = if self.shared.output.takes_notices() {
-            Event::Notice(Notice { kind: "compacted".to_owned(), text })
-        } else {
-            Event::Token(format!("[{text}]\n\n"))
-        };
-        self.shared.output.say(&self.id, event);
-        Ok(())
     }
 
     fn start(&mut self, wanted: Wanted) {
@@ -278,52 +261,24 @@ impl<'a> Drive<'a> {
     }
 
     async fn keep(&mut self, messages: Vec<Message>, usage: Usage) -> Result<(), Failure> {
-        let model = self.shared.options.engine.model();
-        let cost = self.shared.cost(usage);
-        self.cost = self.cost.zip(cost).map(|(so_far, cost)| so_far + cost);
-        let step = Step {
-            messages,
-            spent: Some(Cost { usage, usd: cost, model: model.to_owned() }),
-            drafts: Vec::new(),
-            begins_turn: self.is_new,
-        };
+        let spent = Some(self.spend(usage));
+        let step = Step { messages, spent, drafts: Vec::new(), begins_turn: self.is_new };
         self.held.commit(step).await?;
         (self.is_new, self.replacing) = (false, false);
         Ok(())
     }
 
+    /// Adds to what the turn has cost.
+    fn spend(&mut self, usage: Usage) -> Cost {
+        let usd = self.shared.cost(usage);
+        self.cost = self.cost.zip(usd).map(|(so_far, usd)| so_far + usd);
+        Cost { usage, usd, model: self.shared.options.engine.model().to_owned() }
+    }
+
     fn end(&self, end: End) -> Event {
         match end {
-            End::Done { stop, usage } => done(&stop, usage, self.cost),
+            End::Done { stop, usage } => done(&stop, usage.plus(self.beside), self.cost),
             End::Failed(failure) => failed(failure),
-        }
-    }
-}
-
-/// The engine's own summary, if it gives one.
-async fn summarise(shared: &Shared, messages: &[Arc<Message>], upto: usize) -> Option<String> {
-    let options = &shared.options;
-    if !options.engine.can_summarise() {
-        return None;
-    }
-    let mut answer = options.engine.answer(Call {
-        system: Arc::clone(&options.system),
-        messages: compact::summary_call(messages, upto),
-        // A conversation that has used tools can only be sent along with them.
-        tools: Arc::clone(&shared.specs),
-        max_tokens: options.max_tokens,
-        thinking: None,
-    });
-    let (mut pieces, mut summary) = (Vec::new(), String::new());
-    loop {
-        let goes_on = answer.next(&mut pieces).await.ok()?;
-        for piece in pieces.drain(..) {
-            if let Piece::Text(text) = piece {
-                summary.push_str(&text);
-            }
-        }
-        if !goes_on {
-            return Some(summary);
         }
     }
 }

@@ -32,7 +32,7 @@ pub(super) async fn run(
     let event = match done {
         Ok(Begun::Over(event)) => event,
         Ok(Begun::Turn { held, user, replacing }) => {
-            Drive::new(shared, &id, *held, user, replacing).run(&mut halt).await
+            Drive::new(shared, &id, *held, user, replacing, halt).run().await
         }
         Err(Stopped::Failed(failure)) => failed(failure),
         Err(Stopped::Cancelled) => cancelled(),

@@ -42,6 +42,7 @@ enum In {
     Silent,
     Ran(usize, Ran),
     Cancel,
+    Abandon,
 }
 
 /// Plays a turn and shows all that is to be done, a line for each input.
@@ -56,6 +57,7 @@ fn check(turn: &mut Turn, inputs: Vec<In>, expected: &Expect) {
             In::Silent => turn.silent(&mut todo),
             In::Ran(index, ran) => turn.ran(index, ran, &mut todo),
             In::Cancel => turn.cancel(&mut todo),
+            In::Abandon => turn.abandon(Failure::lasting("budget", "spent"), &mut todo),
         }
         shown.push_str(&todo.iter().map(show).collect::<Vec<_>>().join(" | "));
         shown.push('\n');
@@ -233,6 +235,44 @@ fn the_rounds_are_bounded() {
             ask after 0ns
             tool_use a read
             tool_result a true | keep user ["hello"], assistant [use a], user [a gave "not run: the turn has had all of its rounds"] | done max_turn_requests
+        "#]],
+    );
+}
+
+#[test]
+fn abandoned_it_keeps_what_was_seen_and_no_message_without_an_answer() {
+    check(
+        &mut turn(9),
+        vec![In::Abandon, In::Abandon],
+        &expect![[r#"
+            drop | failed budget: spent
+
+        "#]],
+    );
+    check(
+        &mut turn(9),
+        vec![
+            In::Begin,
+            In::Piece(tool("a", "read")),
+            In::Piece(Piece::End(Stop::ToolUse)),
+            In::Ran(0, ran("A")),
+            In::Abandon,
+        ],
+        &expect![[r#"
+            ask after 0ns
+            tool_use a read
+            run 0 a
+            tool_result a false | keep user ["hello"], assistant [use a], user [a gave "A"] | ask after 0ns
+            drop | failed budget: spent
+        "#]],
+    );
+    check(
+        &mut turn(9),
+        vec![In::Begin, In::Piece(text("Half")), In::Abandon],
+        &expect![[r#"
+            ask after 0ns
+            token "Half"
+            drop | keep user ["hello"], assistant ["Half"] | failed budget: spent
         "#]],
     );
 }
