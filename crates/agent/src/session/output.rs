@@ -26,6 +26,8 @@ use ring::Ring;
 pub const ROOM: usize = 256 * 1024;
 /// How much may wait before what a tool says while it runs is left out; its result has it too.
 const TOO_MUCH: usize = 4 * ROOM;
+/// How much may wait before no further request is read.
+const FULL: usize = 16 * ROOM;
 /// A buffer that was larger than this once is given back.
 const KEPT_BUFFER: usize = 2 * ROOM;
 
@@ -183,11 +185,20 @@ impl Output {
 
     /// Waits until a reader that is behind has caught up.
     pub(crate) async fn room(&self) {
+        self.less_than(ROOM).await;
+    }
+
+    /// Waits until there may be further requests: who reads nothing is not answered without end.
+    pub(crate) async fn room_for_requests(&self) {
+        self.less_than(FULL).await;
+    }
+
+    async fn less_than(&self, most: usize) {
         loop {
             let freed = self.0.room.notified();
             {
                 let state = self.state();
-                if state.pending.len() < ROOM || state.closed {
+                if state.pending.len() < most || state.closed {
                     return;
                 }
             }

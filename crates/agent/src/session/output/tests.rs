@@ -161,6 +161,23 @@ async fn who_is_behind_holds_up_who_asks_for_room() {
 }
 
 #[tokio::test]
+async fn who_reads_nothing_is_asked_nothing_more_at_some_point() {
+    let (_go, wait): (SyncSender<()>, _) = sync_channel(64);
+    let output = Output::start(Slow(wait), quiet()).unwrap();
+    output.begin("1").unwrap();
+    output.room_for_requests().await;
+    while output.state().pending.len() < FULL {
+        output.say("1", token(&"x".repeat(100_000)));
+    }
+    let waiting = tokio::spawn({
+        let output = output.clone();
+        async move { output.room_for_requests().await }
+    });
+    tokio::task::yield_now().await;
+    assert!(!waiting.is_finished());
+}
+
+#[tokio::test]
 async fn a_sink_that_breaks_is_told_and_nobody_waits_for_it() {
     let (go, wait): (SyncSender<()>, _) = sync_channel(1);
     let output = Output::start(Slow(wait), quiet()).unwrap();

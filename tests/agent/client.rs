@@ -1,0 +1,112 @@
+//! The session client with the real runtime.
+
+use callgate_client::{Client, ClientError, Happened, Seen, Settings, Since, State};
+use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::process::DEADLINE;
+use callgate_wire::session::{Decision, Event, TurnEnd};
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::fixture::Setup;
+
+fn settings(setup: &Setup) -> Settings {
+    let command = setup.command();
+    let own = |(name, value): (&std::ffi::OsStr, Option<&std::ffi::OsStr>)| {
+        (name.to_owned(), value.map(std::ffi::OsStr::to_owned))
+    };
+    // What the test itself was started with is none of the runtime's business.
+    let inherited = std::env::vars_os().map(|(name, _)| (name, None));
+    Settings {
+        env: inherited.chain(command.get_envs().map(own)).collect(),
+        cwd: Some(setup.work()),
+        ..Settings::new(command.get_program()).arg("agent")
+    }
+}
+
+/// The words of an answer, and its end.
+async fn read(mut request: callgate_client::Request) -> (String, Option<Event>) {
+    let (mut words, mut end) = (String::new(), None);
+    while let Some(happened) = timeout(DEADLINE, request.next()).await.unwrap() {
+        let Happened::Said(reply) = happened else { return (words, None) };
+        match &reply.event {
+            Event::Token(text) => words.push_str(text),
+            event if event.is_end() => end = Some(event.clone()),
+            _ => {}
+        }
+    }
+    (words, end)
+}
+
+#[tokio::test]
+async fn a_front_end_talks_answers_questions_and_cancels() {
+    let fake = Messages::start([
+        Turn::text("Hello."),
+        Turn::tool_use("write_file", json!({"path": "a.txt", "content": "hi"})),
+        Turn::text("Written."),
+        Turn::text("Never ending").pieces(5).stall_after(6),
+    ]);
+    let setup = Setup::on(&fake);
+    let client = Client::start(settings(&setup)).unwrap();
+    let (words, end) = read(client.user_message("hello").await).await;
+    assert_eq!(words, "Hello.");
+    let end: TurnEnd = end.unwrap().done_data().unwrap();
+    assert_eq!(end.stop_reason, "end_turn");
+
+    let mut request = client.user_message("write it").await;
+    while let Some(happened) = timeout(DEADLINE, request.next()).await.unwrap() {
+        let Happened::Said(reply) = happened else { panic!("{happened:?}") };
+        if let Event::PermissionRequest(asked) = &reply.event {
+            client.answer(&asked.question, Decision::Allow).await.unwrap();
+        }
+    }
+    assert!(setup.work().join("a.txt").exists());
+
+    let mut request = client.user_message("go on").await;
+    while let Some(Happened::Said(reply)) = timeout(DEADLINE, request.next()).await.unwrap() {
+        if matches!(reply.event, Event::Token(_)) {
+            break;
+        }
+    }
+    request.cancel();
+    let end = timeout(DEADLINE, request.end()).await.unwrap().unwrap();
+    assert_eq!(end.event.done_data::<TurnEnd>().unwrap().stop_reason, "cancelled");
+    assert_eq!(client.status().await.unwrap().state, "idle");
+    timeout(DEADLINE, client.close()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_runtime_that_is_killed_fails_what_is_open_and_is_started_again() {
+    let fake = Messages::start([Turn::text("Half an answer").pieces(5).stall_after(6), Turn::text("Back.")]);
+    let setup = Setup::on(&fake);
+    let client = Client::start(settings(&setup)).unwrap();
+    let mut watch = client.watch(Since::Oldest);
+    let mut request = client.user_message("hello").await;
+    while let Some(Happened::Said(reply)) = timeout(DEADLINE, request.next()).await.unwrap() {
+        if matches!(reply.event, Event::Token(_)) {
+            break;
+        }
+    }
+    kill(&setup);
+    let failed = timeout(DEADLINE, request.end()).await.unwrap();
+    assert!(matches!(failed, Err(ClientError::Died { .. })), "{failed:?}");
+    let (words, _) = read(client.user_message("and now?").await).await;
+    assert_eq!(words, "Back.");
+    let ready = |seen: &Seen| matches!(seen, Seen::State(State::Ready(_))).then_some(());
+    for _ in 0..2 {
+        timeout(DEADLINE, watch.find(ready)).await.unwrap().unwrap();
+    }
+    timeout(DEADLINE, client.close()).await.unwrap();
+}
+
+/// Kills the runtime that works in this setup's folder.
+fn kill(setup: &Setup) {
+    let work = setup.work().canonicalize().unwrap();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<i32>() else { continue };
+        let cwd = std::fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+        if cwd == work && pid != i32::try_from(std::process::id()).unwrap() {
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
+    }
+}
