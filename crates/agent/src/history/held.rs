@@ -104,7 +104,8 @@ impl Held {
     }
 
     /// Keeps a step. When it returns, all of it is committed; when it fails, nothing is. When it
-    /// is given up half-way, one of both is so, and the next call here finds out which.
+    /// is given up half-way, one of both is so, and the next call here finds out which. A step
+    /// without messages, such as one that only costs, replaces nothing.
     pub async fn commit(&mut self, step: Step) -> Result<(), HistoryError> {
         self.settle().await;
         let (id, replaces, is_titled) = (Arc::clone(&self.id), self.replaces, self.is_titled);
@@ -220,11 +221,13 @@ impl Change {
 fn write(
     shelf: &mut Shelf,
     id: &str,
-    instead_of: Option<u64>,
+    replaces: Option<u64>,
     is_titled: bool,
     step: Step,
 ) -> Result<Change, HistoryError> {
     let Step { messages, spent, drafts, begins_turn } = step;
+    let (instead_of, replaces) =
+        if messages.is_empty() { (None, replaces) } else { (replaces, None) };
     let mut said = Vec::with_capacity(messages.len());
     for message in &messages {
         said.push(Said { body: json(message)?, begins: begins_turn && said.is_empty() });
@@ -241,7 +244,8 @@ fn write(
         drafts: &drafts,
     })?;
     let is_titled = is_titled || opening.is_some();
-    Ok(Change { whole: None, added: messages, length, is_titled, replaces: None })
+    let length = replaces.unwrap_or(length);
+    Ok(Change { whole: None, added: messages, length, is_titled, replaces })
 }
 
 fn spending(cost: Cost) -> Spending {

@@ -116,7 +116,8 @@ async fn a_process_killed_at_any_moment_leaves_a_conversation_that_goes_on() {
         let store = Store::open(&path).unwrap();
         assert!(matches!(store.verify().unwrap(), callgate_store::Verified::Whole { .. }));
         if left > 0 {
-            held.commit_replacing(Step::default()).await.unwrap();
+            let whole = format!("u r{round} | a # ?r{round}-x | u !r{round}-x | a # r{round}");
+            held.commit_replacing(turn(&whole)).await.unwrap();
         }
         assert_eq!(held.length() % 4, 0);
         committed = held.length();

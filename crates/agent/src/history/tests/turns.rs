@@ -79,6 +79,22 @@ async fn a_turn_taken_back_stays_in_the_file_until_another_replaces_it() {
 }
 
 #[tokio::test]
+async fn a_step_without_messages_replaces_nothing() {
+    let house = House::new();
+    let mut held = house.history.hold("a").await.unwrap();
+    held.commit(turn("u one | a ok")).await.unwrap();
+    held.commit(turn("u two | a ok")).await.unwrap();
+    held.take_back().await.unwrap();
+    held.commit(Step { drafts: vec![draft("{}")], ..Step::default() }).await.unwrap();
+    assert_eq!((shown(&held).as_str(), held.length()), ("u one | a ok", 2));
+    assert_eq!(house.history.length("a").await.unwrap(), 4, "the turn is still in the file");
+    held.commit(turn("u three | a ok")).await.unwrap();
+    assert_eq!((shown(&held).as_str(), held.length()), ("u one | a ok | u three | a ok", 4));
+    drop(held);
+    assert_eq!(found(&house.history, "a").await, "u one | a ok | u three | a ok");
+}
+
+#[tokio::test]
 async fn a_replacement_that_fails_leaves_the_old_turn() {
     let house = House::new();
     let mut held = house.history.hold("a").await.unwrap();
