@@ -112,7 +112,7 @@ pub async fn serve(
                 None => ending_is_open = false,
             },
             Some(ended) = session.jobs.join_next_with_id() => session.job_ended(&ended),
-            incoming = requests.recv(), if is_open => {
+            incoming = next(&output, &mut requests), if is_open => {
                 is_open = incoming.is_some();
                 session.take(incoming);
             }
@@ -123,6 +123,12 @@ pub async fn serve(
     }
     output.close(|| Event::error("the runtime has ended"), ALL_SAID).await;
     Ok(())
+}
+
+/// The next request, once there is room for its answer.
+async fn next(output: &Output, requests: &mut mpsc::Receiver<Incoming>) -> Option<Incoming> {
+    output.room_for_requests().await;
+    requests.recv().await
 }
 
 impl Session {
