@@ -1,6 +1,8 @@
 //! Nothing leads out of the allowed folders, and nothing but a regular file is opened.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::fd::AsFd;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -9,6 +11,7 @@ use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::json;
 
 use super::{CANARY, Room, run};
+use crate::files::beneath::child;
 use crate::files::{Limits, Roots, tools};
 
 /// What each tool does with a path.
@@ -196,7 +199,17 @@ fn devices_fifos_sockets_and_folders_are_refused_at_once() {
     check("zero", "leads out", "");
     check("folder/", "names no file", "search_text");
     check("fifo/x", "no folder", "");
+    // The same where a name was taken for a file before it was opened.
+    let folder = fs::File::open(room.path("")).unwrap();
+    for (name, why) in
+        [("fifo", "FIFO"), ("folder", "folder"), ("zero", "circle"), ("socket", "no regular")]
+    {
+        let error = child(folder.as_fd(), OsStr::new(name)).unwrap_err();
+        assert!(error.contains(why), "{name}: {error}");
+    }
     // Inside of a search they are passed by.
+    mkfifoat(CWD, room.path(".gitignore"), Mode::from_raw_mode(0o600)).unwrap();
+    fs::create_dir(room.path(".ignore")).unwrap();
     room.put("file", "text");
     let found = room.done("search_text", &json!({ "pattern": "text" })).0;
     assert_eq!(found["matches"].as_array().unwrap().len(), 1);

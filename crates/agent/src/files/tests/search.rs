@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{CANARY, Room, use_of};
+use crate::files::edit::edit_file;
 use crate::files::input::Input;
 use crate::files::list::list_files;
 use crate::files::names::search_files;
@@ -15,6 +16,7 @@ use crate::files::read::read_file;
 use crate::files::specs::list_files as list_files_spec;
 use crate::files::text::search_text;
 use crate::files::walk::MOST_DEPTH;
+use crate::files::write::write_file;
 use crate::files::{Cabinet, FileTool, Limits, MAX_FILE, MAX_RESULT, Roots, Stop};
 use crate::tool::{Outcome, Tool};
 
@@ -274,7 +276,7 @@ fn loops_and_depth_end_a_search() {
 }
 
 #[test]
-fn a_search_that_nobody_waits_for_ends() {
+fn what_nobody_waits_for_ends() {
     let room = Room::new();
     room.put("file", "needle\n");
     let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
@@ -291,6 +293,12 @@ fn a_search_that_nobody_waits_for_ends() {
     assert!(list_files(&cabinet, &input, &stop).is_err());
     let input = Input::read(r#"{"path": "file", "offset": 2}"#).unwrap();
     assert!(read_file(&cabinet, &input, &stop).unwrap_err().contains("cancelled"));
+    let input = Input::read(r#"{"path": "file", "content": ""}"#).unwrap();
+    assert!(write_file(&cabinet, &input, &stop).unwrap_err().contains("cancelled"));
+    let edit = r#"{"path": "file", "oldText": "needle\n", "newText": ""}"#;
+    assert!(edit_file(&cabinet, &Input::read(edit).unwrap(), &stop).is_err());
+    assert_eq!(fs::read_to_string(room.path("file")).unwrap(), "needle\n");
+    assert_eq!(room.names(), ["file"]);
 }
 
 /// Dropping the future is what stops it.
