@@ -5,7 +5,11 @@ use serde_json::{Value, json};
 
 use crate::tool::Spec;
 
-const PATH: &str = "Absolute, or relative to the working folder. Links that stay inside the allowed folders are followed.";
+const PATH: &str = "Absolute, or relative to the working folder. Links that stay inside the \
+                    allowed folders are followed.";
+const IGNORED: &str = "Also what .gitignore and .ignore leave out, and .git.";
+const TEXT: &str = "The text exactly, or with regex a regular expression.";
+const GLOB: &str = "Only files whose name fits, such as *.rs.";
 
 fn spec(
     name: &'static str,
@@ -83,10 +87,7 @@ pub(super) fn search_files() -> Spec {
             "pattern": { "type": "string", "description": "A word, or a pattern such as **/*.rs." },
             "path": { "type": "string", "description": PATH },
             "maxResults": { "type": "integer", "minimum": 1 },
-            "includeIgnored": {
-                "type": "boolean",
-                "description": "Also what .gitignore and .ignore leave out, and .git.",
-            },
+            "includeIgnored": { "type": "boolean", "description": IGNORED },
         }),
         &["pattern"],
         true,
@@ -98,16 +99,13 @@ pub(super) fn search_text() -> Spec {
         "search_text",
         "Finds lines by their text, in one file or all files of a folder. Gives file:line:text.",
         &json!({
-            "pattern": { "type": "string", "description": "The text, exactly, or with regex a regular expression." },
+            "pattern": { "type": "string", "description": TEXT },
             "path": { "type": "string", "description": PATH },
-            "glob": { "type": "string", "description": "Only files whose name fits, such as *.rs." },
+            "glob": { "type": "string", "description": GLOB },
             "regex": { "type": "boolean" },
             "ignoreCase": { "type": "boolean" },
             "maxResults": { "type": "integer", "minimum": 1 },
-            "includeIgnored": {
-                "type": "boolean",
-                "description": "Also what .gitignore and .ignore leave out, and .git.",
-            },
+            "includeIgnored": { "type": "boolean", "description": IGNORED },
         }),
         &["pattern"],
         true,

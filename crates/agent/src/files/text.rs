@@ -28,7 +28,7 @@ const BEFORE: usize = 120;
 /// The longest pattern, in bytes.
 const LONGEST_PATTERN: usize = 4096;
 /// How large a regular expression may become, and what it may keep while it runs.
-const REGEX_SIZE: usize = 1024 * 1024;
+const REGEX_SIZE: usize = 8 * 1024 * 1024;
 const REGEX_CACHE: usize = 8 * 1024 * 1024;
 
 /// A line that was found.
@@ -238,13 +238,11 @@ impl<'a> Search<'a> {
         if self.is_full {
             out += "\n[there are more: search a folder, or for something rarer]";
         }
-        for (count, what) in [
-            (self.large, "are too large"),
-            (self.binary, "are binary"),
-            (self.unread, "could not be read"),
-        ] {
+        for (count, what) in
+            [(self.large, "too large"), (self.binary, "binary"), (self.unread, "not to be read")]
+        {
             if count > 0 {
-                out = format!("{out}\n[{count} files were left out: they {what}]");
+                out = format!("{out}\n[files left out, {what}: {count}]");
             }
         }
         out

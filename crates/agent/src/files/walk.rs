@@ -233,13 +233,13 @@ impl Left {
             tell(format!("the search ended early, as {why}: search a folder in it"));
         }
         if self.deep > 0 {
-            tell(format!("{} folders lie deeper than {MOST_DEPTH}: search in one", self.deep));
+            tell(format!("folders deeper than {MOST_DEPTH}, not searched: {}", self.deep));
         }
         if self.mounted > 0 {
-            tell(format!("{} mounted folders were not searched: search in one", self.mounted));
+            tell(format!("mounted folders, not searched: {}", self.mounted));
         }
         if self.unread > 0 {
-            tell(format!("{} folders could not be read wholly", self.unread));
+            tell(format!("folders not read wholly: {}", self.unread));
         }
         told.concat()
     }

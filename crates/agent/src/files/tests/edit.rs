@@ -237,7 +237,11 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("f"), &text).unwrap();
         fs::write(dir.path().join("d"), unified("f", &text, old.len(), &new, &places)).unwrap();
-        let git = Command::new("git").args(["apply", "-p0", "--unidiff-zero", "--whitespace=nowarn", "d"]).current_dir(dir.path()).output().unwrap();
+        let git = Command::new("git")
+            .args(["apply", "-p0", "--unidiff-zero", "--whitespace=nowarn", "d"])
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
         prop_assert!(git.status.success(), "{}", String::from_utf8_lossy(&git.stderr));
         let expected = text.replace(&old, &new);
         let patched = fs::read_to_string(dir.path().join("f")).unwrap_or_default();

@@ -210,8 +210,8 @@ fn binary_and_huge_files_are_left_out_and_told_of() {
     let text = room.done("search_text", &json!({ "pattern": "needle" })).1;
     assert_eq!(
         text,
-        "latin:1:caf\u{fffd} needle\n[1 files were left out: they are too large]\n\
-         [1 files were left out: they are binary]"
+        "latin:1:caf\u{fffd} needle\n[files left out, too large: 1]\n\
+         [files left out, binary: 1]"
     );
 }
 
@@ -269,7 +269,7 @@ fn loops_and_depth_end_a_search() {
     fs::write(deep.join("file"), "").unwrap();
     let (result, text) = room.done("search_files", &json!({ "pattern": "file" }));
     assert_eq!(result["files"], json!(["a/file"]));
-    assert!(text.contains("[1 folders lie deeper than 64"), "{text}");
+    assert!(text.contains("[folders deeper than 64, not searched: 1]"), "{text}");
     let path = "d/".repeat(10);
     let files = found(&room, &json!({ "pattern": "file", "path": path }));
     assert_eq!(files, ["d/".repeat(MOST_DEPTH + 5) + "file"]);
