@@ -7,6 +7,7 @@ mod client;
 mod ending;
 mod extensions;
 mod fixture;
+mod killed;
 mod lanes;
 mod permission;
 mod protocol;

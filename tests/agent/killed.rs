@@ -1,0 +1,401 @@
+//! `kill -9` at any moment of a conversation with tools: the one that goes on from what is left
+//! is taken by the strict service, and nothing is missing that was said to be done.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callgate_store::{Store, Verified};
+use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::process::DEADLINE;
+use rusqlite::Connection;
+use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::fixture::{Runtime, Setup, words};
+
+const SEED: u64 = 20_261_115;
+/// How many processes are killed after a line of their output, and how many at each moment of a
+/// tool's run: 200 in all.
+const BY_LINE: usize = 158;
+const BY_MOMENT: usize = 14;
+/// How many are at it at once.
+const WORKERS: usize = 4;
+
+const ASKED: [&str; 4] = ["look around", "write it down", "run it", "and then?"];
+const BACK: &str = "are you back?";
+const RULES: &str = "[[rule]]\nname = \"run\"\ndecide = \"allow\"\ncommand = \"*\"\n
+[[rule]]\nname = \"write\"\ndecide = \"allow\"\nclass = \"write\"\npath = \"/**\"\n";
+const CONFIG: &str = "[agent]\nthinking_tokens = 1024\n";
+const APART: &str = "history = \"~/.local/share/callgate/history.db\"\n";
+
+/// When a process is killed.
+#[derive(Debug, Clone, Copy)]
+enum Point {
+    /// When so many lines of its output were read; the messages were sent at once, or each after
+    /// the end of the one before; after this time.
+    Line { count: usize, at_once: bool, after: Duration },
+    /// While a command runs that has said something.
+    Running { is_first: bool },
+    /// When a command has ended, and nobody could note it yet.
+    Ended { is_first: bool },
+    /// When the ledger has its end, and the conversation has not.
+    Recorded { is_first: bool },
+}
+
+/// What is left of a conversation whose process was killed.
+struct Left {
+    setup: Setup,
+    fake: Messages,
+    /// The messages that were said to be done, in their order.
+    acknowledged: Vec<&'static str>,
+}
+
+/// Gives the same numbers for the same seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
+}
+
+#[test]
+fn whenever_it_is_killed_the_conversation_goes_on() {
+    let (whole, lines) = uncut();
+    let points = points(lines);
+    assert_eq!(points.len(), 200);
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    // A thread of its own, so that a failure names the point.
+                    let thread = thread::Builder::new().name(format!("{point:?}"));
+                    let run = || go_on(*point, killed(*point), &whole);
+                    thread.spawn_scoped(scope, run).unwrap().join().unwrap();
+                }
+            });
+        }
+    });
+}
+
+fn points(lines: usize) -> Vec<Point> {
+    let mut random = Random(SEED);
+    let mut points: Vec<Point> = (0..BY_LINE)
+        .map(|number| Point::Line {
+            // Every part of the output is met.
+            count: 1 + (number * lines + random.below(lines)) / BY_LINE,
+            at_once: random.below(2) == 0,
+            after: Duration::from_micros(random.below(3).pow(2) as u64 * 500),
+        })
+        .collect();
+    for number in 0..BY_MOMENT {
+        let is_first = number % 2 == 0;
+        points.push(Point::Running { is_first });
+        points.push(Point::Ended { is_first });
+        points.push(Point::Recorded { is_first });
+    }
+    points
+}
+
+/// The conversation: tools side by side, a change, a failure, a command, thoughts, long texts.
+fn script() -> Vec<Turn> {
+    let long = "Thirty-one words, or so, that come in many small pieces. ".repeat(4);
+    let redacted = json!({"type": "redacted_thinking", "data": "EuYBCkQYAiJA"});
+    vec![
+        Turn::new()
+            .thinking("Which files are there?")
+            .and_text("I look.")
+            .tool_with_id("t1", "list_files", json!({"path": "."}))
+            .tool_with_id("t2", "read_file", json!({"path": "a.txt"}))
+            .tool_with_id("t3", "search_text", json!({"pattern": "needle"})),
+        Turn::text(long.clone()),
+        Turn::new().thinking("Now I write.").tool_with_id(
+            "t4",
+            "write_file",
+            json!({"path": "made.txt", "content": "one\ntwo\n"}),
+        ),
+        Turn::text("And I change it.")
+            .tool_with_id(
+                "t5",
+                "edit_file",
+                json!({"path": "made.txt", "oldText": "two", "newText": "three"}),
+            )
+            .tool_with_id("t6", "read_file", json!({"path": "missing.txt"})),
+        Turn::text(long.clone()),
+        Turn::new().tool_with_id("t7", "run_shell_command", json!({"command": "./say"})),
+        Turn::new().raw(redacted).tool_with_id("t8", "read_file", json!({"path": "made.txt"})),
+        Turn::text("It said three things."),
+        Turn::new().thinking("All is done.").and_text(long),
+    ]
+}
+
+fn fake(turns: impl IntoIterator<Item = Turn>) -> Messages {
+    let fake = Messages::start(turns);
+    let again = Turn::new().tool_with_id("t99", "read_file", json!({"path": "a.txt"}));
+    fake.conversation(BACK, [again, Turn::text("I am back.")]);
+    fake
+}
+
+fn setup(fake: &Messages, config: &str) -> Setup {
+    let setup = Setup::on(fake).rules(RULES).config(config);
+    let setup =
+        setup.file("a.txt", "hay\nneedle\n").script("say", "echo one; echo two; echo three");
+    mkfifoat(CWD, setup.work().join("gate"), Mode::from_raw_mode(0o600)).unwrap();
+    setup.script("job", "echo started; cat gate; echo made > effect")
+}
+
+/// The whole conversation as it is kept, and how many lines its runtime wrote.
+fn uncut() -> (Vec<Value>, usize) {
+    let fake = fake(script());
+    let mut agent = setup(&fake, CONFIG).start();
+    agent.hello();
+    let mut lines = 2;
+    for (number, message) in ASKED.iter().enumerate() {
+        let id = number.to_string();
+        agent.say_in("it", &id, message);
+        let all = agent.all(&id);
+        assert_eq!(all.last().unwrap()["data"]["stopReason"], "end_turn", "{all:#?}");
+        lines += all.len();
+    }
+    let whole = loaded(&mut agent, "it");
+    assert!(whole.len() > 15, "{whole:#?}");
+    (whole, lines)
+}
+
+/// Starts a conversation and kills its process.
+fn killed(point: Point) -> Left {
+    match point {
+        Point::Line { count, at_once, after } => killed_at_line(count, at_once, after),
+        Point::Running { is_first } => killed_in_tool(
+            is_first,
+            CONFIG,
+            |_, _| Vec::new(),
+            |ledger| {
+                assert!(ledger.contains("running") && !ledger.contains("ran"), "{ledger:?}");
+            },
+        ),
+        Point::Ended { is_first } => {
+            let config = CONFIG;
+            let moment = |agent: &mut Runtime, setup: &Setup| {
+                let lock = write_lock(&database(setup));
+                open_gate(&setup.work().join("gate"));
+                wait_for(|| setup.work().join("effect").exists());
+                end(agent, Some(lock))
+            };
+            killed_in_tool(is_first, config, moment, |ledger| {
+                assert!(ledger.contains("running") && !ledger.contains("ran"), "{ledger:?}");
+            })
+        }
+        Point::Recorded { is_first } => {
+            let config = format!("{CONFIG}{APART}");
+            let moment = |agent: &mut Runtime, setup: &Setup| {
+                let lock = write_lock(&database(setup).with_file_name("history.db"));
+                open_gate(&setup.work().join("gate"));
+                loop {
+                    let line = agent.next_of("job");
+                    if line["type"] == "tool_result" && line["data"]["toolName"] != "read_file" {
+                        break;
+                    }
+                }
+                end(agent, Some(lock))
+            };
+            killed_in_tool(is_first, &config, moment, |ledger| {
+                assert!(ledger.contains("ran"), "{ledger:?}");
+            })
+        }
+    }
+}
+
+fn killed_at_line(count: usize, at_once: bool, after: Duration) -> Left {
+    let fake = fake(script());
+    let setup = setup(&fake, CONFIG);
+    let mut agent = setup.start();
+    let capabilities = ["thinking", "tool_progress", "permission", "notice"];
+    agent.send(&json!({"id": "hello", "kind": "hello", "capabilities": capabilities}));
+    let mut unsent = ASKED.iter().enumerate();
+    let first = if at_once { ASKED.len() } else { 1 };
+    for (number, message) in unsent.by_ref().take(first) {
+        agent.say_in("it", &number.to_string(), message);
+    }
+    let mut seen = Vec::new();
+    let is_over = |seen: &[Value]| ends(seen).len() > ASKED.len();
+    while seen.len() + 1 < count && !is_over(&seen) {
+        seen.push(agent.next());
+        let has_ended = seen.last().is_some_and(|line| line["type"] == "done");
+        if has_ended && seen.last().unwrap()["id"] != "hello" {
+            for (number, message) in unsent.by_ref().take(1) {
+                agent.say_in("it", &number.to_string(), message);
+            }
+        }
+    }
+    let until = Instant::now() + after;
+    while Instant::now() < until {
+        std::hint::spin_loop();
+    }
+    seen.extend(end(&mut agent, None));
+    let ends = ends(&seen);
+    let is_acknowledged = |number: &usize| ends.contains(&number.to_string());
+    let acknowledged = (0..ASKED.len()).filter(is_acknowledged).map(|number| ASKED[number]);
+    Left { setup, fake, acknowledged: acknowledged.collect() }
+}
+
+/// A turn that ends, then one that is killed in its command: the first tool, or the second.
+fn killed_in_tool(
+    is_first: bool,
+    config: &str,
+    moment: impl FnOnce(&mut Runtime, &Setup) -> Vec<Value>,
+    check_ledger: impl FnOnce(BTreeSet<String>),
+) -> Left {
+    let mut turns = script();
+    turns.truncate(2);
+    if !is_first {
+        turns.push(Turn::new().tool_with_id("t4", "read_file", json!({"path": "a.txt"})));
+    }
+    let job = json!({"command": "./job"});
+    turns.push(Turn::text("I run it.").tool_with_id("job", "run_shell_command", job));
+    let fake = fake(turns);
+    let setup = setup(&fake, config);
+    let mut agent = setup.start();
+    agent.hello();
+    agent.say_in("it", "0", ASKED[0]);
+    assert_eq!(agent.end("0")["type"], "done");
+    agent.say_in("it", "job", ASKED[1]);
+    agent.until("job", "tool_progress");
+    moment(&mut agent, &setup);
+    end(&mut agent, None);
+    // Whoever still waits there may go.
+    drop(File::options().read(true).write(true).open(setup.work().join("gate")));
+    check_ledger(kinds_of(&setup, "job"));
+    Left { setup, fake, acknowledged: vec![ASKED[0]] }
+}
+
+/// Kills the process and gives what it had still written; then the lock is let go.
+fn end(agent: &mut Runtime, lock: Option<Connection>) -> Vec<Value> {
+    agent.piped.signal(Signal::KILL);
+    agent.piped.wait_exit(DEADLINE);
+    drop(lock);
+    let mut rest = Vec::new();
+    while let Some(line) = agent.piped.recv_line_or_end() {
+        // The last one may be half a line.
+        rest.extend(serde_json::from_str::<Value>(&line));
+    }
+    rest
+}
+
+/// The ids of the requests that have ended.
+fn ends(lines: &[Value]) -> BTreeSet<String> {
+    let ended = lines.iter().filter(|line| line["type"] == "done");
+    ended.map(|line| line["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Goes on with what is left, and looks whether all is right.
+fn go_on(point: Point, left: Left, whole: &[Value]) {
+    let Left { setup, fake, acknowledged } = left;
+    // The conversation that was used last is the one, or none is there yet.
+    let setup = setup.arg("--resume");
+    let mut agent = setup.start();
+    agent.hello();
+    let status = agent.ask(&json!({"id": "s", "kind": "get_status"}));
+    let conversation = status["data"]["conversationId"].as_str().unwrap().to_owned();
+    let kept = if conversation == "it" { loaded(&mut agent, "it") } else { Vec::new() };
+    assert_eq!(status["data"]["conversationLength"], kept.len());
+    is_beginning(&kept, whole, matches!(point, Point::Line { .. }));
+    for message in &acknowledged {
+        let is_said = |kept: &Value| kept["content"][0]["text"] == *message;
+        let at = kept.iter().position(is_said).unwrap_or_else(|| panic!("{message:?} is gone"));
+        let answer = kept[at..].iter().find(|kept| is_last_answer(kept));
+        assert!(answer.is_some(), "the answer to {message:?} is gone: {kept:#?}");
+    }
+    agent.say("back", BACK);
+    let all = agent.all("back");
+    assert_eq!(all.last().unwrap()["type"], "done", "{all:#?}");
+    assert_eq!(words(&all), "I am back.");
+    let is_told = all.iter().any(|line| line["data"]["kind"] == "interrupted");
+    let is_broken = kept.last().is_some_and(|last| last["role"] == "user");
+    assert_eq!(is_told, is_broken, "{all:#?}");
+    let refusals: Vec<_> =
+        fake.requests().into_iter().filter_map(|request| request.refusal).collect();
+    assert!(refusals.is_empty(), "{refusals:#?}");
+    let sent = fake.requests().pop().unwrap().user_text();
+    assert!(acknowledged.iter().all(|message| sent.contains(message)), "{sent}");
+    assert_eq!(loaded(&mut agent, &conversation).len(), kept.len() + 4);
+    let verified = Store::open_read_only(&database(&setup)).unwrap().verify().unwrap();
+    assert!(matches!(verified, Verified::Whole { .. }), "{verified:?}");
+}
+
+/// What is kept is what would have been kept, up to the end of a step.
+fn is_beginning(kept: &[Value], whole: &[Value], is_same_script: bool) {
+    let shapes = |messages: &[Value]| messages.iter().map(shape).collect::<Vec<_>>();
+    if is_same_script {
+        assert_eq!(shapes(kept), shapes(&whole[..kept.len()]));
+    }
+    let is_step =
+        |last: &Value| last["content"][0]["type"] == "tool_result" || is_last_answer(last);
+    assert!(kept.last().is_none_or(is_step), "{kept:#?}");
+}
+
+fn is_last_answer(message: &Value) -> bool {
+    let blocks = message["content"].as_array().unwrap();
+    message["role"] == "assistant" && blocks.iter().all(|block| block["type"] != "tool_use")
+}
+
+/// A message without what differs from run to run.
+fn shape(message: &Value) -> Value {
+    let mut message = message.clone();
+    for block in message["content"].as_array_mut().unwrap() {
+        if block["type"] == "tool_result" {
+            block["content"] = json!("");
+        }
+    }
+    message
+}
+
+fn loaded(agent: &mut Runtime, conversation: &str) -> Vec<Value> {
+    let load = json!({"id": "l", "kind": "load_conversation", "conversationId": conversation});
+    let loaded = agent.ask(&load);
+    assert_eq!(loaded["type"], "done", "{loaded}");
+    loaded["data"]["messages"].as_array().unwrap().clone()
+}
+
+fn database(setup: &Setup) -> PathBuf {
+    setup.home().join(".local/share/callgate/callgate.db")
+}
+
+/// The kinds of all entries in the ledger about a call.
+fn kinds_of(setup: &Setup, call: &str) -> BTreeSet<String> {
+    let connection = Connection::open(database(setup)).unwrap();
+    let mut entries =
+        connection.prepare("SELECT kind FROM entries WHERE body ->> 'call' = ?").unwrap();
+    entries.query_map([call], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// Nobody else writes to the file until this is dropped.
+fn write_lock(file: &Path) -> Connection {
+    let connection = Connection::open(file).unwrap();
+    connection.busy_timeout(DEADLINE).unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    connection
+}
+
+/// Lets go whoever waits at the gate, once somebody does.
+fn open_gate(gate: &Path) {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    wait_for(|| File::options().write(true).custom_flags(flags).open(gate).is_ok());
+}
+
+fn wait_for(mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + DEADLINE;
+    while !is_so() {
+        assert!(Instant::now() < end, "it never came");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
