@@ -70,8 +70,10 @@ impl Args {
 
 async fn serve(settings: &AgentSettings, config: &Config) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::Failed(format!("cannot serve: {error}"));
+    let parts = Parts::of(settings)?;
+    // Nobody waits for what is started after this.
+    let greeting = session::greet(&mut io::stdout()).map_err(failed)?;
     let (endings, ending) = mpsc::channel(4);
-    let options = options(settings, config)?;
     watch::start(endings.clone()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
@@ -83,10 +85,25 @@ async fn serve(settings: &AgentSettings, config: &Config) -> Result<(), Failure>
         // Whoever has ended already needs not be told.
         endings.send(Ending::Asked).await.ok();
     });
-    session::serve(options, io::stdin(), io::stdout(), ending).await.map_err(failed)
+    let options = options(settings, config, parts);
+    session::serve(&greeting, options, io::stdin(), io::stdout(), ending).await.map_err(failed)
 }
 
-fn options(settings: &AgentSettings, config: &Config) -> Result<session::Options, Failure> {
+/// What may turn out to be impossible, which is told before anything is served.
+struct Parts {
+    engine: Arc<dyn Engine>,
+    tools: Vec<Arc<dyn Tool>>,
+    system: String,
+}
+
+impl Parts {
+    fn of(settings: &AgentSettings) -> Result<Self, Failure> {
+        let system = system_prompt(settings)?;
+        Ok(Self { engine: engine(settings)?, tools: tools(settings)?, system })
+    }
+}
+
+fn options(settings: &AgentSettings, config: &Config, parts: Parts) -> session::Options {
     let log = log(settings.log_level);
     let database = &config.database.value;
     let (history, ledger) = match &settings.history {
@@ -99,14 +116,14 @@ fn options(settings: &AgentSettings, config: &Config) -> Result<session::Options
     };
     let warn = log.clone();
     let warn = Arc::new(move |what: &str| warn.say(Level::Warn, what));
-    Ok(session::Options {
-        engine: engine(settings)?,
+    session::Options {
+        engine: parts.engine,
         engine_reason: settings.engine.because.clone(),
-        tools: tools(settings)?,
+        tools: parts.tools,
         gate: Arc::new(Gatekeeper::new(config, settings, warn)),
         history,
         ledger,
-        system: system_prompt(settings)?.into(),
+        system: parts.system.into(),
         max_tokens: settings.max_tokens,
         thinking: settings.thinking_tokens,
         context: settings.context_tokens,
@@ -117,7 +134,7 @@ fn options(settings: &AgentSettings, config: &Config) -> Result<session::Options
         folder: settings.folder.clone(),
         day_began,
         log,
-    })
+    }
 }
 
 /// One file for both.
@@ -165,8 +182,7 @@ fn system_prompt(settings: &AgentSettings) -> Result<String, Failure> {
         Some(file) => read_prompt(file)?,
         None => SYSTEM.to_owned(),
     };
-    let roots: Vec<String> =
-        settings.roots.iter().map(|root| root.display().to_string()).collect();
+    let roots: Vec<String> = settings.roots.iter().map(|root| root.display().to_string()).collect();
     let (folder, roots) = (settings.folder.display(), roots.join(", "));
     Ok(format!("{words}\n\nThe working folder is {folder}. File tools work in: {roots}."))
 }

@@ -38,7 +38,7 @@ pub use log::{Level, Log};
 pub use options::Options;
 pub use order::MOST_OPEN;
 use output::Output;
-pub use output::ROOM;
+pub use output::{Greeting, ROOM, greet};
 use spending::Spending;
 use told::failed;
 
@@ -89,16 +89,17 @@ struct Session {
     current: Arc<Current>,
 }
 
-/// Says `ready` and serves requests from `input` until it ends, `ending` comes, or nobody reads
-/// `output` any more. All requests have their end by then.
+/// Serves requests from `input` until it ends, `ending` comes, or nobody reads `output` any more.
+/// All requests have their end by then. `greeting` is what was said on that output before.
 pub async fn serve(
+    greeting: &Greeting,
     options: Options,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     mut ending: mpsc::Receiver<Ending>,
 ) -> io::Result<()> {
     let output = Output::start(output, options.log.clone())?;
-    output.ready();
+    output.said(greeting);
     let mut requests = intake::start(input)?;
     let current = Current::find(&options.history, options.resume).await;
     let mut session = Session::new(options, output.clone(), current);

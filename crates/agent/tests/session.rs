@@ -11,9 +11,9 @@ use callgate_agent::budget::Budget;
 use callgate_agent::engine::{Answer, Call, Engine, EngineError, Piece};
 use callgate_agent::gate::{self, Gate, Permit, Question};
 use callgate_agent::history::{History, Place};
-use callgate_agent::session::{Ending, Level, Log, Options, serve};
-use callgate_wire::frame::{Line, Lines};
+use callgate_agent::session::{Ending, Level, Log, Options, greet, serve};
 use callgate_link::blocking::fill_lines;
+use callgate_wire::frame::{Line, Lines};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -84,9 +84,11 @@ fn options() -> Options {
 #[tokio::test(start_paused = true)]
 async fn a_quiet_turn_gives_a_sign_before_front_ends_give_up() {
     let (input, mut to_runtime) = pipe().unwrap();
-    let (from_runtime, output) = pipe().unwrap();
+    let (from_runtime, mut output) = pipe().unwrap();
+    let greeting = greet(&mut output).unwrap();
     let (endings, ending) = mpsc::channel(1);
-    let runtime = tokio::spawn(serve(options(), input, output, ending));
+    let runtime =
+        tokio::spawn(async move { serve(&greeting, options(), input, output, ending).await });
     for line in [
         r#"{"id":"h","kind":"hello","capabilities":["notice"]}"#,
         r#"{"id":"1","kind":"user_message","message":"hello"}"#,

@@ -9,7 +9,7 @@
 mod ring;
 
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -64,6 +64,18 @@ type Takes = Vec<&'static str>;
 const CHOICES: [&str; 4] =
     [capability::THINKING, capability::TOOL_PROGRESS, capability::PERMISSION, capability::NOTICE];
 
+/// That the runtime has said `ready`.
+#[derive(Debug)]
+pub struct Greeting(Vec<u8>);
+
+/// Says that the runtime is there, before anything is started that could hold that up.
+pub fn greet(sink: &mut impl Write) -> io::Result<Greeting> {
+    let line = Response::Ready(Ready::at(now_ms())).to_line();
+    sink.write_all(&line)?;
+    sink.flush()?;
+    Ok(Greeting(line))
+}
+
 impl fmt::Debug for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Output").finish_non_exhaustive()
@@ -72,7 +84,7 @@ impl fmt::Debug for Output {
 
 impl Output {
     /// Starts the thread that writes to `sink`.
-    pub(crate) fn start(mut sink: impl Write + Send + 'static, log: Log) -> std::io::Result<Self> {
+    pub(crate) fn start(mut sink: impl Write + Send + 'static, log: Log) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             state: Mutex::default(),
             filled: Condvar::new(),
@@ -91,16 +103,13 @@ impl Output {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that the runtime is there.
-    pub(crate) fn ready(&self) {
+    /// The runtime has said that it is there.
+    pub(crate) fn said(&self, greeting: &Greeting) {
         let mut state = self.state();
-        let line = Response::Ready(Ready::at(now_ms())).to_line();
         self.0.log_sent("ready", None);
         state.seq += 1;
-        state.pending.extend_from_slice(&line);
         let seq = state.seq;
-        state.ring.push(seq, &line);
-        self.0.wake(&mut state);
+        state.ring.push(seq, &greeting.0);
     }
 
     /// Takes a request in.

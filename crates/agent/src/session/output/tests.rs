@@ -1,6 +1,5 @@
 //! What leaves the runtime: in order, whole, and bounded.
 
-use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
@@ -69,7 +68,7 @@ fn kinds(lines: &[Value]) -> Vec<(String, Value)> {
 async fn nothing_is_said_of_what_is_not_open_and_the_end_is_given_to_all() {
     let memory = Memory::default();
     let output = Output::start(memory.clone(), quiet()).unwrap();
-    output.ready();
+    output.said(&greet(&mut memory.clone()).unwrap());
     output.say("1", token("too early"));
     output.begin("1").unwrap();
     output.begin("2").unwrap();
@@ -182,9 +181,9 @@ async fn a_sink_that_breaks_is_told_and_nobody_waits_for_it() {
     let (go, wait): (SyncSender<()>, _) = sync_channel(1);
     let output = Output::start(Slow(wait), quiet()).unwrap();
     drop(go);
-    output.ready();
-    output.gone().await;
     output.begin("1").unwrap();
+    output.say("1", token("x"));
+    output.gone().await;
     output.say("1", token(&"x".repeat(2 * ROOM)));
     output.room().await;
 }
@@ -193,7 +192,7 @@ async fn a_sink_that_breaks_is_told_and_nobody_waits_for_it() {
 async fn what_was_said_can_be_said_again_with_its_numbers() {
     let memory = Memory::default();
     let output = Output::start(memory.clone(), quiet()).unwrap();
-    output.ready();
+    output.said(&greet(&mut memory.clone()).unwrap());
     output.begin("1").unwrap();
     output.say("1", token("before"));
     output.greeted(&[]);
