@@ -47,8 +47,9 @@ const LONGEST_PROMPT: u64 = 1024 * 1024;
 /// docs/protocol/session.md describes; meant to be started by a desktop shell, a web page's host
 /// or a script. Without any settings the built-in offline engine answers; with
 /// `ANTHROPIC_API_KEY` a model does. Tools work in the current folder; what changes something is
-/// asked first. Try: echo '{"id":"1","kind":"user_message","message":"list files"}' | callgate
-/// agent
+/// asked first. Try:
+///
+///     echo '{"id":"1","kind":"user_message","message":"list files"}' | callgate agent
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -12,8 +12,8 @@ use crate::{agent, ask, config, doctor, install, log, pair, rules, uninstall, up
 /// and you.
 ///
 /// It carries approvals: `callgate up` opens the desk at which your agents ask, and `callgate
-/// install` lets them. And tools: a program built on the library `callgate-tools` lets an agent
-/// call its functions.
+/// install` lets them. Tools: a program built on the library `callgate-tools` lets an agent call
+/// its functions. And sessions: `callgate agent` is an agent runtime for a front end.
 #[derive(Debug, Parser)]
 #[command(version, disable_help_subcommand = true)]
 struct Cli {
@@ -27,7 +27,7 @@ struct Cli {
 /// One variant and one file for each command.
 #[derive(Debug, Subcommand)]
 enum Command {
-    Agent(agent::Args),
+    Agent(Box<agent::Args>),
     Ask(ask::Args),
     Doctor(doctor::Args),
     Install(install::Args),

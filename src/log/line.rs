@@ -132,6 +132,7 @@ fn details(entry: &Entry, body: &Value, about: Option<&Value>) -> String {
             let outcome = if body["ok"] == false { "failed" } else { "" };
             join(&[&subject(body), outcome, &with("in ", "cwd")], "  ")
         }
+        "running" | "refused" => join(&[&subject(body), &with("", "because")], "  "),
         "decided" => {
             let subject = about.map(subject).unwrap_or_default();
             join(&[&with("by ", "by"), &with("", "message"), &subject], "  ")

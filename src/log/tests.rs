@@ -118,6 +118,13 @@ fn every_kind_has_its_row() {
     let ran = json!({ "tool": "Bash", "ok": false, "summary": "make build", "cwd": "/home/ada" });
     check("ran", None, ran, expect!["ran        -         Bash: make build  failed  in /home/ada"]);
     check("ran", None, json!({ "tool": "Bash", "ok": true }), expect!["ran        -         Bash"]);
+    let refused = json!({ "tool": "write_file", "summary": "a.txt", "because": "nobody is there" });
+    check(
+        "refused",
+        None,
+        refused,
+        expect!["refused    -         write_file: a.txt  nobody is there"],
+    );
     check(
         "started",
         None,
