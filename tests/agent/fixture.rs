@@ -52,6 +52,11 @@ impl Setup {
         self.home.path().join("work")
     }
 
+    /// The file with the ledger and the conversations.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.home.path().join(".local/share/callgate/callgate.db")
+    }
+
     /// Puts a file into the folder in which the tools work.
     pub(crate) fn file(self, name: &str, content: impl AsRef<[u8]>) -> Self {
         let path = self.work().join(name);
@@ -212,6 +217,14 @@ impl Runtime {
         self.next_of(request["id"].as_str().unwrap())
     }
 
+    /// The messages of a conversation, as a front end sees them.
+    pub(crate) fn load(&mut self, conversation: &str) -> Vec<Value> {
+        let load = json!({"id": "l", "kind": "load_conversation", "conversationId": conversation});
+        let loaded = self.ask(&load);
+        assert_eq!(loaded["type"], "done", "{loaded}");
+        loaded["data"]["messages"].as_array().unwrap().clone()
+    }
+
     /// Ends the input, and gives what was still said and how it ended.
     pub(crate) fn finish(mut self) -> (Vec<Value>, ExitStatus) {
         self.piped.close_stdin();
@@ -237,6 +250,12 @@ impl Runtime {
 /// Whether a response is the last to its request.
 pub(crate) fn is_end(response: &Value) -> bool {
     ["done", "error", "status"].iter().any(|kind| response["type"] == *kind)
+}
+
+/// The kinds of the notices among responses.
+pub(crate) fn notices(responses: &[Value]) -> Vec<&str> {
+    let notices = responses.iter().filter(|response| response["type"] == "notice");
+    notices.map(|notice| notice["data"]["kind"].as_str().unwrap()).collect()
 }
 
 /// The words of an answer.

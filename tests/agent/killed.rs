@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::fixture::{Runtime, Setup, words};
+use crate::fixture::{Runtime, Setup, notices, words};
 
 const SEED: u64 = 20_261_115;
 /// How many processes are killed after a line of their output, and how many at each moment of a
@@ -166,7 +166,7 @@ fn uncut() -> (Vec<Value>, usize) {
         assert_eq!(all.last().unwrap()["data"]["stopReason"], "end_turn", "{all:#?}");
         lines += all.len();
     }
-    let whole = loaded(&mut agent, "it");
+    let whole = agent.load("it");
     assert!(whole.len() > 15, "{whole:#?}");
     (whole, lines)
 }
@@ -186,7 +186,7 @@ fn killed(point: Point) -> Left {
         Point::Ended { is_first } => {
             let config = CONFIG;
             let moment = |agent: &mut Runtime, setup: &Setup| {
-                let lock = write_lock(&database(setup));
+                let lock = write_lock(&setup.database());
                 open_gate(&setup.work().join("gate"));
                 wait_for(|| setup.work().join("effect").exists());
                 end(agent, Some(lock))
@@ -198,7 +198,7 @@ fn killed(point: Point) -> Left {
         Point::Recorded { is_first } => {
             let config = format!("{CONFIG}{APART}");
             let moment = |agent: &mut Runtime, setup: &Setup| {
-                let lock = write_lock(&database(setup).with_file_name("history.db"));
+                let lock = write_lock(&setup.database().with_file_name("history.db"));
                 open_gate(&setup.work().join("gate"));
                 loop {
                     let line = agent.next_of("job");
@@ -306,7 +306,7 @@ fn go_on(point: Point, left: Left, whole: &[Value]) {
     agent.hello();
     let status = agent.ask(&json!({"id": "s", "kind": "get_status"}));
     let conversation = status["data"]["conversationId"].as_str().unwrap().to_owned();
-    let kept = if conversation == "it" { loaded(&mut agent, "it") } else { Vec::new() };
+    let kept = if conversation == "it" { agent.load("it") } else { Vec::new() };
     assert_eq!(status["data"]["conversationLength"], kept.len());
     is_beginning(&kept, whole, matches!(point, Point::Line { .. }));
     for message in &acknowledged {
@@ -319,7 +319,7 @@ fn go_on(point: Point, left: Left, whole: &[Value]) {
     let all = agent.all("back");
     assert_eq!(all.last().unwrap()["type"], "done", "{all:#?}");
     assert_eq!(words(&all), "I am back.");
-    let is_told = all.iter().any(|line| line["data"]["kind"] == "interrupted");
+    let is_told = notices(&all).contains(&"interrupted");
     let is_broken = kept.last().is_some_and(|last| last["role"] == "user");
     assert_eq!(is_told, is_broken, "{all:#?}");
     let refusals: Vec<_> =
@@ -327,8 +327,8 @@ fn go_on(point: Point, left: Left, whole: &[Value]) {
     assert!(refusals.is_empty(), "{refusals:#?}");
     let sent = fake.requests().pop().unwrap().user_text();
     assert!(acknowledged.iter().all(|message| sent.contains(message)), "{sent}");
-    assert_eq!(loaded(&mut agent, &conversation).len(), kept.len() + 4);
-    let verified = Store::open_read_only(&database(&setup)).unwrap().verify().unwrap();
+    assert_eq!(agent.load(&conversation).len(), kept.len() + 4);
+    let verified = Store::open_read_only(&setup.database()).unwrap().verify().unwrap();
     assert!(matches!(verified, Verified::Whole { .. }), "{verified:?}");
 }
 
@@ -359,20 +359,9 @@ fn shape(message: &Value) -> Value {
     message
 }
 
-fn loaded(agent: &mut Runtime, conversation: &str) -> Vec<Value> {
-    let load = json!({"id": "l", "kind": "load_conversation", "conversationId": conversation});
-    let loaded = agent.ask(&load);
-    assert_eq!(loaded["type"], "done", "{loaded}");
-    loaded["data"]["messages"].as_array().unwrap().clone()
-}
-
-fn database(setup: &Setup) -> PathBuf {
-    setup.home().join(".local/share/callgate/callgate.db")
-}
-
 /// The kinds of all entries in the ledger about a call.
 fn kinds_of(setup: &Setup, call: &str) -> BTreeSet<String> {
-    let connection = Connection::open(database(setup)).unwrap();
+    let connection = Connection::open(setup.database()).unwrap();
     let mut entries =
         connection.prepare("SELECT kind FROM entries WHERE body ->> 'call' = ?").unwrap();
     entries.query_map([call], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
