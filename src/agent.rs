@@ -22,6 +22,7 @@ use callgate_agent::tool::Tool;
 use callgate_agent::{run, system};
 use callgate_rules::text;
 use jiff::Zoned;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -58,6 +59,9 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        // Commands that the agent runs must not read the key in our environment or memory. Where
+        // the kernel does not keep them from it, nothing else is lost.
+        set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
         let (settings, config) = AgentSettings::load(file, &self.flags)?;
         let failed = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
         let runtime =

@@ -79,6 +79,34 @@ fn is_alive(pid: i32) -> bool {
 }
 
 #[test]
+fn a_history_that_another_program_holds_does_not_hold_up_the_end() {
+    let fake = Messages::start([Turn::text("Hello")]);
+    let setup = Setup::on(&fake);
+    let mut agent = setup.start();
+    agent.answer("1", "hello");
+    assert!(agent.finish().1.success());
+    let database = setup.home().join(".local/share/callgate/callgate.db");
+    let other = rusqlite::Connection::open(database).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    for args in [&["--resume"][..], &[]] {
+        let mut setup = setup.clone();
+        for arg in args {
+            setup = setup.arg(arg);
+        }
+        let mut agent = setup.start();
+        agent.say("2", "go on");
+        // It does not wait for the history.
+        assert_eq!(agent.ask(&json!({"id": "s", "kind": "get_status"}))["type"], "status");
+        agent.piped.signal(Signal::TERM);
+        let said = agent.rest();
+        assert!(agent.piped.wait_exit(DEADLINE).success());
+        let ends: Vec<_> = said.iter().filter(|line| is_end(line)).collect();
+        assert_eq!(ends.len(), 1, "{said:#?}");
+        assert_eq!(ends[0]["id"], "2");
+    }
+}
+
+#[test]
 fn it_ends_when_nobody_reads_its_output() {
     let fake = Messages::start([Turn::text("Hello").stall_after(6)]);
     let setup = Setup::on(&fake);

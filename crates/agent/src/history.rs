@@ -95,6 +95,12 @@ impl History {
         self.0.trouble()
     }
 
+    /// From now on the end of the thread is not waited for long: another program may hold the file
+    /// for many seconds, and what nobody was told to be kept need not be.
+    pub fn hurry(&self) {
+        self.0.hurry();
+    }
+
     /// Waits until nobody works on the conversation, and reads it. It need not be there yet.
     pub async fn hold(&self, conversation: &str) -> Result<Held, HistoryError> {
         self.hold_or(conversation, || ()).await

@@ -29,6 +29,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::event::Failure;
+use crate::history::HistoryError;
 use crate::tool::{Spec, Tool};
 use commands::Current;
 use endings::Endings;
@@ -43,9 +44,9 @@ use spending::Spending;
 use told::failed;
 
 /// How long the last words may take when the runtime is told to end.
-const LAST_WORDS: Duration = Duration::from_millis(800);
+const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long turns may take to end when the runtime is told to.
-const LAST_DEEDS: Duration = Duration::from_secs(1);
+const LAST_DEEDS: Duration = Duration::from_millis(800);
 /// How long the last words may take when all is done and the front end still reads.
 const ALL_SAID: Duration = Duration::from_mins(10);
 
@@ -87,6 +88,8 @@ struct Session {
     jobs: JoinSet<()>,
     named: HashMap<Id, (String, Option<String>)>,
     current: Arc<Current>,
+    /// What came before it was known which conversation is the current one.
+    early: Option<Vec<Request>>,
 }
 
 /// Serves requests from `input` until it ends, `ending` comes, or nobody reads `output` any more.
@@ -101,24 +104,26 @@ pub async fn serve(
     let output = Output::start(output, options.log.clone())?;
     output.said(greeting);
     let mut requests = intake::start(input)?;
-    let current = Current::find(&options.history, options.resume).await;
-    let mut session = Session::new(options, output.clone(), current);
+    let found = commands::last(options.history.clone(), options.resume);
+    tokio::pin!(found);
+    let mut session = Session::new(options, output.clone());
     let (mut is_open, mut ending_is_open) = (true, true);
     loop {
         tokio::select! {
             biased;
-            () = output.gone() => return session.leave(Ending::Alone).await,
+            () = output.gone() => return session.leave(Ending::Alone, requests).await,
             asked = ending.recv(), if ending_is_open => match asked {
-                Some(ending) => return session.leave(ending).await,
+                Some(ending) => return session.leave(ending, requests).await,
                 None => ending_is_open = false,
             },
+            last = &mut found, if session.early.is_some() => session.go_on_with(last),
             Some(ended) = session.jobs.join_next_with_id() => session.job_ended(&ended),
             incoming = next(&output, &mut requests), if is_open => {
                 is_open = incoming.is_some();
                 session.take(incoming);
             }
         }
-        if !is_open && session.jobs.is_empty() {
+        if !is_open && session.jobs.is_empty() && session.early.is_none() {
             break;
         }
     }
@@ -133,7 +138,7 @@ async fn next(output: &Output, requests: &mut mpsc::Receiver<Incoming>) -> Optio
 }
 
 impl Session {
-    fn new(options: Options, output: Output, current: Current) -> Self {
+    fn new(options: Options, output: Output) -> Self {
         let tools: HashMap<_, _> =
             options.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect();
         let specs = options.tools.iter().map(|tool| tool.spec().clone()).collect();
@@ -146,7 +151,23 @@ impl Session {
             halts: HashMap::new(),
             jobs: JoinSet::new(),
             named: HashMap::new(),
-            current: Arc::new(current),
+            current: Arc::default(),
+            early: Some(Vec::new()),
+        }
+    }
+
+    /// It is known which conversation was used last, if one is to be gone on with.
+    fn go_on_with(&mut self, last: Result<Option<String>, HistoryError>) {
+        match last {
+            Ok(last) => self.current.begin(last),
+            Err(error) => {
+                let text = format!("cannot go on with the last conversation: {error}");
+                self.shared.options.log.say(Level::Warn, &text);
+                self.current.begin(None);
+            }
+        }
+        for Request { id, command } in self.early.take().unwrap_or_default() {
+            self.act(id, command);
         }
     }
 
@@ -195,6 +216,22 @@ impl Session {
             let text = format!("`{}` is an extension: send `hello` first", command.kind());
             return output.say(&id, failed(Failure::lasting("protocol", text)));
         }
+        match &mut self.early {
+            // These need no conversation.
+            _ if matches!(
+                command,
+                Command::GetStatus | Command::Hello { .. } | Command::Replay { .. }
+            ) =>
+            {
+                self.act(id, command);
+            }
+            Some(early) => early.push(Request { id, command }),
+            None => self.act(id, command),
+        }
+    }
+
+    fn act(&mut self, id: String, command: Command) {
+        let output = self.shared.output.clone();
         match command {
             Command::GetStatus => self.status(id),
             Command::Hello { capabilities } => {
@@ -308,13 +345,22 @@ impl Session {
         self.named.insert(task.id(), (name, None));
     }
 
-    /// Ends all that is open, and goes.
-    async fn leave(mut self, ending: Ending) -> io::Result<()> {
+    /// Ends all that is open, and goes. What has come and was not looked at yet gets its end too.
+    async fn leave(
+        mut self,
+        ending: Ending,
+        mut requests: mpsc::Receiver<Incoming>,
+    ) -> io::Result<()> {
         let text = "the runtime was told to end: send the message again once it is back";
         let failure = Failure::passing("shutdown", text);
-        for id in self.lanes.clear() {
-            self.shared.output.say(&id, failed(failure.clone()));
+        self.early = None;
+        while let Ok(incoming) = requests.try_recv() {
+            if let Incoming::Request(request) = incoming {
+                // One that is refused is none that anybody waits for.
+                self.shared.output.begin(&request.id).ok();
+            }
         }
+        self.lanes.clear();
         for halt in self.halts.values() {
             halt.send_replace(Some(Halt::Ending(failure.clone())));
         }
@@ -324,6 +370,8 @@ impl Session {
         if ending == Ending::Asked {
             self.shared.output.close(|| failed(failure.clone()), LAST_WORDS).await;
         }
+        self.shared.options.history.hurry();
+        self.shared.options.ledger.hurry();
         Ok(())
     }
 }

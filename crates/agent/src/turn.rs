@@ -28,6 +28,8 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// How many attempts there are, and how many at a service that cannot be reached.
 const MOST_TRIES: u32 = 5;
 const MOST_DIALS: u32 = 3;
+/// How many bytes an answer may have.
+const LONGEST_ANSWER: usize = 32 * 1024 * 1024;
 /// What the model reads where it was stopped before it said anything.
 const STOPPED: &str = "[The user stopped this answer.]";
 
@@ -139,6 +141,10 @@ impl Turn {
     pub fn piece(&mut self, piece: Piece, todo: &mut Vec<Do>) {
         if self.over || !self.asked {
             return;
+        }
+        self.answer.size += size(&piece);
+        if self.answer.size > LONGEST_ANSWER {
+            return self.burst(todo);
         }
         match piece {
             Piece::Text(text) => {
@@ -313,6 +319,18 @@ impl Turn {
         todo.push(Do::End(End::Done { stop, usage: self.usage }));
     }
 
+    /// The answer is longer than any answer can be. Nothing of it is kept.
+    fn burst(&mut self, todo: &mut Vec<Do>) {
+        let text = format!(
+            "the model's answer has more than {LONGEST_ANSWER} bytes, so it was given up: ask for \
+             less at a time"
+        );
+        todo.push(Do::Drop);
+        self.calls.close("not run: the answer was given up", todo);
+        self.over = true;
+        todo.push(Do::End(End::Failed(Failure::lasting("too_long", text))));
+    }
+
     /// Of an answer that was begun the beginning is kept, since it was seen; a message without
     /// any answer is not, so that it can be sent again.
     fn fail(&mut self, failure: Failure, todo: &mut Vec<Do>) {
@@ -339,6 +357,17 @@ impl Turn {
         }
         let doubled = FIRST_WAIT * 2_u32.saturating_pow(self.tries - 1);
         Some(error.retry_after.unwrap_or(doubled)).filter(|wait| *wait <= LONGEST_WAIT)
+    }
+}
+
+fn size(piece: &Piece) -> usize {
+    match piece {
+        Piece::Text(text)
+        | Piece::Thinking(text)
+        | Piece::Signature(text)
+        | Piece::Redacted(text) => text.len(),
+        Piece::ToolUse { id, name, input, .. } => id.len() + name.len() + input.get().len(),
+        Piece::Usage(_) | Piece::End(_) => 0,
     }
 }
 

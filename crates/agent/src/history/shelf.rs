@@ -1,9 +1,10 @@
 //! The file behind the history, and the thread that alone works on it.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use callgate_store::{Addition, Draft, Store};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -17,6 +18,10 @@ use crate::message::Message;
 
 /// How many requests may wait for the thread; whoever comes then waits before.
 const MOST_WAITING: usize = 64;
+
+/// How long the end is waited for by somebody in a hurry, and how often it is looked at.
+const IN_A_HURRY: Duration = Duration::from_millis(400);
+const A_MOMENT: Duration = Duration::from_millis(2);
 
 /// Where a history is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,6 +141,7 @@ pub(super) struct Clerk {
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
     trouble: Trouble,
+    is_hurried: AtomicBool,
 }
 
 impl Clerk {
@@ -148,7 +154,12 @@ impl Clerk {
         if thread.is_none() {
             tell(&trouble, Some(HistoryError::Gone));
         }
-        Self { jobs: Some(jobs), thread, trouble }
+        Self { jobs: Some(jobs), thread, trouble, is_hurried: AtomicBool::new(false) }
+    }
+
+    /// From now on the end is not waited for long.
+    pub(super) fn hurry(&self) {
+        self.is_hurried.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn trouble(&self) -> Option<HistoryError> {
@@ -176,6 +187,13 @@ impl Drop for Clerk {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
+            let end = Instant::now() + IN_A_HURRY;
+            while self.is_hurried.load(Ordering::Relaxed) && !thread.is_finished() {
+                if Instant::now() > end {
+                    return;
+                }
+                thread::sleep(A_MOMENT);
+            }
             // It has failed if it has panicked, and whoever waited for it was told.
             thread.join().ok();
         }

@@ -1,6 +1,7 @@
 //! Requests about conversations and questions, which wait for no turn.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use callgate_wire::session::{
     Command, Conversation, Created, Decision, Event, Listed, Loaded, PastMessage, PermissionAnswer,
@@ -11,12 +12,15 @@ use super::Shared;
 use super::told::failed;
 use crate::event::Failure;
 use crate::gate::{Answer, Decision as Decided};
-use crate::history::History;
+use crate::history::{History, HistoryError};
 
 /// How many conversations or messages are given when nobody says how many.
 const PAGE: usize = 100;
+/// How long `get_status` waits for the history, which others may be writing to.
+const PATIENCE: Duration = Duration::from_millis(200);
+
 /// The conversation of messages that name none.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Current {
     id: Mutex<String>,
     /// Its length, as long as nothing has changed it.
@@ -24,11 +28,9 @@ pub(super) struct Current {
 }
 
 impl Current {
-    /// The one that was used last, where that is wanted; else one that nobody has used yet.
-    pub(super) async fn find(history: &History, resume: bool) -> Self {
-        // A history that cannot be read is told of by the first message.
-        let last = if resume { history.last().await.ok().flatten() } else { None };
-        Self { id: Mutex::new(last.unwrap_or_else(fresh)), length: Mutex::new(None) }
+    /// Goes on with this conversation, or with one that nobody has used yet.
+    pub(super) fn begin(&self, last: Option<String>) {
+        self.set(&last.unwrap_or_else(fresh));
     }
 
     pub(super) fn name(&self) -> String {
@@ -52,12 +54,18 @@ impl Current {
         if let Some(known) = known.filter(|(of, _)| *of == name) {
             return known;
         }
-        // A history that cannot be read has been told of elsewhere, and holds nothing for anybody.
-        let length = shared.options.history.length(&name).await.unwrap_or(0);
+        // A history that cannot be read now has been told of elsewhere, and nobody waits for it.
+        let asked = tokio::time::timeout(PATIENCE, shared.options.history.length(&name)).await;
+        let Ok(Ok(length)) = asked else { return (name, 0) };
         let known = (name, length);
         *self.length.lock().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
         known
     }
+}
+
+/// The conversation that was used last, where one is to be gone on with.
+pub(super) async fn last(history: History, resume: bool) -> Result<Option<String>, HistoryError> {
+    if resume { history.last().await } else { Ok(None) }
 }
 
 /// A name that no conversation has.

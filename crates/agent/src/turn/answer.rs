@@ -9,6 +9,8 @@ pub(super) struct Building {
     blocks: Vec<Block>,
     /// What it took so far.
     pub(super) usage: Usage,
+    /// How many bytes it has.
+    pub(super) size: usize,
 }
 
 impl Building {

@@ -227,6 +227,22 @@ fn an_answer_without_its_end_is_cut() {
 }
 
 #[test]
+fn an_answer_without_end_is_given_up() {
+    let (mut turn, mut todo) = (turn(9), Vec::new());
+    turn.begin(&mut todo);
+    turn.piece(tool("a", "write"), &mut todo);
+    let megabyte = "x".repeat(1024 * 1024);
+    for _ in 0..40 {
+        turn.piece(text(&megabyte), &mut todo);
+    }
+    let said = todo.iter().filter(|todo| matches!(todo, Do::Tell(Event::Token(_)))).count();
+    assert_eq!(said, 31, "what fits was told");
+    let end: Vec<String> = todo[todo.len() - 3..].iter().map(show).collect();
+    assert_eq!(end[..2], ["drop", "tool_result a true"]);
+    assert!(end[2].starts_with("failed too_long"), "{end:?}");
+}
+
+#[test]
 fn the_rounds_are_bounded() {
     check(
         &mut turn(1),

@@ -11,6 +11,9 @@ use crate::event::Failure;
 use crate::history::Step;
 use crate::message::Message;
 
+/// A summary that is as long as this has gone astray, and is not waited for any more.
+const LONGEST_SUMMARY: usize = 256 * 1024;
+
 impl Drive<'_> {
     /// Shortens the conversation if that has to be. Nothing is done when the turn is to stop
     /// meanwhile.
@@ -87,7 +90,8 @@ async fn summarise(
             }
         }
         match goes_on {
-            Ok(true) => {}
+            Ok(true) if written.len() < LONGEST_SUMMARY => {}
+            Ok(true) => return written,
             Ok(false) => return written,
             // Half of a summary would hide the other half.
             Err(_) => return String::new(),
