@@ -24,8 +24,11 @@ const VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
 const LONGEST_REST: usize = 64 * 1024;
 /// How long the body of an error may take.
 const ERROR_TIME: Duration = Duration::from_secs(5);
-/// So many pieces are handed over at once, and no more than one chunk's on top.
-const MOST_PIECES: usize = 4096;
+/// So many pieces are waited for at the beginning, while more are at hand: the first word is to be
+/// seen at once.
+const FEWEST_PIECES: usize = 4;
+/// So many later on. They may be more by what one chunk brings.
+const MOST_PIECES: usize = 512;
 /// How long what follows the end of an answer may take.
 const REST_TIME: Duration = Duration::from_secs(2);
 
@@ -51,6 +54,8 @@ struct Reading {
     stream: Stream,
     /// Since when nothing has come although somebody waits.
     waiting: Option<Instant>,
+    /// How many pieces to gather now.
+    most: usize,
 }
 
 impl Reply {
@@ -110,11 +115,12 @@ impl Reading {
         self.waiting = None;
         self.accept(chunk, into)?;
         while !self.stream.is_whole()
-            && into.len() < MOST_PIECES
+            && into.len() < self.most
             && let Some(chunk) = self.chunk_at_hand().await
         {
             self.accept(chunk, into)?;
         }
+        self.most = (self.most * 2).min(MOST_PIECES);
         Ok(!self.stream.is_whole())
     }
 
@@ -197,7 +203,8 @@ async fn ask(line: Arc<Line>, call: Call) -> Result<Reading, EngineError> {
         return Err(line.faults.status(response.status(), response.headers(), &body));
     }
     let stream = Stream::new(Arc::clone(&line.faults));
-    Ok(Reading { line, response, sse: Sse::new(), stream, waiting: None })
+    let (sse, most) = (Sse::new(), FEWEST_PIECES);
+    Ok(Reading { line, response, sse, stream, waiting: None, most })
 }
 
 fn is_stream(headers: &HeaderMap) -> bool {

@@ -275,14 +275,15 @@ async fn all_that_has_arrived_comes_at_once() {
     let fake = Messages::start([Turn::text(&words).pieces(5).prepared()]);
     let engine = engine(fake.url());
     let mut answer = engine.answer(hello());
-    let (mut into, mut heard, mut calls) = (Vec::new(), String::new(), 0);
+    let (mut into, mut heard, mut calls) = (Vec::new(), String::new(), Vec::new());
     while timeout(DEADLINE, answer.next(&mut into)).await.unwrap().unwrap() {
         heard += &text(&into);
+        calls.push(into.len());
         into.clear();
-        calls += 1;
     }
     assert_eq!(heard, words);
-    assert!(calls < 400, "2000 events in one write took {calls} calls");
+    assert!(calls.len() < 400, "2000 events in one write took {} calls", calls.len());
+    assert!(calls[0] <= 4, "the first word waited for {} pieces", calls[0]);
 }
 
 #[tokio::test]

@@ -106,6 +106,17 @@ fn an_event_of_exactly_the_limit_is_whole() {
     check(&format!("data: {data}\n\n"), &[("", &data)]);
     let data = "x".repeat(58);
     check(&format!("data: {data}\n\n"), &[("!", "")]);
+    let data = "x".repeat(56);
+    check(&format!("data: {data}\r\n\r\n").repeat(2), &[("", &data), ("", &data)]);
+}
+
+#[test]
+fn a_line_without_an_end_is_not_waited_for() {
+    let mut sse = Sse::with_limit(64);
+    sse.push(&[b'x'; 64]);
+    assert_eq!(sse.next_event(), Ok(None));
+    sse.push(b"x");
+    assert_eq!(sse.next_event(), Err(TooLong));
 }
 
 #[test]

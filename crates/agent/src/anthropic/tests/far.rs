@@ -41,6 +41,37 @@ impl Far {
         })
     }
 
+    /// Answers so many requests, on as many connections as it has to, with streams whose last chunk
+    /// comes a little later; then tells how many connections there were.
+    pub(super) fn late(count: usize) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (sender, requests) = channel();
+        let thread = thread::spawn(move || {
+            let mut answered = 0;
+            while answered < count {
+                let (mut stream, _) = listener.accept().unwrap();
+                sender.send(String::new()).unwrap();
+                while answered < count && read(&mut stream).is_some() {
+                    answered += 1;
+                    let body = "event: message_stop\ndata: {}\n\n";
+                    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
+                                transfer-encoding: chunked\r\n\r\n";
+                    let _ = write!(stream, "{head}{:x}\r\n{body}\r\n", body.len());
+                    thread::sleep(Duration::from_millis(5));
+                    let _ = stream.write_all(b"0\r\n\r\n");
+                }
+            }
+        });
+        Self { address, requests, thread: Some(thread) }
+    }
+
+    /// How many connections there were, once all requests have been answered.
+    pub(super) fn connections(mut self) -> usize {
+        self.thread.take().unwrap().join().unwrap();
+        self.requests.iter().count()
+    }
+
     fn serve(how: impl FnOnce(TcpStream, &Sender<String>) + Send + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
