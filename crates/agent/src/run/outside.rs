@@ -1,10 +1,17 @@
 //! Which words of a command lead outside of the folders that commands may work in.
 //!
-//! This reads words, it is no sandbox: a program can reach whatever the user can, and a script can
-//! put a path together from pieces. What is seen: absolute paths, `..`, `~` and `$HOME`, paths
-//! behind `=`, `:`, `,`, `@` or an option's letter, `file:` URLs, paths within a script that is
-//! an argument, and symbolic links. An absolute path whose first name does not exist, such as the
-//! pattern `/foo/`, counts only where it could be created.
+//! This reads words, it is no sandbox: a program can reach whatever the user can, through links
+//! that it finds itself (`grep -R`), from a folder that it enters (`tar -C`), and a script can put
+//! a path together from pieces or wildcards. What is seen: every text of an argument between its
+//! ends, signs such as `=`, `:`, `,`, `@` or a blank, and the letters of an option, if it is an
+//! absolute path, leads out by `..`, `~`, `$HOME` or a `file:` URL, or through a symbolic link.
+//! An absolute path whose first name does not exist, such as the pattern `/foo/`, counts only
+//! where it could be created.
+//!
+//! A program that is named by a path must lie in those folders, links and `..` followed, or right
+//! in one of the usual folders of programs.
+
+mod starts;
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -12,12 +19,16 @@ use std::path::{Component, Path, PathBuf};
 use callgate_rules::mask;
 use rustix::fs::{Access, access};
 
-/// A command with more pieces that may be paths is asked about without looking further.
-pub(super) const MOST_PIECES: usize = 2000;
+use starts::{LONGEST_NAME, LONGEST_PATH, Start, is_host, is_sign, starts};
+
+/// A command with more names that may be there is asked about without looking further.
+pub(super) const MOST_LOOKS: usize = 50_000;
 /// How many symbolic links a path may lead through, as the kernel has it.
 const MOST_LINKS: usize = 40;
 /// How much of a path is shown.
 const LONGEST_SHOWN: usize = 200;
+/// What a shell does not leave in a name.
+const SHELL_SIGNS: &str = "'\"`;|&<>()[]{}$*?!#\\";
 /// Where programs are even if PATH does not say so.
 const PROGRAMS: [&str; 7] =
     ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/bin"];
@@ -64,162 +75,252 @@ pub(super) struct Place<'a> {
 
 /// Why a person has to be asked about a command, if so.
 pub(super) fn reason(command: &str, args: &[String], place: &Place<'_>) -> Option<String> {
-    let roots: Vec<PathBuf> = place.roots.iter().filter_map(|root| place.real(root)).collect();
-    if command.contains('/') && !place.is_program(command, &roots) {
-        return Some(place.words("the program is", command));
-    }
-    let mut seen = 0;
-    for arg in args {
-        for piece in pieces(arg) {
-            seen += 1;
-            if seen > MOST_PIECES {
-                return Some("the command has more words than are looked through for paths".into());
-            }
-            if let Some(path) = place.outside(&piece, &roots) {
-                return Some(place.words("the command names", &path));
-            }
-        }
-    }
-    None
+    look_through(command, args, place).err()
 }
 
-/// A part of an argument that may be a path.
-#[derive(Debug, PartialEq, Eq)]
-enum Piece<'a> {
-    /// Stands alone, or behind a sign.
-    Whole(&'a str),
-    /// Stands right behind the letters of an option.
-    Glued(&'a str),
-    /// From a `file:` URL.
-    Url(String),
+fn look_through(command: &str, args: &[String], place: &Place<'_>) -> Result<(), String> {
+    let roots: Vec<PathBuf> = place.roots.iter().filter_map(|root| place.real(root)).collect();
+    // A loop of links leads nowhere, which is not inside either.
+    let cwd = place.real(place.cwd).unwrap_or_default();
+    let mut search = Search { place, cwd, roots, left: MOST_LOOKS };
+    if !search.is_inside(&search.cwd) {
+        let cwd = place.cwd.display().to_string();
+        return Err(place.words("the command would run in", &cwd));
+    }
+    search.program(command)?;
+    args.iter().flat_map(|arg| starts(arg)).try_for_each(|start| search.start(&start))
+}
+
+/// Looks for paths that lead outside; an error is the reason to ask.
+struct Search<'a> {
+    place: &'a Place<'a>,
+    /// Without symbolic links, as are the roots.
+    cwd: PathBuf,
+    roots: Vec<PathBuf>,
+    /// How often the disk may still be asked.
+    left: usize,
+}
+
+/// A way along the names of a path.
+struct Way<'a> {
+    at: PathBuf,
+    /// An absolute path before its first name.
+    is_top: bool,
+    /// The letters of an option before it.
+    letters: Option<&'a str>,
 }
 
 /// Whether a path begins with somebody's home folder.
-enum Home {
+enum Home<'a> {
     Not,
-    At(PathBuf),
-    /// It is another person's, or nobody knows where ours is.
-    Unknown,
+    /// Ours, and what stands behind it.
+    Ours(&'a str),
+    /// Another person's.
+    Others,
 }
 
-fn pieces(arg: &str) -> impl Iterator<Item = Piece<'_>> {
-    let is_sign = |c: char| c.is_whitespace() || "'\"`;|&<>()[]{},=".contains(c);
-    let home = arg.contains("${HOME").then_some(Piece::Whole("$HOME"));
-    arg.split(is_sign).flat_map(parts).chain(home).filter(|piece| !piece.is_empty())
-}
-
-fn parts(word: &str) -> Vec<Piece<'_>> {
-    if let Some((scheme, rest)) = word.split_once("://") {
-        let is_file = scheme.to_lowercase().ends_with("file");
-        // What stands behind another scheme is a host.
-        return if is_file { vec![Piece::Url(url_path(rest))] } else { Vec::new() };
+impl Search<'_> {
+    fn program(&self, command: &str) -> Result<(), String> {
+        // What rules have read may be something else than the one name that this is.
+        if command.contains(|c: char| c.is_whitespace() || SHELL_SIGNS.contains(c)) {
+            let shown = shown(command);
+            return Err(format!(
+                "the name of the program, `{shown}`, has signs that a shell would read"
+            ));
+        }
+        let file = self.place.cwd.join(command);
+        let is_fine = !command.contains('/')
+            || self.place.is_usual(&file)
+            || self.place.real(&file).is_some_and(|file| self.is_inside(&file));
+        if is_fine { Ok(()) } else { Err(self.place.words("the program is", command)) }
     }
-    word.split(':').flat_map(|part| option(part.trim_start_matches('@'))).collect()
-}
 
-fn option(part: &str) -> Vec<Piece<'_>> {
-    let Some(rest) = part.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else {
-        return vec![Piece::Whole(part)];
-    };
-    let mut letters = rest.chars();
-    letters.next();
-    let value = letters.as_str().trim_start_matches('@');
-    let slash = value.find('/').filter(|at| *at > 0);
-    let glued = slash.map(|at| Piece::Glued(&value[at..]));
-    [Piece::Whole(value)].into_iter().chain(glued).collect()
-}
-
-/// The path of a `file:` URL: behind the host, with `%41` resolved.
-fn url_path(rest: &str) -> String {
-    let path = rest.find('/').map_or("", |at| &rest[at..]);
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut left = path.as_bytes();
-    while let Some((&first, rest)) = left.split_first() {
-        let digits = rest.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) if first == b'%' => {
-                bytes.push(byte);
-                left = &rest[2..];
-            }
-            _ => {
-                bytes.push(first);
-                left = rest;
+    /// Follows all paths that begin here.
+    fn start(&mut self, start: &Start<'_>) -> Result<(), String> {
+        let (text, letters) = match start {
+            Start::Whole(text) | Start::Word(text) => (*text, None),
+            Start::Glued { letters, text } => (*text, Some(*letters)),
+            Start::Url(text) => (text.as_str(), None),
+        };
+        let text = &text[..text.floor_char_boundary(LONGEST_PATH)];
+        if DEVICES.iter().any(|device| text.strip_prefix(device).is_some_and(is_end)) {
+            return Ok(());
+        }
+        self.spend()?;
+        let mut from = 0;
+        let is_top = text.starts_with('/');
+        let at = if is_top { PathBuf::from("/") } else { self.cwd.clone() };
+        let mut way = Way { at, is_top, letters };
+        match at_home(text) {
+            Home::Not => {}
+            Home::Others => return self.found(text.split(is_sign).next().unwrap_or(text)),
+            Home::Ours(rest) => {
+                let name = &text[..text.len() - rest.len()];
+                let home = self.place.home.as_ref().and_then(|home| self.place.real(home));
+                let Some(home) = home else { return self.found(name) };
+                if rest.starts_with('/') {
+                    (way.at, from) = (home, name.len());
+                } else if !self.is_inside(&home) {
+                    return self.found(name);
+                }
             }
         }
+        self.follow(way, text, from, matches!(start, Start::Whole(_) | Start::Url(_)))
     }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
 
-impl Piece<'_> {
-    fn text(&self) -> &str {
-        match self {
-            Self::Whole(text) | Self::Glued(text) => text,
-            Self::Url(text) => text,
+    /// Follows the path of `text` from `from` on; it may end before every sign.
+    fn follow(
+        &mut self,
+        mut way: Way<'_>,
+        text: &str,
+        mut from: usize,
+        whole: bool,
+    ) -> Result<(), String> {
+        loop {
+            let end = text[from..].find('/').map_or(text.len(), |at| from + at);
+            let name = &text[from..end];
+            for (at, _) in name.match_indices(is_sign).take_while(|(at, _)| *at <= LONGEST_NAME) {
+                self.ending(&way, &text[..from + at], &name[..at], false)?;
+            }
+            if end == text.len() {
+                return self.ending(&way, text, name, whole);
+            }
+            if !self.enter(&mut way, name, text, end)? {
+                return Ok(());
+            }
+            from = end + 1;
         }
     }
 
-    fn is_empty(&self) -> bool {
-        self.text().is_empty()
+    /// A path ends with `name`. One with a sign in its name may be two words, unless it is there
+    /// or all there is.
+    fn ending(&mut self, way: &Way<'_>, text: &str, name: &str, whole: bool) -> Result<(), String> {
+        self.spend()?;
+        if text.is_empty() || (way.is_top && !self.is_somewhere(way, name)) {
+            return Ok(());
+        }
+        let at = self.place.step(&way.at, name);
+        if at.is_some_and(|at| self.is_inside(&at)) {
+            return Ok(());
+        }
+        let must_exist = !whole && name.contains(is_sign);
+        let is_fine = must_exist && !self.place.disk.exists(&way.at.join(name));
+        if is_fine { Ok(()) } else { self.found(text) }
     }
+
+    /// Goes on below `name`, which ends at `end`; says whether there is any sense in it.
+    fn enter(
+        &mut self,
+        way: &mut Way<'_>,
+        name: &str,
+        text: &str,
+        end: usize,
+    ) -> Result<bool, String> {
+        self.spend()?;
+        if way.is_top && !is_dots(name) && !self.is_somewhere(way, name) {
+            return Ok(false);
+        }
+        let rest = &text[end..];
+        // Two dots lead back from a folder that may be made until then, but not from a host.
+        let is_vain = !rest.contains("/..") || is_host(text, end);
+        if name.contains(is_sign) && is_vain && !self.place.disk.exists(&way.at.join(name)) {
+            return Ok(false);
+        }
+        // Where a variable leads is not known, and still less what is above it.
+        let is_unknown = name.contains('$') && rest.strip_prefix("/..").is_some_and(is_end);
+        let at = self.place.step(&way.at, name).filter(|_| !is_unknown);
+        let Some(at) = at else { return self.found(text).map(|()| false) };
+        way.at = at;
+        // `/../x` is rather the rest of something than a way to write `/x`.
+        way.is_top &= matches!(name, "" | ".") || (name == ".." && way.letters.is_some());
+        Ok(true)
+    }
+
+    /// Whether an absolute path with this first name can lead to something. Most of what is
+    /// glued to an option is the rest of a relative path: there nothing is taken to be new, and
+    /// the root folder is not meant if the letters end with the name of something.
+    fn is_somewhere(&self, way: &Way<'_>, name: &str) -> bool {
+        let disk = self.place.disk;
+        match way.letters {
+            None if is_dots(name) => true,
+            None => disk.exists(&way.at.join(name)) || disk.is_root_writable(),
+            Some(letters) if is_dots(name) => {
+                let mut ends = letters.char_indices().map(|(at, _)| &letters[at..]);
+                !ends.any(|end| disk.exists(&self.cwd.join(end)))
+            }
+            Some(_) => disk.exists(&way.at.join(name)),
+        }
+    }
+
+    fn spend(&mut self) -> Result<(), String> {
+        let many = || String::from("the command has more words than are looked through for paths");
+        self.left = self.left.checked_sub(1).ok_or_else(many)?;
+        Ok(())
+    }
+
+    fn is_inside(&self, path: &Path) -> bool {
+        self.roots.iter().any(|root| path.starts_with(root))
+    }
+
+    fn found(&self, path: &str) -> Result<(), String> {
+        Err(self.place.words("the command names", path))
+    }
+}
+
+/// Whether a name is none of its own.
+fn is_dots(name: &str) -> bool {
+    matches!(name, "" | "." | "..")
+}
+
+/// Whether a name has ended before `rest`.
+fn is_end(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with(|c| c == '/' || is_sign(c))
+}
+
+fn at_home(text: &str) -> Home<'_> {
+    let tilde = text.strip_prefix('~');
+    let Some(rest) = tilde.or_else(|| text.strip_prefix("$HOME")) else { return Home::Not };
+    // `~+` and `~-` are folders in which a shell is or was.
+    let is_user = |c: char| c.is_alphabetic() || matches!(c, '_' | '+' | '-');
+    match tilde {
+        _ if is_end(rest) => Home::Ours(rest),
+        Some(rest) if rest.starts_with(is_user) => Home::Others,
+        _ => Home::Not,
+    }
+}
+
+/// A path in a reason: without secrets and not too long.
+fn shown(path: &str) -> String {
+    let mut shown = mask::text(path).into_shown();
+    if shown.len() > LONGEST_SHOWN {
+        shown.truncate(shown.floor_char_boundary(LONGEST_SHOWN));
+        shown.push('…');
+    }
+    shown
 }
 
 impl Place<'_> {
-    /// The path, if it leads outside.
-    fn outside(&self, piece: &Piece<'_>, roots: &[PathBuf]) -> Option<String> {
-        let text = piece.text();
-        let path = match self.at_home(text) {
-            Home::Not => self.cwd.join(text),
-            Home::At(path) => path,
-            Home::Unknown => return Some(text.to_owned()),
-        };
-        if text.starts_with('/') && !self.is_somewhere(&path, matches!(piece, Piece::Glued(_))) {
-            return None;
-        }
-        let is_fine = DEVICES.contains(&text) || self.is_inside(&path, roots);
-        (!is_fine).then(|| text.to_owned())
-    }
-
-    fn at_home(&self, text: &str) -> Home {
-        let tilde = text.strip_prefix('~');
-        let Some(rest) = tilde.or_else(|| text.strip_prefix("$HOME")) else { return Home::Not };
-        if rest.is_empty() || rest.starts_with('/') {
-            let below = rest.trim_start_matches('/');
-            return self.home.as_ref().map_or(Home::Unknown, |home| Home::At(home.join(below)));
-        }
-        let is_user = rest.starts_with(|c: char| c.is_alphabetic() || c == '_');
-        if tilde.is_some() && is_user { Home::Unknown } else { Home::Not }
-    }
-
-    /// Whether an absolute path can lead to something. Most of what is glued to an option is
-    /// the rest of a relative path, so that there nothing is taken to be new.
-    fn is_somewhere(&self, path: &Path, is_glued: bool) -> bool {
-        let mut names = path.components().skip_while(|part| !matches!(part, Component::Normal(_)));
-        let Some(first) = names.next() else { return !is_glued };
-        self.disk.exists(&Path::new("/").join(first)) || (!is_glued && self.disk.is_root_writable())
-    }
-
-    fn is_inside(&self, path: &Path, roots: &[PathBuf]) -> bool {
-        self.real(path).is_some_and(|path| roots.iter().any(|root| path.starts_with(root)))
-    }
-
-    fn is_program(&self, command: &str, roots: &[PathBuf]) -> bool {
-        let file = self.cwd.join(command);
-        let Some(folder) = file.parent().and_then(|folder| self.real(folder)) else { return false };
+    /// Whether a file is right in a usual folder of programs. One that is reached by a link from
+    /// elsewhere is not.
+    fn is_usual(&self, file: &Path) -> bool {
         let usual = PROGRAMS.iter().map(Path::new);
         let mut programs = usual.chain(self.programs.iter().map(PathBuf::as_path));
-        let is_usual = file.file_name().is_some()
-            && programs.any(|usual| usual == folder || self.real(usual).as_ref() == Some(&folder));
-        is_usual || self.is_inside(&file, roots)
+        file.file_name().is_some() && programs.any(|folder| file.parent() == Some(folder))
     }
 
     /// A path without symbolic links, `.` and `..`; `None` if its links lead in circles.
     fn real(&self, path: &Path) -> Option<PathBuf> {
         let mut links = MOST_LINKS;
-        self.walk(path, &mut links)
+        self.walk_from("/".into(), path, &mut links)
     }
 
-    fn walk(&self, path: &Path, links: &mut usize) -> Option<PathBuf> {
-        let mut at = PathBuf::from("/");
+    /// One name further than a path that is real.
+    fn step(&self, at: &Path, name: &str) -> Option<PathBuf> {
+        let mut links = MOST_LINKS;
+        self.walk_from(at.to_owned(), Path::new(name), &mut links)
+    }
+
+    fn walk_from(&self, mut at: PathBuf, path: &Path, links: &mut usize) -> Option<PathBuf> {
         for part in path.components() {
             match part {
                 Component::RootDir => at = PathBuf::from("/"),
@@ -230,7 +331,7 @@ impl Place<'_> {
                     if let Some(target) = self.disk.link(&at) {
                         *links = links.checked_sub(1)?;
                         at.pop();
-                        at = self.walk(&at.join(target), links)?;
+                        at = self.walk_from(at, &target, links)?;
                     }
                 }
             }
@@ -239,11 +340,7 @@ impl Place<'_> {
     }
 
     fn words(&self, what: &str, path: &str) -> String {
-        let mut shown = mask::text(path).into_shown();
-        if shown.len() > LONGEST_SHOWN {
-            shown.truncate(shown.floor_char_boundary(LONGEST_SHOWN));
-            shown.push('…');
-        }
+        let shown = shown(path);
         let roots: Vec<String> = self.roots.iter().map(|root| root.display().to_string()).collect();
         format!("{what} `{shown}`, which is outside of {}", roots.join(", "))
     }

@@ -1,6 +1,5 @@
 //! Which commands are asked about.
 
-use std::collections::HashMap;
 use std::os::unix::fs::symlink;
 
 use proptest::prelude::*;
@@ -14,21 +13,33 @@ struct MadeUp {
 
 impl Disk for MadeUp {
     fn link(&self, path: &Path) -> Option<PathBuf> {
-        let links = HashMap::from([
+        let links = [
             ("/home/ada/engine/out", "/srv/out"),
             ("/home/ada/engine/in", "src"),
             ("/home/ada/engine/hanging", "../../eve/new"),
             ("/home/ada/engine/circle", "circle"),
+            ("/home/ada/engine/my link", "/srv/out"),
+            ("/home/ada/engine/a,b", "/srv/out"),
+            ("/home/ada/engine/x:y", "../../eve"),
+            ("/home/ada/engine/@at", "/srv/out"),
+            ("/home/ada/engine/-dash", "/srv/out"),
+            ("/home/ada/engine/src/de ep", "/srv/out"),
+            ("/home/ada/engine/ftp:", "/srv/out"),
+            ("/home/ada/engine/bin", "/usr/bin"),
+            ("/home/ada/engine/tool", "/usr/bin/tool"),
+            ("/home/ada/engine/in prog", "src/tool"),
             ("/proc/self/root", "/"),
             ("/bin", "usr/bin"),
             ("/usr/bin/vim", "/etc/alternatives/vim"),
-        ]);
-        links.get(path.to_str()?).map(PathBuf::from)
+        ];
+        let link = links.iter().find(|(name, _)| path == Path::new(name));
+        link.map(|(_, target)| PathBuf::from(target))
     }
 
     fn exists(&self, path: &Path) -> bool {
         let there = ["/bin", "/dev", "/etc", "/home", "/proc", "/srv", "/tmp", "/usr"];
-        there.iter().any(|name| path == Path::new(name))
+        let inside = ["/home/ada/engine/src", "/home/ada/engine/d "];
+        self.link(path).is_some() || there.iter().chain(&inside).any(|name| path == Path::new(name))
     }
 
     fn is_root_writable(&self) -> bool {
@@ -97,8 +108,85 @@ fn what_leads_outside_is_asked_about() {
         &["/usr/bin/../../etc/tool"],
         &["/usr/bin/.."],
         &["/etc/tool"],
+        &["src/../../tool"],
+        &["/home/ada/engine/../tool"],
+        // A link in the folder leads to it, so that it is not what a rule took it for.
+        &["./tool"],
+        &["bin/ls"],
+        &["/home/ada/engine/bin/ls"],
     ] {
         assert!(ask(words).is_some(), "{words:?}");
+    }
+}
+
+#[test]
+fn names_with_signs_in_them_are_seen() {
+    for words in [
+        &["cat", "d /../../outside/secret"][..],
+        &["cat", "new /../../outside/secret"],
+        &["cat", "--file=d /../../outside/secret"],
+        &["cat", "x=new /../../secret:y"],
+        &["cat", "my link/secret"],
+        &["cat", "my link"],
+        &["cat", "a,b/secret"],
+        &["cat", "x:y/secret"],
+        &["cat", "@at/secret"],
+        &["cat", "--", "-dash/secret"],
+        &["cat", "--", "-dash"],
+        &["cat", "src/de ep/secret"],
+        &["cat", "--file=src/de ep/secret"],
+        &["cat", "x=src/de ep/secret:y"],
+        &["cat", "x=my link,y"],
+        &["cat", "ftp://x"],
+    ] {
+        assert!(ask(words).is_some(), "{words:?}");
+    }
+}
+
+#[test]
+fn paths_right_behind_letters_are_seen() {
+    for words in [
+        &["tar", "-cf../written.tar", "f"][..],
+        &["tar", "-cC../outside", "secret"],
+        &["tar", "-xC..", "-f", "x"],
+        &["tar", "-xC/", "-f", "x"],
+        &["tar", "-xvf/etc/x"],
+        &["tar", "-cfout/x"],
+        &["tar", "-cvfout"],
+        &["tar", "-cf~/x"],
+        &["x", "--into../x"],
+        &["x", "--into/etc/x"],
+        &["sed", "w../x", "y"],
+        &["git", "log", "--", ":!../x"],
+        &["sh", "-c", "tar -cf../x y"],
+        &["sh", "-c", "tar -cC$HOME x"],
+    ] {
+        assert!(ask(words).is_some(), "{words:?}");
+    }
+}
+
+#[test]
+fn what_a_script_puts_before_two_dots_is_not_trusted() {
+    for script in ["cat $PWD/../x", "cat ${PWD}/../x", "cat $(pwd)/../x", "cat ~+/../x", "x=~:y"] {
+        assert!(ask(&["sh", "-c", script]).is_some(), "{script}");
+    }
+}
+
+#[test]
+fn addresses_of_hosts_are_no_paths_but_those_of_files_are() {
+    for word in ["file:/%65tc/passwd", "x=file:///etc", "sqlite:///etc/x", "a://etc/x"] {
+        assert!(ask(&["x", word]).is_some(), "{word}");
+    }
+    for word in ["https://etc/x", "HTTP://etc", "git+ssh://etc/x", "-x=https://etc/x/../../../y"] {
+        assert_eq!(ask_in("/home/ada/engine/src", true, &["x", word]), None, "{word}");
+    }
+}
+
+#[test]
+fn a_program_whose_name_a_shell_would_take_apart_is_asked_about() {
+    for name in ["git status x/evil", "./in prog", "a;b", "./$x", "a\nb"] {
+        let because = ask(&[name]).unwrap();
+        assert!(because.contains("a shell would read"), "{name}: {because}");
     }
 }
 
@@ -120,6 +208,12 @@ fn what_stays_inside_is_left_to_the_rules() {
         &["cmp", "x", "/dev/null"],
         &["find", ".", "-name", "*.rs"],
         &["echo", "", "-", "--", "@", "=", ":", "a/b:c/d", "~5"],
+        &["ls", "-la", "--release", "-Isrc/", "-x~1", "--x~1", "-n1.5"],
+        &["echo", "s/x/y/", "s/../y/", "a:b", "HEAD~1:src/x", "git@example.com:a/b.git"],
+        &["gcc", "-Isrc/../src/x", "-DA=b/c", "-DA=\"b\""],
+        &["go", "test", "./...", "src/.../x", "-run=^x$"],
+        &["sh", "-c", "make test >/dev/null 2>&1 && cat src/x | grep -v 'a b' ; echo a, b"],
+        &["cat", "new folder/x", "d /x", "x y/../z", "in prog"],
         &["/usr/bin/ls"],
         &["/bin/ls"],
         &["/usr/bin/vim"],
@@ -143,6 +237,19 @@ fn who_can_write_to_the_root_folder_is_asked_about_new_names_there() {
 fn relative_paths_begin_in_the_folder_of_the_command() {
     assert_eq!(ask_in("/home/ada/engine/src", false, &["cat", "../x"]), None);
     assert!(ask_in("/home/ada/engine/src", false, &["cat", "../../x"]).is_some());
+    assert_eq!(ask_in("/home/ada/engine/src", false, &["../run"]), None);
+    assert!(ask_in("/home/ada/engine/src", false, &["../../run"]).is_some());
+}
+
+#[test]
+fn a_folder_to_run_in_that_is_outside_is_asked_about() {
+    for cwd in ["/srv", "/home/ada/engine/..", "/home/ada/engine/out", "/home/ada/engine/circle"] {
+        let because = ask_in(cwd, false, &["ls"]).unwrap();
+        assert!(because.starts_with("the command would run in"), "{because}");
+    }
+    for cwd in ["/home/ada/engine/in", "/home/ada/engine/src/..", "/tmp/scratch"] {
+        assert_eq!(ask_in(cwd, false, &["ls"]), None, "{cwd}");
+    }
 }
 
 #[test]
@@ -161,10 +268,15 @@ fn the_reason_names_the_path_and_the_folders_and_hides_secrets() {
 
 #[test]
 fn a_command_with_too_many_words_is_asked_about() {
-    let few = vec!["x"; MOST_PIECES];
+    let few = vec!["x"; 20_000];
     assert_eq!(ask(&[&["echo"][..], &few].concat()), None);
-    let many = ask(&["echo", &"x ".repeat(MOST_PIECES + 1)]).unwrap();
+    for long in ["x ".repeat(MOST_LOOKS), "x /../x".repeat(10_000)] {
+        let many = ask(&["echo", &long]).unwrap();
+        assert!(many.contains("more words") || many.contains(".."), "{many}");
+    }
+    let many = ask(&[&["echo"][..], &vec!["x"; MOST_LOOKS + 1]].concat()).unwrap();
     assert!(many.contains("more words"), "{many}");
+    assert_eq!(ask(&["echo", &"x".repeat(1_000_000)]), None);
 }
 
 #[test]
@@ -176,10 +288,14 @@ fn links_on_a_real_disk() {
     symlink(folder.path().join("secret"), root.join("link")).unwrap();
     symlink("nowhere", root.join("hanging")).unwrap();
     symlink(&root, folder.path().join("alias")).unwrap();
+    symlink("..", root.join("a, b")).unwrap();
     let roots = [folder.path().join("alias")];
     let place = Place { cwd: &root, roots: &roots, programs: &[], home: None, disk: &RealDisk };
     let ask = |word: &str| reason("cat", &[word.to_owned()], &place);
     assert!(ask("link").is_some());
+    assert!(ask("a, b/secret").is_some());
+    assert!(ask("-xa, b").is_some());
+    assert_eq!(ask("a, c/secret"), None);
     assert!(ask("~/x").is_some(), "nobody knows where the home is");
     assert_eq!(ask("hanging"), None);
     assert_eq!(ask(root.join("x").to_str().unwrap()), None);
@@ -190,6 +306,16 @@ proptest! {
     #[test]
     fn no_word_panics(command in "[/.~a-]{0,8}", word in "[-/.~@:=%$,a-f0-9 é]{0,24}") {
         ask(&[&command, &word]);
+    }
+
+    #[test]
+    fn a_link_that_leads_outside_is_always_seen(
+        before in "(|-|-x|-xyz|--x=|a:|@|x=@|'|a b |x,y=)",
+        name in "(out|my link|a,b|x:y|@at|-dash|src/de ep)",
+        after in "(|/|/x|/x y|,|: a|')",
+    ) {
+        let word = format!("{before}{name}{after}");
+        prop_assert!(ask(&["x", &word]).is_some(), "{}", word);
     }
 
     #[test]
