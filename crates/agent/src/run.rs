@@ -14,7 +14,6 @@ mod live;
 mod outside;
 mod program;
 mod scrub;
-mod stray;
 mod watch;
 
 use std::ffi::OsString;

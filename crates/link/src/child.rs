@@ -89,6 +89,17 @@ impl Leashed {
         }
     }
 
+    /// Ends it now with everything it has started, whether it has succeeded or not: those too
+    /// that it left behind on purpose, as long as they have kept its mark in their environment.
+    pub fn end_all(&mut self) -> io::Result<ExitStatus> {
+        let status = self.end()?;
+        // After a failure this has been done.
+        if status.success() {
+            self.end_orphans();
+        }
+        Ok(status)
+    }
+
     /// Ends the whole family, those included that have left the group, and reaps the leader.
     fn end(&mut self) -> io::Result<ExitStatus> {
         let family = if self.is_reaped { Vec::new() } else { descendants(self.child.id()) };

@@ -8,6 +8,7 @@ use std::thread;
 
 use callgate_link::child::Leashed;
 use callgate_link::file::{Held, create_private, sweep};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Set in the process that starts a child and is then killed.
@@ -121,6 +122,31 @@ fn what_a_killed_child_left_in_a_session_of_its_own_ends_too() {
     let mut output = shell.stdout.take().unwrap();
     assert_ready(&mut output);
     assert!(!shell.wait().unwrap().success());
+    assert_eq!(output.read(&mut [0; 1]).unwrap(), 0);
+}
+
+#[test]
+fn what_a_child_that_succeeded_left_behind_ends_only_when_all_is_to_end() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "(setsid sh -c 'echo ready; exec sleep 600' &); exit 0"]);
+    command.stdout(Stdio::piped());
+    let mut shell = Leashed::spawn(command).unwrap();
+    let mut output = shell.stdout.take().unwrap();
+    assert_ready(&mut output);
+    assert!(shell.wait().unwrap().success());
+    let mut ready = [PollFd::new(&output, PollFlags::IN)];
+    let is_over = poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap() > 0;
+    assert!(!is_over, "a program may leave a service running");
+    assert!(shell.end_all().unwrap().success());
+    assert_eq!(output.read(&mut [0; 1]).unwrap(), 0);
+}
+
+#[test]
+fn ending_all_does_not_wait_for_the_child() {
+    let mut shell = Leashed::spawn(family()).unwrap();
+    let mut output = shell.stdout.take().unwrap();
+    assert_ready(&mut output);
+    assert!(!shell.end_all().unwrap().success());
     assert_eq!(output.read(&mut [0; 1]).unwrap(), 0);
 }
 

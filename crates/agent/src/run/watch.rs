@@ -16,7 +16,6 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::kept::Kept;
 use super::live::Live;
-use super::stray;
 use crate::tool::{Channel, Progress};
 
 /// How long the output of what a command left in the background is still read.
@@ -70,8 +69,7 @@ pub(super) fn run(job: &Job, cancel: &PipeReader) -> io::Result<Option<Ended>> {
     if is_cancelled(cancel)? {
         return Ok(None);
     }
-    let mark = uuid::Uuid::new_v4().simple().to_string();
-    let mut child = Leashed::spawn(command(job, &mark))?;
+    let mut child = Leashed::spawn(command(job))?;
     let mut watch = Watch {
         streams: [
             Stream::new(child.stdout.take().map(OwnedFd::from), Channel::Stdout, job, began),
@@ -84,22 +82,18 @@ pub(super) fn run(job: &Job, cancel: &PipeReader) -> io::Result<Option<Ended>> {
     };
     let over = watch.until_over(cancel, &job.progress)?;
     let left_running = over == Over::Ended && watch.is_open();
-    let status = end(child, over)?;
-    stray::end(&mark);
+    let status = child.end_all()?;
     if over == Over::Cancelled {
         return Ok(None);
     }
     watch.drain(&job.progress)?;
+    // How it ended counts if it ended by itself.
+    let status = (over == Over::Ended).then_some(status);
     let [stdout, stderr] = watch.streams.map(|stream| stream.kept);
     Ok(Some(Ended { status, stdout, stderr, took: began.elapsed(), left_running }))
 }
 
-/// Ends what is left of a command; its status counts if it ended by itself.
-fn end(mut child: Leashed, over: Over) -> io::Result<Option<ExitStatus>> {
-    if over == Over::Ended { child.wait().map(Some) } else { Ok(None) }
-}
-
-fn command(job: &Job, mark: &str) -> Command {
+fn command(job: &Job) -> Command {
     let mut command = Command::new(&job.program);
     command
         .arg0(&job.name)
@@ -108,7 +102,6 @@ fn command(job: &Job, mark: &str) -> Command {
         .env_clear()
         .envs(job.env.iter().map(|(name, value)| (name, value)))
         .env("PWD", &job.cwd)
-        .env(stray::MARK, mark)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
