@@ -16,6 +16,8 @@ use crate::shell::{Command, Script};
 pub(crate) use tools::{RUN_TOOLS, WRITE_TOOLS};
 pub(crate) use url::{host_of, split_port};
 
+/// The name under which callgate's own runtime is known to rules.
+pub const OWN_AGENT: &str = "callgate";
 /// The most strings of an unknown tool's input that are looked through.
 pub const MOST_STRINGS: usize = 10_000;
 

@@ -102,11 +102,83 @@ fn codexs_and_the_runtimes_tools_are_known() {
         r#"{"command":"echo","args":["a; rm -rf /","$(x)"]}"#,
         &expect!["run; command echo 'a; rm -rf /' '$(x)'"],
     );
-    check("run_shell_command", r#"{"command":"git status"}"#, &expect!["run; command git status"]);
     assert_eq!(
         act("shell_command", r#"{"command":"ls","workdir":"/x"}"#).commands().unwrap()[0].folders,
         ["/x"]
     );
+}
+
+#[test]
+fn our_own_command_is_a_program_and_its_arguments() {
+    let is_no_word = expect!["run; command 'git status x/evil'; its program is no single word"];
+    for args in ["", r#","args":null"#, r#","args":[]"#] {
+        let input = format!(r#"{{"command":"git status x/evil"{args}}}"#);
+        check("run_shell_command", &input, &is_no_word);
+    }
+    check("run_shell_command", r#"{"command":"ls"}"#, &expect!["run; command ls"]);
+    check(
+        "run_shell_command",
+        r#"{"command":["ls"]}"#,
+        &expect!["run; its input names no command"],
+    );
+    check(
+        "run_shell_command",
+        r#"{"command":"apply_patch","args":["*** Delete File: /x"]}"#,
+        &expect!["run; command apply_patch '*** Delete File: /x'"],
+    );
+    // Its folder is no word of a shell, and the system resolves a `..` behind a link.
+    for (cwd, is_known) in [
+        ("src", true),
+        ("", true),
+        ("./src/", true),
+        ("../other", true),
+        ("/home/ada/other", true),
+        ("~", false),
+        ("~/x", false),
+        ("src/..", false),
+        ("/home/ada/engine/src/../x", false),
+    ] {
+        let input = serde_json::json!({"command": "ls", "cwd": cwd}).to_string();
+        assert_eq!(act("run_shell_command", &input).doubts().is_none(), is_known, "{cwd}");
+    }
+}
+
+#[test]
+fn our_own_file_tools_know_one_member_that_is_a_path() {
+    let own = ["list_files", "read_file", "write_file", "edit_file", "search_files", "search_text"];
+    for tool in own {
+        let known = act(tool, r#"{"path":"src/a"}"#);
+        assert_eq!((known.doubts(), known.paths), (None, vec!["/home/ada/engine/src/a".into()]));
+        for name in ["file_path", "filePath", "dir_path", "notebook_path", "paths", "file"] {
+            let alone = act(tool, &format!(r#"{{"{name}":"src"}}"#));
+            assert!(alone.doubts().is_some(), "{tool} {name}");
+            // What the tool takes without a path, and what the input speaks of.
+            assert_eq!(alone.paths, ["/home/ada/engine", "/home/ada/engine/src"], "{tool} {name}");
+            let beside = act(tool, &format!(r#"{{"path":"a","{name}":"src"}}"#));
+            assert!(beside.doubts().is_some(), "{tool} {name}");
+            assert_eq!(beside.paths, ["/home/ada/engine/a", "/home/ada/engine/src"]);
+        }
+        assert!(act(tool, r#"{"path":["a"]}"#).doubts().is_some());
+        assert!(act(tool, r#"{"path":"a","file_path":["a"]}"#).doubts().is_some());
+        assert!(act(tool, r#"{"path":"a\u0000b"}"#).doubts().is_some());
+    }
+}
+
+#[test]
+fn a_search_for_a_name_begins_where_its_tool_begins() {
+    for (pattern, folder) in [
+        ("key", "/home/ada/engine/src"),
+        ("key/", "/home/ada/engine/src"),
+        ("*.key", "/home/ada/engine/src"),
+        ("deep/key", "/home/ada/engine/src/deep/key"),
+        ("deep/*.key", "/home/ada/engine/src/deep"),
+        ("./key", "/home/ada/engine/src/key"),
+    ] {
+        let input = serde_json::json!({"pattern": pattern, "path": "src"}).to_string();
+        assert_eq!(act("search_files", &input).paths, [folder], "{pattern}");
+    }
+    let glob = act("Glob", r#"{"pattern":"key","path":"src"}"#);
+    assert_eq!(glob.paths, ["/home/ada/engine/src/key"]);
 }
 
 #[test]

@@ -19,6 +19,13 @@ const READ_TOOLS: &[&str] = &["Read", "NotebookRead", "read_file"];
 const SEARCH_TOOLS: &[&str] = &["Glob", "Grep", "LS", "search_files", "search_text"];
 /// The tool of our own that tells the names in one folder, and looks into nothing there.
 const LIST_TOOL: &str = "list_files";
+/// The tool of our own that runs a program without a shell.
+const OWN_RUN: &str = "run_shell_command";
+/// The tools of our own for files, and the one member of their input that is a path: they refuse
+/// members that they do not know.
+const OWN_FILES: &[&str] =
+    &[LIST_TOOL, "read_file", "write_file", "edit_file", "search_files", "search_text"];
+const OWN_PATH: &str = "path";
 /// Tools that speak to other machines.
 const NETWORK_TOOLS: &[&str] = &["WebFetch", "WebSearch"];
 /// Tools that ask the user, or plan, or look at the machine: nothing in their input is a path.
@@ -88,7 +95,9 @@ pub(super) fn fill(act: &mut Act, json: &str) {
 
 fn files(act: &mut Act, input: &Map<String, Value>) {
     act.is_search = SEARCH_TOOLS.contains(&act.tool.as_str());
-    let named: Vec<&str> = PATHS.iter().filter_map(|name| text(input, name)).collect();
+    let is_own = OWN_FILES.contains(&act.tool.as_str());
+    let members = if is_own { &[OWN_PATH][..] } else { &PATHS };
+    let named: Vec<&str> = members.iter().filter_map(|name| text(input, name)).collect();
     if PATHS
         .iter()
         .any(|name| input.get(*name).is_some_and(|path| !path.is_string() && !path.is_null()))
@@ -98,19 +107,17 @@ fn files(act: &mut Act, input: &Map<String, Value>) {
     if named.is_empty() && !act.is_search && act.tool != LIST_TOOL {
         act.doubt("its input names no file");
     }
-    let others: Vec<&str> = others(input).collect();
+    let others: Vec<&str> = others(input, members).collect();
     if named.len() > 1 || !others.is_empty() {
         act.doubt(TWICE);
     }
     let base = Base { cwd: &act.project, home: &act.home };
     let mut paths: Vec<String> =
         named.iter().chain(&others).map(|path| resolve(path, base)).collect();
-    if paths.is_empty() {
-        paths.push(act.project.clone());
+    if named.is_empty() && (is_own || paths.is_empty()) {
+        paths.insert(0, act.project.clone());
     }
-    if matches!(act.tool.as_str(), "Glob" | "search_files")
-        && let Some(pattern) = text(input, "pattern")
-    {
+    if let Some(pattern) = text(input, "pattern").filter(|pattern| is_tied(&act.tool, pattern)) {
         paths = paths.iter().map(|path| searched(path, pattern, &act.home)).collect();
         if begins_wild(pattern) {
             act.doubt("its pattern climbs to an unknown folder");
@@ -128,12 +135,12 @@ fn files(act: &mut Act, input: &Map<String, Value>) {
 }
 
 /// Texts of other members that say of themselves that they name a file.
-fn others(input: &Map<String, Value>) -> impl Iterator<Item = &str> {
+fn others<'a>(input: &'a Map<String, Value>, known: &'a [&str]) -> impl Iterator<Item = &'a str> {
     let says = |name: &str| {
         let name = name.to_lowercase();
         name.contains("path") || name.contains("file")
     };
-    let other = input.iter().filter(move |(name, _)| says(name) && !PATHS.contains(&name.as_str()));
+    let other = input.iter().filter(move |(name, _)| says(name) && !known.contains(&name.as_str()));
     other.flat_map(|(_, value)| match value {
         Value::String(text) => vec![text.as_str()],
         Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
@@ -152,6 +159,12 @@ fn odd(path: &str) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Whether the pattern says where a search begins. Our own takes one without a slash for a name in
+/// any folder.
+fn is_tied(tool: &str, pattern: &str) -> bool {
+    tool == "Glob" || (tool == "search_files" && pattern.trim_end_matches('/').contains('/'))
 }
 
 /// The folder in which a search by this pattern begins.
@@ -213,12 +226,15 @@ fn command(act: &mut Act, input: &Map<String, Value>) {
     }
     let member = members.first().copied().unwrap_or("command");
     let cwd = folders[0].clone();
-    if let Some(words) = texts(input, member) {
+    let is_own = act.tool == OWN_RUN;
+    let has_args = is_own || input.get("args").is_some_and(|args| !args.is_null());
+    if let Some(words) = texts(input, member).filter(|_| !is_own) {
         argv(act, &words, &cwd);
     } else if let Some(line) = text(input, member) {
-        match input.get("args").filter(|args| !args.is_null()) {
-            None => act.run(line.to_owned(), Script::read(line, &cwd, &act.home)),
-            Some(_) => with_args(act, line, input, &cwd),
+        if has_args {
+            with_args(act, line, input, &cwd);
+        } else {
+            act.run(line.to_owned(), Script::read(line, &cwd, &act.home));
         }
     } else {
         act.doubt("its input names no command");
@@ -231,13 +247,16 @@ fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
     let named: Vec<&Value> =
         FOLDERS.iter().filter_map(|name| input.get(*name)).filter(|v| !v.is_null()).collect();
     let is_ours = || FOLDERS.iter().all(|name| *name == "cwd" || !input.contains_key(*name));
-    let has_them = FOLDER_TOOLS.contains(&act.tool.as_str())
-        || (act.tool == "run_shell_command" && is_ours());
+    let is_own = act.tool == OWN_RUN;
+    let has_them = FOLDER_TOOLS.contains(&act.tool.as_str()) || (is_own && is_ours());
     if !named.is_empty() && !has_them {
         act.doubt("its input names a folder, which this tool does not know");
     }
     if named.iter().any(|folder| folder.as_str().is_none_or(|folder| odd(folder).is_some())) {
         act.doubt("the folder in its input is no path");
+    }
+    if is_own && named.iter().filter_map(|folder| folder.as_str()).any(is_bent) {
+        act.doubt("the folder in its input has a `~`, or a `..` behind a name");
     }
     let base = Base { cwd: &act.project, home: &act.home };
     let mut found: Vec<String> =
@@ -246,6 +265,13 @@ fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
         found.insert(0, act.project.clone());
     }
     found
+}
+
+/// Whether our own tool, which lets the system resolve a folder, may end up in another one than
+/// its letters say.
+fn is_bent(folder: &str) -> bool {
+    let names = || folder.split('/').filter(|name| !matches!(*name, "" | "."));
+    folder.starts_with('~') || names().skip_while(|name| *name == "..").any(|name| name == "..")
 }
 
 /// Input that says the same thing twice: all of it is looked through, and nothing allows it.
@@ -273,31 +299,39 @@ fn contradicted(act: &mut Act, input: &Map<String, Value>, members: &[&str], fol
 
 /// A program and its arguments apart: no shell reads them.
 fn with_args(act: &mut Act, program: &str, input: &Map<String, Value>, cwd: &str) {
-    let Some(args) = texts(input, "args") else {
+    let is_given = input.get("args").is_some_and(|args| !args.is_null());
+    let Some(args) = (if is_given { texts(input, "args") } else { Some(Vec::new()) }) else {
         act.doubt("the arguments in its input are no texts");
         act.strings = strings(input);
         return;
     };
-    if program.contains(|c: char| c.is_whitespace() || ";&|<>()$`'\"\\".contains(c)) {
-        act.doubt("its program is no single word");
-    }
     let words: Vec<&str> = std::iter::once(program).chain(args).collect();
-    argv(act, &words, cwd);
+    let is_word = !program.contains(|c: char| c.is_whitespace() || ";&|<>()$`'\"\\".contains(c));
+    if is_word {
+        return argv(act, &words, cwd);
+    }
+    // Nothing allows it, and in case that a shell reads it after all a deny looks into it.
+    act.doubt("its program is no single word");
+    let mut script = Script::of_words(words.iter().copied(), cwd);
+    let shown = shown(&script);
+    script.add(Script::read(program, cwd, &act.home));
+    act.run(shown, script);
 }
 
 /// Words that are run without a shell, or a patch that looks like one.
 fn argv(act: &mut Act, words: &[&str], cwd: &str) {
-    if let ["apply_patch" | "applypatch", patch] = words {
+    if let ["apply_patch" | "applypatch", patch] = words
+        && act.tool != OWN_RUN
+    {
         act.class = Class::Write;
         patch::fill(act, patch, cwd);
         return;
     }
     let script = Script::of_words(words.iter().copied(), cwd);
-    let shown: Vec<String> = script
-        .commands
-        .iter()
-        .flat_map(|command| &command.words)
-        .map(crate::shell::Word::shown)
-        .collect();
-    act.run(shown.join(" "), script);
+    act.run(shown(&script), script);
+}
+
+fn shown(script: &Script) -> String {
+    let commands: Vec<String> = script.commands.iter().map(crate::shell::Command::shown).collect();
+    commands.join(" ")
 }

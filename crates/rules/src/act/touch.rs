@@ -3,7 +3,7 @@
 //! Which words of a command are paths nobody knows but the program, so every word counts as one,
 //! and so does every part of a word behind a `=`, a `:`, a `,`, an `@` or an option's letter.
 
-use super::Act;
+use super::{Act, OWN_AGENT};
 use crate::glob::{Tok, is_text, literal};
 use crate::place::link::leads_anywhere;
 use crate::place::normal_toks;
@@ -107,7 +107,7 @@ pub(crate) fn placed(part: &[Tok], folder: &str, home: &str) -> Vec<Tok> {
 /// The folders that an act searches, removes or moves with all that is in them.
 pub(super) fn swept(act: &Act) -> Vec<Vec<Tok>> {
     let mut found = Vec::new();
-    if act.is_search {
+    if act.is_search && !filters(act) {
         found.extend(act.paths.iter().map(|path| literal(path)));
     }
     for command in &act.runs.commands {
@@ -121,6 +121,11 @@ pub(super) fn swept(act: &Act) -> Vec<Vec<Tok>> {
         }
     }
     few_wild(found, act)
+}
+
+/// Whether the tool itself leaves out what rules deny or ask for: the searches of our own runtime.
+fn filters(act: &Act) -> bool {
+    act.agent == OWN_AGENT && matches!(act.tool.as_str(), "search_text" | "search_files")
 }
 
 /// Everything in an act that could be the name of a host, in small letters, and whether it surely

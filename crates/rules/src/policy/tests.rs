@@ -243,6 +243,81 @@ fn a_rule_of_words_holds_for_programs_without_a_shell() {
 }
 
 #[test]
+fn a_line_for_a_tool_without_a_shell_is_allowed_by_nothing_and_denied_as_both() {
+    let allow = "allow; command = \"git status *\"";
+    for input in [
+        json!({"command": "git status x/evil"}),
+        json!({"command": "git status x/evil", "args": null}),
+    ] {
+        assert_eq!(decide(&[allow], &act("run_shell_command", &input)), Decision::Ask, "{input}");
+        let deny = [allow, "deny; command = \"git status\""];
+        assert_eq!(decide(&deny, &act("run_shell_command", &input)), Decision::Deny, "{input}");
+    }
+}
+
+#[test]
+fn a_search_is_not_allowed_where_it_may_find_what_a_rule_denies() {
+    let all = "allow; class = \"read\"; path = \"/**\"";
+    let searched = |rule: &str, tool: &str, path: &str, agent: &str| {
+        let input = json!({"pattern": "x", "path": path}).to_string();
+        let act = Act::of(tool, &input, PROJECT, agent, HOME);
+        decide(&[all, rule], &act)
+    };
+    for (pattern, path, asks) in [
+        ("/**/.env", "/home/ada/engine", true),
+        ("**/.env", ".", true),
+        ("**/.env", "src", true),
+        ("**/.env", "/srv", false),
+        ("~/**/.env", ".", true),
+        ("/**/secret/**", "src", true),
+        ("src/**/.env", "src/app", true),
+        ("src/*.key", "src", true),
+        ("src/*.key", ".", true),
+        ("src/*.key", "srv", false),
+        ("*/keys", "src", true),
+        ("*/keys", "src/app/x", false),
+        ("secret", ".", true),
+        ("secret", "src", false),
+    ] {
+        for kind in ["deny", "ask"] {
+            let rule = format!("{kind}; path = \"{pattern}\"");
+            let expected = if asks { Decision::Ask } else { Decision::Allow };
+            for tool in ["Grep", "LS", "search_text", "search_files"] {
+                let decided = searched(&rule, tool, path, "claude");
+                assert_eq!(decided, expected, "{tool} in {path}, {rule}");
+            }
+            // The runtime's own searches leave out what rules deny or ask for.
+            for tool in ["search_text", "search_files"] {
+                let decided = searched(&rule, tool, path, crate::act::OWN_AGENT);
+                assert_eq!(decided, Decision::Allow, "{tool} in {path}, {rule}");
+            }
+        }
+    }
+    let deny = "deny; path = \"/**/secret/**\"";
+    for tool in ["Grep", "search_text", "search_files"] {
+        assert_eq!(searched(deny, tool, "a/secret", crate::act::OWN_AGENT), Decision::Deny);
+    }
+    // What is guarded is not left to the tool.
+    assert_eq!(searched(deny, "search_text", HOME, crate::act::OWN_AGENT), Decision::Ask);
+    let glob = act("Glob", &json!({"pattern": "src/**/*.rs"}));
+    assert_eq!(decide(&[all, "deny; path = \"/**/.env\""], &glob), Decision::Ask);
+}
+
+#[test]
+fn no_member_leads_a_tool_of_ours_past_a_deny() {
+    let searched = |rule: &str, input: serde_json::Value| {
+        let act = Act::of("search_text", &input.to_string(), PROJECT, "callgate", HOME);
+        let inside = Defaults::read_inside([PROJECT]);
+        policy(&rules(&[rule])).with_defaults(inside).decide(&act, &now()).decision
+    };
+    for name in ["file_path", "dir_path", "filePath", "notebook_path"] {
+        let deny = "deny; path = \"secret/**\"";
+        assert_eq!(searched(deny, json!({"pattern": "x", name: "src"})), Decision::Ask, "{name}");
+        assert_eq!(searched(deny, json!({"pattern": "x", name: "secret"})), Decision::Deny);
+    }
+}
+
+#[test]
 fn paths_are_allowed_only_when_all_match() {
     let allow = ["allow; class = [\"read\", \"write\"]; path = [\"src/**\", \"~/notes/*.md\"]"];
     for (tool, input, holds) in [

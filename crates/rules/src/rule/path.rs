@@ -115,13 +115,18 @@ impl PathPattern {
         self.fits(&literal(folder), act, lean, true)
     }
 
-    /// Whether what is meant lies below this path.
+    /// Whether what is meant lies below this path. For a search anything that may be there is
+    /// enough; what a command goes through nobody knows, and so only a folder counts that the
+    /// pattern names.
     fn is_below(&self, path: &[Tok], act: &Act) -> bool {
         let mut above = path.to_vec();
         if above == [Tok::Is('/')] {
             above.clear();
         }
         above.extend([Tok::Is('/'), Tok::Cross]);
+        if act.is_search {
+            return self.fits(&above, act, Lean::Generous, false);
+        }
         let fixed = format!("{}{}", self.root(act), self.fixed);
         !self.fixed.is_empty() && meets(&above, &literal(&fixed), Lean::Generous)
     }
