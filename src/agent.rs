@@ -75,7 +75,7 @@ impl Args {
 
 async fn serve(settings: &AgentSettings, config: &Config) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::Failed(format!("cannot serve: {error}"));
-    let parts = Parts::of(settings)?;
+    let parts = Parts::of(settings, config)?;
     // Nobody waits for what is started after this.
     let greeting = session::greet(&mut io::stdout()).map_err(failed)?;
     let (endings, ending) = mpsc::channel(4);
@@ -97,14 +97,19 @@ async fn serve(settings: &AgentSettings, config: &Config) -> Result<(), Failure>
 /// What may turn out to be impossible, which is told before anything is served.
 struct Parts {
     engine: Arc<dyn Engine>,
+    gate: Gatekeeper,
     tools: Vec<Arc<dyn Tool>>,
     system: String,
 }
 
 impl Parts {
-    fn of(settings: &AgentSettings) -> Result<Self, Failure> {
+    fn of(settings: &AgentSettings, config: &Config) -> Result<Self, Failure> {
         let system = system_prompt(settings)?;
-        Ok(Self { engine: engine(settings)?, tools: tools(settings)?, system })
+        let log = log(settings.log_level);
+        let warn = Arc::new(move |what: &str| log.say(Level::Warn, what));
+        let gate = Gatekeeper::new(config, settings, warn);
+        let tools = tools(settings, Arc::new(gate.hidden()))?;
+        Ok(Self { engine: engine(settings)?, gate, tools, system })
     }
 }
 
@@ -119,13 +124,11 @@ fn options(settings: &AgentSettings, config: &Config, parts: Parts) -> session::
             (start(file), start(database))
         }
     };
-    let warn = log.clone();
-    let warn = Arc::new(move |what: &str| warn.say(Level::Warn, what));
     session::Options {
         engine: parts.engine,
         engine_reason: settings.engine.because.clone(),
         tools: parts.tools,
-        gate: Arc::new(Gatekeeper::new(config, settings, warn)),
+        gate: Arc::new(parts.gate),
         history,
         ledger,
         system: parts.system.into(),
@@ -166,11 +169,14 @@ fn engine(settings: &AgentSettings) -> Result<Arc<dyn Engine>, Failure> {
     }
 }
 
-fn tools(settings: &AgentSettings) -> Result<Vec<Arc<dyn Tool>>, Failure> {
+fn tools(
+    settings: &AgentSettings,
+    hidden: files::Hidden,
+) -> Result<Vec<Arc<dyn Tool>>, Failure> {
     let roots = Roots::open(&settings.folder, &settings.roots)
         .map_err(|error| Failure::Failed(format!("cannot use the folders for tools: {error}")))?;
     let limits = files::Limits { max_file: settings.max_file_size, ..files::Limits::default() };
-    let mut tools = files::tools(roots, limits);
+    let mut tools = files::tools(roots, limits, hidden);
     let commands = run::Settings {
         roots: settings.roots.clone(),
         timeout: settings.command_timeout,

@@ -9,6 +9,7 @@ mod always;
 mod asking;
 mod board;
 mod folder;
+mod hidden;
 mod inside;
 mod link;
 mod rules;
@@ -45,7 +46,7 @@ use rules::{Ask, Ruled, Rules};
 pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The agent's name in rules, at the desk and in the ledger.
-const AGENT: &str = "callgate";
+const AGENT: &str = callgate_rules::act::OWN_AGENT;
 /// Who answers at the front end, as the desk and the ledger know them.
 const SHELL: &str = "the shell of callgate agent";
 /// How many questions are asked at once; more wait.
@@ -55,7 +56,7 @@ const MOST_ASKING: usize = 16;
 pub(super) struct Gatekeeper {
     config: Config,
     folder: String,
-    rules: Rules,
+    rules: Arc<Rules>,
     always: Always,
     board: Arc<Board>,
     link: Arc<Link>,
@@ -75,7 +76,7 @@ impl Gatekeeper {
         Self {
             config: config.clone(),
             folder: folder.to_string_lossy().into_owned(),
-            rules: Rules::new(config, folder, roots, Arc::clone(&warn)),
+            rules: Arc::new(Rules::new(config, folder, roots, Arc::clone(&warn))),
             always: Always::default(),
             board: Arc::default(),
             link: Arc::new(Link::new(socket.clone(), database.clone(), Arc::clone(&warn))),
@@ -84,6 +85,15 @@ impl Gatekeeper {
             attended: sync::watch::Sender::new(true),
             warn,
         }
+    }
+
+    /// What searches leave out, by the rules as they are when a search begins: its tool and the
+    /// folder in which it begins give what says so of each file and folder, if any is left out.
+    pub(super) fn hidden(
+        &self,
+    ) -> impl Fn(&str, &Path) -> Option<Box<dyn Fn(&Path) -> bool>> + Send + Sync + use<> {
+        let rules = Arc::clone(&self.rules);
+        move |tool, start| rules.judge().hidden(tool, start)
     }
 
     async fn decide(&self, question: Question) -> Permit {

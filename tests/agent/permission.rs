@@ -135,6 +135,41 @@ fn rules_decide_before_anybody_is_asked() {
 }
 
 #[test]
+fn a_search_leaves_out_what_rules_deny() {
+    let uses = Turn::new()
+        .tool("search_text", json!({"pattern": "TOPKEY"}))
+        .tool("search_text", json!({"pattern": "TOPKEY", "path": ".env"}))
+        .tool("search_text", json!({"pattern": "TOPKEY", "file_path": "src"}));
+    let fake = Messages::start([uses, Turn::text("done")]);
+    let rule = "[[rule]]\nname = \"no\"\ndecide = \"deny\"\npath = \"/**/.env\"\n";
+    let setup = Setup::on(&fake).file(".env", "TOPKEY=env").file("src/a", "TOPKEY in a");
+    let mut agent = setup.rules(rule).start();
+    agent.answer("1", "search it");
+    let told = fake.last().tool_results();
+    let found = "src/a:1:TOPKEY in a\n[files and folders left out, by rules: 1]";
+    assert_eq!((told.len(), told[0].text.as_str()), (3, found));
+    for told in &told[1..] {
+        assert!(told.is_error && !told.text.contains("TOPKEY"), "{told:?}");
+    }
+}
+
+#[test]
+fn a_command_line_is_no_program_that_a_rule_allows() {
+    let line = "git status x/evil";
+    let uses = Turn::new()
+        .tool("run_shell_command", json!({"command": line}))
+        .tool("run_shell_command", json!({"command": line, "args": null}));
+    let fake = Messages::start([uses, Turn::text("done")]);
+    let rule = "[[rule]]\nname = \"git\"\ndecide = \"allow\"\ncommand = \"git status *\"\n";
+    let setup = Setup::on(&fake).script(line, "echo it ran > ran");
+    let mut agent = setup.rules(rule).start();
+    agent.answer("1", "run it");
+    let told = fake.last().tool_results();
+    assert!(told.len() == 2 && told.iter().all(|told| told.is_error), "{told:?}");
+    assert!(!agent.setup.work().join("ran").exists());
+}
+
+#[test]
 fn paths_outside_need_a_person_whatever_the_rules_allow() {
     let fake = Messages::start([
         Turn::tool_use("run_shell_command", json!({"command": "cat", "args": ["/etc/hostname"]})),

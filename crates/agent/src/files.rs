@@ -11,6 +11,7 @@ mod beneath;
 mod draft;
 mod edit;
 mod glob;
+mod hidden;
 mod hunks;
 mod ignored;
 mod input;
@@ -31,6 +32,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::value::RawValue;
 
+pub use hidden::{Hidden, IsHidden};
 pub use roots::{Roots, RootsError};
 
 use self::input::Input;
@@ -62,10 +64,10 @@ impl Default for Limits {
 }
 
 /// The file tools: `list_files`, `read_file`, `write_file`, `edit_file`, `search_files` and
-/// `search_text`.
+/// `search_text`. The two that search leave out what is `hidden`.
 #[must_use]
-pub fn tools(roots: Roots, limits: Limits) -> Vec<Arc<dyn Tool>> {
-    let cabinet = Arc::new(Cabinet { roots, limits, writing: Mutex::new(()) });
+pub fn tools(roots: Roots, limits: Limits, hidden: Hidden) -> Vec<Arc<dyn Tool>> {
+    let cabinet = Arc::new(Cabinet { roots, limits, hidden, writing: Mutex::new(()) });
     let all: [(Spec, Work); 6] = [
         (specs::list_files(), list::list_files),
         (specs::read_file(), read::read_file),
@@ -88,6 +90,7 @@ type Work = fn(&Cabinet, &Input, &Stop) -> Result<Outcome, String>;
 struct Cabinet {
     roots: Roots,
     limits: Limits,
+    hidden: Hidden,
     /// Held while a file is changed, so that two edits of ours cannot undo each other.
     writing: Mutex<()>,
 }
@@ -105,18 +108,27 @@ impl Tool for FileTool {
 
     fn run(&self, use_: Use) -> Later<'_, Outcome> {
         let (cabinet, work) = (self.cabinet.clone(), self.work);
+        let members = specs::members(&self.spec);
         Box::pin(async move {
             let stop = Stop::default();
             let _dropped = StopWhenDropped(stop.clone());
-            let task =
-                tokio::task::spawn_blocking(move || answer(&cabinet, work, &use_.input, &stop));
+            let task = tokio::task::spawn_blocking(move || {
+                answer(&cabinet, work, &use_.input, &members, &stop)
+            });
             task.await.unwrap_or_else(|_| Outcome::failed("the file tool broke off: try again"))
         })
     }
 }
 
-fn answer(cabinet: &Cabinet, work: Work, input: &RawValue, stop: &Stop) -> Outcome {
-    let outcome = Input::read(input.get()).and_then(|input| work(cabinet, &input, stop));
+fn answer(
+    cabinet: &Cabinet,
+    work: Work,
+    input: &RawValue,
+    members: &[String],
+    stop: &Stop,
+) -> Outcome {
+    let input = Input::read(input.get()).and_then(|input| input.only(members));
+    let outcome = input.and_then(|input| work(cabinet, &input, stop));
     outcome.unwrap_or_else(Outcome::failed)
 }
 

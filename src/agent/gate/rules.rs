@@ -10,12 +10,18 @@ use callgate_rules::{Act, Class, Decision, Defaults, Policy, Verdict, mask};
 use serde_json::json;
 
 use super::always::Like;
+use super::hidden::Judge;
 use super::{AGENT, Warn};
 use crate::config::Config;
 use crate::policy::{Ruler, home, moment};
 
-/// How many links to what is not there are followed, one after the other.
-const MOST_LINKS: usize = 8;
+/// How many links to what is not there are followed, one after the other: as many as the tools
+/// follow.
+const MOST_LINKS: usize = 40;
+/// How strict a verdict is.
+const ASKED: u8 = 1;
+pub(super) const GUARDED: u8 = 2;
+pub(super) const DENIED: u8 = 3;
 
 /// What the rules say.
 #[derive(Debug)]
@@ -91,6 +97,18 @@ impl Rules {
         }
     }
 
+    /// The rules as they are now, to judge many files by.
+    pub(super) fn judge(&self) -> Judge {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let Known { ruler, home, defaults } = known.get_or_insert_with(|| self.read());
+        Judge {
+            policy: ruler.policy(&self.folder).with_defaults(defaults.clone()),
+            folder: self.folder.to_str().unwrap_or_default().to_owned(),
+            home: home.clone(),
+            now: moment(SystemTime::now()),
+        }
+    }
+
     fn read(&self) -> Known {
         let ruler = Ruler::new(&self.config, self.warn.clone());
         // A root that is a link, or lies behind one, has two names.
@@ -127,16 +145,17 @@ fn strictest(policy: &Policy, act: &Act) -> (Verdict, Vec<String>) {
     (verdict, places)
 }
 
-fn rank(verdict: &Verdict) -> u8 {
+pub(super) fn rank(verdict: &Verdict) -> u8 {
     match verdict.decision {
         Decision::Allow => 0,
-        Decision::Ask => 1 + u8::from(verdict.is_guarded),
-        Decision::Deny => 3,
+        Decision::Ask if verdict.is_guarded => GUARDED,
+        Decision::Ask => ASKED,
+        Decision::Deny => DENIED,
     }
 }
 
 /// Where a path leads, links resolved; of what is not there yet, by the folder that is.
-fn real(path: &Path) -> PathBuf {
+pub(super) fn real(path: &Path) -> PathBuf {
     follow(path, MOST_LINKS)
 }
 

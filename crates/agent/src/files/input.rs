@@ -3,8 +3,12 @@
 use callgate_wire::raw::Members;
 use serde_json::{Map, Value};
 
-/// The arguments of one use. What is `null` counts as not given, and what no tool knows is left
-/// alone.
+use super::name::shown;
+
+/// The longest name of a member that is repeated, in characters.
+const LONGEST_NAME: usize = 64;
+
+/// The arguments of one use. What is `null` counts as not given.
 pub(super) struct Input(Map<String, Value>);
 
 impl Input {
@@ -18,6 +22,18 @@ impl Input {
         }
         let map = serde_json::from_str(json).map_err(|error| format!("the input: {error}"))?;
         Ok(Self(map))
+    }
+
+    /// Refuses members that the tool does not know: the rules that have judged the input may have
+    /// taken one for a path.
+    pub(super) fn only(self, known: &[String]) -> Result<Self, String> {
+        let Some(name) = self.0.keys().find(|name| !known.contains(name)) else { return Ok(self) };
+        let short: String = name.chars().take(LONGEST_NAME).collect();
+        Err(format!(
+            "`{}` is unknown in the input: this tool takes {}",
+            shown(short.as_bytes()),
+            known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        ))
     }
 
     fn get(&self, name: &str) -> Option<&Value> {

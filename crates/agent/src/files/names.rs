@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::beneath::Place;
 use super::glob::{Dialect, Pattern, alternatives, fold};
+use super::hidden::Veil;
 use super::input::Input;
 use super::name::shown;
 use super::walk::{Entry, Left, Next, Walk, below};
@@ -28,18 +29,21 @@ pub(super) fn search_files(
     let most = input.count("maxResults")?.unwrap_or(USUAL_RESULTS).min(MOST_RESULTS);
     let includes_ignored = input.flag("includeIgnored")?;
     let wanted = Wanted::read(pattern).map_err(|why| cannot("search for", pattern, why))?;
+    let start = cabinet.roots.absolute(path).join(&wanted.prefix);
     let mut found = Found {
         base: below(path, &wanted.prefix),
         files: Vec::new(),
         room: cabinet.limits.max_result,
         most,
         is_full: false,
+        veil: Veil::new(&cabinet.hidden, "search_files", start),
     };
-    let left = cabinet
+    let mut left = cabinet
         .roots
         .locate(path)
         .and_then(|place| search(&place, &wanted, includes_ignored, &mut found, stop))
         .map_err(|why| cannot("search", path, why))?;
+    left.hidden = found.veil.count;
     let mut text = found.files.join("\n");
     if found.files.is_empty() {
         text = format!(
@@ -52,7 +56,11 @@ pub(super) fn search_files(
         text += "\n[there are more: search a folder, or with another pattern]";
     }
     let truncated = found.is_full || left.ended.is_some();
-    let result = json!({ "files": found.files, "truncated": truncated });
+    let result = json!({
+        "files": found.files,
+        "truncated": truncated,
+        "leftOutByRules": left.hidden,
+    });
     Ok(Outcome::done(&result, text + &left.told()))
 }
 
@@ -75,7 +83,9 @@ fn search(
             return Next::Enough;
         }
         let is_deepest = wanted.deepest.is_some_and(|deepest| entry.path.len() >= deepest);
-        if is_deepest { Next::Past } else { Next::On }
+        // The name of what may not be read is known to list_files too, but not what is in it.
+        let is_end = is_deepest || (entry.kind == Kind::Folder && found.veil.hides(entry));
+        if is_end { Next::Past } else { Next::On }
     })
 }
 
@@ -88,6 +98,7 @@ struct Found {
     /// How many bytes are left for the model.
     room: usize,
     is_full: bool,
+    veil: Veil,
 }
 
 impl Found {

@@ -85,11 +85,16 @@ impl Roots {
                         begins so"
                 .to_owned());
         }
-        let place = self.beneath(&normal(&self.cwd.join(path))).ok_or_else(|| self.outside())?;
+        let place = self.beneath(&self.absolute(path)).ok_or_else(|| self.outside())?;
         if fstat(&place.root.handle).is_ok_and(|stat| stat.st_nlink == 0) {
             return Err("the allowed folder was removed meanwhile: ask the user to restart".into());
         }
         Ok(place)
+    }
+
+    /// The path by its letters, as the rules see it.
+    pub(super) fn absolute(&self, path: &str) -> PathBuf {
+        normal(&self.cwd.join(path))
     }
 
     /// The same for an absolute path without `..`, as a link may hold it.

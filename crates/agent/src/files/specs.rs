@@ -18,9 +18,21 @@ fn spec(
     required: &[&str],
     is_read_only: bool,
 ) -> Spec {
-    let schema = json!({ "type": "object", "properties": properties, "required": required });
+    let schema = json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    });
     let input_schema = to_raw_value(&schema).unwrap_or_else(|_| RawValue::NULL.to_owned());
     Spec { name, description, input_schema, is_read_only }
+}
+
+/// The members that the input of a tool may have.
+pub(super) fn members(spec: &Spec) -> Vec<String> {
+    let schema: Value = serde_json::from_str(spec.input_schema.get()).unwrap_or_default();
+    let properties = schema["properties"].as_object();
+    properties.into_iter().flat_map(|members| members.keys().cloned()).collect()
 }
 
 pub(super) fn list_files() -> Spec {

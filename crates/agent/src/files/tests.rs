@@ -2,6 +2,7 @@
 
 mod edit;
 mod globs;
+mod hidden;
 mod list;
 mod outside;
 mod race;
@@ -18,7 +19,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Limits, Roots, tools};
+use super::{Hidden, Limits, Roots, tools};
 use crate::tool::{Outcome, Tool, Use};
 
 /// What lies outside, and must never be seen or changed.
@@ -46,7 +47,7 @@ impl Room {
     }
 
     fn tools_of(root: &Path, limits: Limits) -> Vec<Arc<dyn Tool>> {
-        tools(Roots::open(root, &[root.to_owned()]).unwrap(), limits)
+        tools(Roots::open(root, &[root.to_owned()]).unwrap(), limits, nothing())
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -105,6 +106,11 @@ impl Room {
     }
 }
 
+/// No rule keeps anything from searches.
+fn nothing() -> Hidden {
+    Arc::new(|_, _| None)
+}
+
 fn run(tools: &[Arc<dyn Tool>], name: &str, input: &Value) -> Outcome {
     let tool = tools.iter().find(|tool| tool.spec().name == name).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -142,6 +148,7 @@ fn the_tools_have_the_names_that_users_know() {
     for tool in &room.tools {
         let schema: Value = serde_json::from_str(tool.spec().input_schema.get()).unwrap();
         assert_eq!(schema["type"], "object");
+        assert_eq!(schema["additionalProperties"], false);
         let properties = schema["properties"].as_object().unwrap();
         for name in schema["required"].as_array().unwrap() {
             assert!(properties.contains_key(name.as_str().unwrap()));
@@ -171,13 +178,48 @@ fn wrong_input_is_told_by_its_name() {
     room.check_failed("search_files", &json!({}), "`pattern` is missing");
     room.check_failed("search_text", &json!({ "pattern": "a", "maxResults": 0 }), "`maxResults`");
     room.put("a", "text");
-    room.done("read_file", &json!({ "path": "a", "limit": 2.0, "unknown": [1] }));
+    room.done("read_file", &json!({ "path": "a", "limit": 2.0, "offset": null }));
     let twice = r#"{"path": "a", "path": "b"}"#.to_owned();
     let input = serde_json::value::RawValue::from_string(twice).unwrap();
     let tool = room.tools.iter().find(|tool| tool.spec().name == "read_file").unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let outcome = runtime.block_on(tool.run(Use { input, ..use_of(&json!({})) }));
     assert!(outcome.is_error && outcome.text.contains("`path` twice"), "{}", outcome.text);
+}
+
+/// Rules may take such a member for the path, and then judge another one than is used.
+#[test]
+fn a_member_that_a_tool_does_not_know_is_refused() {
+    let room = Room::new();
+    room.put("a", "text");
+    for tool in &room.tools {
+        let name = tool.spec().name;
+        for member in ["file_path", "dir_path", "Path", "cwd"] {
+            for value in [json!("a"), json!(null)] {
+                let input = json!({ "path": "a", "pattern": "text", "content": "", member: value });
+                let input = Value::Object(
+                    input
+                        .as_object()
+                        .unwrap()
+                        .clone()
+                        .into_iter()
+                        .filter(|(known, _)| known == member || schema_has(tool, known))
+                        .collect(),
+                );
+                let expected = format!("`{member}` is unknown in the input: this tool takes ");
+                room.check_failed(name, &input, &expected);
+                room.check_failed(name, &input, "`path`");
+            }
+        }
+    }
+    assert_eq!(fs::read_to_string(room.path("a")).unwrap(), "text");
+    let long = room.failed("list_files", &json!({ "x\n".repeat(10_000): 1 }));
+    assert!(long.len() < 400 && !long.contains('\n'), "{long}");
+}
+
+fn schema_has(tool: &Arc<dyn Tool>, member: &str) -> bool {
+    let schema: Value = serde_json::from_str(tool.spec().input_schema.get()).unwrap();
+    schema["properties"].get(member).is_some()
 }
 
 #[test]

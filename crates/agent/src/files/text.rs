@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::beneath::{Place, child};
 use super::glob::Pattern;
+use super::hidden::Veil;
 use super::input::Input;
 use super::name::shown;
 use super::names::filter;
@@ -54,18 +55,21 @@ pub(super) fn search_text(
         .transpose()?;
     let most = input.count("maxResults")?.unwrap_or(USUAL_RESULTS).min(MOST_RESULTS);
     let includes_ignored = input.flag("includeIgnored")?;
-    let mut search = Search::new(cabinet, needle, only, most, stop);
-    let left = cabinet
+    let veil = Veil::new(&cabinet.hidden, "search_text", cabinet.roots.absolute(path));
+    let mut search = Search::new(cabinet, needle, only, most, veil, stop);
+    let mut left = cabinet
         .roots
         .locate(path)
         .and_then(|place| search.run(&place, path, includes_ignored))
         .map_err(|why| cannot("search", path, why))?;
+    left.hidden = search.veil.count;
     let truncated = search.is_full || left.ended.is_some();
     let text = search.told(pattern) + &left.told();
     let result = json!({
         "matches": search.found,
         "searched": search.searched,
         "truncated": truncated,
+        "leftOutByRules": left.hidden,
     });
     Ok(Outcome::done(&result, text))
 }
@@ -109,6 +113,7 @@ struct Search<'a> {
     needle: Needle,
     only: Option<Vec<Pattern>>,
     most: u64,
+    veil: Veil,
     stop: &'a Stop,
     until: Instant,
     found: Vec<Match>,
@@ -128,6 +133,7 @@ impl<'a> Search<'a> {
         needle: Needle,
         only: Option<Vec<Pattern>>,
         most: u64,
+        veil: Veil,
         stop: &'a Stop,
     ) -> Self {
         Self {
@@ -135,6 +141,7 @@ impl<'a> Search<'a> {
             needle,
             only,
             most,
+            veil,
             stop,
             until: Instant::now() + MOST_TIME,
             found: Vec::new(),
@@ -167,7 +174,14 @@ impl<'a> Search<'a> {
 
     fn visit(&mut self, entry: &Entry<'_>, base: &str) -> Next {
         let fits = |only: &Vec<Pattern>| only.iter().any(|pattern| pattern.fits(entry.path));
-        if entry.kind != Kind::File || !self.only.as_ref().is_none_or(fits) {
+        let is_wanted = match entry.kind {
+            Kind::File => self.only.as_ref().is_none_or(fits),
+            kind => kind == Kind::Folder,
+        };
+        if is_wanted && self.veil.hides(entry) {
+            return Next::Past;
+        }
+        if !is_wanted || entry.kind == Kind::Folder {
             return Next::On;
         }
         match child(entry.folder, entry.name).and_then(|(file, stat)| {

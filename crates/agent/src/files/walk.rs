@@ -55,6 +55,8 @@ pub(super) struct Left {
     pub(super) mounted: usize,
     /// Folders that could not be read, or not wholly.
     pub(super) unread: usize,
+    /// Files, and folders with all in them, that rules keep from being read.
+    pub(super) hidden: usize,
 }
 
 /// One folder on the way down.
@@ -240,6 +242,9 @@ impl Left {
         }
         if self.unread > 0 {
             tell(format!("folders not read wholly: {}", self.unread));
+        }
+        if self.hidden > 0 {
+            tell(format!("files and folders left out, by rules: {}", self.hidden));
         }
         told.concat()
     }

@@ -1,5 +1,7 @@
 //! What rules decide, and who is asked about the rest: here nobody can be.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::bench::{Bench, link, question, words};
@@ -88,6 +90,75 @@ fn a_link_does_not_lead_past_a_rule_or_out_of_the_roots() {
     assert!(denied.starts_with("denied: denied by rule `secret`"), "{denied}");
     link("/etc".as_ref(), &bench.root("etc"));
     assert_eq!(bench.permit("read_file", &json!({ "path": "etc/passwd" })), NOBODY);
+}
+
+#[test]
+fn links_to_what_is_not_there_are_followed_as_far_as_tools_do() {
+    let bench = Bench::new(RULES);
+    link(&bench.root("secret/new"), &bench.root("0"));
+    for n in 1..20 {
+        link(&bench.root(&(n - 1).to_string()), &bench.root(&n.to_string()));
+    }
+    let denied = bench.permit("write_file", &json!({ "path": "19", "content": "" }));
+    assert!(denied.starts_with("denied: denied by rule `secret`"), "{denied}");
+}
+
+#[test]
+fn searches_leave_out_what_would_be_denied_or_asked_for() {
+    let rules = r#"
+        [[rule]]
+        name = "env"
+        decide = "deny"
+        path = "/**/.env"
+
+        [[rule]]
+        name = "searched"
+        decide = "deny"
+        tool = "search_text"
+        path = "**/*.key"
+    "#;
+    let bench = Bench::new(&format!("{RULES}{rules}"));
+    let hidden = bench.gate.hidden();
+    let is_hidden = |tool: &str, start: &str, path: &str| {
+        let start = bench.root(start);
+        hidden(tool, &start).is_some_and(|is_hidden| is_hidden(&bench.root(path)))
+    };
+    for tool in ["search_text", "search_files"] {
+        for (start, path, expected) in [
+            ("", "a", false),
+            ("", "src", false),
+            ("", ".env", true),
+            ("", "src/.env", true),
+            ("src", "src/.ENV", true),
+            ("", "secret", true),
+            ("", "careful", true),
+            ("", "careful/x", true),
+            // A person was asked about the folder as a whole, but not about what is denied in it.
+            ("careful", "careful/x", false),
+            ("careful", "careful/.env", true),
+            ("", "a.key", tool == "search_text"),
+        ] {
+            assert_eq!(is_hidden(tool, start, path), expected, "{tool} in {start:?}: {path}");
+        }
+        let allowed = bench.permit(tool, &json!({ "pattern": "x" }));
+        assert!(allowed.starts_with("allowed: "), "{allowed}");
+        let asked = bench.permit(tool, &json!({ "pattern": "x", "path": "careful" }));
+        assert_eq!(asked, NOBODY);
+    }
+    std::fs::create_dir_all(bench.root("secret/in")).unwrap();
+    link(&bench.root("secret/in"), &bench.root("open"));
+    assert!(is_hidden("search_text", "open", "open/x"), "by another name");
+}
+
+#[test]
+fn searches_leave_out_what_is_guarded_whatever_was_allowed() {
+    let bench = Bench::new("");
+    let hidden = bench.gate.hidden();
+    assert!(hidden("search_text", &bench.root("")).is_none(), "without rules nothing is looked at");
+    let above = bench.folder.path();
+    let is_hidden = hidden("search_text", above).unwrap();
+    assert!(is_hidden(&above.join("data")) && is_hidden(&above.join("data/callgate.db")));
+    assert!(!is_hidden(&above.join("root")) && is_hidden(Path::new("/elsewhere")));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::json;
 
-use super::{CANARY, Room, run};
+use super::{CANARY, Room, nothing, run};
 use crate::files::beneath::child;
 use crate::files::{Limits, Roots, tools};
 
@@ -167,7 +167,8 @@ fn links_of_processes_are_not_followed() {
         check(&room, path, "leads out");
     }
     // Where all of the system is allowed, they are refused for what they are.
-    let all = tools(Roots::open(Path::new("/"), &["/".into()]).unwrap(), Limits::default());
+    let all =
+        tools(Roots::open(Path::new("/"), &["/".into()]).unwrap(), Limits::default(), nothing());
     for path in [&format!("/proc/self/fd/{fd}/canary.txt"), "/proc/self/root/etc/passwd"] {
         for tool in ["read_file", "list_files"] {
             let outcome = run(&all, tool, &json!({ "path": path }));
@@ -214,7 +215,11 @@ fn devices_fifos_sockets_and_folders_are_refused_at_once() {
     let found = room.done("search_text", &json!({ "pattern": "text" })).0;
     assert_eq!(found["matches"].as_array().unwrap().len(), 1);
     // A device that is inside is one all the same.
-    let dev = tools(Roots::open(Path::new("/dev"), &["/dev".into()]).unwrap(), Limits::default());
+    let dev = tools(
+        Roots::open(Path::new("/dev"), &["/dev".into()]).unwrap(),
+        Limits::default(),
+        nothing(),
+    );
     for tool in ["read_file", "write_file", "edit_file", "search_text"] {
         let input = every_tool("zero").into_iter().find(|(name, _)| *name == tool).unwrap().1;
         let outcome = run(&dev, tool, &input);
@@ -249,7 +254,7 @@ fn several_roots_and_links_between_them() {
     let link = room.dir.path().join("by-link");
     symlink(&other, &link).unwrap();
     let roots = [room.path(""), link.clone()];
-    let both = tools(Roots::open(&room.path("sub"), &roots).unwrap(), Limits::default());
+    let both = tools(Roots::open(&room.path("sub"), &roots).unwrap(), Limits::default(), nothing());
     let read = |path: &Path| run(&both, "read_file", &json!({ "path": path })).text;
     assert_eq!(read(&link.join("inner/file")), "other");
     assert_eq!(read(&other.join("inner/file")), "other");

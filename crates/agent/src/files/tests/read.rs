@@ -131,6 +131,7 @@ fn a_size_that_is_no_promise_is_not_believed() {
     let room = crate::files::tools(
         crate::files::Roots::open("/proc/self".as_ref(), &["/proc/self".into()]).unwrap(),
         Limits { max_file: 4096, max_result: 100 },
+        super::nothing(),
     );
     let status = super::run(&room, "read_file", &json!({ "path": "status" }));
     assert!(!status.is_error && status.text.contains("Name:"), "{}", status.text);

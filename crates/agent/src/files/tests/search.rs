@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{CANARY, Room, use_of};
+use super::{CANARY, Room, nothing, use_of};
 use crate::files::edit::edit_file;
 use crate::files::input::Input;
 use crate::files::list::list_files;
@@ -275,12 +275,16 @@ fn loops_and_depth_end_a_search() {
     assert_eq!(files, ["d/".repeat(MOST_DEPTH + 5) + "file"]);
 }
 
+fn cabinet(roots: Roots) -> Cabinet {
+    Cabinet { roots, limits: Limits::default(), hidden: nothing(), writing: Mutex::new(()) }
+}
+
 #[test]
 fn what_nobody_waits_for_ends() {
     let room = Room::new();
     room.put("file", "needle\n");
     let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
-    let cabinet = Cabinet { roots, limits: Limits::default(), writing: Mutex::new(()) };
+    let cabinet = cabinet(roots);
     let input = Input::read(r#"{"pattern": "needle"}"#).unwrap();
     let stop = Stop::default();
     assert!(search_text(&cabinet, &input, &stop).is_ok());
@@ -315,7 +319,7 @@ fn a_dropped_use_is_told_to_stop() {
     }
     let room = Room::new();
     let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
-    let cabinet = Cabinet { roots, limits: Limits::default(), writing: Mutex::new(()) };
+    let cabinet = cabinet(roots);
     let tool = FileTool { spec: list_files_spec(), work: wait, cabinet: Arc::new(cabinet) };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut run = tool.run(use_of(&json!({})));

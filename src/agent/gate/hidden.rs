@@ -1,0 +1,76 @@
+//! What the searches of the runtime leave out: what rules would deny to be read, or ask for.
+//!
+//! A search is not asked about for every file that it may meet; so it may show nothing that would
+//! have been asked about by itself. What the search as a whole was asked about is not left out of
+//! it: somebody has allowed that.
+
+use std::path::{Path, PathBuf};
+
+use callgate_rules::{Act, Decision, Moment, Policy};
+use serde_json::json;
+
+use super::AGENT;
+use super::rules::{DENIED, GUARDED, rank, real};
+
+/// The tool by which each file of a search could be read instead.
+const READ: &str = "read_file";
+
+/// The rules as they are at one moment.
+pub(super) struct Judge {
+    pub(super) policy: Policy,
+    /// The folder in which the agent works.
+    pub(super) folder: String,
+    pub(super) home: String,
+    pub(super) now: Moment,
+}
+
+/// One search.
+struct Search {
+    judge: Judge,
+    tool: String,
+    /// Where it begins, by its name and by where that really leads.
+    starts: Vec<PathBuf>,
+    /// How strictly the beginning itself is judged, for reading and for searching it.
+    bases: [u8; 2],
+}
+
+impl Judge {
+    /// Says what a search by this tool that begins in `start` leaves out, unless it is nothing.
+    pub(super) fn hidden(self, tool: &str, start: &Path) -> Option<Box<dyn Fn(&Path) -> bool>> {
+        let mut starts = vec![start.to_owned(), real(start)];
+        starts.dedup();
+        let mut search = Search { judge: self, tool: tool.to_owned(), starts, bases: [0; 2] };
+        search.bases = search.ranks(Path::new(""));
+        let may_hide = search.judge.policy.rules().iter().any(|r| r.decision != Decision::Allow)
+            || search.bases.contains(&GUARDED);
+        let begin = start.to_owned();
+        may_hide.then(|| -> Box<dyn Fn(&Path) -> bool> {
+            Box::new(move |path| path.strip_prefix(&begin).map_or(true, |rest| search.hides(rest)))
+        })
+    }
+
+    fn rank(&self, tool: &str, path: &Path) -> u8 {
+        let input = json!({ "path": path.to_string_lossy() }).to_string();
+        let act = Act::of(tool, &input, &self.folder, AGENT, &self.home);
+        rank(&self.policy.decide(&act, &self.now))
+    }
+}
+
+impl Search {
+    fn hides(&self, rest: &Path) -> bool {
+        let ranks = self.ranks(rest);
+        ranks.iter().zip(self.bases).any(|(rank, base)| *rank == DENIED || *rank > base)
+    }
+
+    /// How strictly it is judged to read what lies there, and to search it. A search follows no
+    /// links, so that where it began says where everything in it is.
+    fn ranks(&self, rest: &Path) -> [u8; 2] {
+        let place = |start: &PathBuf| {
+            if rest.as_os_str().is_empty() { start.clone() } else { start.join(rest) }
+        };
+        [READ, &self.tool].map(|tool| {
+            let ranks = self.starts.iter().map(|start| self.judge.rank(tool, &place(start)));
+            ranks.max().unwrap_or(DENIED)
+        })
+    }
+}
