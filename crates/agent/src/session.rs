@@ -338,7 +338,7 @@ impl Session {
                 engine: Some(options.engine.name().to_owned()),
                 engine_reason: Some(options.engine_reason.clone()),
                 model: Some(options.engine.model().to_owned()),
-                conversation_id: Some(conversation),
+                conversation_id: conversation,
             };
             shared.output.say(&id, Event::Status(status));
         });

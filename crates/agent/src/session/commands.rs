@@ -7,6 +7,7 @@ use callgate_wire::session::{
     Command, Conversation, Created, Decision, Event, Listed, Loaded, PastMessage, PermissionAnswer,
 };
 use serde_json::value::to_raw_value;
+use tokio::sync::watch;
 
 use super::Shared;
 use super::told::failed;
@@ -22,7 +23,8 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// The conversation of messages that name none.
 #[derive(Debug, Default)]
 pub(super) struct Current {
-    id: Mutex<String>,
+    /// Empty until it is known.
+    id: watch::Sender<String>,
     /// Its length, as long as nothing has changed it.
     length: Mutex<Option<(String, u64)>>,
 }
@@ -34,11 +36,11 @@ impl Current {
     }
 
     pub(super) fn name(&self) -> String {
-        self.id.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.id.borrow().clone()
     }
 
     fn set(&self, id: &str) {
-        id.clone_into(&mut self.id.lock().unwrap_or_else(PoisonError::into_inner));
+        self.id.send_replace(id.to_owned());
     }
 
     /// Something has changed the conversation.
@@ -47,19 +49,27 @@ impl Current {
         length.take_if(|(of, _)| of == conversation);
     }
 
-    /// The current conversation and how many messages it has.
-    pub(super) async fn length(&self, shared: &Arc<Shared>) -> (String, u64) {
-        let name = self.name();
+    /// The current conversation and how many messages it has, as far as that is known soon.
+    pub(super) async fn length(&self, shared: &Arc<Shared>) -> (Option<String>, u64) {
+        let is_soon_known = tokio::time::timeout(PATIENCE, self.known()).await;
+        let Ok(name) = is_soon_known else { return (None, 0) };
         let known = self.length.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(known) = known.filter(|(of, _)| *of == name) {
-            return known;
+        if let Some((_, length)) = known.filter(|(of, _)| *of == name) {
+            return (Some(name), length);
         }
         // A history that cannot be read now has been told of elsewhere, and nobody waits for it.
         let asked = tokio::time::timeout(PATIENCE, shared.options.history.length(&name)).await;
-        let Ok(Ok(length)) = asked else { return (name, 0) };
-        let known = (name, length);
-        *self.length.lock().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
-        known
+        let Ok(Ok(length)) = asked else { return (Some(name), 0) };
+        let known = Some((name.clone(), length));
+        *self.length.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        (Some(name), length)
+    }
+
+    /// Waits until it is known which one it is.
+    async fn known(&self) -> String {
+        let mut id = self.id.subscribe();
+        // It fails only when nobody is left who could tell, and this is one.
+        id.wait_for(|id| !id.is_empty()).await.map(|id| id.clone()).unwrap_or_default()
     }
 }
 
