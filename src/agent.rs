@@ -20,9 +20,10 @@ use callgate_agent::price::{self, Prices};
 use callgate_agent::session::{self, Ending, Level, Log};
 use callgate_agent::tool::Tool;
 use callgate_agent::{run, system};
+use callgate_approval::asker;
 use callgate_rules::text;
 use jiff::Zoned;
-use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -75,13 +76,17 @@ impl Args {
 
 async fn serve(settings: &AgentSettings, config: &Config) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::Failed(format!("cannot serve: {error}"));
+    // Whoever started us may end us, or die, as soon as it has heard of us.
+    let parent = asker::parent();
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    // A file that may not grow any further is an error of the write, not the end of the runtime.
+    let _no_end = signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map_err(failed)?;
     let parts = Parts::of(settings, config)?;
     // Nobody waits for what is started after this.
     let greeting = session::greet(&mut io::stdout()).map_err(failed)?;
     let (endings, ending) = mpsc::channel(4);
-    watch::start(endings.clone()).map_err(failed)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    watch::start(parent, endings.clone()).map_err(failed)?;
     tokio::spawn(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -169,10 +174,7 @@ fn engine(settings: &AgentSettings) -> Result<Arc<dyn Engine>, Failure> {
     }
 }
 
-fn tools(
-    settings: &AgentSettings,
-    hidden: files::Hidden,
-) -> Result<Vec<Arc<dyn Tool>>, Failure> {
+fn tools(settings: &AgentSettings, hidden: files::Hidden) -> Result<Vec<Arc<dyn Tool>>, Failure> {
     let roots = Roots::open(&settings.folder, &settings.roots)
         .map_err(|error| Failure::Failed(format!("cannot use the folders for tools: {error}")))?;
     let limits = files::Limits { max_file: settings.max_file_size, ..files::Limits::default() };

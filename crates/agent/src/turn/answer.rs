@@ -35,7 +35,9 @@ impl Building {
 
     pub(super) fn signature(&mut self, piece: &str) {
         match self.blocks.last_mut() {
-            Some(Block::Thinking { signature, .. }) => signature.push_str(piece),
+            Some(Block::Thinking { signature, .. }) if signature.is_empty() => {
+                signature.push_str(piece);
+            }
             // Some models sign a thought that they do not show.
             _ => self
                 .blocks

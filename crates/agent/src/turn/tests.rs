@@ -106,6 +106,7 @@ fn an_answer() {
             In::Begin,
             In::Piece(Piece::Thinking("hm".to_owned())),
             In::Piece(Piece::Signature("sig".to_owned())),
+            In::Piece(Piece::Signature("of a hidden one".to_owned())),
             In::Piece(text("Hi")),
             In::Piece(text(" there")),
             In::Piece(Piece::End(Stop::EndTurn)),
@@ -116,9 +117,10 @@ fn an_answer() {
             ask after 0ns
             thinking "hm"
 
+
             token "Hi"
             token " there"
-            keep user ["hello"], assistant [thought "hm" "sig", "Hi there"] | done end_turn
+            keep user ["hello"], assistant [thought "hm" "sig", thought "" "of a hidden one", "Hi there"] | done end_turn
 
 
         "#]],
