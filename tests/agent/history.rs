@@ -381,22 +381,23 @@ fn a_summary_that_cannot_be_read_is_passed_over() {
     fake.assert_played();
 }
 
+/// Puts something at this place that is no history.
+fn spoil(file: &Path) {
+    match file.file_name().unwrap().to_str().unwrap() {
+        "folder.db" => fs::create_dir(file).unwrap(),
+        "recipes.db" => {
+            let connection = Connection::open(file).unwrap();
+            connection.execute_batch("CREATE TABLE recipes (name TEXT)").unwrap();
+        }
+        "text.db" => fs::write(file, "no database, and long enough. ".repeat(200)).unwrap(),
+        _ => fs::write(file.parent().unwrap(), "a file where a folder should be").unwrap(),
+    }
+}
+
 #[test]
 fn a_history_that_cannot_be_opened_is_told_and_the_runtime_goes_on() {
     let fake = Messages::start(texts(4));
-    let other = |file: &Path| {
-        let connection = Connection::open(file).unwrap();
-        connection.execute_batch("CREATE TABLE recipes (name TEXT)").unwrap();
-    };
-    let spoil: [(&str, &dyn Fn(&Path)); 4] = [
-        ("folder.db", &|file| fs::create_dir(file).unwrap()),
-        ("recipes.db", &other),
-        ("text.db", &|file| {
-            fs::write(file, "no database at all, but long enough ".repeat(200)).unwrap()
-        }),
-        ("file/history.db", &|file| fs::write(file.parent().unwrap(), "a file").unwrap()),
-    ];
-    for (name, spoil) in spoil {
+    for name in ["folder.db", "recipes.db", "text.db", "file/history.db"] {
         let setup = Setup::on(&fake);
         let file = setup.home().join(name);
         spoil(&file);

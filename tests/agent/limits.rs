@@ -1,9 +1,10 @@
 //! What a conversation may not exceed: what the model can read, and what may be spent.
 
+use std::time::{Duration, Instant};
+
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::DEADLINE;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 
 use crate::fixture::{Runtime, Setup, notices, words};
 

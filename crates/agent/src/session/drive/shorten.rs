@@ -91,8 +91,7 @@ async fn summarise(
         }
         match goes_on {
             Ok(true) if written.len() < LONGEST_SUMMARY => {}
-            Ok(true) => return written,
-            Ok(false) => return written,
+            Ok(_) => return written,
             // Half of a summary would hide the other half.
             Err(_) => return String::new(),
         }
