@@ -80,6 +80,7 @@ async fn serve(settings: &AgentSettings, config: &Config) -> Result<(), Failure>
     let parent = asker::parent();
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
     // A file that may not grow any further is an error of the write, not the end of the runtime.
     let _no_end = signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map_err(failed)?;
     let parts = Parts::of(settings, config)?;
@@ -91,6 +92,7 @@ async fn serve(settings: &AgentSettings, config: &Config) -> Result<(), Failure>
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
         }
         // Whoever has ended already needs not be told.
         endings.send(Ending::Asked).await.ok();
@@ -113,7 +115,7 @@ impl Parts {
         let log = log(settings.log_level);
         let warn = Arc::new(move |what: &str| log.say(Level::Warn, what));
         let gate = Gatekeeper::new(config, settings, warn);
-        let tools = tools(settings, Arc::new(gate.hidden()))?;
+        let tools = tools(settings, gate.hidden())?;
         Ok(Self { engine: engine(settings)?, gate, tools, system })
     }
 }
@@ -167,11 +169,18 @@ fn engine(settings: &AgentSettings) -> Result<Arc<dyn Engine>, Failure> {
             let key = anthropic::Key::new(key.reveal()).map_err(|error| failed(&error))?;
             let engine = Anthropic::new(anthropic::Settings {
                 base_url: settings.base_url.clone(),
+                proxy: proxy(settings),
                 ..anthropic::Settings::new(key, settings.model.clone())
             });
             Ok(Arc::new(engine.map_err(|error| failed(&error))?))
         }
     }
+}
+
+/// A proxy is for addresses beyond this machine, to which only https leads.
+fn proxy(settings: &AgentSettings) -> Option<String> {
+    let is_far = settings.base_url.starts_with("https://");
+    settings.proxy.as_ref().filter(|_| is_far).map(|proxy| proxy.reveal().to_owned())
 }
 
 fn tools(settings: &AgentSettings, hidden: files::Hidden) -> Result<Vec<Arc<dyn Tool>>, Failure> {

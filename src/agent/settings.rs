@@ -19,6 +19,8 @@ pub(super) struct AgentSettings {
     pub(super) model: String,
     /// The address of the model's API, without a slash at its end.
     pub(super) base_url: String,
+    /// The proxy on the way there.
+    pub(super) proxy: Option<Secret>,
     /// Where the key of the model's API is; read it with [`api_key`](Self::api_key).
     key: Option<TokenSource>,
     /// How long an answer may be.
@@ -123,6 +125,7 @@ impl AgentSettings {
             engine: choose(&agent.engine, agent.api_key.as_ref()),
             model: agent.model.value.clone(),
             base_url: agent.base_url.value.clone(),
+            proxy: agent.proxy.as_ref().map(|proxy| proxy.value.clone()),
             key: agent.api_key.as_ref().map(|key| key.value.clone()),
             max_tokens: whole(&agent.max_tokens),
             thinking_tokens: Some(whole(&agent.thinking_tokens)).filter(|tokens| *tokens > 0),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::check::{Check, default, layer};
 use super::problem::{Origin, Setting};
 use super::raw::{Entry, Given};
-use super::token::TokenSource;
+use super::token::{Secret, TokenSource};
 
 /// The model unless set otherwise.
 const MODEL: &str = "claude-sonnet-4-5";
@@ -47,6 +47,8 @@ pub(crate) struct Agent {
     pub(crate) model: Setting<String>,
     /// The address of the model's API, without a slash at its end.
     pub(crate) base_url: Setting<String>,
+    /// The proxy on the way there, which may hold a password.
+    pub(crate) proxy: Option<Setting<Secret>>,
     /// Where the key of the model's API is; read it with [`TokenSource::read_key`].
     pub(crate) api_key: Option<Setting<TokenSource>>,
     /// How long an answer may be.
@@ -157,6 +159,7 @@ impl Check<'_> {
             engine: self.engine(),
             model: self.model(),
             base_url: self.url("agent.base_url", BASE_URL, "API key"),
+            proxy: self.proxy(),
             api_key: self.token(API_KEYS),
             max_tokens: self.whole("agent.max_tokens", MAX_TOKENS, 16_384),
             thinking_tokens: self.whole("agent.thinking_tokens", THINKING, 0),
@@ -184,6 +187,15 @@ impl Check<'_> {
         self.tokens_fit(&agent);
         self.prices_fit(&agent);
         agent
+    }
+
+    /// A proxy is for addresses beyond this machine.
+    fn proxy(&self) -> Option<Setting<Secret>> {
+        let Entry { given: Given::Secret(proxy), origin, .. } = self.raw.get("agent.proxy")? else {
+            return None;
+        };
+        let value = proxy.clone();
+        (!value.reveal().is_empty()).then(|| Setting { value, origin: origin.clone() })
     }
 
     /// Thinking is a part of the answer, and the answer a part of what the model reads.

@@ -72,7 +72,7 @@ const fn file_only(name: &'static str, kind: Kind) -> Key {
 
 /// All keys. A key is added here, where it is checked (`check.rs`, `agent.rs`), as a flag where it
 /// is no secret (`flags.rs`), and in `docs/guide/settings.md`; tests compare the four.
-pub(crate) const KEYS: [Key; 40] = [
+pub(crate) const KEYS: [Key; 41] = [
     key("socket", Kind::Path, "CALLGATE_SOCKET"),
     key("timeout_seconds", Kind::Whole, "CALLGATE_TIMEOUT_SECONDS"),
     key("grace_seconds", Kind::Whole, "CALLGATE_GRACE_SECONDS"),
@@ -91,6 +91,7 @@ pub(crate) const KEYS: [Key; 40] = [
     key("agent.engine", Kind::Text, "CALLGATE_AGENT_ENGINE"),
     shared("agent.model", Kind::Text, "CALLGATE_AGENT_MODEL", "ANTHROPIC_MODEL"),
     shared("agent.base_url", Kind::Text, "CALLGATE_AGENT_BASE_URL", "ANTHROPIC_BASE_URL"),
+    shared("agent.proxy", Kind::Secret, "CALLGATE_AGENT_PROXY", "HTTPS_PROXY"),
     shared("agent.api_key", Kind::Secret, "CALLGATE_AGENT_API_KEY", "ANTHROPIC_API_KEY"),
     key("agent.api_key_file", Kind::Path, "CALLGATE_AGENT_API_KEY_FILE"),
     file_only("agent.api_key_command", Kind::Words),

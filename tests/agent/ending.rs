@@ -30,7 +30,7 @@ fn the_end_of_the_input_lets_what_is_open_finish() {
 
 #[test]
 fn a_signal_ends_open_turns_and_all_is_said() {
-    for signal in [Signal::TERM, Signal::INT] {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let fake = Messages::start([Turn::text("Hello").stall_after(6)]);
         let mut agent = Setup::on(&fake).start();
         agent.say("1", "hello");

@@ -85,6 +85,9 @@ fn the_front_end_changes_what_is_done() {
     assert_eq!(agent.end("1")["type"], "done");
     assert!(!agent.setup.work().join("a.txt").exists());
     assert_eq!(fs::read_to_string(agent.setup.work().join("b.txt")).unwrap(), "other");
+    let log = log(&agent.setup);
+    let ran = log.lines().find(|line| line.contains("\"running\"")).unwrap();
+    assert!(ran.contains("b.txt") && !ran.contains("a.txt"), "{ran}");
 }
 
 #[test]

@@ -136,13 +136,6 @@ impl Anthropic {
         let faults = Arc::new(Faults::new(address.origin.clone(), settings.key.clone()));
         Ok(Self { line: Arc::new(Line { settings, address, client, faults }) })
     }
-
-    /// Makes the HTTP client, which the first answer does otherwise: with TLS the root certificates
-    /// are read from the disk. To be called off the path to anything that somebody waits for.
-    pub fn warm(&self) {
-        // An error is told by the answer that meets it.
-        let _ = self.line.client.get(&self.line.faults);
-    }
 }
 
 impl Engine for Anthropic {
@@ -152,6 +145,12 @@ impl Engine for Anthropic {
 
     fn model(&self) -> &str {
         &self.line.settings.model
+    }
+
+    /// Makes the HTTP client: with TLS the root certificates are read from the disk.
+    fn warm(&self) {
+        // An error is told by the answer that meets it.
+        let _ = self.line.client.get(&self.line.faults);
     }
 
     fn answer(&self, call: Call) -> Box<dyn Answer> {

@@ -22,6 +22,9 @@ pub trait Engine: Send + Sync {
         true
     }
 
+    /// Makes ready what the first answer would have to wait for. It may block.
+    fn warm(&self) {}
+
     /// Begins an answer: one attempt, nothing is tried again here. Dropping the answer stops it.
     fn answer(&self, call: Call) -> Box<dyn Answer>;
 }

@@ -16,7 +16,7 @@ fn agent(home: &Home) -> Agent {
 }
 
 #[test]
-fn every_key_has_a_flag_but_the_key_of_the_api() {
+fn every_key_has_a_flag_but_those_that_hold_secrets() {
     let command = AgentFlags::augment_args(clap::Command::new("test"));
     let flags: Vec<&str> = command.get_arguments().filter_map(|arg| arg.get_long()).collect();
     let desk = ["socket", "timeout_seconds", "grace_seconds", "database", "desk_socket", "rules"];
@@ -27,7 +27,7 @@ fn every_key_has_a_flag_but_the_key_of_the_api() {
     };
     let has_flag = |key: &&Key| {
         (key.name.starts_with("agent.") || desk.contains(&key.name))
-            && !["agent.api_key", "agent.api_key_command"].contains(&key.name)
+            && !["agent.proxy", "agent.api_key", "agent.api_key_command"].contains(&key.name)
     };
     let expected: Vec<String> = KEYS.iter().filter(has_flag).map(|key| named(key.name)).collect();
     assert_eq!(flags, expected);
@@ -62,6 +62,18 @@ fn the_variables_of_others_stand_below_ours_and_over_the_file() {
     let home = home.variable("CALLGATE_AGENT_MODEL", "ours");
     assert_eq!(agent(&home).model.value, "ours");
     assert_eq!(agent(&home.flag("--model", "flag")).model.value, "flag");
+}
+
+#[test]
+fn a_name_that_begins_like_this_machine_is_another() {
+    for url in ["http://127.0.0.1.example.org", "http://localhost.example.org", "http://127.1.x"] {
+        let home = Home::new().variable("ANTHROPIC_BASE_URL", url);
+        assert!(home.load_for_agent().is_err(), "{url}");
+    }
+    for url in ["http://127.0.0.1:8080", "http://127.9.9.9", "http://[::1]:1", "http://localhost"] {
+        let home = Home::new().variable("ANTHROPIC_BASE_URL", url);
+        assert_eq!(agent(&home).base_url.value, url);
+    }
 }
 
 /// Nothing that is wrong in them keeps another command from its work.

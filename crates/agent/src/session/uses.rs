@@ -8,6 +8,7 @@ use callgate_rules::mask;
 use callgate_rules::text::{self, Measure};
 use callgate_store::Draft;
 use callgate_wire::session::{Event, PermissionRequest, PermissionResolved, Stream, ToolProgress};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Shared;
@@ -40,10 +41,17 @@ pub(super) async fn run(
         must_ask: tool.must_ask(&wanted.input),
         mirror: shared.output.takes_questions().then(|| mirror(&shared, &request, &wanted)),
     };
-    let entry = Entry { shared: &shared, conversation: &conversation, wanted: &wanted };
+    let mut entry = Entry {
+        shared: &shared,
+        conversation: &conversation,
+        wanted: &wanted,
+        input: wanted.input.clone(),
+    };
     match shared.options.gate.may(question).await {
         Permit::Allowed { because, input } => {
+            // What a person has changed is what runs, and what is recorded.
             let input = input.unwrap_or_else(|| wanted.input.clone());
+            entry.input = input.clone();
             let progress = progress(&shared, &request, &wanted);
             let outcome = entry.run(tool.as_ref(), Use { input, progress }, &because).await;
             Ran { outcome, interrupt: false }
@@ -106,6 +114,8 @@ struct Entry<'a> {
     shared: &'a Shared,
     conversation: &'a str,
     wanted: &'a Wanted,
+    /// The arguments with which it runs.
+    input: Box<RawValue>,
 }
 
 impl Entry<'_> {
@@ -130,7 +140,7 @@ impl Entry<'_> {
             "cwd": self.shared.options.folder.display().to_string(),
             "agent": "callgate",
             "call": self.wanted.id,
-            "summary": summary(self.wanted.input.get()),
+            "summary": summary(self.input.get()),
         });
         if let (Some(body), Value::Object(more)) = (body.as_object_mut(), more) {
             body.extend(more);
