@@ -11,6 +11,7 @@ mod board;
 mod folder;
 mod hidden;
 mod inside;
+mod led;
 mod link;
 mod rules;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use callgate_agent::Later;
+use callgate_agent::files::Hidden;
 use callgate_agent::gate::{Answer, Decision, Gate, Permit, Question, Shown};
 use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::card::Card;
@@ -89,11 +91,9 @@ impl Gatekeeper {
 
     /// What searches leave out, by the rules as they are when a search begins: its tool and the
     /// folder in which it begins give what says so of each file and folder, if any is left out.
-    pub(super) fn hidden(
-        &self,
-    ) -> impl Fn(&str, &Path) -> Option<Box<dyn Fn(&Path) -> bool>> + Send + Sync + use<> {
+    pub(super) fn hidden(&self) -> Hidden {
         let rules = Arc::clone(&self.rules);
-        move |tool, start| rules.judge().hidden(tool, start)
+        Arc::new(move |tool, start| rules.judge().hidden(tool, start))
     }
 
     async fn decide(&self, question: Question) -> Permit {

@@ -16,6 +16,7 @@ mod program;
 mod scrub;
 mod watch;
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{PipeReader, pipe};
 use std::path::PathBuf;
@@ -149,7 +150,7 @@ impl Tool for Run {
 
     fn must_ask(&self, input: &RawValue) -> Option<String> {
         // What cannot be read is not run either.
-        let input: Input = serde_json::from_str(input.get()).ok()?;
+        let input = read(input).ok()?;
         let args = input.args.unwrap_or_default();
         let cwd = self.settings.cwd.join(input.cwd.unwrap_or_default());
         let place = outside::Place {
@@ -165,7 +166,7 @@ impl Tool for Run {
     fn run(&self, use_: Use) -> Later<'_, Outcome> {
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
-            let input = match serde_json::from_str(use_.input.get()) {
+            let input = match read(&use_.input) {
                 Ok(input) => input,
                 Err(error) => return Outcome::failed(unreadable(&error)),
             };
@@ -180,6 +181,13 @@ impl Tool for Run {
             outcome.unwrap_or_else(|error| Outcome::failed(format!("the command is lost: {error}")))
         })
     }
+}
+
+/// Reads an object, and nothing else: a list of the values would do as well, but the rules that
+/// have judged the input do not know which is which.
+fn read(input: &RawValue) -> serde_json::Result<Input> {
+    serde_json::from_str::<HashMap<String, &RawValue>>(input.get())?;
+    serde_json::from_str(input.get())
 }
 
 fn unreadable(error: &serde_json::Error) -> String {

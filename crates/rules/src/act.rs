@@ -81,6 +81,8 @@ pub struct Act {
     pub home: String,
     /// Why it is not known what this does, in words that follow "because"; then nothing allows it.
     pub unsure: Option<&'static str>,
+    /// The folders that the input of a command names to run in.
+    pub(crate) cwds: Vec<String>,
     /// Whether it looks at all that lies in its folders.
     pub(crate) is_search: bool,
     /// Whether a path of it may lead anywhere.
@@ -112,6 +114,7 @@ impl Act {
             agent: agent.to_owned(),
             home: place::normal(home),
             unsure: None,
+            cwds: Vec::new(),
             is_search: false,
             is_lost: false,
             strings: Vec::new(),
@@ -149,6 +152,14 @@ impl Act {
     pub fn commands(&self) -> Option<&[Command]> {
         let script = self.script.as_ref()?;
         (self.unsure.is_none() && script.is_clear()).then_some(script.commands.as_slice())
+    }
+
+    /// The paths that the words of its commands could mean, and the folders in which these run, all
+    /// absolute but with every `..` as it stands: whoever can look at the disk may find that one
+    /// leads elsewhere through a link. `None` when they are more than `most`.
+    #[must_use]
+    pub fn spelled(&self, most: usize) -> Option<Vec<String>> {
+        touch::spelled(self, most)
     }
 
     /// Whether what is not known of a path is a matter of file names only.

@@ -70,6 +70,7 @@ impl Guarded {
                 .commands
                 .iter()
                 .find_map(|command| self.command(command, act))
+                .or_else(|| self.entered(act))
                 .or_else(|| program::runs_us(act));
         }
         match act.class {
@@ -77,6 +78,14 @@ impl Guarded {
             Class::Write => self.written(act),
             _ => self.mentioned(act),
         }
+    }
+
+    /// A command that is told to run in a guarded folder.
+    fn entered(&self, act: &Act) -> Option<String> {
+        let mut folders = act.cwds.iter().map(|folder| plain(&literal(folder)));
+        folders.find_map(|folder| {
+            self.places.iter().find(|place| place.holds(&folder)).map(Place::why)
+        })
     }
 
     /// Files may be read, but not those that hold our secrets.

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use callgate_agent::files::IsHidden;
 use callgate_rules::{Act, Decision, Moment, Policy};
 use serde_json::json;
 
@@ -36,7 +37,7 @@ struct Search {
 
 impl Judge {
     /// Says what a search by this tool that begins in `start` leaves out, unless it is nothing.
-    pub(super) fn hidden(self, tool: &str, start: &Path) -> Option<Box<dyn Fn(&Path) -> bool>> {
+    pub(super) fn hidden(self, tool: &str, start: &Path) -> Option<IsHidden> {
         let mut starts = vec![start.to_owned(), real(start)];
         starts.dedup();
         let mut search = Search { judge: self, tool: tool.to_owned(), starts, bases: [0; 2] };
@@ -44,7 +45,7 @@ impl Judge {
         let may_hide = search.judge.policy.rules().iter().any(|r| r.decision != Decision::Allow)
             || search.bases.contains(&GUARDED);
         let begin = start.to_owned();
-        may_hide.then(|| -> Box<dyn Fn(&Path) -> bool> {
+        may_hide.then(|| -> IsHidden {
             Box::new(move |path| path.strip_prefix(&begin).map_or(true, |rest| search.hides(rest)))
         })
     }

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::always::Like;
 use super::hidden::Judge;
+use super::led;
 use super::{AGENT, Warn};
 use crate::config::Config;
 use crate::policy::{Ruler, home, moment};
@@ -127,6 +128,9 @@ fn strictest(policy: &Policy, act: &Act) -> (Verdict, Vec<String>) {
     let now = moment(SystemTime::now());
     let mut verdict = policy.decide(act, &now);
     let mut places = Vec::new();
+    if act.class == Class::Run {
+        return (led::strictest(policy, act, &now, verdict), places);
+    }
     if !matches!(act.class, Class::Read | Class::Write) {
         return (verdict, places);
     }

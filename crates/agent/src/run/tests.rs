@@ -126,6 +126,7 @@ async fn what_cannot_be_started_says_what_to_do() {
         (json!({ "command": "echo", "args": "a b" }), "cannot be read"),
         (json!({ "command": "echo", "argv": [] }), "unknown field `argv`"),
         (json!({ "cmd": "echo" }), "cannot be read"),
+        (json!(["echo", ["a"], null, null]), "cannot be read"),
         (json!({ "command": "echo", "timeoutSeconds": 0 }), "above 0"),
         (json!({ "command": "ls", "cwd": ".." }), "it is outside of"),
         (json!({ "command": "ls", "cwd": "/" }), "it is outside of"),

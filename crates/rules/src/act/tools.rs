@@ -261,6 +261,7 @@ fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
     let base = Base { cwd: &act.project, home: &act.home };
     let mut found: Vec<String> =
         named.iter().filter_map(|v| v.as_str()).map(|folder| resolve(folder, base)).collect();
+    act.cwds.clone_from(&found);
     if found.is_empty() || !has_them {
         found.insert(0, act.project.clone());
     }

@@ -357,6 +357,20 @@ fn other_tools_ask_by_their_paths_and_texts() {
 }
 
 #[test]
+fn a_command_does_not_run_in_a_guarded_folder_unasked() {
+    for (folder, expected) in [
+        ("/home/ada/.config/callgate", true),
+        ("/home/ada/.codex/x", true),
+        ("../.config/callgate", true),
+        ("/home/ada/engine/src", false),
+        ("src", false),
+    ] {
+        let input = json!({"command": "ls", "cwd": folder});
+        assert_eq!(asks("run_shell_command", &input, "/home/ada/engine"), expected, "{folder}");
+    }
+}
+
+#[test]
 fn the_names_in_a_folder_above_the_gate_are_no_secret() {
     let (home, own) = ("/home/ada", "/home/ada/.config/callgate");
     assert!(!asks("list_files", &json!({}), home));

@@ -304,6 +304,22 @@ fn a_search_is_not_allowed_where_it_may_find_what_a_rule_denies() {
 }
 
 #[test]
+fn a_command_in_a_folder_that_is_denied_is_denied() {
+    let allow = "allow; command = [\"grep *\", \"ls *\"]";
+    for (tool, input) in [
+        ("run_shell_command", json!({"command": "grep", "args": ["-r", "KEY"], "cwd": "secret"})),
+        ("run_shell_command", json!({"command": "ls", "cwd": "secret/in"})),
+        ("shell_command", json!({"command": "grep -r KEY", "workdir": "secret"})),
+    ] {
+        let act = act(tool, &input);
+        assert_eq!(decide(&[allow, "deny; path = \"secret/**\""], &act), Decision::Deny, "{input}");
+        assert_eq!(decide(&[allow, "deny; path = \"other/**\""], &act), Decision::Allow, "{input}");
+        let here = "deny; path = \"/home/ada/engine/other\"";
+        assert_eq!(decide(&[allow, here], &bash("ls")), Decision::Allow);
+    }
+}
+
+#[test]
 fn no_member_leads_a_tool_of_ours_past_a_deny() {
     let searched = |rule: &str, input: serde_json::Value| {
         let act = Act::of("search_text", &input.to_string(), PROJECT, "callgate", HOME);

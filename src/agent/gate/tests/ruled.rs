@@ -104,6 +104,46 @@ fn links_to_what_is_not_there_are_followed_as_far_as_tools_do() {
 }
 
 #[test]
+fn a_command_does_not_get_past_a_rule_by_a_link() {
+    let allow = "[[rule]]\nname = \"any\"\ndecide = \"allow\"\ncommand = [\"cat *\", \"ls *\"]\n";
+    let bench = Bench::new(&format!("{RULES}{allow}"));
+    std::fs::create_dir_all(bench.root("secret/in")).unwrap();
+    std::fs::create_dir_all(bench.root("plain/in")).unwrap();
+    std::fs::create_dir_all(bench.folder.path().join("data")).unwrap();
+    link(&bench.root("secret/in"), &bench.root("open"));
+    link(&bench.root("plain/in"), &bench.root("fine"));
+    link(&bench.folder.path().join("data"), &bench.root("ours"));
+    let run = |cwd: &str, args: &[&str]| {
+        let input = json!({ "command": "cat", "args": args, "cwd": cwd });
+        bench.permit("run_shell_command", &input)
+    };
+    let denied = "denied: denied by rule `secret`";
+    for (cwd, arg, expected) in [
+        (".", "secret/key", denied),
+        (".", "open/key", denied),
+        (".", "open", denied),
+        (".", "--from=open/key", denied),
+        // The system climbs from where the link leads.
+        (".", "open/../key", denied),
+        ("open", "key", denied),
+        ("open", "../key", denied),
+        (".", "ours/callgate.db", NOBODY),
+        ("ours", "callgate.db", NOBODY),
+        (".", "fine/key", "allowed: "),
+        (".", "a", "allowed: "),
+        ("fine", "../key", "allowed: "),
+    ] {
+        let permit = run(cwd, &[arg]);
+        assert!(permit.starts_with(expected), "{arg} in {cwd}: {permit}");
+    }
+    assert!(run("open", &[]).starts_with(denied));
+    let many: Vec<String> = (0..2_000).map(|n| n.to_string()).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert!(run(".", &many[..500]).starts_with("allowed: "));
+    assert_eq!(run(".", &many), NOBODY);
+}
+
+#[test]
 fn searches_leave_out_what_would_be_denied_or_asked_for() {
     let rules = r#"
         [[rule]]
