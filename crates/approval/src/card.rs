@@ -5,6 +5,7 @@ mod offers;
 pub(crate) mod picks;
 #[cfg(test)]
 mod tests;
+mod title;
 
 use crate::plain;
 use callgate_wire::approval::{Request, RequestId, Takes};
@@ -28,6 +29,8 @@ pub struct Card {
     pub tool: String,
     /// What the tool would do.
     pub body: Body,
+    /// What it is about, on one line, where the body alone does not say it.
+    pub title: Option<String>,
     /// The whole input as JSON, masked: what a person may edit.
     pub input: String,
     /// What the agent said before it asked.
@@ -62,13 +65,15 @@ impl Card {
         } else {
             Vec::new()
         };
+        let body = Body::of(&request.tool_name, input);
         Self {
             id: request.request_id.clone(),
             agent: shown(agent_name(agent)),
             project: shown(&request.cwd),
             session: shown(&request.session_id),
             tool: shown(&request.tool_name),
-            body: Body::of(&request.tool_name, input),
+            title: title::of(&request.tool_name, input, &body),
+            body,
             input: plain::visible(input),
             last_words: last_words.map(shown).filter(|words| !words.trim().is_empty()),
             because: None,
@@ -84,7 +89,8 @@ impl Card {
     /// What the question is about, on one line.
     #[must_use]
     pub fn summary(&self) -> String {
-        let line = self.body.line().unwrap_or_else(|| self.tool.clone());
+        let line = self.title.clone().or_else(|| self.body.line());
+        let line = line.unwrap_or_else(|| self.tool.clone());
         plain::line(line.trim())
     }
 }

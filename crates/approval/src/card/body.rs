@@ -141,18 +141,20 @@ fn described(fields: &Map<String, Value>) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// The words as one would type them; those with anything but plain characters in quotes.
+/// The words as one would type them.
 fn words_of(words: &[Value]) -> Option<String> {
-    let quoted = |word: &Value| {
-        let word = word.as_str()?;
-        let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
-        Some(if !word.is_empty() && word.chars().all(is_plain) {
-            word.to_owned()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        })
-    };
-    Some(words.iter().map(quoted).collect::<Option<Vec<_>>>()?.join(" "))
+    let words = words.iter().map(|word| word.as_str().map(quoted));
+    Some(words.collect::<Option<Vec<_>>>()?.join(" "))
+}
+
+/// A word as one would type it; in quotes if it has anything but plain characters.
+pub(super) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 fn path_of(fields: &Map<String, Value>) -> Option<String> {

@@ -46,7 +46,7 @@ fn bodies_by_tool() {
         "run_shell_command",
         &json!({ "command": "git", "args": ["commit", "-m", "two words"], "cwd": "/a" }),
         &expect![[r#"
-            git commit -m 'two words'
+            git commit -m 'two words' (in /a)
             Command { command: "git commit -m 'two words'", description: Some("cwd: \"/a\"") }"#]],
     );
     body(
@@ -105,6 +105,50 @@ fn bodies_by_tool() {
         WebFetch
         Other("{\n  \"url\": \"http://127.0.0.1/\"\n}")"#]],
     );
+}
+
+#[test]
+fn titles_of_our_own_tools_say_what_they_touch() {
+    let check = |tool: &str, input: Value, expected: &str| {
+        assert_eq!(card(tool, &input, &json!([])).summary(), expected, "{input}");
+    };
+    check("read_file", json!({ "path": "src/a b.rs", "offset": 3 }), "read src/a b.rs");
+    check("write_file", json!({ "path": "a", "content": "" }), "write a");
+    check("write_file", json!({ "path": "a" }), "write a");
+    check("edit_file", json!({ "path": "a", "oldText": "x", "newText": "y" }), "edit a");
+    check("edit_file", json!({ "path": "a\u{202e}", "oldText": 7 }), "edit a⟨U+202E⟩");
+    check("list_files", json!({ "path": "src" }), "list src");
+    check("list_files", json!({}), "list .");
+    check("search_files", json!({ "pattern": "**/*.rs" }), "find '**/*.rs' in .");
+    check("search_text", json!({ "pattern": "key", "path": "/a" }), "search for key in /a");
+    let odd = json!({ "pattern": "x in src", "path": "/a" });
+    check("search_text", odd, "search for 'x in src' in /a");
+    for (tool, input) in [("read_file", json!({ "path": 7 })), ("search_text", json!({}))] {
+        check(tool, input, tool);
+    }
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let summary = card("search_text", &json!({ "pattern": token }), &json!([])).summary();
+    assert!(!summary.contains(token), "{summary}");
+}
+
+#[test]
+fn the_title_of_a_command_names_the_folder_in_which_it_would_run() {
+    let check = |input: Value, expected: &str| {
+        assert_eq!(card("run_shell_command", &input, &json!([])).summary(), expected, "{input}");
+    };
+    let cp = json!(["evil.toml", "rules.toml"]);
+    let elsewhere = json!({ "command": "cp", "args": cp, "cwd": "/home/ada/.config/callgate" });
+    check(elsewhere, "cp evil.toml rules.toml (in /home/ada/.config/callgate)");
+    check(json!({ "command": "make", "cwd": "two words" }), "make (in 'two words')");
+    check(json!({ "command": "make", "args": ["all"], "cwd": null }), "make all");
+    // No argument looks like it.
+    check(json!({ "command": "make", "args": ["(in", "/a)"] }), "make '(in' '/a)'");
+    let raw = "{\t\"command\":\t\"make\",\"args\":[],\n\"cwd\":\"/a\"}";
+    let line = format!(
+        r#"{{"request_id":"550e8400-e29b-41d4-a716-446655440000","tool_name":"run_shell_command","tool_input":{raw},"cwd":"/","session_id":"s1"}}"#
+    );
+    let request = Request::decode(line.replace('\n', " ").as_bytes()).unwrap();
+    assert_eq!(Card::new(&request, raw, 1, 2).summary(), "make (in /a)", "however it is spaced");
 }
 
 #[test]

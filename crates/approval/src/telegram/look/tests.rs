@@ -18,6 +18,7 @@ fn card(body: Body) -> Card {
         session: "34fb81ac-7029-49d7-a308-5c29182e1dc2".into(),
         tool: "Tool".into(),
         body,
+        title: None,
         input: "{}".into(),
         last_words: None,
         because: None,
