@@ -207,7 +207,7 @@ impl Gatekeeper {
     }
 
     fn request(&self, question: &Question, ask: &Ask) -> Request {
-        let Question { tool, input, conversation, must_ask, .. } = question;
+        let Question { tool, input, conversation, .. } = question;
         let suggestion = ask.like.as_ref().and_then(always::Like::suggestion);
         Request {
             request_id: asker::fresh_id(),
@@ -222,7 +222,7 @@ impl Gatekeeper {
                 event: Some("PermissionRequest".to_owned()),
                 timeout_seconds: Some(self.config.timeout.value.as_secs()),
                 takes: Some(vec![Takes::Always, Takes::Edit, Takes::Interrupt]),
-                must_ask: must_ask.as_deref().map(|why| mask::text(why).into_shown()),
+                must_ask: ask.because.clone(),
                 ..Context::default()
             }),
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use callgate_rules::{Act, Class, Decision, Defaults, Policy, Verdict, mask};
+use callgate_rules::{Act, Class, Decision, Defaults, Moment, Policy, Verdict, mask};
 use serde_json::json;
 
 use super::always::Like;
@@ -44,7 +44,8 @@ pub(super) enum Ruled {
 /// Why and how a person is asked.
 #[derive(Debug, Clone)]
 pub(super) struct Ask {
-    /// Why, when there is a reason beside that nothing allows it.
+    /// Why, when there is a reason beside that nothing allows it. The daemon is told, since it
+    /// sees no links and might allow it.
     pub(super) because: Option<String>,
     /// Whether it touches callgate itself.
     pub(super) is_guarded: bool,
@@ -81,7 +82,7 @@ impl Rules {
         // A folder whose name is no text makes an act that nothing allows.
         let folder = self.folder.to_str().unwrap_or_default();
         let act = Act::of(tool, input, folder, AGENT, home);
-        let (verdict, places) = strictest(&policy, &act);
+        let (verdict, places, is_led) = strictest(&policy, &act);
         let because = mask::text(&verdict.because).into_shown();
         match verdict.decision {
             Decision::Deny => Ruled::Deny { because },
@@ -89,7 +90,8 @@ impl Rules {
             decision => {
                 let by_rule = verdict.rule.is_some() && decision == Decision::Ask;
                 let is_said = verdict.is_guarded || by_rule;
-                let said = is_said.then_some(because);
+                let led = || is_led.then(|| format!("it leads through a link, and {because}"));
+                let said = if is_said { Some(because.clone()) } else { led() };
                 let like =
                     Like::of(&act, &places, input).filter(|_| !is_said && must_ask.is_none());
                 let because = must_ask.map(|why| mask::text(why).into_shown()).or(said);
@@ -123,13 +125,25 @@ impl Rules {
 }
 
 /// The verdict on an act, by the names in it and by where these names really lead: whichever is
-/// stricter. And the places, if they all have names that are text.
-fn strictest(policy: &Policy, act: &Act) -> (Verdict, Vec<String>) {
+/// stricter. And the places, if they all have names that are text, and whether only they forbid it.
+fn strictest(policy: &Policy, act: &Act) -> (Verdict, Vec<String>, bool) {
     let now = moment(SystemTime::now());
-    let mut verdict = policy.decide(act, &now);
+    let verdict = policy.decide(act, &now);
+    let was_allowed = verdict.decision == Decision::Allow;
+    let (verdict, places) = led_by(policy, act, &now, verdict);
+    let is_led = was_allowed && verdict.decision != Decision::Allow;
+    (verdict, places, is_led)
+}
+
+fn led_by(
+    policy: &Policy,
+    act: &Act,
+    now: &Moment,
+    mut verdict: Verdict,
+) -> (Verdict, Vec<String>) {
     let mut places = Vec::new();
     if act.class == Class::Run {
-        return (led::strictest(policy, act, &now, verdict), places);
+        return (led::strictest(policy, act, now, verdict), places);
     }
     if !matches!(act.class, Class::Read | Class::Write) {
         return (verdict, places);
@@ -139,7 +153,7 @@ fn strictest(policy: &Policy, act: &Act) -> (Verdict, Vec<String>) {
         let input = json!({ "path": place.to_string_lossy() }).to_string();
         if place != Path::new(path) {
             let really = Act::of(&act.tool, &input, &act.project, &act.agent, &act.home);
-            let other = policy.decide(&really, &now);
+            let other = policy.decide(&really, now);
             if rank(&other) > rank(&verdict) {
                 verdict = other;
             }

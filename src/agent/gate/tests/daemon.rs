@@ -6,7 +6,7 @@ use callgate_wire::approval::Action;
 use callgate_wire::desk::Command;
 use serde_json::json;
 
-use super::bench::{Bench, House, question, words};
+use super::bench::{Bench, House, link, question, words};
 
 const TOLD: &str = "Allowed by the shell of callgate agent";
 
@@ -35,6 +35,45 @@ fn the_front_ends_answer_is_a_press_at_the_daemon() {
     let permit = words(&bench.run(asked).unwrap());
     assert!(permit.starts_with(r#"allowed {"command":"make","args":["all"]}"#), "{permit}");
     assert_eq!(bench.count("started"), 1, "no other desk was opened");
+}
+
+/// The daemon's rules see names alone, and no links.
+#[test]
+fn the_daemon_allows_nothing_that_leads_through_a_link_to_what_is_not() {
+    let rules = r#"
+        [[rule]]
+        name = "all"
+        decide = "allow"
+        class = "write"
+        path = "FOLDER/root/src/**"
+
+        [[rule]]
+        name = "cat"
+        decide = "allow"
+        command = "cat *"
+    "#;
+    let bench = Bench::new(rules);
+    let _house = House::new(&bench, true);
+    for folder in ["root/src", "root/other", "data"] {
+        std::fs::create_dir_all(bench.folder.path().join(folder)).unwrap();
+    }
+    link(&bench.root("other"), &bench.root("src/other"));
+    link(&bench.folder.path().join("data"), &bench.root("src/ours"));
+    let write = |path: &str| json!({ "path": path, "content": "" });
+    let many: Vec<String> = (0..2_000).map(|n| n.to_string()).collect();
+    for (tool, input) in [
+        ("write_file", write("src/other/x")),
+        ("write_file", write("src/ours/callgate.db")),
+        ("run_shell_command", json!({ "command": "cat", "args": ["src/ours/callgate.db"] })),
+        ("run_shell_command", json!({ "command": "cat", "args": many })),
+    ] {
+        let (asked, mut screen) = bench.ask(question(tool, &input, "c1"));
+        let (id, ..) = screen.asked(&bench);
+        bench.answer(&id, Decision::Deny).unwrap();
+        assert!(words(&bench.run(asked).unwrap()).starts_with("denied: "), "{tool} {input}");
+    }
+    let allowed = bench.permit("write_file", &write("src/x"));
+    assert!(allowed.starts_with("allowed: allowed by rule `all`"), "{allowed}");
 }
 
 #[test]
