@@ -17,7 +17,8 @@ pub(super) fn strictest(policy: &Policy, act: &Act, now: &Moment, mut verdict: V
         if verdict.decision == Decision::Allow {
             verdict.decision = Decision::Ask;
             verdict.rule = None;
-            verdict.because = format!("it names more than {MOST_PATHS} paths, which may lead anywhere");
+            verdict.because =
+                format!("it names more than {MOST_PATHS} paths, which may lead anywhere");
             verdict.is_guarded = true;
         }
         return verdict;
