@@ -16,8 +16,8 @@ use crate::tool::Outcome;
 
 /// How many entries are shown.
 pub(super) const MOST_SHOWN: usize = 1000;
-/// How many entries of a folder are looked at.
-pub(super) const MOST_READ: usize = 100_000;
+/// How many entries of a folder are looked at; fewer in tests, which make as many.
+pub(super) const MOST_READ: usize = if cfg!(test) { 3000 } else { 100_000 };
 
 /// One entry of a folder.
 #[derive(Debug, Serialize)]
@@ -47,15 +47,20 @@ pub(super) fn list_files(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Resul
         shown_all = cut(&mut text, cabinet.limits.max_result);
     }
     let hidden = more + entries.len() - shown_all;
-    if hidden > 0 || !are_all {
+    if hidden > 0 {
         let least = if are_all { "" } else { "at least " };
         text = format!("{text}[{least}{hidden} more: find one by its name with search_files]\n");
     }
     let files: Vec<String> = entries.iter().map(short).collect();
-    Ok(Outcome::done(
-        &json!({ "path": path, "files": files, "entries": entries, "more": more }),
-        text,
-    ))
+    let result = json!({
+        "path": path,
+        "files": files,
+        "entries": entries,
+        "more": more,
+        // `more` is how many there are at least, then.
+        "truncated": !are_all,
+    });
+    Ok(Outcome::done(&result, text))
 }
 
 fn count(entries: usize) -> String {
@@ -89,7 +94,7 @@ fn line(entry: &Entry) -> String {
     format!("{}{about}\n", short(entry))
 }
 
-/// The entries that are shown, how many more there are, and whether that is all.
+/// The entries that are shown, how many more there are at least, and whether that is all.
 fn list(cabinet: &Cabinet, path: &str, stop: &Stop) -> Result<(Vec<Entry>, usize, bool), String> {
     let place = cabinet.roots.locate(path)?;
     let folder = place.folder().map_err(|errno| match errno {
@@ -104,7 +109,9 @@ fn list(cabinet: &Cabinet, path: &str, stop: &Stop) -> Result<(Vec<Entry>, usize
         stop.check()?;
         entries.push(entry(&folder, name, *kind));
     }
-    Ok((entries, names.len().saturating_sub(MOST_SHOWN), are_all))
+    // Of a folder that was not read wholly, one more was seen than was taken.
+    let more = names.len().saturating_sub(MOST_SHOWN) + usize::from(!are_all);
+    Ok((entries, more, are_all))
 }
 
 /// The names in a folder in their order, with what the folder itself says that they are; and
@@ -113,13 +120,14 @@ pub(super) fn names(folder: OwnedFd) -> Result<(Vec<(CString, Kind)>, bool), Err
     let (mut names, mut are_all) = (Vec::new(), true);
     for entry in Dir::new(folder)? {
         let entry = entry?;
+        if matches!(entry.file_name().to_bytes(), b"." | b"..") {
+            continue;
+        }
         if names.len() == MOST_READ {
             are_all = false;
             break;
         }
-        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
-            names.push((entry.file_name().to_owned(), entry.file_type().into()));
-        }
+        names.push((entry.file_name().to_owned(), entry.file_type().into()));
     }
     names.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
     Ok((names, are_all))

@@ -55,7 +55,7 @@ pub(super) fn search_files(
     if found.is_full {
         text += "\n[there are more: search a folder, or with another pattern]";
     }
-    let truncated = found.is_full || left.ended.is_some();
+    let truncated = found.is_full || left.is_unfinished();
     let result = json!({
         "files": found.files,
         "truncated": truncated,

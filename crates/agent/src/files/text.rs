@@ -63,7 +63,7 @@ pub(super) fn search_text(
         .and_then(|place| search.run(&place, path, includes_ignored))
         .map_err(|why| cannot("search", path, why))?;
     left.hidden = search.veil.count;
-    let truncated = search.is_full || left.ended.is_some();
+    let truncated = search.is_full || left.is_unfinished();
     let text = search.told(pattern) + &left.told();
     let result = json!({
         "matches": search.found,

@@ -227,6 +227,11 @@ pub(super) fn below(path: &str, prefix: &str) -> String {
 }
 
 impl Left {
+    /// Whether something that was to be searched was not: what rules keep out was not to be.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.ended.is_some() || self.deep + self.mounted + self.unread > 0
+    }
+
     /// What was left out, for the model.
     pub(super) fn told(&self) -> String {
         let mut told = Vec::new();

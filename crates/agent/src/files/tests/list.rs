@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde_json::json;
 
 use super::Room;
-use crate::files::list::MOST_SHOWN;
+use crate::files::list::{MOST_READ, MOST_SHOWN};
 use crate::files::name::shown;
 use crate::files::{Limits, MAX_FILE};
 
@@ -52,7 +52,7 @@ fn long_lists_say_how_many_more_there_are() {
     let (result, text) = room.done("list_files", &json!({}));
     assert_eq!(result["files"].as_array().unwrap().len(), MOST_SHOWN);
     assert_eq!(result["files"][0], "00000");
-    assert_eq!(result["more"], 7);
+    assert_eq!((&result["more"], &result["truncated"]), (&json!(7), &json!(false)));
     assert!(text.ends_with("[7 more: find one by its name with search_files]\n"), "{text}");
     let short = Room::with(Limits { max_file: MAX_FILE, max_result: 100 });
     for n in 0..50 {
@@ -65,6 +65,28 @@ fn long_lists_say_how_many_more_there_are() {
         text.ends_with(&format!("[{} more: find one by its name with search_files]\n", 50 - shown))
     );
     assert!(text.len() < 180);
+}
+
+#[test]
+fn a_folder_that_is_not_read_wholly_is_told_of() {
+    let room = Room::new();
+    fs::create_dir(room.path("sub")).unwrap();
+    for n in 0..MOST_READ {
+        room.link(&format!("sub/{n}"), "/");
+    }
+    let search = |tool: &str| {
+        let (result, text) = room.done(tool, &json!({ "pattern": "needle" }));
+        (result["truncated"].clone(), text.contains("[folders not read wholly: 1]"))
+    };
+    let (result, _) = room.done("list_files", &json!({ "path": "sub" }));
+    assert_eq!((&result["more"], &result["truncated"]), (&json!(2000), &json!(false)));
+    assert_eq!(search("search_files"), (json!(false), false));
+    room.link("sub/one more", "/");
+    let (result, text) = room.done("list_files", &json!({ "path": "sub" }));
+    assert_eq!((&result["more"], &result["truncated"]), (&json!(2001), &json!(true)));
+    assert!(text.contains("[at least 2001 more: "), "the end says how many");
+    assert_eq!(search("search_files"), (json!(true), true));
+    assert_eq!(search("search_text"), (json!(true), true));
 }
 
 #[test]
