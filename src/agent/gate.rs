@@ -187,7 +187,7 @@ impl Gatekeeper {
             mirror: question.mirror.clone(),
         };
         let (board, warn) = (Arc::clone(&self.board), Arc::clone(&self.warn));
-        asking::ask(Asking { settings, request, posted, board, link, warn }).await
+        asking::ask(Asking { settings, request, board, link, warn }, posted).await
     }
 
     /// The desk in this process, which is opened when it is first needed.

@@ -4,9 +4,10 @@ use std::fs;
 
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::{DEADLINE, run};
+use rustix::process::Signal;
 use serde_json::json;
 
-use crate::fixture::{Runtime, Setup};
+use crate::fixture::{Runtime, Setup, kinds};
 
 fn writes(name: &str) -> Turn {
     Turn::tool_use("write_file", json!({"path": name, "content": "hello"}))
@@ -97,13 +98,30 @@ fn a_cancelled_request_withdraws_its_question() {
     agent.hello();
     agent.say("1", "write it");
     let request = agent.until("1", "permission_request");
-    agent.send(&json!({"id": "c", "kind": "cancel", "target": "1"}));
-    assert_eq!(agent.end("1")["data"]["stopReason"], "cancelled");
     let question = &request["data"]["question"];
+    agent.send(&json!({"id": "c", "kind": "cancel", "target": "1"}));
+    let rest = agent.all("1");
+    assert_eq!(kinds(&rest), ["permission_resolved", "tool_result", "done"], "{rest:#?}");
+    assert_eq!(rest[0]["data"]["question"], *question);
+    assert_eq!(rest[0]["data"]["text"], "It was withdrawn");
+    assert_eq!(rest[2]["data"]["stopReason"], "cancelled");
     let late =
         json!({"id": "p", "kind": "permission_answer", "question": question, "decision": "allow"});
     assert_eq!(agent.ask(&late)["type"], "error");
     assert!(!agent.setup.work().join("a.txt").exists());
+}
+
+#[test]
+fn a_runtime_that_is_told_to_end_withdraws_its_question() {
+    let fake = Messages::start([writes("a.txt"), Turn::text("so be it")]);
+    let mut agent = Setup::on(&fake).start();
+    agent.hello();
+    agent.say("1", "write it");
+    agent.until("1", "permission_request");
+    agent.piped.signal(Signal::TERM);
+    let rest = agent.all("1");
+    assert_eq!(kinds(&rest), ["permission_resolved", "tool_result", "error"], "{rest:#?}");
+    assert_eq!(rest[0]["data"]["text"], "It was withdrawn");
 }
 
 #[test]

@@ -25,7 +25,6 @@ const WITHDRAWN: &str = "It was withdrawn";
 pub(super) struct Asking {
     pub(super) settings: Settings,
     pub(super) request: Request,
-    pub(super) posted: Posted,
     pub(super) board: Arc<Board>,
     /// The link to the daemon; none when the desk is in this process.
     pub(super) link: Option<Arc<Link>>,
@@ -55,15 +54,33 @@ pub(super) enum Answered {
     Unreached(NoAnswer),
 }
 
+/// A question that is waited for. Dropped, it closes it, unless that has been done: whoever stops
+/// waiting has seen its end when the future is gone.
+struct Waiting {
+    board: Arc<Board>,
+    id: RequestId,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.board.close(&self.id, "timeout", WITHDRAWN);
+    }
+}
+
 /// Asks. The question is withdrawn when the future is dropped.
-pub(super) async fn ask(asking: Asking) -> Answered {
+pub(super) async fn ask(asking: Asking, posted: Posted) -> Answered {
+    let (board, id) = (Arc::clone(&asking.board), asking.request.request_id.clone());
+    let may_press = posted.mirror.is_some();
+    // Before anything can be shown of it, so that nothing is once it was withdrawn.
+    board.post(&id, posted);
+    let _waiting = Waiting { board, id };
     let started = || -> io::Result<_> {
         let (gone, wanted) = io::pipe()?;
         let (answer_in, answer) = oneshot::channel();
         thread::Builder::new().name("ask".to_owned()).spawn(move || {
             let unwanted = Unwanted::default().when_closed(gone.as_fd());
             // When nobody waits any more there is nobody to tell.
-            answer_in.send(asking.run(&unwanted)).ok();
+            answer_in.send(asking.run(may_press, &unwanted)).ok();
         })?;
         Ok((wanted, answer))
     };
@@ -82,15 +99,13 @@ fn denied(text: String) -> Answered {
 }
 
 impl Asking {
-    fn run(self, unwanted: &Unwanted<'_>) -> Answered {
-        let Self { settings, request, posted, board, link, warn } = self;
+    fn run(self, may_press: bool, unwanted: &Unwanted<'_>) -> Answered {
+        let Self { settings, request, board, link, warn } = self;
         let asker = match Asker::dial(&settings, unwanted) {
             Ok(asker) => asker,
             Err(error) => return Answered::Unreached(error),
         };
         let id = request.request_id.clone();
-        let may_press = posted.mirror.is_some();
-        board.post(&id, posted);
         // The desk in this process tells the board by itself.
         let watching = link.map(|link| watch::begin(&link, &board, &id, may_press)).transpose();
         let watching = watching.inspect_err(|error| {
@@ -116,10 +131,8 @@ fn told(
 ) -> Answered {
     let response = match answer {
         Ok(response) => response,
-        Err(NoAnswer::Unwanted) => {
-            board.close(id, "timeout", WITHDRAWN);
-            return denied(WITHDRAWN.to_owned());
-        }
+        // Whoever stopped waiting has closed it.
+        Err(NoAnswer::Unwanted) => return denied(WITHDRAWN.to_owned()),
         Err(error) => {
             board.close(id, "timeout", &error.to_string());
             return denied(format!("nobody decided, so the tool did not run: {error}"));

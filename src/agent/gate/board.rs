@@ -99,14 +99,15 @@ impl Board {
         questions.open.get(id)?.end.clone()
     }
 
-    /// The question is over: whoever was shown it sees how.
+    /// The question is over: whoever was shown it sees how, once.
     pub(super) fn close(&self, id: &RequestId, decision: &'static str, text: &str) {
         let mut questions = self.questions();
         let Some(Open { posted, is_shown, .. }) = questions.open.remove(id) else { return };
-        if let Some(mirror) = posted.mirror.filter(|_| is_shown) {
-            let question = id.to_string();
-            mirror(Shown::Closed { question, decision, text: text.to_owned() });
-        }
+        // Nobody waits for the desk's words any more.
+        self.ended.notify_all();
+        let Some(mirror) = posted.mirror.filter(|_| is_shown) else { return };
+        let question = id.to_string();
+        mirror(Shown::Closed { question, decision, text: text.to_owned() });
         questions.past.push_back((id.clone(), posted.way));
         if questions.past.len() > MOST_PAST {
             questions.past.pop_front();

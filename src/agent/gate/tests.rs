@@ -1,6 +1,7 @@
 //! The gate, with real rules, real desks and real sockets.
 
 mod bench;
+mod board;
 mod daemon;
 mod inside;
 mod ruled;

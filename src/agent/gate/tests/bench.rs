@@ -99,7 +99,8 @@ impl Bench {
     /// Asks with a front end that takes questions.
     pub(super) fn ask(&self, question: Question) -> (JoinHandle<Permit>, Screen) {
         let (shown, seen) = mpsc::unbounded_channel();
-        let mirror: Mirror = Arc::new(move |what| shown.send(what).unwrap());
+        // A test that has seen enough looks no longer.
+        let mirror: Mirror = Arc::new(move |what| drop(shown.send(what)));
         let question = Question { mirror: Some(mirror), ..question };
         let gate = Arc::clone(&self.gate);
         let asked = self.runtime.spawn(async move { gate.may(question).await });
@@ -199,6 +200,14 @@ impl Screen {
                 (decision, text)
             }
             Shown::Asked { title, .. } => panic!("it was asked twice: {title}"),
+        }
+    }
+
+    /// How it ended, if that has been shown.
+    pub(super) fn closed_already(&mut self) -> Option<(&'static str, String)> {
+        match self.seen.try_recv() {
+            Ok(Shown::Closed { decision, text, .. }) => Some((decision, text)),
+            _ => None,
         }
     }
 

@@ -103,7 +103,10 @@ fn a_question_that_nobody_waits_for_is_withdrawn() {
     let (asked, mut screen) = bench.ask(make("all"));
     let (id, ..) = screen.asked(&bench);
     asked.abort();
-    assert_eq!(screen.closed(&bench, &id), ("timeout", "It was withdrawn".to_owned()));
+    bench.run(asked).unwrap_err();
+    let withdrawn = Some(("timeout", "It was withdrawn".to_owned()));
+    assert_eq!(screen.closed_already(), withdrawn, "before anything else can be said");
+    assert!(screen.is_over(&bench), "it is said once");
     assert_eq!(bench.closed(&id)["text"], "The agent went away");
     assert_eq!(bench.kinds(&id), ["asked", "closed"], "nobody decided");
     let late = bench.answer(&id, Decision::Allow).unwrap_err();
