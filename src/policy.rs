@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use callgate_approval::desk::Ruling;
-use callgate_rules::{Act, Decision, Guarded, Kind, Moment, Policy, RuleFile, Trust, mask};
+use callgate_rules::{
+    Act, Decision, Defaults, Guarded, Kind, Moment, Policy, RuleFile, Trust, mask,
+};
 use callgate_wire::approval::Request;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -25,13 +27,17 @@ const MOST_FOLDERS: usize = 32;
 const LONGEST_FILE: u64 = 1024 * 1024;
 /// How many files are remembered; agents work in few projects at a time.
 const MOST_FILES: usize = 256;
+/// For how many folders the policy is kept.
+const MOST_BUILT: usize = 16;
 
 /// Says what the rules make of a question.
 pub(crate) struct Ruler {
     user: PathBuf,
     guarded: Guarded,
+    defaults: Defaults,
     home: String,
     files: HashMap<PathBuf, Known>,
+    built: HashMap<PathBuf, Built>,
     warn: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -39,6 +45,12 @@ pub(crate) struct Ruler {
 struct Known {
     stamp: Option<Stamp>,
     file: RuleFile,
+}
+
+/// The policy for a folder, and the files that it was built from as they were then.
+struct Built {
+    policy: Arc<Policy>,
+    files: Vec<(PathBuf, Option<Stamp>)>,
 }
 
 /// What changes when a file is changed.
@@ -55,14 +67,23 @@ impl Ruler {
         let mut ruler = Self {
             user: config.rules.value.clone(),
             guarded: guarded(config),
+            defaults: Defaults::default(),
             home: home(),
             files: HashMap::new(),
+            built: HashMap::new(),
             warn,
         };
         // What is wrong with the user's own rules is told at the start, not at the first question.
         let user = ruler.user.clone();
         ruler.refresh(&user, Trust::User);
         ruler
+    }
+
+    /// Sets what holds where no rule decides.
+    pub(crate) fn with_defaults(mut self, defaults: Defaults) -> Self {
+        self.defaults = defaults;
+        self.built.clear();
+        self
     }
 
     /// What the rules make of a question.
@@ -92,43 +113,65 @@ impl Ruler {
         }
     }
 
-    /// The policy for an agent that works in `folder`.
-    pub(crate) fn policy(&mut self, folder: &Path) -> Policy {
+    /// The policy for an agent that works in `folder`. It is built again only when a file that it
+    /// was built from has changed, has come or has gone; that is looked up each time, so that a
+    /// rule holds as soon as it is written.
+    pub(crate) fn policy(&mut self, folder: &Path) -> Arc<Policy> {
+        if let Some(built) = self.built.get(folder).filter(|built| built.is_current()) {
+            return Arc::clone(&built.policy);
+        }
+        let built = self.build(folder);
+        let policy = Arc::clone(&built.policy);
+        if self.built.len() >= MOST_BUILT {
+            self.built.clear();
+        }
+        self.built.insert(folder.to_owned(), built);
+        policy
+    }
+
+    fn build(&mut self, folder: &Path) -> Built {
         if self.files.len() > MOST_FILES {
             self.files.clear();
         }
+        let mut files = Vec::new();
+        let mut policy = Policy::new(self.guarded.clone()).with_defaults(self.defaults.clone());
         let user = self.user.clone();
-        self.refresh(&user, Trust::User);
-        let mut policy = Policy::new(self.guarded.clone());
-        policy = policy.with(&self.files[&user].file, None);
+        let known = self.refresh(&user, Trust::User);
+        policy = policy.with(&known.file, None);
+        files.push((user, known.stamp));
         if folder.ancestors().count() > MOST_FOLDERS {
             // Rules that are not found may be the ones that deny.
             let why = "it lies too deep for all rules above it to be read";
             let name = folder.display().to_string();
             policy = policy.with(&RuleFile::unreadable(&name, why, Trust::Project), None);
         }
-        let folders: Vec<PathBuf> =
-            folder.ancestors().take(MOST_FOLDERS).map(Path::to_owned).collect();
-        for folder in folders {
+        for folder in folder.ancestors().take(MOST_FOLDERS) {
             let path = folder.join(PROJECT_RULES);
-            self.refresh(&path, Trust::Project);
-            policy = policy.with(&self.files[&path].file, folder.to_str());
+            let known = self.refresh(&path, Trust::Project);
+            policy = policy.with(&known.file, folder.to_str());
+            files.push((path, known.stamp));
         }
-        policy
+        Built { policy: Arc::new(policy), files }
     }
 
-    /// Reads a file again if it has changed.
-    fn refresh(&mut self, path: &Path, trust: Trust) {
+    /// A file as it is now, read again if it has changed.
+    fn refresh(&mut self, path: &Path, trust: Trust) -> &Known {
         let stamp = stamp(path).ok();
         let is_known = self.files.get(path).is_some_and(|known| known.stamp == stamp);
-        if is_known {
-            return;
+        if !is_known {
+            let file = read_file(path, trust);
+            for problem in &file.problems {
+                (self.warn)(&problem.to_string());
+            }
+            self.files.insert(path.to_owned(), Known { stamp, file });
         }
-        let file = read_file(path, trust);
-        for problem in &file.problems {
-            (self.warn)(&problem.to_string());
-        }
-        self.files.insert(path.to_owned(), Known { stamp, file });
+        &self.files[path]
+    }
+}
+
+impl Built {
+    fn is_current(&self) -> bool {
+        self.files.iter().all(|(path, then)| stamp(path).ok() == *then)
     }
 }
 
@@ -219,3 +262,6 @@ pub(crate) fn moment(at: SystemTime) -> Moment {
 fn asks_a_person(tool: &str) -> bool {
     matches!(tool, "AskUserQuestion" | "Elicitation" | "Ask")
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use callgate_rules::{Act, Class, Decision, Defaults, Moment, Policy, Verdict, mask};
@@ -64,8 +64,7 @@ pub(super) struct Rules {
 
 struct Known {
     ruler: Ruler,
-    home: String,
-    defaults: Defaults,
+    home: Arc<str>,
 }
 
 impl Rules {
@@ -76,12 +75,10 @@ impl Rules {
 
     /// What the rules say about this use of a tool. With unchanged files it costs a look at each.
     pub(super) fn rule(&self, tool: &str, input: &str, must_ask: Option<&str>) -> Ruled {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Known { ruler, home, defaults } = known.get_or_insert_with(|| self.read());
-        let policy = ruler.policy(&self.folder).with_defaults(defaults.clone());
+        let (policy, home) = self.now();
         // A folder whose name is no text makes an act that nothing allows.
         let folder = self.folder.to_str().unwrap_or_default();
-        let act = Act::of(tool, input, folder, AGENT, home);
+        let act = Act::of(tool, input, folder, AGENT, &home);
         let (verdict, places, is_led) = strictest(&policy, &act);
         let because = mask::text(&verdict.because).into_shown();
         match verdict.decision {
@@ -102,25 +99,32 @@ impl Rules {
 
     /// The rules as they are now, to judge many files by.
     pub(super) fn judge(&self) -> Judge {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Known { ruler, home, defaults } = known.get_or_insert_with(|| self.read());
+        let (policy, home) = self.now();
         Judge {
-            policy: ruler.policy(&self.folder).with_defaults(defaults.clone()),
+            policy: Policy::clone(&policy),
             folder: self.folder.to_str().unwrap_or_default().to_owned(),
-            home: home.clone(),
+            home: home.as_ref().to_owned(),
             now: moment(SystemTime::now()),
         }
     }
 
+    /// The policy as it is now, and the home of its rules. Nobody who decides by it keeps others
+    /// from it.
+    fn now(&self) -> (Arc<Policy>, Arc<str>) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let Known { ruler, home } = known.get_or_insert_with(|| self.read());
+        (ruler.policy(&self.folder), Arc::clone(home))
+    }
+
     fn read(&self) -> Known {
-        let ruler = Ruler::new(&self.config, self.warn.clone());
         // A root that is a link, or lies behind one, has two names.
         let real = self.roots.iter().filter_map(|root| fs::canonicalize(root).ok());
         let mut roots: Vec<PathBuf> = self.roots.iter().cloned().chain(real).collect();
         roots.sort();
         roots.dedup();
         let defaults = Defaults::read_inside(roots.iter().filter_map(|root| root.to_str()));
-        Known { ruler, home: home(), defaults }
+        let ruler = Ruler::new(&self.config, self.warn.clone()).with_defaults(defaults);
+        Known { ruler, home: home().into() }
     }
 }
 
@@ -150,8 +154,8 @@ fn led_by(
     }
     for path in &act.paths {
         let place = real(Path::new(path));
-        let input = json!({ "path": place.to_string_lossy() }).to_string();
         if place != Path::new(path) {
+            let input = json!({ "path": place.to_string_lossy() }).to_string();
             let really = Act::of(&act.tool, &input, &act.project, &act.agent, &act.home);
             let other = policy.decide(&really, now);
             if rank(&other) > rank(&verdict) {

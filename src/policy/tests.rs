@@ -1,0 +1,157 @@
+//! The policy is kept while its files are as they were, and never longer.
+
+use std::sync::Mutex;
+
+use callgate_rules::Class;
+use tempfile::TempDir;
+
+use super::*;
+use crate::config::AgentFlags;
+
+struct Bench {
+    folder: TempDir,
+    ruler: Ruler,
+    warnings: Arc<Mutex<Vec<String>>>,
+}
+
+impl Bench {
+    /// Without any rules yet; the agent's folder is `a/b`.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("a/b")).unwrap();
+        let rules = folder.path().join("user.toml").display().to_string();
+        let around = Surroundings::of_test(folder.path(), &[("CALLGATE_RULES", &rules)]);
+        let config = Config::load_for_agent_in(None, &AgentFlags::default(), &around).unwrap();
+        let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
+        let told = Arc::clone(&warnings);
+        let warn = move |text: &str| told.lock().unwrap().push(text.to_owned());
+        Self { ruler: Ruler::new(&config, Arc::new(warn)), folder, warnings }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        let path = self.path(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn policy(&mut self, folder: &str) -> Arc<Policy> {
+        let folder = self.path(folder);
+        self.ruler.policy(&folder)
+    }
+
+    /// The names of the rules that hold in `a/b`.
+    fn names(&mut self) -> String {
+        let policy = self.policy("a/b");
+        policy.rules().iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn denies(name: &str) -> String {
+    format!("[[rule]]\nname = \"{name}\"\ndecide = \"deny\"\ntool = \"read_file\"\n")
+}
+
+#[test]
+fn the_policy_is_kept_while_no_file_changes() {
+    let mut bench = Bench::new();
+    bench.write("user.toml", &denies("user"));
+    let (first, other) = (bench.policy("a/b"), bench.policy("a"));
+    assert!(!Arc::ptr_eq(&first, &other));
+    for _ in 0..3 {
+        assert!(Arc::ptr_eq(&first, &bench.policy("a/b")));
+        assert!(Arc::ptr_eq(&other, &bench.policy("a")));
+    }
+    bench.write("a/b/.callgate/rules.toml", &denies("below"));
+    assert!(!Arc::ptr_eq(&first, &bench.policy("a/b")));
+    assert!(Arc::ptr_eq(&other, &bench.policy("a")));
+}
+
+#[test]
+fn a_rule_holds_as_soon_as_it_is_written_and_no_longer_than_it_stands() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.names(), "");
+    for (file, text, expected) in [
+        ("user.toml", "user", "user"),
+        ("a/b/.callgate/rules.toml", "own", "user own"),
+        ("a/.callgate/rules.toml", "above", "user own above"),
+        (".callgate/rules.toml", "top", "user own above top"),
+        ("a/.callgate/rules.toml", "changed", "user own changed top"),
+        ("user.toml", "myself", "myself own changed top"),
+    ] {
+        bench.write(file, &denies(text));
+        assert_eq!(bench.names(), expected, "{file}");
+        assert_eq!(bench.names(), expected, "{file}, again");
+    }
+    for (gone, expected) in [
+        ("a/.callgate", "myself own top"),
+        ("a/b/.callgate", "myself top"),
+        (".callgate", "myself"),
+    ] {
+        fs::remove_dir_all(bench.path(gone)).unwrap();
+        assert_eq!(bench.names(), expected, "{gone}");
+    }
+    fs::remove_file(bench.path("user.toml")).unwrap();
+    assert_eq!(bench.names(), "");
+}
+
+#[test]
+fn another_file_of_the_same_length_and_time_is_a_change() {
+    let mut bench = Bench::new();
+    let (file, other) = (bench.path("a/.callgate/rules.toml"), "a/.callgate/other.toml");
+    bench.write("a/.callgate/rules.toml", &denies("one"));
+    assert_eq!(bench.names(), "one");
+    bench.write(other, &denies("two"));
+    let then = fs::metadata(&file).unwrap().modified().unwrap();
+    File::options().write(true).open(bench.path(other)).unwrap().set_modified(then).unwrap();
+    fs::rename(bench.path(other), &file).unwrap();
+    assert_eq!(bench.names(), "two");
+}
+
+#[test]
+fn a_change_that_was_seen_for_one_folder_is_seen_for_all() {
+    let mut bench = Bench::new();
+    let deny = |policy: &Policy| policy.rules().len();
+    assert_eq!((deny(&bench.policy("a/b")), deny(&bench.policy("a"))), (0, 0));
+    bench.write("user.toml", &denies("user"));
+    assert_eq!((deny(&bench.policy("a/b")), deny(&bench.policy("a"))), (1, 1));
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_once_for_all_folders() {
+    let mut bench = Bench::new();
+    bench.write("user.toml", "[[rule]]\nname = 1\n");
+    bench.policy("a/b");
+    let told = bench.warnings.lock().unwrap().len();
+    assert!(told > 0);
+    for folder in ["a", "a/b", "", "a"] {
+        bench.policy(folder);
+    }
+    assert_eq!(bench.warnings.lock().unwrap().len(), told);
+}
+
+#[test]
+fn policies_of_few_folders_are_kept() {
+    let mut bench = Bench::new();
+    for number in 0..3 * MOST_BUILT {
+        bench.policy(&format!("a/{number}"));
+        assert!(bench.ruler.built.len() <= MOST_BUILT);
+    }
+}
+
+#[test]
+fn defaults_hold_also_in_a_policy_that_was_built_again() {
+    let mut bench = Bench::new();
+    bench.policy("a/b");
+    let defaults = Defaults::default().with(Class::Read, Decision::Allow);
+    bench.ruler = bench.ruler.with_defaults(defaults);
+    let folder = bench.folder.path().join("a/b").display().to_string();
+    let act = Act::of("read_file", r#"{"path": "x"}"#, &folder, "callgate", &folder);
+    for rules in ["", "# none\n"] {
+        bench.write("user.toml", rules);
+        let verdict = bench.policy("a/b").decide(&act, &Moment::at(0, 0));
+        assert_eq!(verdict.decision, Decision::Allow, "{}", verdict.because);
+    }
+}
