@@ -10,7 +10,7 @@ use super::raw::{Entry, Given};
 use super::token::{Secret, TokenSource};
 
 /// The model unless set otherwise.
-const MODEL: &str = "claude-sonnet-4-5";
+const MODEL: &str = "claude-sonnet-5-5";
 /// Where the model is served unless set otherwise.
 const BASE_URL: &str = "https://api.anthropic.com";
 /// Only one of these may say where the key is.

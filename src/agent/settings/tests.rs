@@ -37,7 +37,7 @@ fn with_nothing_set_the_built_in_engine_works_in_the_working_folder() {
     assert_eq!(found.engine.engine, EngineKind::Offline);
     assert_eq!(
         (&*found.model, &*found.base_url),
-        ("claude-sonnet-4-5", "https://api.anthropic.com")
+        ("claude-sonnet-5-5", "https://api.anthropic.com")
     );
     assert_eq!((found.max_tokens, found.thinking_tokens), (16_384, None));
     assert_eq!((found.context_tokens, found.max_rounds), (200_000, 50));

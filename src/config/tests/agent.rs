@@ -180,7 +180,7 @@ fn wrong_values_are_named_with_what_would_be_right() {
     );
     check_wrong_for_agent(
         "agent.model = \"\"",
-        &["1:15: `agent.model` must be the name of a model, such as claude-sonnet-4-5"],
+        &["1:15: `agent.model` must be the name of a model, such as claude-sonnet-5-5"],
     );
     check_wrong_for_agent(
         "agent.max_tokens = 200000",
