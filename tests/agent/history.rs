@@ -78,6 +78,39 @@ fn pictures_are_still_pictures_after_a_restart() {
 }
 
 #[test]
+fn a_message_that_fits_into_no_line_does_not_end_the_paging() {
+    let fake = Messages::start(texts(1));
+    let picture = |bytes: usize| {
+        let mut picture = b"\x89PNG\r\n\x1a\n".to_vec();
+        picture.resize(bytes, 1);
+        picture
+    };
+    let (small, large) = (picture(3_600_000), picture(3_700_000));
+    let setup = Setup::on(&fake).file("a.png", &small).file("b.png", large).file("c.png", small);
+    let mut agent = setup.start();
+    agent.hello();
+    let attachments =
+        ["a.png", "b.png", "c.png"].map(|path| json!({"path": path, "mime": "image/png"}));
+    agent.send(&json!({
+        "id": "1", "kind": "user_message", "message": "what is it?", "attachments": attachments,
+        "metadata": {"conversationId": "it"},
+    }));
+    let end = agent.end("1");
+    assert_eq!(end["type"], "done", "{end}");
+    let load = json!({"id": "l", "kind": "load_conversation", "conversationId": "it"});
+    let last = agent.ask(&load);
+    assert_eq!((&last["data"]["first"], &last["data"]["length"]), (&json!(1), &json!(2)));
+    let mut load = load;
+    load["before"] = json!(1);
+    let first = agent.ask(&load);
+    assert_eq!(first["data"]["first"], 0, "{first}");
+    let content = &first["data"]["messages"][0]["content"];
+    assert_eq!((&content[0]["type"], &content[2]["type"]), (&json!("image"), &json!("image")));
+    assert_eq!(content[1]["text"], "[a picture of 3700000 bytes is not shown here]");
+    assert_eq!(content[3]["text"], "what is it?");
+}
+
+#[test]
 fn two_processes_take_turns_on_a_conversation_and_others_go_on() {
     for is_killed in [false, true] {
         let fake = Messages::start([Turn::text("slow").stall_after(6), Turn::text("second")]);

@@ -125,6 +125,106 @@ fn a_summary_can_be_cancelled_and_counts_for_the_budget() {
     assert_eq!(all.last().unwrap()["data"]["usage"]["inputTokens"], 20);
 }
 
+/// The service says that it was sent too much.
+fn too_long() -> Turn {
+    let words = "prompt is too long: 210000 tokens > 200000 maximum";
+    Turn::refused(400, "invalid_request_error").saying(words)
+}
+
+/// A service with this script, which also writes a summary.
+fn strained(turns: impl IntoIterator<Item = Turn>) -> Messages {
+    let fake = Messages::start(turns);
+    fake.conversation(SUMMARY, [Turn::text("This was said before.")]);
+    fake
+}
+
+#[test]
+fn what_the_model_finds_too_long_is_summed_up_and_asked_again() {
+    let fake = strained([
+        Turn::text("it is 1"),
+        Turn::text("it is 2"),
+        Turn::tool_use("read_file", json!({"path": "a.txt"})),
+        too_long(),
+        Turn::text("it is hay"),
+    ]);
+    let mut agent = Setup::on(&fake).file("a.txt", "hay").start();
+    agent.hello();
+    talk(&mut agent, 1..=2);
+    let all = talk(&mut agent, 3..=3);
+    assert_eq!((words(&all).as_str(), notices(&all)), ("it is hay", vec!["compacted"]));
+    // Two answers and the summary, ten tokens each.
+    assert_eq!(all.last().unwrap()["data"]["usage"]["inputTokens"], 30);
+    let (sent, results) = (fake.last().user_text(), fake.last().tool_results());
+    assert!(sent.contains("This was said before") && sent.contains("message 3."), "{sent}");
+    assert!(!sent.contains("message 1."), "{sent}");
+    assert_eq!(results[0].text.trim(), "hay", "what the turn has done stays");
+    assert_eq!(agent.load("it").len(), 8);
+    fake.assert_played();
+}
+
+#[test]
+fn another_message_in_place_of_the_last_may_be_too_long_too() {
+    let fake =
+        strained([Turn::text("it is 1"), Turn::text("it is 2"), too_long(), Turn::text("again")]);
+    let mut agent = Setup::on(&fake).start();
+    agent.hello();
+    talk(&mut agent, 1..=2);
+    let metadata = json!({"conversationId": "it"});
+    agent.send(&json!({"id": "e", "kind": "edit_last", "message": "other", "metadata": metadata}));
+    let all = agent.all("e");
+    assert_eq!((words(&all).as_str(), notices(&all)), ("again", vec!["compacted"]));
+    let sent = fake.last().user_text();
+    assert!(sent.contains("This was said before") && sent.ends_with("other"), "{sent}");
+    assert!(!sent.contains("message 1.") && !sent.contains("message 2."), "{sent}");
+    assert_eq!(agent.load("it").len(), 4);
+    fake.assert_played();
+}
+
+#[test]
+fn what_cannot_be_shortened_fails_with_what_helps() {
+    let alone = (vec![too_long(), Turn::text("short enough")], 0, 1);
+    let again =
+        (vec![Turn::text("it is 1"), too_long(), too_long(), Turn::text("short enough")], 1, 4);
+    for (turns, before, asked) in [alone, again] {
+        let fake = strained(turns);
+        let mut agent = Setup::on(&fake).start();
+        agent.hello();
+        talk(&mut agent, 1..=before);
+        agent.say_in("it", "over", &long(9));
+        let end = agent.end("over");
+        let data = json!({"kind": "too_long", "status": 400, "retryable": false});
+        assert_eq!((&end["type"], &end["data"]), (&json!("error"), &data), "{end}");
+        for word in ["prompt is too long", "`edit_last`", "`clear_history`", "a new conversation"] {
+            assert!(end["error"].as_str().unwrap().contains(word), "{end}");
+        }
+        assert_eq!(fake.requests().len(), asked, "with the summary, if there was one");
+        agent.say_in("it", "less", "less");
+        assert_eq!(words(&agent.all("less")), "short enough");
+        assert!(!fake.last().user_text().contains("message 9."), "it was not kept");
+    }
+}
+
+#[test]
+fn what_the_service_will_not_take_any_more_is_told_and_edit_last_helps() {
+    let fake = Messages::start([
+        Turn::tool_use("read_file", json!({"path": "a.txt"})),
+        Turn::refused(400, "invalid_request_error"),
+        Turn::text("fine"),
+    ]);
+    let mut agent = Setup::on(&fake).file("a.txt", "hay").start();
+    agent.hello();
+    agent.say_in("it", "1", "read it");
+    let end = agent.end("1");
+    assert_eq!(end["data"]["kind"], "refused", "{end}");
+    for word in ["may not be accepted any more", "`edit_last`", "`regenerate`"] {
+        assert!(end["error"].as_str().unwrap().contains(word), "{end}");
+    }
+    let metadata = json!({"conversationId": "it"});
+    agent.send(&json!({"id": "2", "kind": "edit_last", "message": "no", "metadata": metadata}));
+    assert_eq!(words(&agent.all("2")), "fine");
+    assert_eq!(fake.last().user_text(), "no");
+}
+
 /// Waits until the request has ended or a summary is asked for.
 fn ends_unsummed(agent: &mut Runtime, fake: &Messages, id: &str) -> bool {
     let end = Instant::now() + DEADLINE;

@@ -252,6 +252,38 @@ fn attached_files_reach_the_model_and_stay_in_the_history() {
 }
 
 #[test]
+fn files_that_cannot_be_meant_are_refused() {
+    let fake = Messages::start([Turn::text("empty, I see")]);
+    let mut agent = Setup::on(&fake).file("empty", "").start();
+    for (path, mime, why) in [
+        ("empty", "image/png", "it is empty"),
+        ("empty", "application/pdf", "it is empty"),
+        ("/proc/self/environ", "text/plain", "no file of yours"),
+        ("/proc/self/status", "text/plain", "no file of yours"),
+        ("/sys/kernel/mm/transparent_hugepage/enabled", "text/plain", "no file of yours"),
+    ] {
+        if !std::path::Path::new(path).exists() && path.starts_with("/sys") {
+            continue;
+        }
+        agent.send(&json!({
+            "id": "1", "kind": "user_message", "message": "look",
+            "attachments": [{"path": path, "mime": mime}],
+        }));
+        let error = agent.next_of("1");
+        assert_eq!(error["type"], "error", "{path}: {error}");
+        let text = error["error"].as_str().unwrap();
+        assert!(text.contains(path) && text.contains(why), "{text}");
+    }
+    assert_eq!(fake.requests().len(), 0);
+    // A text may be empty.
+    agent.send(&json!({
+        "id": "2", "kind": "user_message", "message": "look",
+        "attachments": [{"path": "empty", "mime": "text/plain"}],
+    }));
+    assert_eq!(words(&agent.all("2")), "empty, I see");
+}
+
+#[test]
 fn the_help_says_how_to_try_it() {
     let setup = Setup::new();
     let mut command = setup.command();

@@ -129,8 +129,10 @@ pub struct EngineError {
 pub enum Trouble {
     /// The key is missing or wrong (401, 403).
     Auth,
-    /// The request is wrong in the provider's eyes (400, 404, 413 and the like).
+    /// The request is wrong in the provider's eyes (400, 404 and the like).
     Refused,
+    /// The conversation is more than the model can read or a request may have (400, 413).
+    TooLong,
     /// Too many requests (429).
     RateLimit,
     /// The provider has too much to do (529).
@@ -151,7 +153,7 @@ impl Trouble {
     /// Whether the same request may work later.
     #[must_use]
     pub fn is_passing(self) -> bool {
-        !matches!(self, Self::Auth | Self::Refused | Self::Nonsense)
+        !matches!(self, Self::Auth | Self::Refused | Self::TooLong | Self::Nonsense)
     }
 
     /// The word for it in `error.data.kind`.
@@ -160,6 +162,7 @@ impl Trouble {
         match self {
             Self::Auth => "auth",
             Self::Refused => "refused",
+            Self::TooLong => "too_long",
             Self::RateLimit => "rate_limit",
             Self::Overloaded => "overloaded",
             Self::Server => "server",

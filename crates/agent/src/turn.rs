@@ -5,6 +5,7 @@
 //! in, there is exactly one end, every tool that was announced has its result before that, and
 //! what is kept can be sent to the model again.
 
+mod advice;
 mod answer;
 mod calls;
 #[cfg(test)]
@@ -18,7 +19,7 @@ use crate::engine::{EngineError, Piece, Stop, Trouble, Usage};
 use crate::event::{End, Event, Failure, StopReason};
 use crate::message::{Block, Message};
 use crate::tool::Outcome;
-use answer::Building;
+use answer::{Building, size};
 use calls::Calls;
 
 /// The longest that a provider may make us wait before another attempt.
@@ -50,6 +51,9 @@ pub enum Do {
     Tell(Event),
     /// Ask the model, after this time. What was kept and [`Turn::unkept`] are the conversation.
     Ask(Duration),
+    /// Shorten what was kept, since the model cannot read so much, and ask it again. Where that is
+    /// not possible the turn is to be [abandoned](Turn::abandon) with this.
+    Shorten(Failure),
     /// Give up the answer that is on its way.
     Drop,
     /// See whether a tool may run, and run it.
@@ -102,6 +106,8 @@ pub struct Turn {
     usage: Usage,
     /// The model was asked and has not answered to the end.
     asked: bool,
+    /// The conversation was to be shortened, which is tried once.
+    shortened: bool,
     over: bool,
 }
 
@@ -122,6 +128,7 @@ impl Turn {
             tries: 0,
             usage: Usage::default(),
             asked: false,
+            shortened: false,
             over: false,
         }
     }
@@ -174,6 +181,11 @@ impl Turn {
         if self.over || !self.asked {
             return;
         }
+        if error.kind == Trouble::TooLong && !self.shortened && self.is_unseen() {
+            self.shortened = true;
+            self.answer = Building::default();
+            return todo.push(Do::Shorten(self.failure(error)));
+        }
         match self.wait(&error) {
             Some(wait) => {
                 let seconds = wait.as_secs_f32();
@@ -182,7 +194,7 @@ impl Turn {
                 self.answer = Building::default();
                 todo.push(Do::Ask(wait));
             }
-            None => self.fail(error.into(), todo),
+            None => self.fail(self.failure(error), todo),
         }
     }
 
@@ -352,22 +364,21 @@ impl Turn {
             _ => return None,
         };
         self.tries += 1;
-        if !self.answer.is_unseen() || !self.calls.is_empty() || self.tries >= most {
+        if !self.is_unseen() || self.tries >= most {
             return None;
         }
         let doubled = FIRST_WAIT * 2_u32.saturating_pow(self.tries - 1);
         Some(error.retry_after.unwrap_or(doubled)).filter(|wait| *wait <= LONGEST_WAIT)
     }
-}
 
-fn size(piece: &Piece) -> usize {
-    match piece {
-        Piece::Text(text)
-        | Piece::Thinking(text)
-        | Piece::Signature(text)
-        | Piece::Redacted(text) => text.len(),
-        Piece::ToolUse { id, name, input, .. } => id.len() + name.len() + input.get().len(),
-        Piece::Usage(_) | Piece::End(_) => 0,
+    /// Whether the front end has seen nothing of the answer.
+    fn is_unseen(&self) -> bool {
+        self.answer.is_unseen() && self.calls.is_empty()
+    }
+
+    /// What a person is told of an error. What was handed over is kept, whatever comes then.
+    fn failure(&self, error: EngineError) -> Failure {
+        advice::failure(error, self.unkept.is_empty())
     }
 }
 

@@ -8,17 +8,22 @@ use std::sync::Arc;
 
 use callgate_agent::Later;
 use callgate_agent::budget::Budget;
-use callgate_agent::engine::{Answer, Call, Engine, EngineError, Piece};
+use callgate_agent::compact::REQUEST;
+use callgate_agent::engine::{Answer, Call, Engine, EngineError, Piece, Stop};
 use callgate_agent::gate::{self, Gate, Permit, Question};
 use callgate_agent::history::{History, Place};
+use callgate_agent::message::Block;
 use callgate_agent::session::{Ending, Level, Log, Options, greet, serve};
 use callgate_link::blocking::fill_lines;
 use callgate_wire::frame::{Line, Lines};
-use serde_json::Value;
-use tokio::sync::mpsc;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
 
-/// An engine that is always just about to answer.
-struct Silent;
+/// An engine that is always just about to answer; a message at once, if it is only slow in
+/// writing summaries.
+struct Silent {
+    answers_messages: bool,
+}
 
 impl Engine for Silent {
     fn name(&self) -> &'static str {
@@ -29,8 +34,21 @@ impl Engine for Silent {
         "silent"
     }
 
-    fn answer(&self, _call: Call) -> Box<dyn Answer> {
-        Box::new(Never)
+    fn answer(&self, call: Call) -> Box<dyn Answer> {
+        let is_summary = matches!(
+            call.messages.last().and_then(|message| message.content.last()),
+            Some(Block::Text { text }) if text == REQUEST
+        );
+        if self.answers_messages && !is_summary { Box::new(AtOnce) } else { Box::new(Never) }
+    }
+}
+
+struct AtOnce;
+
+impl Answer for AtOnce {
+    fn next<'a>(&'a mut self, into: &'a mut Vec<Piece>) -> Later<'a, Result<bool, EngineError>> {
+        into.extend([Piece::Text("so it is".to_owned()), Piece::End(Stop::EndTurn)]);
+        Box::pin(async { Ok(false) })
     }
 }
 
@@ -58,10 +76,10 @@ impl Gate for Shut {
     fn unattended(&self) {}
 }
 
-fn options() -> Options {
+fn options(answers_messages: bool) -> Options {
     let history = History::start(Place::Memory);
     Options {
-        engine: Arc::new(Silent),
+        engine: Arc::new(Silent { answers_messages }),
         engine_reason: String::new(),
         tools: Vec::new(),
         gate: Arc::new(Shut),
@@ -81,35 +99,53 @@ fn options() -> Options {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_quiet_turn_gives_a_sign_before_front_ends_give_up() {
+/// Plays a session with these messages, and gives the texts of its first three notices.
+async fn notices(answers_messages: bool, messages: &[String]) -> Vec<String> {
     let (input, mut to_runtime) = pipe().unwrap();
     let (from_runtime, mut output) = pipe().unwrap();
     let greeting = greet(&mut output).unwrap();
     let (endings, ending) = mpsc::channel(1);
+    let options = options(answers_messages);
     let runtime =
-        tokio::spawn(async move { serve(&greeting, options(), input, output, ending).await });
-    for line in [
-        r#"{"id":"h","kind":"hello","capabilities":["notice"]}"#,
-        r#"{"id":"1","kind":"user_message","message":"hello"}"#,
-    ] {
+        tokio::spawn(async move { serve(&greeting, options, input, output, ending).await });
+    writeln!(to_runtime, r#"{{"id":"h","kind":"hello","capabilities":["notice"]}}"#).unwrap();
+    for (number, message) in messages.iter().enumerate() {
+        let line = json!({"id": number.to_string(), "kind": "user_message", "message": message});
         writeln!(to_runtime, "{line}").unwrap();
     }
-    let read = tokio::task::spawn_blocking(move || {
+    // A blocking task of the runtime's would hold the clock.
+    let (all, read) = oneshot::channel();
+    std::thread::spawn(move || {
         let (mut input, mut lines) = (BufReader::new(from_runtime), Lines::new(1_000_000));
         let mut notices = Vec::new();
         while notices.len() < 3 {
             assert!(fill_lines(&mut input, &mut lines).unwrap() > 0, "no third notice");
             while let Some(Line::Whole(line)) = lines.next_frame() {
                 let line: Value = serde_json::from_slice(line).unwrap();
-                if line["type"] == "notice" {
-                    notices.push(line["data"]["kind"].as_str().unwrap().to_owned());
+                if line["type"] == "notice" && line["data"]["kind"] != "queued" {
+                    let (kind, text) = (&line["data"]["kind"], &line["data"]["text"]);
+                    notices.push(format!("{}: {}", kind.as_str().unwrap(), text.as_str().unwrap()));
                 }
             }
         }
-        notices
+        // More may have come by then: the clock does not wait for this thread.
+        notices.truncate(3);
+        all.send(notices).unwrap();
     });
-    assert_eq!(read.await.unwrap(), ["working", "working", "working"]);
+    let notices = read.await.unwrap();
     endings.send(Ending::Asked).await.unwrap();
     runtime.await.unwrap().unwrap();
+    notices
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quiet_turn_gives_a_sign_before_front_ends_give_up() {
+    let told = notices(false, &["hello".to_owned()]).await;
+    assert_eq!(told, ["working: waits for the model"; 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_that_takes_long_gives_a_sign_too() {
+    let told = notices(true, &["words and words. ".repeat(200), "go on".to_owned()]).await;
+    assert_eq!(told, ["working: the conversation is being summed up"; 3]);
 }

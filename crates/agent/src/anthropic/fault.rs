@@ -15,6 +15,8 @@ use crate::engine::{EngineError, Trouble};
 
 /// How much of the server's own words is told, in characters.
 const LONGEST_QUOTE: usize = 300;
+/// Words of an error which say that the conversation is more than the model can read.
+const TOO_LONG: [&str; 3] = ["prompt is too long", "input is too long", "exceed context limit"];
 
 /// Makes the errors of one server.
 pub(super) struct Faults {
@@ -67,7 +69,10 @@ impl Faults {
 
     /// The server said in the middle of an answer that it failed.
     pub(super) fn said(&self, said: &Said) -> EngineError {
-        let kind = trouble(&said.kind).unwrap_or(Trouble::Server);
+        let kind = match trouble(&said.kind).unwrap_or(Trouble::Server) {
+            Trouble::Refused if is_too_long(said) => Trouble::TooLong,
+            kind => kind,
+        };
         let (origin, words) = (&self.origin, self.words(&said.kind, &said.message));
         let next = next(kind, None, None);
         fault(kind, format!("{origin} broke off the answer{words}. {next}"))
@@ -119,6 +124,12 @@ fn trouble(kind: &str) -> Option<Trouble> {
     })
 }
 
+/// Whether an error that the API does not take a request with is about its length.
+fn is_too_long(said: &Said) -> bool {
+    let words = said.message.to_ascii_lowercase();
+    said.kind == "request_too_large" || TOO_LONG.iter().any(|part| words.contains(part))
+}
+
 /// What to do next.
 fn next(kind: Trouble, status: Option<u16>, wait: Option<Duration>) -> String {
     let text = match (kind, status) {
@@ -130,9 +141,11 @@ fn next(kind: Trouble, status: Option<u16>, wait: Option<Duration>) -> String {
         (Trouble::Refused, Some(404)) => {
             "Check the name of the model (ANTHROPIC_MODEL) and the address (ANTHROPIC_BASE_URL)"
         }
-        (Trouble::Refused, Some(413)) => {
-            "The conversation or its attachments are too large: send less, or begin a new one"
+        // What helps depends on the conversation: the turn knows.
+        (Trouble::TooLong, Some(413)) => {
+            "The conversation and its attachments are larger than a request may be"
         }
+        (Trouble::TooLong, _) => "The conversation is longer than the model can read",
         (Trouble::Refused, _) => "Change what it names; a new conversation begins without it",
         (Trouble::RateLimit, _) => {
             let wait = wait.map(|wait| format!(" {} s", wait.as_secs_f32())).unwrap_or_default();

@@ -16,6 +16,9 @@ use crate::engine::{EngineError, Piece, Stop, Usage};
 
 /// The longest input of a tool, and the longest signature of a thought.
 const LONGEST_PART: usize = 16 * 1024 * 1024;
+/// How deep the input of a tool may be nested. Many readers of JSON stop at 128 levels, and the
+/// input stands inside of others in requests and in what front ends get.
+const DEEPEST: usize = 120;
 /// How many blocks may have begun without having ended.
 const MOST_OPEN: usize = 64;
 /// The longest reason to stop that is told.
@@ -263,12 +266,34 @@ fn object(first: Option<Box<RawValue>>, input: String) -> Result<Box<RawValue>, 
     if !json.get().starts_with('{') {
         return Err("the arguments that came are not a JSON object".to_owned());
     }
+    if is_too_deep(json.get()) {
+        return Err(format!("the arguments that came are nested more than {DEEPEST} levels deep"));
+    }
     if memchr::memchr2(b'\n', b'\r', json.get().as_bytes()).is_none() {
         return Ok(json);
     }
     // A line end can only stand between tokens, where a space is the same.
     let line = json.get().replace(['\n', '\r'], " ");
     RawValue::from_string(line).map_err(|error| error.to_string())
+}
+
+/// Whether JSON is nested deeper than everybody can read.
+fn is_too_deep(json: &str) -> bool {
+    let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return true;
+        }
+    }
+    false
 }
 
 fn empty() -> Box<RawValue> {

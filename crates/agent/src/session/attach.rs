@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use callgate_wire::session::Attachment;
-use rustix::fs::OFlags;
+use rustix::fs::{FsWord, OFlags, PROC_SUPER_MAGIC, fstatfs};
 
 use crate::event::Failure;
 use crate::message::{Block, Source};
@@ -19,6 +19,9 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 const MOST_FILES: usize = 100;
 /// The pictures that a model can look at.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// How the file systems are marked by which the kernel tells of itself and of processes.
+const OF_THE_SYSTEM: [FsWord; 2] = [PROC_SUPER_MAGIC, 0x6265_6572];
 
 /// Reads each file once.
 pub(super) async fn read(files: &[Attachment], folder: &Path) -> Result<Vec<Block>, Failure> {
@@ -44,16 +47,19 @@ fn block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<Block, Stri
     let failed = |why: &str| format!("the attached file {:?} cannot be used: {why}", file.path);
     let bytes = bytes(&path, left).map_err(|why| failed(&why))?;
     let mime = file.mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let encoded = |mime: String| Source::Base64 { media_type: mime, data: STANDARD.encode(&bytes) };
+    let encoded = |mime: String| {
+        let source = Source::Base64 { media_type: mime, data: STANDARD.encode(&bytes) };
+        if bytes.is_empty() { Err(failed("it is empty")) } else { Ok(source) }
+    };
     if mime.starts_with("image/") && mime != "image/svg+xml" {
         let mime = if mime == "image/jpg" { "image/jpeg".to_owned() } else { mime };
         if !PICTURES.contains(&mime.as_str()) {
             return Err(failed("a picture has to be PNG, JPEG, GIF or WebP"));
         }
-        return Ok(Block::Image { source: encoded(mime) });
+        return Ok(Block::Image { source: encoded(mime)? });
     }
     if mime == "application/pdf" {
-        return Ok(Block::Document { source: encoded(mime), title: Some(name(&path)) });
+        return Ok(Block::Document { source: encoded(mime)?, title: Some(name(&path)) });
     }
     let text = std::str::from_utf8(&bytes)
         .map_err(|_| failed("it is neither text nor a picture nor a PDF"))?;
@@ -72,6 +78,10 @@ fn bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     if !metadata.is_file() {
         return Err("it is no file".to_owned());
+    }
+    // Such a file holds what a user does not see in it: keys in a process's environment.
+    if OF_THE_SYSTEM.contains(&fstatfs(&file).map_err(|error| error.to_string())?.f_type) {
+        return Err("it is no file of yours, but what the system tells of itself".to_owned());
     }
     let mut bytes = Vec::new();
     file.take(*left + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;

@@ -1,12 +1,13 @@
 //! Requests about conversations and questions, which wait for no turn.
 
+mod past;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use callgate_wire::session::{
     Command, Conversation, Created, Decision, Event, Listed, Loaded, PastMessage, PermissionAnswer,
 };
-use serde_json::value::to_raw_value;
 use tokio::sync::watch;
 
 use super::Shared;
@@ -104,7 +105,7 @@ pub(super) async fn run(
         Command::LoadConversation { conversation_id, limit, before } => {
             let page = history.page(&conversation_id, page(limit), before).await?;
             let past = |message: &crate::message::Message| {
-                let content = to_raw_value(&message.content).ok()?;
+                let content = past::content(&message.content)?;
                 Some(PastMessage { role: message.role.name().to_owned(), content })
             };
             let loaded = Loaded {

@@ -160,6 +160,10 @@ impl<'a> Drive<'a> {
                     self.ask(&mut later).await;
                 }
                 Do::Ask(wait) => self.again = Some(Instant::now() + wait),
+                Do::Shorten(failure) => {
+                    self.flush();
+                    self.shorten(failure, &mut later).await;
+                }
                 Do::Drop => (self.answer, self.again) = (None, None),
                 Do::Run(wanted) => self.start(wanted),
                 Do::Stop(calls) => self.stop(&calls).await,
@@ -217,7 +221,7 @@ impl<'a> Drive<'a> {
         if let Err(failure) = self.shared.may_spend(&self.name).await {
             return self.turn.abandon(failure, todo);
         }
-        if let Err(failure) = self.make_room().await {
+        if let Err(failure) = self.make_room(false).await {
             return self.turn.abandon(failure, todo);
         }
         if self.halt.borrow().is_some() {
@@ -232,6 +236,17 @@ impl<'a> Drive<'a> {
             thinking: options.thinking,
         };
         self.answer = Some(options.engine.answer(call));
+    }
+
+    /// Asks again with less, since the engine cannot read so much.
+    async fn shorten(&mut self, failure: Failure, todo: &mut Vec<Do>) {
+        match self.make_room(true).await {
+            Ok(true) => self.ask(todo).await,
+            // Whoever stops it is heard next.
+            Ok(false) if self.halt.borrow().is_some() => {}
+            Ok(false) => self.turn.abandon(failure, todo),
+            Err(failure) => self.turn.abandon(failure, todo),
+        }
     }
 
     /// All that was said, kept or not.

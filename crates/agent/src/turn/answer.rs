@@ -1,6 +1,6 @@
 //! An answer as it comes together.
 
-use crate::engine::Usage;
+use crate::engine::{Piece, Usage};
 use crate::message::Block;
 
 /// What has come of an answer so far.
@@ -74,5 +74,17 @@ impl Building {
             _ => true,
         };
         self.blocks.into_iter().filter(is_sendable).collect()
+    }
+}
+
+/// How many bytes a piece has.
+pub(super) fn size(piece: &Piece) -> usize {
+    match piece {
+        Piece::Text(text)
+        | Piece::Thinking(text)
+        | Piece::Signature(text)
+        | Piece::Redacted(text) => text.len(),
+        Piece::ToolUse { id, name, input, .. } => id.len() + name.len() + input.get().len(),
+        Piece::Usage(_) | Piece::End(_) => 0,
     }
 }

@@ -74,6 +74,7 @@ fn show(todo: &Do) -> String {
         Do::Tell(Event::Notice { kind, text }) => format!("notice {kind}: {text}"),
         Do::Tell(event) => format!("{event:?}"),
         Do::Ask(wait) => format!("ask after {wait:?}"),
+        Do::Shorten(failure) => format!("shorten or fail {}", failure.kind),
         Do::Drop => "drop".to_owned(),
         Do::Run(wanted) => format!("run {} {}", wanted.index, wanted.id),
         Do::Stop(calls) => format!("stop {calls:?}"),
@@ -216,6 +217,92 @@ fn what_will_not_pass_is_not_tried_again() {
 }
 
 #[test]
+fn what_is_too_long_is_shortened_once() {
+    check(
+        &mut turn(9),
+        vec![
+            In::Begin,
+            In::Failed(trouble(Trouble::TooLong)),
+            In::Piece(tool("a", "read")),
+            In::Piece(Piece::End(Stop::ToolUse)),
+            In::Ran(0, ran("A")),
+            In::Failed(trouble(Trouble::TooLong)),
+        ],
+        &expect![[r#"
+            ask after 0ns
+            shorten or fail too_long
+            tool_use a read
+            run 0 a
+            tool_result a false | keep user ["hello"], assistant [use a], user [a gave "A"] | ask after 0ns
+            failed too_long: TooLong. Send less, put a shorter message in place of the last one by `edit_last`, forget what was said by `clear_history`, or begin a new conversation
+        "#]],
+    );
+    // What was seen is not asked again.
+    check(
+        &mut turn(9),
+        vec![
+            In::Begin,
+            In::Piece(Piece::Thinking("hm".to_owned())),
+            In::Failed(trouble(Trouble::TooLong)),
+        ],
+        &expect![[r#"
+            ask after 0ns
+            thinking "hm"
+            failed too_long: TooLong. Send less, put a shorter message in place of the last one by `edit_last`, forget what was said by `clear_history`, or begin a new conversation
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_shortened_can_be_stopped_and_abandoned() {
+    check(
+        &mut turn(9),
+        vec![In::Begin, In::Failed(trouble(Trouble::TooLong)), In::Abandon],
+        &expect![[r"
+            ask after 0ns
+            shorten or fail too_long
+            drop | failed budget: spent
+        "]],
+    );
+    check(
+        &mut turn(9),
+        vec![In::Begin, In::Failed(trouble(Trouble::TooLong)), In::Cancel],
+        &expect![[r#"
+            ask after 0ns
+            shorten or fail too_long
+            drop | keep user ["hello"], assistant ["[The user stopped this answer.]"] | done cancelled
+        "#]],
+    );
+}
+
+#[test]
+fn what_sticks_to_a_conversation_is_told() {
+    let refused = |status| EngineError { status: Some(status), ..trouble(Trouble::Refused) };
+    for (error, is_begun, is_told) in [
+        (refused(400), true, true),
+        (refused(422), true, true),
+        (refused(400), false, false),
+        (refused(404), true, false),
+        (trouble(Trouble::Auth), true, false),
+    ] {
+        let (mut turn, mut todo) = (turn(9), Vec::new());
+        turn.begin(&mut todo);
+        if is_begun {
+            turn.piece(tool("a", "read"), &mut todo);
+            turn.piece(Piece::End(Stop::ToolUse), &mut todo);
+            turn.ran(0, ran("A"), &mut todo);
+        }
+        turn.failed(error, &mut todo);
+        let Some(Do::End(End::Failed(Failure { text, .. }))) = todo.last() else {
+            panic!("{todo:?}")
+        };
+        for word in ["may not be accepted any more", "`edit_last`", "`regenerate`", "a new conv"] {
+            assert_eq!(text.contains(word), is_told, "{text}");
+        }
+    }
+}
+
+#[test]
 fn an_answer_without_its_end_is_cut() {
     check(
         &mut turn(9),
@@ -262,10 +349,10 @@ fn abandoned_it_keeps_what_was_seen_and_no_message_without_an_answer() {
     check(
         &mut turn(9),
         vec![In::Abandon, In::Abandon],
-        &expect![[r#"
+        &expect![[r"
             drop | failed budget: spent
 
-        "#]],
+        "]],
     );
     check(
         &mut turn(9),
@@ -401,7 +488,7 @@ proptest! {
 }
 
 fn play(turn: &mut Turn, what: u8, which: u8, todo: &mut Vec<Do>) {
-    let kinds = [Trouble::Overloaded, Trouble::Cut, Trouble::Auth, Trouble::Network];
+    let kinds = [Trouble::Overloaded, Trouble::Cut, Trouble::Auth, Trouble::TooLong];
     let stops = [Stop::EndTurn, Stop::ToolUse, Stop::MaxTokens, Stop::Refusal];
     let at = usize::from(which);
     match what {

@@ -268,9 +268,9 @@ fn play(
     body: &Map<String, Value>,
     number: usize,
 ) -> io::Result<()> {
-    if let End::Http { status, kind, retry_after } = &turn.end {
+    if let End::Http { status, kind, words, retry_after } = &turn.end {
         let retry_after = retry_after.map(|seconds| seconds.to_string());
-        return send_error(out, number, *status, kind, kind, retry_after.as_deref());
+        return send_error(out, number, *status, kind, words, retry_after.as_deref());
     }
     if turn.end == End::HangUp {
         out.cut();

@@ -55,7 +55,7 @@ pub(crate) enum End {
     /// The connection ends without an answer.
     HangUp,
     /// No stream at all: an HTTP error.
-    Http { status: u16, kind: &'static str, retry_after: Option<u32> },
+    Http { status: u16, kind: &'static str, words: &'static str, retry_after: Option<u32> },
 }
 
 impl Turn {
@@ -89,32 +89,44 @@ impl Turn {
     /// 429 with `retry-after` in seconds.
     #[must_use]
     pub fn rate_limited(retry_after: u32) -> Self {
-        let kind = "rate_limit_error";
-        Self::ending(End::Http { status: 429, kind, retry_after: Some(retry_after) })
+        Self::http(429, "rate_limit_error", Some(retry_after))
     }
 
     /// 529, the service is overloaded.
     #[must_use]
     pub fn overloaded() -> Self {
-        Self::ending(End::Http { status: 529, kind: "overloaded_error", retry_after: None })
+        Self::http(529, "overloaded_error", None)
     }
 
     /// 500, something broke at the service.
     #[must_use]
     pub fn broken() -> Self {
-        Self::ending(End::Http { status: 500, kind: "api_error", retry_after: None })
+        Self::http(500, "api_error", None)
     }
 
     /// Any other HTTP error.
     #[must_use]
     pub fn refused(status: u16, kind: &'static str) -> Self {
-        Self::ending(End::Http { status, kind, retry_after: None })
+        Self::http(status, kind, None)
+    }
+
+    /// Sets the message of an HTTP error; otherwise it is the error's type.
+    #[must_use]
+    pub fn saying(mut self, message: &'static str) -> Self {
+        if let End::Http { words, .. } = &mut self.end {
+            *words = message;
+        }
+        self
     }
 
     /// No answer at all: the connection ends when the request has come.
     #[must_use]
     pub fn hang_up() -> Self {
         Self::ending(End::HangUp)
+    }
+
+    fn http(status: u16, kind: &'static str, retry_after: Option<u32>) -> Self {
+        Self::ending(End::Http { status, kind, words: kind, retry_after })
     }
 
     fn ending(end: End) -> Self {

@@ -6,7 +6,7 @@ use reqwest::header::{self, HeaderMap};
 use reqwest::{StatusCode, Url};
 
 use super::super::event::{Failure, Said};
-use super::{Faults, fault, next, trouble};
+use super::{Faults, fault, is_too_long, next, trouble};
 use crate::engine::{EngineError, Trouble};
 
 /// The longest time to wait that is taken from a server.
@@ -24,7 +24,7 @@ impl Faults {
         if status.is_redirection() {
             return self.moved(status, headers);
         }
-        let Some(kind) = kind(status.as_u16(), &said.kind) else {
+        let Some(kind) = kind(status.as_u16(), &said) else {
             return self.no_stream(headers, &said);
         };
         let (origin, code) = (&self.origin, status.as_u16());
@@ -77,7 +77,7 @@ fn said(body: &[u8]) -> Said {
 }
 
 /// The trouble; none where the status tells of none.
-fn kind(status: u16, kind: &str) -> Option<Trouble> {
+fn kind(status: u16, said: &Said) -> Option<Trouble> {
     Some(match status {
         200..=299 => return None,
         401 | 403 => Trouble::Auth,
@@ -85,8 +85,10 @@ fn kind(status: u16, kind: &str) -> Option<Trouble> {
         529 => Trouble::Overloaded,
         // The same request may work later, as after an error of the server.
         408 | 409 | 425 => Trouble::Server,
+        413 => Trouble::TooLong,
+        400 if is_too_long(said) => Trouble::TooLong,
         400..=499 => Trouble::Refused,
-        _ if trouble(kind) == Some(Trouble::Overloaded) => Trouble::Overloaded,
+        _ if trouble(&said.kind) == Some(Trouble::Overloaded) => Trouble::Overloaded,
         _ => Trouble::Server,
     })
 }

@@ -73,7 +73,7 @@ fn each_status_says_what_to_do() {
         413,
         "<html>too large</html>",
         expect![
-            "refused: https://api.test answered 413. The conversation or its attachments are too large: send less, or begin a new one (request req_1)"
+            "too_long: https://api.test answered 413. The conversation and its attachments are larger than a request may be (request req_1)"
         ],
     );
     check(
@@ -111,6 +111,47 @@ fn each_status_says_what_to_do() {
             "server: https://api.test answered 408. It is not your doing: try again in a while (request req_1)"
         ],
     );
+}
+
+#[test]
+fn what_is_too_long_is_told_from_what_is_wrong() {
+    let invalid = "invalid_request_error";
+    for (code, kind, message, expected) in [
+        (400, invalid, "prompt is too long: 210000 tokens > 200000 maximum", Trouble::TooLong),
+        (400, invalid, "Prompt is too long", Trouble::TooLong),
+        (400, invalid, "Input is too long for requested model.", Trouble::TooLong),
+        (
+            400,
+            invalid,
+            "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, \
+             decrease input length or `max_tokens` and try again",
+            Trouble::TooLong,
+        ),
+        (400, "request_too_large", "", Trouble::TooLong),
+        (413, "request_too_large", "Request exceeds the maximum size", Trouble::TooLong),
+        (400, invalid, "messages.0: image exceeds 5 MB maximum", Trouble::Refused),
+        (401, "authentication_error", "prompt is too long", Trouble::Auth),
+        (500, "api_error", "prompt is too long", Trouble::Server),
+    ] {
+        let error = status(code, &[], &api(kind, message));
+        assert_eq!((error.kind, error.status), (expected, Some(code)), "{kind}: {message}");
+    }
+    let error = status(400, &[], &api(invalid, "prompt is too long: 2 tokens > 1 maximum"));
+    assert!(
+        error.text.ends_with(
+            "prompt is too long: 2 tokens > 1 maximum. The conversation is longer than the model \
+             can read"
+        ),
+        "{error}"
+    );
+    assert!(!Trouble::TooLong.is_passing());
+    // In the middle of an answer.
+    let said = |kind: &str, message: &str| {
+        faults().said(&Said { kind: kind.to_owned(), message: message.to_owned() }).kind
+    };
+    assert_eq!(said(invalid, "prompt is too long"), Trouble::TooLong);
+    assert_eq!(said("request_too_large", ""), Trouble::TooLong);
+    assert_eq!(said("api_error", "prompt is too long"), Trouble::Server);
 }
 
 #[test]

@@ -150,6 +150,40 @@ fn arguments_that_are_no_object() {
 }
 
 #[test]
+fn arguments_that_are_nested_too_deep() {
+    let nested = |levels: usize| {
+        let inner = levels - 1;
+        format!(r#"{{"a":"[[\"{{","b":{}{}}}"#, "[".repeat(inner), "]".repeat(inner))
+    };
+    let flat = format!("{{\"a\":[{}]}}", vec!["[{}]"; 300].join(","));
+    let fault = format!("the arguments that came are nested more than {DEEPEST} levels deep");
+    for (input, is_taken) in
+        [(nested(DEEPEST), true), (flat, true), (nested(DEEPEST + 1), false), (nested(5000), false)]
+    {
+        let at_once = Block::Tool {
+            id: "t1".to_owned(),
+            name: "look".to_owned(),
+            first: Some(RawValue::from_string(input.clone()).unwrap()),
+            input: String::new(),
+        };
+        let in_pieces = Block::Tool {
+            id: "t1".to_owned(),
+            name: "look".to_owned(),
+            first: None,
+            input: input.clone(),
+        };
+        let expected = if is_taken {
+            format!("tool t1 look {input}")
+        } else {
+            format!("tool t1 look {{}} fault: {fault}")
+        };
+        for block in [at_once, in_pieces] {
+            assert_eq!(shown(&block.close().unwrap()), expected);
+        }
+    }
+}
+
+#[test]
 fn what_is_not_known_is_passed_over() {
     check(
         r#"
@@ -237,7 +271,7 @@ fn errors_in_the_stream() {
         ("permission_error", Trouble::Auth),
         ("invalid_request_error", Trouble::Refused),
         ("not_found_error", Trouble::Refused),
-        ("request_too_large", Trouble::Refused),
+        ("request_too_large", Trouble::TooLong),
         ("billing_error", Trouble::Refused),
         ("new_error", Trouble::Server),
     ] {

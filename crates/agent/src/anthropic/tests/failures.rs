@@ -105,7 +105,7 @@ async fn statuses() {
         (Turn::refused(403, "permission_error"), 403, Trouble::Auth, None),
         (Turn::refused(400, "invalid_request_error"), 400, Trouble::Refused, None),
         (Turn::refused(404, "not_found_error"), 404, Trouble::Refused, None),
-        (Turn::refused(413, "request_too_large"), 413, Trouble::Refused, None),
+        (Turn::refused(413, "request_too_large"), 413, Trouble::TooLong, None),
         (Turn::refused(502, "api_error"), 502, Trouble::Server, None),
     ];
     let fake = Messages::start(cases.iter().map(|(turn, ..)| turn.clone()));

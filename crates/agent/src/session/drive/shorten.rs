@@ -1,10 +1,12 @@
 //! Puts a summary in the place of what was said first, before the engine cannot read it all.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use callgate_wire::session::{Event, Notice};
+use tokio::time::sleep;
 
-use super::{Drive, Shared, halted};
+use super::{Drive, QUIET, Shared, halted};
 use crate::compact::{self, Cut};
 use crate::engine::{Call, Piece, Usage};
 use crate::event::Failure;
@@ -15,25 +17,15 @@ use crate::message::Message;
 const LONGEST_SUMMARY: usize = 256 * 1024;
 
 impl Drive<'_> {
-    /// Shortens the conversation if that has to be. Nothing is done when the turn is to stop
-    /// meanwhile.
-    pub(super) async fn make_room(&mut self) -> Result<(), Failure> {
+    /// Shortens the conversation if that has to be, by our own count or because the engine has
+    /// said that it `is_over` what it can read; tells whether it did. Nothing is done when the
+    /// turn is to stop meanwhile.
+    pub(super) async fn make_room(&mut self, is_over: bool) -> Result<bool, Failure> {
         let messages = self.conversation();
-        let Some(Cut { upto }) = compact::plan(&messages, self.read, self.shared.options.context)
-        else {
-            return Ok(());
-        };
-        let upto = upto.min(self.held.messages().len());
-        if upto == 0 || self.replacing {
-            return Ok(());
-        }
+        let Some(upto) = self.cut(&messages, is_over) else { return Ok(false) };
         let mut usage = Usage::default();
         let asked = compact::summary_call(&messages, upto);
-        let written = tokio::select! {
-            biased;
-            _ = halted(&mut self.halt) => return Ok(()),
-            written = summarise(self.shared, &self.name, asked, &mut usage) => written,
-        };
+        let Some(written) = self.sum_up(asked, &mut usage).await else { return Ok(false) };
         let summary = compact::summary(&written);
         let summary = summary.unwrap_or_else(|| compact::fallback(&messages, upto));
         self.beside = self.beside.plus(usage);
@@ -42,7 +34,35 @@ impl Drive<'_> {
         self.held.compact(upto, summary).await?;
         self.read = None;
         self.tell_shortened(upto);
-        Ok(())
+        Ok(true)
+    }
+
+    /// How many of the first messages are to be replaced, if any.
+    fn cut(&self, messages: &[Arc<Message>], is_over: bool) -> Option<usize> {
+        let window = self.shared.options.context;
+        // The engine knows better than we count.
+        let read = if is_over { self.read.max(Some(window)) } else { self.read };
+        let Cut { upto } = compact::plan(messages, read, window)?;
+        let upto = upto.min(self.held.messages().len());
+        (upto > 0 && (is_over || !self.replacing)).then_some(upto)
+    }
+
+    /// The engine's own summary; none when the turn is to stop meanwhile.
+    async fn sum_up(&mut self, messages: Vec<Arc<Message>>, usage: &mut Usage) -> Option<String> {
+        let output = &self.shared.output;
+        let mut writing = pin!(summarise(self.shared, &self.name, messages, usage));
+        loop {
+            tokio::select! {
+                biased;
+                _ = halted(&mut self.halt) => return None,
+                written = &mut writing => return Some(written),
+                () = sleep(QUIET), if output.takes_notices() => {
+                    let text = "the conversation is being summed up".to_owned();
+                    let notice = Notice { kind: "working".to_owned(), text };
+                    output.say(&self.id, Event::Notice(notice));
+                }
+            }
+        }
     }
 
     fn tell_shortened(&self, upto: usize) {

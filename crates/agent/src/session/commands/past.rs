@@ -1,0 +1,79 @@
+//! What a front end is shown of a message that was said before.
+
+#[cfg(test)]
+mod tests;
+
+use callgate_wire::session::MAX_LINE;
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::message::{Block, Source};
+
+/// How long the content of one message may be: a line, less what stands around it.
+const LONGEST: usize = MAX_LINE - 16 * 1024;
+
+/// The content of a message as it fits into a line: with words in place of its largest blocks if
+/// that has to be, so that a front end gets past it.
+pub(super) fn content(blocks: &[Block]) -> Option<Box<RawValue>> {
+    let whole = to_raw_value(blocks).ok()?;
+    let size = whole.get().len();
+    if size <= LONGEST {
+        return Some(whole);
+    }
+    let shown = to_raw_value(&shortened(blocks, size)).ok()?;
+    if shown.get().len() <= LONGEST {
+        return Some(shown);
+    }
+    to_raw_value(&[Block::text(words("message", size))]).ok()
+}
+
+/// Puts words in place of the largest blocks, as many as have to go.
+fn shortened(blocks: &[Block], mut size: usize) -> Vec<Block> {
+    let mut shown = blocks.to_vec();
+    let mut order: Vec<(usize, usize)> = blocks.iter().map(length).zip(0..).collect();
+    order.sort_unstable_by(|one, other| other.cmp(one));
+    for (bytes, at) in order {
+        if size <= LONGEST {
+            break;
+        }
+        shown[at] = in_place_of(&blocks[at]);
+        size = (size + length(&shown[at])).saturating_sub(bytes);
+    }
+    shown
+}
+
+fn length(block: &Block) -> usize {
+    to_raw_value(block).map_or(0, |json| json.get().len())
+}
+
+/// Tells of a block. What belongs to a call of a tool still does.
+fn in_place_of(block: &Block) -> Block {
+    match block {
+        Block::Image { source } => Block::text(words("picture", bytes(source))),
+        Block::Document { source, .. } => Block::text(words("document", bytes(source))),
+        Block::Text { text } => Block::text(words("text", text.len())),
+        Block::Thinking { thinking, .. } => Block::text(words("thought", thinking.len())),
+        Block::RedactedThinking { data } => Block::text(words("thought", data.len())),
+        Block::ToolUse { id, name, input } => {
+            let words = words("tool's input", input.get().len());
+            let input = to_raw_value(&json!({ "error": words }));
+            let input = input.unwrap_or_else(|_| RawValue::NULL.to_owned());
+            Block::ToolUse { id: id.clone(), name: name.clone(), input }
+        }
+        Block::ToolResult { tool_use_id, content, is_error } => Block::ToolResult {
+            tool_use_id: tool_use_id.clone(),
+            content: words("tool's result", content.len()),
+            is_error: *is_error,
+        },
+    }
+}
+
+fn words(what: &str, bytes: usize) -> String {
+    format!("[a {what} of {bytes} bytes is not shown here]")
+}
+
+/// How many bytes there are, without their clothes of base64.
+fn bytes(source: &Source) -> usize {
+    let Source::Base64 { data, .. } = source;
+    data.trim_end_matches('=').len() * 3 / 4
+}
