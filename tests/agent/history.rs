@@ -211,7 +211,7 @@ fn without_a_history_nothing_is_kept_but_what_tools_did() {
         assert!(!text.contains("of all"), "{} has what was said", path.display());
     }
     let log = run(setup.program(&["log", "--json"]), DEADLINE).success().stdout;
-    assert!(log.contains("\"running\"") && log.contains("\"ran\""), "{log}");
+    assert!(log.contains("\"ran\""), "{log}");
     let mut agent = setup.arg("--resume").start();
     agent.hello();
     let listed = agent.ask(&json!({"id": "l", "kind": "list_conversations"}));
@@ -239,11 +239,12 @@ fn every_run_of_a_tool_is_in_the_ledger() {
         let about = entries.filter(|entry| entry["body"]["call"] == call);
         about.map(|e| (e["kind"].as_str().unwrap().to_owned(), e["body"]["ok"].clone())).collect()
     };
-    let ran = |ok: bool| vec![("running".to_owned(), Value::Null), ("ran".to_owned(), json!(ok))];
-    assert_eq!(of("read-1"), ran(true), "{log}");
-    assert_eq!(of("read-2"), ran(true));
-    assert_eq!(of("missing"), ran(false));
-    assert_eq!(of("write"), ran(true));
+    let ran = |ok: bool| ("ran".to_owned(), json!(ok));
+    assert_eq!(of("read-1"), [ran(true)], "{log}");
+    assert_eq!(of("read-2"), [ran(true)]);
+    assert_eq!(of("missing"), [ran(false)]);
+    // What changes something is there before it runs.
+    assert_eq!(of("write"), [("running".to_owned(), Value::Null), ran(true)]);
     assert_eq!(of("refused"), [("refused".to_owned(), Value::Null)]);
     assert!(run(setup.program(&["log", "--verify"]), DEADLINE).status.success());
 }

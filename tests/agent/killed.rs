@@ -200,12 +200,7 @@ fn killed(point: Point) -> Left {
             let moment = |agent: &mut Runtime, setup: &Setup| {
                 let lock = write_lock(&setup.database().with_file_name("history.db"));
                 open_gate(&setup.work().join("gate"));
-                loop {
-                    let line = agent.next_of("job");
-                    if line["type"] == "tool_result" && line["data"]["toolName"] != "read_file" {
-                        break;
-                    }
-                }
+                wait_for(|| kinds_of(setup, "job").contains("ran"));
                 end(agent, Some(lock))
             };
             killed_in_tool(is_first, &config, moment, |ledger| {
@@ -262,6 +257,8 @@ fn killed_in_tool(
     }
     let job = json!({"command": "./job"});
     turns.push(Turn::text("I run it.").tool_with_id("job", "run_shell_command", job));
+    // The model is asked while the round is being kept; what it says then is never seen.
+    turns.push(Turn::text("Never seen."));
     let fake = fake(turns);
     let setup = setup(&fake, config);
     let mut agent = setup.start();

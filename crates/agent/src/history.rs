@@ -95,6 +95,12 @@ impl History {
         self.0.trouble()
     }
 
+    /// Whether both are the same.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// From now on the end of the thread is not waited for long: another program may hold the file
     /// for many seconds, and what nobody was told to be kept need not be.
     pub fn hurry(&self) {

@@ -21,6 +21,7 @@ mod uses;
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -98,10 +99,10 @@ pub async fn serve(
     greeting: &Greeting,
     options: Options,
     input: impl Read + Send + 'static,
-    output: impl Write + Send + 'static,
+    output: impl Write + AsFd + Send + 'static,
     mut ending: mpsc::Receiver<Ending>,
 ) -> io::Result<()> {
-    let output = Output::start(output, options.log.clone())?;
+    let output = Output::start_on(output, options.log.clone())?;
     output.said(greeting);
     let mut requests = intake::start(input)?;
     let found = commands::last(options.history.clone(), options.resume);

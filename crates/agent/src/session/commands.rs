@@ -93,7 +93,8 @@ pub(super) async fn run(
     let history = &shared.options.history;
     match command {
         Command::NewConversation { conversation_id, title } => {
-            let id = history.create(conversation_id.as_deref(), title.as_deref()).await?;
+            let id = conversation_id.unwrap_or_else(fresh);
+            let id = history.create(Some(&id), title.as_deref()).await?;
             current.set(&id);
             Ok(Event::done(&Created { conversation_id: id }))
         }

@@ -1,23 +1,25 @@
 //! Drives a turn: asks the engine, runs the tools, keeps what is to be kept.
 
+mod ahead;
 mod shorten;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_store::Draft;
 use callgate_wire::session::{Event, Notice};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::told::{done, failed, told};
-use super::{Halt, Shared, uses};
+use super::uses::{self, Used};
+use super::{Halt, Shared};
 use crate::engine::{Answer, Call, EngineError, Piece, Usage};
 use crate::event::{End, Failure};
 use crate::history::{Cost, Held, Step};
 use crate::message::Message;
-use crate::tool::Outcome;
 use crate::turn::{Bounds, Do, Ran, Turn, Wanted};
 
 /// After so long without a word a front end is told that the turn goes on; front ends give up
@@ -40,8 +42,10 @@ pub(super) struct Drive<'a> {
     answer: Option<Box<dyn Answer>>,
     /// When the engine is to be asked again.
     again: Option<Instant>,
-    uses: JoinSet<Ran>,
+    uses: JoinSet<Used>,
     running: HashMap<Id, (usize, AbortHandle)>,
+    /// What the ledger is told when the next step is kept.
+    drafts: Vec<Draft>,
     pieces: Vec<Piece>,
     events: Vec<Event>,
     /// What the last call read, by which the next one's size is guessed.
@@ -87,6 +91,7 @@ impl<'a> Drive<'a> {
             again: None,
             uses: JoinSet::new(),
             running: HashMap::new(),
+            drafts: Vec::new(),
             pieces: Vec::new(),
             events: Vec::new(),
             read: None,
@@ -103,6 +108,10 @@ impl<'a> Drive<'a> {
             while !todo.is_empty() {
                 if let Some(end) = self.work_off(&mut todo).await {
                     self.flush();
+                    if !self.drafts.is_empty() {
+                        // What could not be kept is told as the end of the turn.
+                        self.note().await.ok();
+                    }
                     self.shared.endings.note(&self.held);
                     return self.end(end);
                 }
@@ -131,7 +140,7 @@ impl<'a> Drive<'a> {
             biased;
             why = halted(&mut self.halt) => Happened::Halted(why),
             Some(ran) = self.uses.join_next_with_id(), if !self.uses.is_empty() => {
-                ended(&mut self.running, ran)
+                ended(&mut self.running, &mut self.drafts, ran)
             }
             answered = async {
                 let Some(answer) = answer else { return std::future::pending().await };
@@ -152,7 +161,8 @@ impl<'a> Drive<'a> {
     /// Does what is to be done, in its order; gives the end when there is one.
     async fn work_off(&mut self, todo: &mut Vec<Do>) -> Option<End> {
         let mut later = Vec::new();
-        for step in std::mem::take(todo) {
+        let mut steps = std::mem::take(todo).into_iter().peekable();
+        while let Some(step) = steps.next() {
             match step {
                 Do::Tell(event) => self.events.push(told(event)),
                 Do::Ask(wait) if wait.is_zero() => {
@@ -169,7 +179,13 @@ impl<'a> Drive<'a> {
                 Do::Stop(calls) => self.stop(&calls).await,
                 Do::Keep { messages, usage } => {
                     self.flush();
-                    if let Err(failure) = self.keep(messages, usage).await {
+                    let asks = |next: &Do| matches!(next, Do::Ask(wait) if wait.is_zero());
+                    let kept = if steps.next_if(asks).is_some() {
+                        self.keep_and_ask(messages, usage, &mut later).await
+                    } else {
+                        self.keep(messages, usage).await
+                    };
+                    if let Err(failure) = kept {
                         self.turn.unkept_for(failure, todo);
                         return None;
                     }
@@ -227,15 +243,19 @@ impl<'a> Drive<'a> {
         if self.halt.borrow().is_some() {
             return;
         }
+        let call = self.call(self.conversation());
+        self.answer = Some(self.shared.options.engine.answer(call));
+    }
+
+    fn call(&self, messages: Vec<Arc<Message>>) -> Call {
         let options = &self.shared.options;
-        let call = Call {
+        Call {
             system: Arc::clone(&options.system),
-            messages: self.conversation(),
+            messages,
             tools: Arc::clone(&self.shared.specs),
             max_tokens: options.max_tokens,
             thinking: options.thinking,
-        };
-        self.answer = Some(options.engine.answer(call));
+        }
     }
 
     /// Asks again with less, since the engine cannot read so much.
@@ -271,16 +291,29 @@ impl<'a> Drive<'a> {
                 handle.abort();
             }
         }
-        while self.uses.join_next().await.is_some() {}
+        while let Some(ended) = self.uses.join_next().await {
+            self.drafts.extend(ended.ok().and_then(|used| used.draft));
+        }
         self.running.clear();
     }
 
     async fn keep(&mut self, messages: Vec<Message>, usage: Usage) -> Result<(), Failure> {
         let spent = Some(self.spend(usage));
-        let step = Step { messages, spent, drafts: Vec::new(), begins_turn: self.is_new };
+        let options = &self.shared.options;
+        if !self.drafts.is_empty() && !options.ledger.is(&options.history) {
+            self.note().await?;
+        }
+        let drafts = std::mem::take(&mut self.drafts);
+        let step = Step { messages, spent, drafts, begins_turn: self.is_new };
         self.held.commit(step).await?;
         (self.is_new, self.replacing) = (false, false);
         Ok(())
+    }
+
+    /// Tells the ledger what it has not been told yet.
+    async fn note(&mut self) -> Result<(), Failure> {
+        let drafts = std::mem::take(&mut self.drafts);
+        Ok(self.shared.options.ledger.record(drafts).await?)
     }
 
     /// Adds to what the turn has cost.
@@ -301,15 +334,14 @@ impl<'a> Drive<'a> {
 /// What came of a tool, also when it ended by a mistake of its own.
 fn ended(
     running: &mut HashMap<Id, (usize, AbortHandle)>,
-    ended: Result<(Id, Ran), JoinError>,
+    drafts: &mut Vec<Draft>,
+    ended: Result<(Id, Used), JoinError>,
 ) -> Happened {
-    let (id, ran) = match ended {
-        Ok((id, ran)) => (id, ran),
-        Err(error) => {
-            let text = "the tool ended by a mistake of its own: try something else";
-            (error.id(), Ran { outcome: Outcome::failed(text), interrupt: false })
-        }
-    };
+    let (id, Used { ran, draft }) = ended.unwrap_or_else(|error| {
+        let text = "the tool ended by a mistake of its own: try something else";
+        (error.id(), Used::failed(text))
+    });
+    drafts.extend(draft);
     // Every use was noted when it began.
     let index = running.remove(&id).map_or(usize::MAX, |(index, _)| index);
     Happened::Ran(index, ran)

@@ -6,28 +6,34 @@
 //!
 //! [room]: Output::room
 
+mod fitting;
 mod ring;
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use callgate_wire::session::{Event, MAX_LINE, Ready, Replayed, Response, ToolResult, capability};
-use serde_json::value::to_raw_value;
+use callgate_wire::session::{Event, MAX_LINE, Ready, Replayed, Response, capability};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::{Notify, watch};
 
 use super::order::{Order, Refused};
 use super::{Level, Log};
+use fitting::{plain, too_long};
 use ring::Ring;
 
 /// How much may wait to be written before producers have to wait.
-pub const ROOM: usize = 256 * 1024;
+pub const ROOM: usize = 64 * 1024;
 /// How much may wait before what a tool says while it runs is left out; its result has it too.
-const TOO_MUCH: usize = 4 * ROOM;
+const TOO_MUCH: usize = 16 * ROOM;
 /// How much may wait before no further request is read.
-const FULL: usize = 16 * ROOM;
+const FULL: usize = 64 * ROOM;
+/// What a pipe that polls as writable takes without waiting.
+const SURE_TO_FIT: usize = 4096;
 /// A buffer that was larger than this once is given back.
 const KEPT_BUFFER: usize = 2 * ROOM;
 
@@ -55,6 +61,8 @@ struct State {
     closed: bool,
     /// The thread waits for something to write.
     idle: bool,
+    /// Where lines may go that need not wait for the thread.
+    short_cut: Option<File>,
 }
 
 /// Which of the kinds of messages that not everybody takes the front end does.
@@ -84,18 +92,36 @@ impl fmt::Debug for Output {
 
 impl Output {
     /// Starts the thread that writes to `sink`.
+    #[cfg(test)]
     pub(crate) fn start(mut sink: impl Write + Send + 'static, log: Log) -> io::Result<Self> {
+        Self::with(move |shared| shared.write_to(&mut sink), State::default(), log)
+    }
+
+    /// Starts the thread that writes to `sink`, which is a pipe as a rule: what surely fits into it
+    /// is written at once, since waking a thread takes longer.
+    pub(crate) fn start_on(
+        mut sink: impl Write + AsFd + Send + 'static,
+        log: Log,
+    ) -> io::Result<Self> {
+        let short_cut = Some(File::from(sink.as_fd().try_clone_to_owned()?));
+        let state = State { short_cut, ..State::default() };
+        Self::with(move |shared| shared.write_to(&mut sink), state, log)
+    }
+
+    fn with(
+        write: impl FnOnce(&Shared) + Send + 'static,
+        state: State,
+        log: Log,
+    ) -> io::Result<Self> {
         let shared = Arc::new(Shared {
-            state: Mutex::default(),
+            state: Mutex::new(state),
             filled: Condvar::new(),
             room: Notify::new(),
             gone: watch::Sender::new(false),
             log,
         });
         let output = Self(Arc::clone(&shared));
-        thread::Builder::new()
-            .name("output".to_owned())
-            .spawn(move || shared.write_to(&mut sink))?;
+        thread::Builder::new().name("output".to_owned()).spawn(move || write(&shared))?;
         Ok(output)
     }
 
@@ -159,7 +185,9 @@ impl Output {
     /// The front end knows the extensions, and takes these.
     pub(crate) fn greeted(&self, capabilities: &[String]) {
         let is_taken = |name: &&str| capabilities.iter().any(|capability| capability == name);
-        self.state().takes = Some(CHOICES.into_iter().filter(is_taken).collect());
+        let mut state = self.state();
+        state.takes = Some(CHOICES.into_iter().filter(is_taken).collect());
+        state.ring.widen();
     }
 
     pub(crate) fn is_greeted(&self) -> bool {
@@ -252,6 +280,23 @@ impl State {
         }
     }
 
+    /// Writes what there is, if that takes no waiting.
+    fn write_at_once(&mut self) -> bool {
+        let Some(file) = &mut self.short_cut else { return false };
+        if self.pending.is_empty() || self.pending.len() > SURE_TO_FIT || !is_writable(file) {
+            return false;
+        }
+        // What is wrong with it the thread will find out by itself.
+        let is_written = file.write(&self.pending).is_ok_and(|count| {
+            self.pending.drain(..count);
+            self.pending.is_empty()
+        });
+        if !is_written {
+            self.short_cut = None;
+        }
+        is_written && !self.closed
+    }
+
     fn takes(&self, kind: &str) -> bool {
         self.takes.as_ref().is_some_and(|takes| takes.contains(&kind))
     }
@@ -274,6 +319,9 @@ impl State {
 
 impl Shared {
     fn wake(&self, state: &mut State) {
+        if state.idle && state.write_at_once() {
+            return;
+        }
         if state.idle && (state.closed || !state.pending.is_empty()) {
             state.idle = false;
             self.filled.notify_one();
@@ -311,33 +359,11 @@ impl Shared {
     }
 }
 
-/// What a front end gets that knows no extensions.
-fn plain(event: Event) -> Event {
-    match event {
-        Event::Done(_) => Event::Done(None),
-        Event::Error { error, .. } => Event::Error { error, data: None },
-        Event::ToolResult(result) => Event::ToolResult(ToolResult { is_error: None, ..result }),
-        event => event,
-    }
-}
-
-/// What stands in for something that fits into no line.
-fn too_long(event: Event, size: usize) -> Event {
-    let text = format!("this has {size} bytes, and a line may have {MAX_LINE}: ask for less of it");
-    let in_place = to_raw_value(&serde_json::json!({ "error": text }));
-    match (event, in_place) {
-        (Event::ToolResult(result), Ok(in_place)) => Event::ToolResult(ToolResult {
-            result: in_place,
-            is_error: result.is_error.map(|_| true),
-            ..result
-        }),
-        (Event::ToolUse(mut call), Ok(in_place)) => {
-            call.input = in_place;
-            Event::ToolUse(call)
-        }
-        (Event::Token(_), _) => Event::Token(format!("[{text}]")),
-        _ => Event::error(text),
-    }
+/// Whether a pipe takes [`SURE_TO_FIT`] bytes now.
+fn is_writable(file: &File) -> bool {
+    let mut fds = [PollFd::new(file, PollFlags::OUT)];
+    let polled = poll(&mut fds, Some(&Timespec::default()));
+    polled == Ok(1) && fds[0].revents() == PollFlags::OUT
 }
 
 pub(crate) fn now_ms() -> u64 {

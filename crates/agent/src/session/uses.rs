@@ -20,18 +20,32 @@ use crate::turn::{Ran, Wanted};
 /// How much of a tool's arguments the ledger has, in characters.
 const LONGEST_SUMMARY: usize = 500;
 
+/// What came of a use, and what the ledger is to be told of it when its result is kept.
+pub(super) struct Used {
+    pub(super) ran: Ran,
+    pub(super) draft: Option<Draft>,
+}
+
+impl Used {
+    /// Nothing ran.
+    pub(super) fn failed(text: impl Into<String>) -> Self {
+        let ran = Ran { outcome: Outcome::failed(text), interrupt: false };
+        Self { ran, draft: None }
+    }
+}
+
 /// Sees whether the tool may run, and runs it.
 pub(super) async fn run(
     shared: Arc<Shared>,
     request: Arc<str>,
     conversation: Arc<str>,
     wanted: Wanted,
-) -> Ran {
+) -> Used {
     let Some(tool) = shared.tools.get(wanted.name.as_str()).map(Arc::clone) else {
         let mut names: Vec<_> = shared.tools.keys().copied().collect();
         names.sort_unstable();
         let text = format!("there is no tool {:?}: use one of {}", wanted.name, names.join(", "));
-        return Ran { outcome: Outcome::failed(text), interrupt: false };
+        return Used::failed(text);
     };
     let question = Question {
         tool_id: wanted.id.clone(),
@@ -53,13 +67,11 @@ pub(super) async fn run(
             let input = input.unwrap_or_else(|| wanted.input.clone());
             entry.input = input.clone();
             let progress = progress(&shared, &request, &wanted);
-            let outcome = entry.run(tool.as_ref(), Use { input, progress }, &because).await;
-            Ran { outcome, interrupt: false }
+            entry.run(tool.as_ref(), Use { input, progress }, &because).await
         }
         Permit::Denied { because, interrupt } => {
-            let noted = entry.note("refused", json!({ "because": shown(&because) })).await;
-            let outcome = Outcome::failed(noted.err().unwrap_or(because));
-            Ran { outcome, interrupt }
+            let draft = Some(entry.draft("refused", json!({ "because": shown(&because) })));
+            Used { ran: Ran { outcome: Outcome::failed(because), interrupt }, draft }
         }
     }
 }
@@ -119,21 +131,24 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Runs the tool between two entries. What cannot be recorded is not run.
-    async fn run(&self, tool: &dyn Tool, use_: Use, because: &str) -> Outcome {
-        let started = Instant::now();
-        if let Err(why) = self.note("running", json!({ "because": shown(because) })).await {
-            return Outcome::failed(why);
+    /// Runs the tool. One that changes something is in the ledger before it runs: what cannot be
+    /// recorded is not run. What came of it is recorded with its result.
+    async fn run(&self, tool: &dyn Tool, use_: Use, because: &str) -> Used {
+        let because = shown(because);
+        if !tool.spec().is_read_only {
+            let draft = self.draft("running", json!({ "because": because }));
+            if let Err(error) = self.shared.options.ledger.record(vec![draft]).await {
+                return Used::failed(format!("it cannot be recorded in the ledger: {error}"));
+            }
         }
+        let started = Instant::now();
         let outcome = tool.run(use_).await;
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        match self.note("ran", json!({ "ok": !outcome.is_error, "ms": ms })).await {
-            Ok(()) => outcome,
-            Err(why) => Outcome::failed(format!("it ran, but {why}")),
-        }
+        let came = json!({ "ok": !outcome.is_error, "ms": ms, "because": because });
+        Used { draft: Some(self.draft("ran", came)), ran: Ran { outcome, interrupt: false } }
     }
 
-    async fn note(&self, kind: &str, more: Value) -> Result<(), String> {
+    fn draft(&self, kind: &str, more: Value) -> Draft {
         let mut body = json!({
             "tool": self.wanted.name,
             "session": self.conversation,
@@ -145,14 +160,12 @@ impl Entry<'_> {
         if let (Some(body), Value::Object(more)) = (body.as_object_mut(), more) {
             body.extend(more);
         }
-        let draft = Draft {
+        Draft {
             at_ms: i64::try_from(now_ms()).unwrap_or(i64::MAX),
             kind: kind.to_owned(),
             question: None,
             body: body.to_string(),
-        };
-        let noted = self.shared.options.ledger.record(vec![draft]).await;
-        noted.map_err(|error| format!("it cannot be recorded in the ledger: {error}"))
+        }
     }
 }
 

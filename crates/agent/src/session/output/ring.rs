@@ -2,25 +2,40 @@
 
 use std::collections::VecDeque;
 
-/// How many bytes of lines are kept.
+/// How many bytes of lines are kept for a front end that can ask for them.
 const KEPT: usize = 1024 * 1024;
+/// How many before it has said that it can.
+const KEPT_AT_FIRST: usize = 64 * 1024;
 
 /// The last lines, each with its number. One line that is larger than all that is kept is not.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Ring {
+    most: usize,
     bytes: VecDeque<u8>,
     lengths: VecDeque<usize>,
     /// The number of the next line.
     next: u64,
 }
 
+impl Default for Ring {
+    fn default() -> Self {
+        let (bytes, lengths) = (VecDeque::new(), VecDeque::new());
+        Self { most: KEPT_AT_FIRST, bytes, lengths, next: 1 }
+    }
+}
+
 impl Ring {
+    /// From now on as much is kept as can be.
+    pub(super) fn widen(&mut self) {
+        self.most = KEPT;
+    }
+
     /// Keeps a line, newline included.
     pub(super) fn push(&mut self, seq: u64, line: &[u8]) {
         self.next = seq + 1;
         self.bytes.extend(line);
         self.lengths.push_back(line.len());
-        while self.bytes.len() > KEPT {
+        while self.bytes.len() > self.most {
             let Some(length) = self.lengths.pop_front() else { break };
             self.bytes.drain(..length);
         }

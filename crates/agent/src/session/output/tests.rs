@@ -3,6 +3,8 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
+use callgate_wire::session::ToolResult;
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::*;
@@ -177,6 +179,39 @@ async fn who_reads_nothing_is_asked_nothing_more_at_some_point() {
 }
 
 #[tokio::test]
+async fn by_the_short_cut_and_by_the_thread_lines_keep_their_order() {
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let output = Output::start_on(writer, quiet()).unwrap();
+    output.begin("1").unwrap();
+    let reading = std::thread::spawn(move || {
+        let mut all = String::new();
+        std::io::Read::read_to_string(&mut reader, &mut all).unwrap();
+        all
+    });
+    // Small ones go at once, large ones and those behind them by the thread.
+    for number in 0..500 {
+        let size = if number % 7 == 0 { 9000 } else { 10 };
+        output.room().await;
+        output.say("1", token(&format!("{number}:{}", "x".repeat(size))));
+    }
+    closed(&output).await;
+    drop(output);
+    let all = reading.join().unwrap();
+    let numbers: Vec<usize> = all
+        .lines()
+        .filter_map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["token"]
+                .as_str()?
+                .split(':')
+                .next()?
+                .parse()
+                .ok()
+        })
+        .collect();
+    assert!(numbers.into_iter().eq(0..500));
+}
+
+#[tokio::test]
 async fn a_sink_that_breaks_is_told_and_nobody_waits_for_it() {
     let (go, wait): (SyncSender<()>, _) = sync_channel(1);
     let output = Output::start(Slow(wait), quiet()).unwrap();
@@ -211,10 +246,14 @@ async fn what_was_said_can_be_said_again_with_its_numbers() {
 async fn only_so_much_is_kept_for_saying_it_again() {
     let output = Output::start(Memory::default(), quiet()).unwrap();
     output.begin("1").unwrap();
-    for _ in 0..3000 {
-        output.say("1", token(&"x".repeat(1000)));
-    }
+    let talk = || (0..3000).for_each(|_| output.say("1", token(&"x".repeat(1000))));
+    talk();
+    // Who cannot ask for it needs no more than a beginning.
     let oldest = output.replay(1).unwrap_err();
-    assert!((1900..2200).contains(&oldest), "{oldest}");
+    assert!((2920..2960).contains(&oldest), "{oldest}");
+    output.greeted(&[]);
+    talk();
+    let oldest = output.replay(1).unwrap_err();
+    assert!((4900..5200).contains(&oldest), "{oldest}");
     assert!(output.replay(oldest).is_ok());
 }

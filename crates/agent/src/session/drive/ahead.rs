@@ -1,0 +1,62 @@
+//! The next answer is asked for while the round before it is being kept.
+
+use std::sync::Arc;
+
+use super::Drive;
+use crate::compact;
+use crate::engine::Usage;
+use crate::event::Failure;
+use crate::message::Message;
+use crate::turn::Do;
+
+impl Drive<'_> {
+    /// Keeps a round and asks the engine meanwhile. An answer to what could not be kept is given
+    /// up, and nothing of it was told.
+    pub(super) async fn keep_and_ask(
+        &mut self,
+        messages: Vec<Message>,
+        usage: Usage,
+        todo: &mut Vec<Do>,
+    ) -> Result<(), Failure> {
+        let mut all = self.held.messages().to_vec();
+        all.extend(messages.iter().cloned().map(Arc::new));
+        if self.has_to_wait(&all) {
+            self.keep(messages, usage).await?;
+            self.ask(todo).await;
+            return Ok(());
+        }
+        if let Err(failure) = self.shared.may_spend(&self.name).await {
+            self.keep(messages, usage).await?;
+            self.turn.abandon(failure, todo);
+            return Ok(());
+        }
+        let mut answer = self.shared.options.engine.answer(self.call(all));
+        let mut pieces = std::mem::take(&mut self.pieces);
+        let mut answered = None;
+        {
+            let (keep, next) = (self.keep(messages, usage), answer.next(&mut pieces));
+            tokio::pin!(keep, next);
+            loop {
+                tokio::select! {
+                    biased;
+                    kept = &mut keep => break kept?,
+                    next = &mut next, if answered.is_none() => answered = Some(next),
+                }
+            }
+        }
+        (self.pieces, self.answer) = (pieces, Some(answer));
+        if let Some(answered) = answered {
+            self.answered(answered, todo);
+        }
+        Ok(())
+    }
+
+    /// Whether something has to be done before the engine is asked: what was spent has to be
+    /// counted, or the conversation to be shortened, or nobody wants an answer any more.
+    fn has_to_wait(&self, all: &[Arc<Message>]) -> bool {
+        let options = &self.shared.options;
+        options.budget.is_limited()
+            || compact::plan(all, self.read, options.context).is_some()
+            || self.halt.borrow().is_some()
+    }
+}
