@@ -3,10 +3,11 @@
 mod read;
 mod spend;
 
-use rusqlite::{Connection, OptionalExtension, Params, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use crate::error::StoreError;
 use crate::ledger::{self, check_drafts, number};
+use crate::transaction::Transaction;
 use crate::{Draft, Store};
 
 pub use read::Conversation;

@@ -2,12 +2,13 @@
 
 use std::io;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::chain::{Content, Head, link};
 use crate::error::StoreError;
 use crate::kept::{check_kept, write_kept};
 use crate::open::file_at;
+use crate::transaction::Transaction;
 use crate::{Draft, Entry, Store};
 
 impl Store {
@@ -62,7 +63,7 @@ impl Store {
     /// A transaction in which nobody else writes.
     pub(crate) fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
         let failed = self.failed("write to");
-        self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)
+        Transaction::begin(&mut self.connection).map_err(failed)
     }
 }
 

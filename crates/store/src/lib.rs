@@ -35,6 +35,7 @@ mod open;
 mod prune;
 mod read;
 mod schema;
+mod transaction;
 mod verify;
 
 use std::path::{Path, PathBuf};

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::io::Errno;
@@ -22,6 +23,8 @@ use crate::schema::{self, Layout, STEPS};
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How many bytes are read and written at a time.
 const PAGE: u64 = 4096;
+/// How many statements are kept parsed: all that a connection uses again and again.
+const PARSED: usize = 32;
 
 /// Few pages are kept in memory, since what is written is seldom read again. Text that is removed
 /// is overwritten. Names in the file's own schema are not trusted.
@@ -64,7 +67,7 @@ impl Store {
         // This one has to come before anything is written, and later changes nothing.
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
         use_wal(&connection, &path)?;
-        connection.execute_batch(HABITS).map_err(failed)?;
+        take_habits(&connection).map_err(failed)?;
         connection.execute_batch(WRITERS_HABITS).map_err(failed)?;
         schema::migrate(&mut connection, &path, steps)?;
         let file = Some(file_at(&path)?);
@@ -76,7 +79,7 @@ impl Store {
         let path = PathBuf::from(":memory:");
         let failed = |error| StoreError::sqlite(&path, "open", error);
         let mut connection = Connection::open_in_memory().map_err(failed)?;
-        connection.execute_batch(HABITS).map_err(failed)?;
+        take_habits(&connection).map_err(failed)?;
         schema::migrate(&mut connection, &path, STEPS)?;
         Ok(Self { connection, path, file: None })
     }
@@ -127,9 +130,18 @@ fn read_only(path: &Path, alone: bool) -> rusqlite::Result<(Connection, Layout)>
         Connection::open_with_flags(path, flags)?
     };
     connection.busy_timeout(PATIENCE)?;
-    connection.execute_batch(HABITS)?;
+    take_habits(&connection)?;
     let layout = schema::layout(&connection)?;
     Ok((connection, layout))
+}
+
+fn take_habits(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(HABITS)?;
+    // Otherwise many a statement is parsed again for each new value that is given to it, to find a
+    // better plan; ours are the same for all values.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.set_prepared_statement_cache_capacity(PARSED);
+    Ok(())
 }
 
 fn is_unopenable(error: &rusqlite::Error) -> bool {

@@ -2,10 +2,11 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OptionalExtension, Row, Statement, Transaction};
+use rusqlite::{Connection, OptionalExtension, Row, Statement};
 
 use crate::chain::{Anchor, Hash};
 use crate::error::StoreError;
+use crate::transaction::Transaction;
 use crate::verify::{Verified, walk};
 use crate::{Draft, Entry, Store, kind, ledger};
 

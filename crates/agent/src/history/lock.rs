@@ -1,14 +1,15 @@
 //! One at a time: who works on a conversation, in this process or another.
 
-use std::collections::HashSet;
-use std::fs::{self, DirBuilder};
+use std::collections::{HashSet, VecDeque};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use callgate_link::file::Lock;
 use callgate_store::Hash;
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
@@ -16,27 +17,43 @@ use super::error::HistoryError;
 
 /// The folder of the locks, beside the file.
 const FOLDER: &str = "locks";
+/// How many files are kept open while nobody works on their conversations.
+const MOST_SPARE: usize = 8;
 
 /// The locks of all conversations.
 pub(super) enum Locks {
     /// A file for each, so that other processes see them.
-    Folder(PathBuf),
+    Folder(PathBuf, Spare),
     /// For conversations that no other process can see.
     Memory(Taken),
 }
 
 type Taken = Arc<Mutex<HashSet<String>>>;
+/// The files of the conversations that were worked on last, open and not locked; the last one
+/// comes last.
+type Spare = Arc<Mutex<VecDeque<LockFile>>>;
 
 /// Says that somebody works on a conversation, until it is dropped or its process dies.
 #[derive(Debug)]
 pub(super) enum Token {
-    File { _lock: Lock },
+    File { file: Option<LockFile>, spare: Spare },
     Memory { taken: Taken, conversation: String },
+}
+
+/// A file that stands for a conversation. It is made for this and never removed.
+#[derive(Debug)]
+pub(super) struct LockFile {
+    conversation: String,
+    path: PathBuf,
+    file: File,
+    /// Which file it is.
+    identity: (u64, u64),
 }
 
 impl Locks {
     pub(super) fn beside(file: &Path) -> Self {
-        Self::Folder(file.parent().unwrap_or(Path::new("")).join(FOLDER))
+        let folder = file.parent().unwrap_or(Path::new("")).join(FOLDER);
+        Self::Folder(folder, Spare::default())
     }
 
     pub(super) fn in_memory() -> Self {
@@ -46,13 +63,12 @@ impl Locks {
     /// Takes the lock of a conversation; nothing when somebody else has it.
     pub(super) fn take(&self, conversation: &str) -> Result<Option<Token>, HistoryError> {
         match self {
-            Self::Folder(folder) => {
-                let path = folder.join(name(conversation));
-                let failed =
-                    |source| HistoryError::Lock { path: path.clone(), source: Arc::new(source) };
-                make(folder).map_err(failed)?;
-                let lock = Lock::take(&path).map_err(failed)?;
-                Ok(lock.map(|lock| Token::File { _lock: lock }))
+            Self::Folder(folder, spare) => {
+                let taken = take_file(folder, spare, conversation).map_err(|source| {
+                    let path = folder.join(name(conversation));
+                    HistoryError::Lock { path, source: Arc::new(source) }
+                })?;
+                Ok(taken.map(|file| Token::File { file: Some(file), spare: Arc::clone(spare) }))
             }
             Self::Memory(taken) => {
                 let conversation = conversation.to_owned();
@@ -65,14 +81,86 @@ impl Locks {
 
 impl Drop for Token {
     fn drop(&mut self) {
-        if let Self::Memory { taken, conversation } = self {
-            all(taken).remove(conversation);
+        match self {
+            Self::File { file, spare } => {
+                // A file that is closed is not locked any more either.
+                if let Some(file) = file.take().filter(LockFile::unlock) {
+                    put_back(spare, file);
+                }
+            }
+            Self::Memory { taken, conversation } => {
+                all(taken).remove(conversation);
+            }
         }
     }
 }
 
-fn all(taken: &Taken) -> std::sync::MutexGuard<'_, HashSet<String>> {
-    taken.lock().unwrap_or_else(PoisonError::into_inner)
+impl LockFile {
+    /// Opens the file, and makes it and its folder if they are not there.
+    fn open(folder: &Path, conversation: &str) -> io::Result<Self> {
+        make(folder)?;
+        let path = folder.join(name(conversation));
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        // What stands at this name may be somebody's link to another file.
+        let file = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(&path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() || metadata.uid() != geteuid().as_raw() {
+            return Err(refused("it is not a file of ours"));
+        }
+        let conversation = conversation.to_owned();
+        Ok(Self { conversation, path, file, identity: identity(&metadata) })
+    }
+
+    /// Locks it; `false` when somebody else has.
+    fn lock(&self) -> io::Result<bool> {
+        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(true),
+            Err(Errno::WOULDBLOCK) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn unlock(&self) -> bool {
+        flock(&self.file, FlockOperation::Unlock).is_ok()
+    }
+
+    /// Whether it is still the file that others find. One that a hand has removed locks nobody
+    /// out.
+    fn is_in_place(&self) -> bool {
+        fs::symlink_metadata(&self.path).is_ok_and(|found| identity(&found) == self.identity)
+    }
+}
+
+fn take_file(folder: &Path, spare: &Spare, conversation: &str) -> io::Result<Option<LockFile>> {
+    let kept = {
+        let mut spare = all(spare);
+        let at = spare.iter().position(|file| file.conversation == conversation);
+        at.and_then(|at| spare.remove(at))
+    };
+    let file = match kept.filter(LockFile::is_in_place) {
+        Some(file) => file,
+        None => LockFile::open(folder, conversation)?,
+    };
+    if file.lock()? {
+        return Ok(Some(file));
+    }
+    put_back(spare, file);
+    Ok(None)
+}
+
+/// Keeps a file for the next time, in place of the one that was not used for longest.
+fn put_back(spare: &Spare, file: LockFile) {
+    let mut spare = all(spare);
+    spare.retain(|other| other.conversation != file.conversation);
+    if spare.len() >= MOST_SPARE {
+        spare.pop_front();
+    }
+    spare.push_back(file);
+}
+
+fn all<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An id may have any characters and be longer than a file's name.
@@ -91,5 +179,16 @@ fn make(folder: &Path) -> io::Result<()> {
     if metadata.is_dir() && metadata.uid() == geteuid().as_raw() {
         return Ok(());
     }
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not in a folder of ours"))
+    Err(refused("it is not in a folder of ours"))
 }
+
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
+fn refused(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, why)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! Reading conversations: which there are, and what was said in them.
 
-use rusqlite::{OptionalExtension, Params, Row, Statement, params};
+use rusqlite::{CachedStatement, OptionalExtension, Params, Row, params};
 
 use super::one;
 use crate::Store;
@@ -59,8 +59,8 @@ impl Store {
         let query = "SELECT id FROM conversations WHERE used_ms IS NOT NULL
                      ORDER BY used_ms DESC, key DESC LIMIT 1";
         self.connection
-            .query_row(query, [], |row| row.get(0))
-            .optional()
+            .prepare_cached(query)
+            .and_then(|mut query| query.query_row([], |row| row.get(0)).optional())
             .map_err(self.failed("read"))
     }
 
@@ -110,7 +110,7 @@ impl Store {
         values: impl Params,
         mut each: impl FnMut(u64, Option<&str>) -> bool,
     ) -> Result<(), StoreError> {
-        let read = |mut query: Statement<'_>| {
+        let read = |mut query: CachedStatement<'_>| {
             let mut rows = query.query(values)?;
             while let Some(row) = rows.next()? {
                 let body = row.get_ref(1)?.as_str_or_null().ok().flatten();
@@ -120,7 +120,7 @@ impl Store {
             }
             Ok(())
         };
-        self.connection.prepare(query).and_then(read).map_err(self.failed("read"))
+        self.connection.prepare_cached(query).and_then(read).map_err(self.failed("read"))
     }
 
     fn conversations_of(

@@ -1,10 +1,11 @@
 //! What conversations cost.
 
-use rusqlite::{Connection, Params, Row, Transaction, params};
+use rusqlite::{Connection, Params, Row, params};
 
 use crate::Store;
 use crate::error::StoreError;
 use crate::ledger::number;
+use crate::transaction::Transaction;
 
 /// What one answer cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
