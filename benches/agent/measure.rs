@@ -76,6 +76,7 @@ struct Bench<'a> {
 #[derive(Default)]
 struct Fresh {
     first_token: Pair,
+    tool_round: Pair,
     rate: Pair,
     cpu: Pair,
     memory: Pair,
@@ -92,9 +93,12 @@ pub(crate) fn run(plan: &Plan, workshop: &Workshop, watchdog: &Watchdog) -> Vec<
     let peaks = warm.each_ref().map(|runtime| memory(runtime.pid(), "VmHWM:"));
     vec![
         Row::new("start to ready", "ms", &starts).node(START),
-        Row::new("first token, at first", "ms", &fresh.first_token).claude_has(&claude.first_token),
-        Row::new("first token, later", "ms", &first_token).node(FIRST_TOKEN),
-        Row::new("tool round, later", "ms", &tool_round).node(TOOL_ROUND),
+        Row::new("first token, at first", "ms", &fresh.first_token)
+            .node(FIRST_TOKEN)
+            .claude_has(&claude.first_token),
+        Row::new("first token, later", "ms", &first_token),
+        Row::new("tool round, at first", "ms", &fresh.tool_round).node(TOOL_ROUND),
+        Row::new("tool round, later", "ms", &tool_round),
         Row::rate("20,000 tokens, at first", "tokens/s", &fresh.rate)
             .node(RATE)
             .claude_has(&claude.rate)
@@ -144,15 +148,18 @@ impl Bench<'_> {
         (beside_node, beside_claude)
     }
 
-    /// One process: a short answer, then a long one.
-    fn live(&mut self, which: usize) -> [f64; 4] {
+    /// One process: a short answer, one with a tool, then a long one.
+    fn live(&mut self, which: usize) -> [f64; 5] {
         let mut runtime = self.workshop.start(which, self.watchdog);
         if which != CLAUDE {
             runtime.wait_until_ready();
         }
         let first_token = self.first_token(which, &mut runtime);
+        // Claude Code has other tools.
+        let tool_round =
+            if which == CLAUDE { f64::NAN } else { self.tool_round(which, &mut runtime) };
         let (rate, cpu) = self.stream(which, &mut runtime);
-        [first_token, rate, cpu, memory(runtime.pid(), "VmHWM:")]
+        [first_token, tool_round, rate, cpu, memory(runtime.pid(), "VmHWM:")]
     }
 
     /// The time to the first token, without what the service took.
@@ -232,8 +239,9 @@ impl Bench<'_> {
 }
 
 impl Fresh {
-    fn push(&mut self, ours: [f64; 4], theirs: [f64; 4]) {
-        let all = [&mut self.first_token, &mut self.rate, &mut self.cpu, &mut self.memory];
+    fn push(&mut self, ours: [f64; 5], theirs: [f64; 5]) {
+        let Self { first_token, tool_round, rate, cpu, memory } = self;
+        let all = [first_token, tool_round, rate, cpu, memory];
         for (at, series) in all.into_iter().enumerate() {
             series.push([ours[at], theirs[at]]);
         }
