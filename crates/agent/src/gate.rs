@@ -8,6 +8,9 @@ use crate::Later;
 
 /// Decides whether tools may run.
 pub trait Gate: Send + Sync {
+    /// Makes ready what the first question would have to wait for. It may block.
+    fn warm(&self) {}
+
     /// Decides by the rules or asks a person. Dropping the future withdraws the question.
     fn may(&self, question: Question) -> Later<'_, Permit>;
 

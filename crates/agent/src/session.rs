@@ -107,8 +107,11 @@ pub async fn serve(
     let mut requests = intake::start(input)?;
     let found = commands::last(options.history.clone(), options.resume);
     tokio::pin!(found);
-    let engine = Arc::clone(&options.engine);
-    tokio::task::spawn_blocking(move || engine.warm());
+    let (engine, gate) = (Arc::clone(&options.engine), Arc::clone(&options.gate));
+    tokio::task::spawn_blocking(move || {
+        gate.warm();
+        engine.warm();
+    });
     let mut session = Session::new(options, output.clone());
     let (mut is_open, mut ending_is_open) = (true, true);
     loop {

@@ -11,7 +11,24 @@ use crate::open::file_at;
 use crate::transaction::Transaction;
 use crate::{Draft, Entry, Store};
 
+const INSERT: &str =
+    "INSERT INTO entries (seq, at_ms, kind, question, body, hash) VALUES (?, ?, ?, ?, ?, ?)";
+const MARK: &str = "INSERT OR REPLACE INTO head (id, seq, hash) VALUES (1, ?, ?)";
+const MARKED: &str = "SELECT seq, hash FROM head";
+const PRESENT: &str = "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1";
+
+/// What is parsed before the first entry has to wait for it.
+const STATEMENTS: [&str; 4] = [INSERT, MARK, MARKED, PRESENT];
+
 impl Store {
+    /// Has the statements parsed that the next entry needs.
+    pub fn warm(&self) {
+        for statement in STATEMENTS {
+            // What is wrong with it is told by whoever needs it.
+            self.connection.prepare_cached(statement).ok();
+        }
+    }
+
     /// Writes `drafts` at the end of the ledger, in this order, all or none. When it returns they
     /// are committed: no death of this process takes them away.
     pub fn append(&mut self, drafts: &[Draft]) -> Result<Vec<Entry>, StoreError> {
@@ -82,9 +99,7 @@ pub(crate) fn write(
         return Ok(Vec::new());
     }
     let mut head = last_written(transaction)?;
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO entries (seq, at_ms, kind, question, body, hash) VALUES (?, ?, ?, ?, ?, ?)",
-    )?;
+    let mut insert = transaction.prepare_cached(INSERT)?;
     let mut entries = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let entry = chained(&head, draft.clone());
@@ -94,7 +109,7 @@ pub(crate) fn write(
         entries.push(entry);
     }
     transaction
-        .prepare_cached("INSERT OR REPLACE INTO head (id, seq, hash) VALUES (1, ?, ?)")?
+        .prepare_cached(MARK)?
         .execute(params![number(head.seq)?, head.hash])?;
     Ok(entries)
 }
@@ -122,12 +137,12 @@ pub(crate) fn last_written(connection: &Connection) -> rusqlite::Result<Head> {
 
 /// The end of the ledger as the mark beside it has it.
 pub(crate) fn marked(connection: &Connection) -> rusqlite::Result<Option<Head>> {
-    head(connection, "SELECT seq, hash FROM head")
+    head(connection, MARKED)
 }
 
 /// The last entry that is there.
 pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Option<Head>> {
-    head(connection, "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1")
+    head(connection, PRESENT)
 }
 
 fn head(connection: &Connection, query: &str) -> rusqlite::Result<Option<Head>> {

@@ -219,6 +219,7 @@ fn open<'a>(
     }
     match Shelf::open(place) {
         Ok(open) => {
+            open.ledger.as_ref().unwrap_or(&open.store).warm();
             tell(trouble, None);
             Ok(shelf.insert(open))
         }
