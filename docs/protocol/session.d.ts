@@ -253,7 +253,7 @@ export interface PermissionResolvedResponse extends Reply<'permission_resolved'>
 
 export interface NoticeResponse extends Reply<'notice'> {
   data: {
-    kind: Word<'compacted' | 'retry' | 'queued' | 'interrupted'>;
+    kind: Word<'working' | 'compacted' | 'retry' | 'queued' | 'interrupted'>;
     text: string;
   };
 }

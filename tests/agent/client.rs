@@ -76,7 +76,10 @@ async fn a_front_end_talks_answers_questions_and_cancels() {
 
 #[tokio::test]
 async fn a_runtime_that_is_killed_fails_what_is_open_and_is_started_again() {
-    let fake = Messages::start([Turn::text("Half an answer").pieces(5).stall_after(6), Turn::text("Back.")]);
+    let fake = Messages::start([
+        Turn::text("Half an answer").pieces(5).stall_after(6),
+        Turn::text("Back."),
+    ]);
     let setup = Setup::on(&fake);
     let client = Client::start(settings(&setup)).unwrap();
     let mut watch = client.watch(Since::Oldest);

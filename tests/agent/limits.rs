@@ -267,7 +267,9 @@ fn allowed(agent: &mut Runtime, conversation: &str) -> Value {
 
 /// An answer of the fake takes 15 tokens, which cost 0.000105 dollars with this model.
 fn limited(fake: &Messages, setting: &str) -> Setup {
-    Setup::on(fake).env("ANTHROPIC_MODEL", "claude-sonnet-4-5").config(&format!("[agent]\n{setting}\n"))
+    Setup::on(fake)
+        .env("ANTHROPIC_MODEL", "claude-sonnet-4-5")
+        .config(&format!("[agent]\n{setting}\n"))
 }
 
 #[test]

@@ -108,9 +108,7 @@ pub(crate) fn write(
         head = Head { seq: *seq, hash: *hash };
         entries.push(entry);
     }
-    transaction
-        .prepare_cached(MARK)?
-        .execute(params![number(head.seq)?, head.hash])?;
+    transaction.prepare_cached(MARK)?.execute(params![number(head.seq)?, head.hash])?;
     Ok(entries)
 }
 
