@@ -40,6 +40,9 @@ tool that changes something, runs a program or leaves the working folder may be 
 the result says so, do not try to get around it; say what you wanted to do and why, and go on \
 with what is possible. Never claim that something was done or seen that the tools did not show. \
 Answer briefly and plainly, in the user's language.";
+/// The end of the help.
+const TRY: &str = r#"Try:
+  echo '{"id":"1","kind":"user_message","message":"list files"}' | callgate agent"#;
 /// No file with a prompt is longer.
 const LONGEST_PROMPT: u64 = 1024 * 1024;
 
@@ -49,10 +52,9 @@ const LONGEST_PROMPT: u64 = 1024 * 1024;
 /// docs/protocol/session.md describes; meant to be started by a desktop shell, a web page's host
 /// or a script. Without any settings the built-in offline engine answers; with
 /// `ANTHROPIC_API_KEY` a model does. Tools work in the current folder; what changes something is
-/// asked first. Try:
-///
-///     echo '{"id":"1","kind":"user_message","message":"list files"}' | callgate agent
+/// asked first.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = TRY)]
 pub(crate) struct Args {
     #[command(flatten)]
     flags: AgentFlags,

@@ -2,7 +2,7 @@
 //!
 //! One task reads requests and decides what becomes of them; each conversation has a lane in
 //! which its turns run one after the other, each as a task of its own. All that is said passes
-//! through [`Output`], which keeps the order.
+//! through `Output`, which keeps the order.
 
 mod attach;
 mod commands;
