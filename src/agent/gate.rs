@@ -39,7 +39,7 @@ use super::settings::AgentSettings;
 use crate::config::Config;
 use always::Always;
 use asking::{Answered, Asking};
-use board::{At, Board, Posted, Way};
+use board::{At, Board, Found, Posted, Way};
 use inside::Inside;
 use link::Link;
 use rules::{Ask, Ruled, Rules};
@@ -231,7 +231,11 @@ impl Gatekeeper {
     async fn press(&self, answer: Answer) -> Result<String, String> {
         const NONE: &str = "there is no such question: answer one that you were shown";
         let id = RequestId::parse(&answer.question).map_err(|_| NONE.to_owned())?;
-        let way = self.board.way(&id).ok_or(NONE)?;
+        let way = match self.board.find(&id).ok_or(NONE)? {
+            Found::At(way) => way,
+            // The desk may not have noticed yet, and would take the answer.
+            Found::Withdrawn => return Err("Too late. It was withdrawn.".to_owned()),
+        };
         let deed = deed(answer.decision, way.has_offer);
         let (counted, text) = match way.at {
             At::Inside(inside) => {

@@ -63,7 +63,7 @@ struct Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.board.close(&self.id, "timeout", WITHDRAWN);
+        self.board.withdraw(&self.id, WITHDRAWN);
     }
 }
 

@@ -55,7 +55,17 @@ pub(super) struct Board {
 #[derive(Default)]
 struct Questions {
     open: HashMap<RequestId, Open>,
-    past: VecDeque<(RequestId, Way)>,
+    /// Those that are over; of one that was withdrawn no answer goes anywhere.
+    past: VecDeque<(RequestId, Option<Way>)>,
+}
+
+/// Where an answer goes to a question that was shown.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// To this desk, be the question over or not.
+    At(Way),
+    /// Nowhere: nobody waits for it any more.
+    Withdrawn,
 }
 
 impl Board {
@@ -101,6 +111,21 @@ impl Board {
 
     /// The question is over: whoever was shown it sees how, once.
     pub(super) fn close(&self, id: &RequestId, decision: &'static str, text: &str) {
+        self.take_down(id, decision, text, Some);
+    }
+
+    /// Nobody waits for an answer any more, if one was still waited for.
+    pub(super) fn withdraw(&self, id: &RequestId, text: &str) {
+        self.take_down(id, "timeout", text, |_| None);
+    }
+
+    fn take_down(
+        &self,
+        id: &RequestId,
+        decision: &'static str,
+        text: &str,
+        kept: impl FnOnce(Way) -> Option<Way>,
+    ) {
         let mut questions = self.questions();
         let Some(Open { posted, is_shown, .. }) = questions.open.remove(id) else { return };
         // Nobody waits for the desk's words any more.
@@ -108,17 +133,19 @@ impl Board {
         let Some(mirror) = posted.mirror.filter(|_| is_shown) else { return };
         let question = id.to_string();
         mirror(Shown::Closed { question, decision, text: text.to_owned() });
-        questions.past.push_back((id.clone(), posted.way));
+        questions.past.push_back((id.clone(), kept(posted.way)));
         if questions.past.len() > MOST_PAST {
             questions.past.pop_front();
         }
     }
 
-    /// Where an answer to a question goes that was shown, be it over or not.
-    pub(super) fn way(&self, id: &RequestId) -> Option<Way> {
+    /// Where an answer to a question goes that was shown.
+    pub(super) fn find(&self, id: &RequestId) -> Option<Found> {
         let questions = self.questions();
-        let open = questions.open.get(id).filter(|open| open.is_shown);
-        let past = || questions.past.iter().find(|(past, _)| past == id).map(|(_, way)| way);
-        open.map(|open| &open.posted.way).or_else(past).cloned()
+        if let Some(open) = questions.open.get(id).filter(|open| open.is_shown) {
+            return Some(Found::At(open.posted.way.clone()));
+        }
+        let (_, way) = questions.past.iter().find(|(past, _)| past == id)?;
+        Some(way.clone().map_or(Found::Withdrawn, Found::At))
     }
 }

@@ -6,7 +6,7 @@ use callgate_agent::gate::{Mirror, Shown};
 use callgate_wire::approval::RequestId;
 use serde_json::value::RawValue;
 
-use super::super::board::{At, Board, Posted, Way};
+use super::super::board::{At, Board, Found, Posted, Way};
 
 /// A board with one question, and what the front end is shown of it.
 fn posted() -> (Board, RequestId, Arc<Mutex<Vec<String>>>) {
@@ -41,7 +41,7 @@ fn a_question_ends_once() {
     board.close(&id, "allow", "Allowed by Ada");
     board.asked(&id);
     assert_eq!(*shown.lock().unwrap(), ["make all", "timeout: It was withdrawn"]);
-    assert!(board.way(&id).is_some(), "a late answer is told why it is");
+    assert!(board.find(&id).is_some(), "a late answer is told why it is");
 }
 
 #[test]
@@ -51,5 +51,15 @@ fn a_question_that_was_withdrawn_before_it_was_shown_never_is() {
     board.asked(&id);
     board.ended(&id, "The agent went away");
     assert!(shown.lock().unwrap().is_empty());
-    assert!(board.way(&id).is_none(), "nobody can answer what was never shown");
+    assert!(board.find(&id).is_none(), "nobody can answer what was never shown");
+}
+
+#[test]
+fn an_answer_to_what_was_withdrawn_goes_nowhere() {
+    let (board, id, shown) = posted();
+    board.asked(&id);
+    assert!(matches!(board.find(&id), Some(Found::At(_))));
+    board.withdraw(&id, "It was withdrawn");
+    assert_eq!(*shown.lock().unwrap(), ["make all", "timeout: It was withdrawn"]);
+    assert!(matches!(board.find(&id), Some(Found::Withdrawn)));
 }

@@ -11,7 +11,7 @@ use callgate_link::file::Lock;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::super::board::At;
+use super::super::board::{At, Found, Way};
 use super::super::folder::PrivateFolder;
 use super::bench::{Bench, question, words};
 
@@ -110,7 +110,7 @@ fn a_question_that_nobody_waits_for_is_withdrawn() {
     assert_eq!(bench.closed(&id)["text"], "The agent went away");
     assert_eq!(bench.kinds(&id), ["asked", "closed"], "nobody decided");
     let late = bench.answer(&id, Decision::Allow).unwrap_err();
-    assert_eq!(late, "Too late. The agent went away.");
+    assert_eq!(late, "Too late. It was withdrawn.");
 }
 
 #[test]
@@ -203,7 +203,9 @@ fn many_questions_wait_for_their_turn() {
 /// The folder of the desk in this process.
 fn folder(bench: &Bench, id: &str) -> PathBuf {
     let id = callgate_wire::approval::RequestId::parse(id).unwrap();
-    let At::Inside(inside) = bench.gate.board.way(&id).unwrap().at else { panic!("elsewhere") };
+    let Some(Found::At(Way { at: At::Inside(inside), .. })) = bench.gate.board.find(&id) else {
+        panic!("elsewhere")
+    };
     inside.upgrade().unwrap().socket().parent().unwrap().to_owned()
 }
 
