@@ -50,6 +50,15 @@ fn a_signal_ends_open_turns_and_all_is_said() {
 }
 
 #[test]
+fn a_file_that_may_not_grow_does_not_end_it() {
+    let mut agent = Setup::new().start();
+    // What the kernel sends when a write would make a file too large.
+    agent.piped.signal(Signal::XFSZ);
+    assert_eq!(agent.ask(&json!({"id": "s", "kind": "get_status"}))["type"], "status");
+    assert!(agent.finish().1.success());
+}
+
+#[test]
 fn a_signal_ends_the_tools_and_their_processes() {
     let fake = Messages::start([Turn::tool_use("run_shell_command", json!({"command": "./job"}))]);
     let setup = Setup::on(&fake).runs().script("job", "echo $$; sleep 300 & wait");

@@ -7,14 +7,16 @@ use std::time::Instant;
 use callgate_rules::mask;
 use callgate_rules::text::{self, Measure};
 use callgate_store::Draft;
-use callgate_wire::session::{Event, PermissionRequest, PermissionResolved, Stream, ToolProgress};
+use callgate_wire::session::{Event, PermissionRequest, PermissionResolved};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Shared;
 use super::output::now_ms;
+use super::told::told;
+use crate::event;
 use crate::gate::{Mirror, Permit, Question, Shown};
-use crate::tool::{Channel, Outcome, Progress, Tool, Use};
+use crate::tool::{Outcome, Progress, Tool, Use};
 use crate::turn::{Ran, Wanted};
 
 /// How much of a tool's arguments the ledger has, in characters.
@@ -112,12 +114,8 @@ fn progress(shared: &Arc<Shared>, request: &Arc<str>, wanted: &Wanted) -> Progre
             0 => text.to_owned(),
             count => format!("[… {count} bytes are not shown here …]\n{text}"),
         };
-        let stream = match channel {
-            Channel::Stdout => Stream::Stdout,
-            Channel::Stderr => Stream::Stderr,
-        };
-        let said = ToolProgress { tool_id: tool_id.clone(), stream, text };
-        output.say(&request, Event::ToolProgress(said));
+        let said = event::Event::ToolProgress { id: tool_id.clone(), channel, text };
+        output.say(&request, told(said));
     })
 }
 
