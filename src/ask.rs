@@ -124,7 +124,7 @@ impl Args {
                 }
                 Ok(ExitCode::from(DENIED))
             }
-            Decision::Timeout => {
+            Decision::Timeout | Decision::Ask | Decision::None => {
                 Err(Failure::Failed("nobody answered: ask again later".to_owned()))
             }
         }

@@ -81,7 +81,7 @@ impl Hook<'_> {
         };
         match read.event().kind() {
             None => Outcome::Silent,
-            Some(Kind::Ask) => match self.ask(&read, unwanted) {
+            Some(Kind::Ask | Kind::Check) => match self.ask(&read, unwanted) {
                 Ok(line) => Outcome::Decided(line),
                 Err(reason) => Outcome::Fallback(reason),
             },
@@ -137,7 +137,7 @@ impl Hook<'_> {
 /// Input that cannot be read falls back, unless it was only to tell something.
 fn unreadable(reason: String, event: Option<Event>) -> Outcome {
     match event.map(Event::kind) {
-        None | Some(Some(Kind::Ask)) => Outcome::Fallback(reason),
+        None | Some(Some(Kind::Ask | Kind::Check)) => Outcome::Fallback(reason),
         Some(_) => Outcome::Silent,
     }
 }

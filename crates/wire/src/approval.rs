@@ -19,7 +19,7 @@ use crate::raw::Members;
 
 pub use crate::fields::Malformed;
 pub use callback::{Action, Callback, MAX_CALLBACK, NotCallback};
-pub use context::{Context, Kind, Takes};
+pub use context::{Asks, Context, Kind, Takes};
 pub use request_id::{NotUuid, RequestId};
 
 /// Where the desk listens unless it is told otherwise.
@@ -62,7 +62,7 @@ pub struct Response {
     pub request_id: RequestId,
     /// What was decided.
     pub decision: Decision,
-    /// Why, in words for the agent; used with [`Decision::Deny`].
+    /// Why, in words for the agent; used with [`Decision::Deny`] and [`Decision::Ask`].
     pub message: Option<String>,
     /// The suggestion to apply from now on, as it came; used with [`Decision::Allow`].
     pub always_allow_suggestion: Option<Box<RawValue>>,
@@ -87,6 +87,11 @@ pub enum Decision {
     Deny,
     /// Nobody decided: the agent asks in its own way.
     Timeout,
+    /// A person has to decide, and the agent asks them; answers [`Kind::Check`] only.
+    Ask,
+    /// No rule decides: the agent goes on as if nobody had been asked; answers [`Kind::Check`]
+    /// only.
+    None,
 }
 
 impl Decision {
@@ -97,6 +102,8 @@ impl Decision {
             Self::Allow => "allow",
             Self::Deny => "deny",
             Self::Timeout => "timeout",
+            Self::Ask => "ask",
+            Self::None => "none",
         }
     }
 }
@@ -177,7 +184,7 @@ fn request_id(members: &Members) -> Result<RequestId, Malformed> {
 }
 
 fn kind(members: &Members) -> Result<Kind, Malformed> {
-    const EXPECTED: &str = "ask, settle or notify";
+    const EXPECTED: &str = "ask, settle, notify or check";
     let name: Option<String> = optional(members, "kind", EXPECTED)?;
     let kind = name.map_or(Some(Kind::Ask), |name| Kind::parse(&name));
     kind.ok_or(Malformed::wrong("kind", EXPECTED))
@@ -191,9 +198,9 @@ fn context(members: &Members) -> Result<Option<Context>, Malformed> {
 }
 
 fn decision(members: &Members) -> Result<Decision, Malformed> {
-    const EXPECTED: &str = "allow, deny or timeout";
+    const EXPECTED: &str = "allow, deny, timeout, ask or none";
     let name: String = required(members, "decision", EXPECTED)?;
-    [Decision::Allow, Decision::Deny, Decision::Timeout]
+    [Decision::Allow, Decision::Deny, Decision::Timeout, Decision::Ask, Decision::None]
         .into_iter()
         .find(|decision| decision.name() == name)
         .ok_or(Malformed::wrong("decision", EXPECTED))

@@ -209,6 +209,10 @@ impl<'a> Input<'a> {
             timeout_seconds: None,
             takes: self.takes(agent),
             must_ask: None,
+            mode: text("permission_mode"),
+            tool_use_id: text("tool_use_id"),
+            reason: None,
+            asks: None,
         };
         Ok(Request {
             request_id,

@@ -151,7 +151,7 @@ fn told(
             board.close(id, decision, text.as_deref().unwrap_or(&message));
             Answered::Denied { text: message, interrupt: response.interrupt }
         }
-        Decision::Timeout => {
+        Decision::Timeout | Decision::Ask | Decision::None => {
             let seconds = timeout.as_secs();
             let text = text.unwrap_or_else(|| format!("Nobody answered within {seconds} s"));
             board.close(id, decision, &text);

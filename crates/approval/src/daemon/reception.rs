@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use callgate_link::socket::check_peer;
-use callgate_wire::approval::{Kind, MAX_LINE, Request};
+use callgate_wire::approval::{MAX_LINE, Request};
 use callgate_wire::frame::{Line, Lines};
 use tokio::io::AsyncReadExt;
 use tokio::net::{UnixListener, UnixStream};
@@ -65,7 +65,7 @@ async fn receive(
     let Ok(Some(request)) = tokio::time::timeout(READ_WITHIN, read(&mut stream)).await else {
         return;
     };
-    if request.kind != Kind::Ask {
+    if !request.kind.is_answered() {
         to_desk.send(Letter::new(Input::Told(request))).await.ok();
         return;
     }

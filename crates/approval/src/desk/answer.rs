@@ -126,7 +126,7 @@ fn response(request: &Request, card: &Card, decided: &Decided) -> Option<Respons
     let mut response = Response::new(request.request_id.clone(), decided.decision);
     let input = request.tool_input.get();
     match decided.decision {
-        Decision::Timeout => {}
+        Decision::Timeout | Decision::Ask | Decision::None => {}
         Decision::Deny => {
             response.message = Some(message.clone().unwrap_or_else(|| denied(&decided.by)));
             response.interrupt = *interrupt && request.takes(Takes::Interrupt);
@@ -180,7 +180,7 @@ fn object(json: String) -> Result<Box<RawValue>, ()> {
 fn outcome(decided: &Decided, card: &Card) -> String {
     let Decided { decision, by, with, .. } = decided;
     match decision {
-        Decision::Timeout => {
+        Decision::Timeout | Decision::Ask | Decision::None => {
             let why = with.message.as_deref().unwrap_or("nobody answered in time");
             format!("Not decided: {why}")
         }

@@ -17,16 +17,25 @@ pub enum Kind {
     Settle,
     /// Something worth telling a person; gets no answer.
     Notify,
+    /// A tool is about to run in any mode of the agent: what do the rules say?
+    Check,
 }
 
 impl Kind {
     pub(super) fn parse(name: &str) -> Option<Self> {
-        [Self::Ask, Self::Settle, Self::Notify].into_iter().find(|kind| kind.name() == name)
+        let all = [Self::Ask, Self::Settle, Self::Notify, Self::Check];
+        all.into_iter().find(|kind| kind.name() == name)
     }
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(super) fn is_ask(&self) -> bool {
         *self == Self::Ask
+    }
+
+    /// Returns true if the desk answers a request of this kind.
+    #[must_use]
+    pub fn is_answered(self) -> bool {
+        matches!(self, Self::Ask | Self::Check)
     }
 
     /// The kind's name in a request.
@@ -36,6 +45,7 @@ impl Kind {
             Self::Ask => "ask",
             Self::Settle => "settle",
             Self::Notify => "notify",
+            Self::Check => "check",
         }
     }
 }
@@ -58,6 +68,27 @@ impl Takes {
             "always" => Some(Self::Always),
             "edit" => Some(Self::Edit),
             "interrupt" => Some(Self::Interrupt),
+            _ => None,
+        }
+    }
+}
+
+/// Who puts the question to a person when a [`Kind::Check`] needs one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Asks {
+    /// The agent can show a dialog of its own: the desk answers at once.
+    Agent,
+    /// The asker waits until somebody has answered at the desk.
+    #[default]
+    Desk,
+}
+
+impl Asks {
+    fn parse(name: &str) -> Option<Self> {
+        match name {
+            "agent" => Some(Self::Agent),
+            "desk" => Some(Self::Desk),
             _ => None,
         }
     }
@@ -90,6 +121,18 @@ pub struct Context {
     /// Why a person has to be asked, whatever the rules allow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub must_ask: Option<String>,
+    /// The permission mode in which the agent runs, in the agent's own word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// The agent's id of this one tool call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// Why the agent itself has blocked the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who puts the question to a person; for [`Kind::Check`], where absent means the desk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asks: Option<Asks>,
 }
 
 impl Context {
@@ -105,8 +148,19 @@ impl Context {
             timeout_seconds: optional(&members, "timeout_seconds", "a whole number")?,
             takes: takes(&members)?,
             must_ask: text("must_ask")?,
+            mode: text("mode")?,
+            tool_use_id: text("tool_use_id")?,
+            reason: text("reason")?,
+            asks: asks(&members)?,
         })
     }
+}
+
+fn asks(members: &Members<'_>) -> Result<Option<Asks>, Malformed> {
+    const EXPECTED: &str = "agent or desk";
+    let name: Option<String> = optional(members, "asks", EXPECTED)?;
+    let parse = |name: String| Asks::parse(&name).ok_or(Malformed::wrong("asks", EXPECTED));
+    name.map(parse).transpose()
 }
 
 /// What is not known here cannot be asked of the asker, so it is passed over.

@@ -66,12 +66,18 @@ fn extended_requests() {
         &[
             r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","kind":"settle","agent":"codex","context":{"event":"PostToolUse","ok":false,"prompt_id":"p","agent_id":null,"new":1}}"#,
             r#"{"request_id":"ID","tool_name":"Ask","tool_input":{},"cwd":"/w","session_id":"s","kind":"ask","context":{"takes":["edit","fly","interrupt"],"timeout_seconds":30,"must_ask":"It leaves the folder."}}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","kind":"check","context":{"event":"PreToolUse","mode":"auto","tool_use_id":"toolu_1","asks":"agent"}}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","context":{"event":"PermissionDenied","mode":"auto","reason":"It pushes.","asks":"desk"}}"#,
         ],
         &expect![[r#"
-            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Settle, agent: Some("codex"), context: Some(Context { event: Some("PostToolUse"), prompt_id: Some("p"), agent_id: None, last_words: None, ok: Some(false), timeout_seconds: None, takes: None, must_ask: None }) }
+            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Settle, agent: Some("codex"), context: Some(Context { event: Some("PostToolUse"), prompt_id: Some("p"), agent_id: None, last_words: None, ok: Some(false), timeout_seconds: None, takes: None, must_ask: None, mode: None, tool_use_id: None, reason: None, asks: None }) }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"kind\":\"settle\",\"agent\":\"codex\",\"context\":{\"event\":\"PostToolUse\",\"prompt_id\":\"p\",\"ok\":false}}\n"
-            Request { request_id: RequestId("ID"), tool_name: "Ask", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: Some(Context { event: None, prompt_id: None, agent_id: None, last_words: None, ok: None, timeout_seconds: Some(30), takes: Some([Edit, Interrupt]), must_ask: Some("It leaves the folder.") }) }
+            Request { request_id: RequestId("ID"), tool_name: "Ask", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: Some(Context { event: None, prompt_id: None, agent_id: None, last_words: None, ok: None, timeout_seconds: Some(30), takes: Some([Edit, Interrupt]), must_ask: Some("It leaves the folder."), mode: None, tool_use_id: None, reason: None, asks: None }) }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Ask\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"context\":{\"timeout_seconds\":30,\"takes\":[\"edit\",\"interrupt\"],\"must_ask\":\"It leaves the folder.\"}}\n"
+            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Check, agent: None, context: Some(Context { event: Some("PreToolUse"), prompt_id: None, agent_id: None, last_words: None, ok: None, timeout_seconds: None, takes: None, must_ask: None, mode: Some("auto"), tool_use_id: Some("toolu_1"), reason: None, asks: Some(Agent) }) }
+              = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"kind\":\"check\",\"context\":{\"event\":\"PreToolUse\",\"mode\":\"auto\",\"tool_use_id\":\"toolu_1\",\"asks\":\"agent\"}}\n"
+            Request { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: Some(Context { event: Some("PermissionDenied"), prompt_id: None, agent_id: None, last_words: None, ok: None, timeout_seconds: None, takes: None, must_ask: None, mode: Some("auto"), tool_use_id: None, reason: Some("It pushes."), asks: Some(Desk) }) }
+              = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"context\":{\"event\":\"PermissionDenied\",\"mode\":\"auto\",\"reason\":\"It pushes.\",\"asks\":\"desk\"}}\n"
         "#]],
     );
 }
@@ -110,6 +116,8 @@ fn malformed_requests() {
             r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":null}"#,
             r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","permission_suggestions":{}}"#,
             r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","kind":"shout"}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","context":{"asks":"secret"}}"#,
+            r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","context":{"mode":["secret"]}}"#,
             r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","context":["secret"]}"#,
             r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","context":{"takes":"edit"}}"#,
             r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","context":{"timeout_seconds":-1}}"#,
@@ -141,8 +149,12 @@ fn malformed_requests() {
               = `session_id` must be a string
             WrongField { field: "permission_suggestions", expected: "an array" }
               = `permission_suggestions` must be an array
-            WrongField { field: "kind", expected: "ask, settle or notify" }
-              = `kind` must be ask, settle or notify
+            WrongField { field: "kind", expected: "ask, settle, notify or check" }
+              = `kind` must be ask, settle, notify or check
+            WrongField { field: "asks", expected: "agent or desk" }
+              = `asks` must be agent or desk
+            WrongField { field: "mode", expected: "a string" }
+              = `mode` must be a string
             WrongField { field: "context", expected: "an object" }
               = `context` must be an object
             WrongField { field: "takes", expected: "an array" }
@@ -161,6 +173,8 @@ fn responses() {
             r#"{"request_id":"ID","decision":"allow","message":null,"always_allow_suggestion":{ "type":"addRules" }}"#,
             r#"{"request_id":"ID","decision":"deny","message":"use\nthe script","always_allow_suggestion":null}"#,
             r#"{"request_id":"ID","decision":"timeout","since":"later"}"#,
+            r#"{"request_id":"ID","decision":"ask","message":"a rule asks"}"#,
+            r#"{"request_id":"ID","decision":"none"}"#,
             r#"{"request_id":"ID","decision":"allow","updated_permissions":[{ "type":"a" },{"type":"b"}],"updated_input":{"command":"ls"}}"#,
             r#"{"request_id":"ID","decision":"deny","interrupt":true,"updated_permissions":null}"#,
             r#"{"request_id":"ID","decision":"deny","interrupt":"secret"}"#,
@@ -179,6 +193,10 @@ fn responses() {
               = "{\"request_id\":\"ID\",\"decision\":\"deny\",\"message\":\"use\\nthe script\",\"always_allow_suggestion\":null}\n"
             Response { request_id: RequestId("ID"), decision: Timeout, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false }
               = "{\"request_id\":\"ID\",\"decision\":\"timeout\",\"message\":null,\"always_allow_suggestion\":null}\n"
+            Response { request_id: RequestId("ID"), decision: Ask, message: Some("a rule asks"), always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false }
+              = "{\"request_id\":\"ID\",\"decision\":\"ask\",\"message\":\"a rule asks\",\"always_allow_suggestion\":null}\n"
+            Response { request_id: RequestId("ID"), decision: None, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false }
+              = "{\"request_id\":\"ID\",\"decision\":\"none\",\"message\":null,\"always_allow_suggestion\":null}\n"
             Response { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: None, updated_permissions: [RawValue({ "type":"a" }), RawValue({"type":"b"})], updated_input: Some(RawValue({"command":"ls"})), interrupt: false }
               = "{\"request_id\":\"ID\",\"decision\":\"allow\",\"message\":null,\"always_allow_suggestion\":null,\"updated_permissions\":[{ \"type\":\"a\" },{\"type\":\"b\"}],\"updated_input\":{\"command\":\"ls\"}}\n"
             Response { request_id: RequestId("ID"), decision: Deny, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: true }
@@ -187,12 +205,12 @@ fn responses() {
               = `interrupt` must be true or false
             WrongField { field: "updated_input", expected: "an object" }
               = `updated_input` must be an object
-            WrongField { field: "decision", expected: "allow, deny or timeout" }
-              = `decision` must be allow, deny or timeout
-            WrongField { field: "decision", expected: "allow, deny or timeout" }
-              = `decision` must be allow, deny or timeout
-            WrongField { field: "decision", expected: "allow, deny or timeout" }
-              = `decision` must be allow, deny or timeout
+            WrongField { field: "decision", expected: "allow, deny, timeout, ask or none" }
+              = `decision` must be allow, deny, timeout, ask or none
+            WrongField { field: "decision", expected: "allow, deny, timeout, ask or none" }
+              = `decision` must be allow, deny, timeout, ask or none
+            WrongField { field: "decision", expected: "allow, deny, timeout, ask or none" }
+              = `decision` must be allow, deny, timeout, ask or none
             WrongField { field: "message", expected: "a string" }
               = `message` must be a string
             WrongField { field: "always_allow_suggestion", expected: "an object" }

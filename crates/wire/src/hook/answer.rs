@@ -23,7 +23,7 @@ pub fn answer(
     let is_allowed = match response.decision {
         Decision::Allow => true,
         Decision::Deny => false,
-        Decision::Timeout => return None,
+        Decision::Timeout | Decision::Ask | Decision::None => return None,
     };
     // Whoever changed the input did not allow the one that the agent would run instead.
     if is_allowed && response.updated_input.is_some() && !request.takes(Takes::Edit) {

@@ -192,7 +192,7 @@ fn codex_is_known_by_its_turn() {
     check(
         r#"{"session_id":"s","transcript_path":null,"cwd":"/w","hook_event_name":"PermissionRequest","model":"gpt","turn_id":"t1","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
         &expect![[
-            r#"{"request_id":"550e8400-e29b-41d4-a716-446655440000","tool_name":"Bash","tool_input":{"command":"ls"},"cwd":"/w","session_id":"s","agent":"codex","context":{"event":"PermissionRequest","prompt_id":"t1","takes":[]}}"#
+            r#"{"request_id":"550e8400-e29b-41d4-a716-446655440000","tool_name":"Bash","tool_input":{"command":"ls"},"cwd":"/w","session_id":"s","agent":"codex","context":{"event":"PermissionRequest","prompt_id":"t1","takes":[],"mode":"default"}}"#
         ]],
     );
 }
