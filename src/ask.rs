@@ -63,7 +63,7 @@ impl Args {
             tell(&wrong);
             return Ok(ExitCode::from(USAGE));
         }
-        let config::HookSettings { socket, timeout, grace } = config::for_hook(file)?;
+        let config::HookSettings { socket, timeout, grace } = config::for_ask(file)?;
         let timeout = self.timeout.map_or(timeout, Duration::from_secs);
         let settings = Settings { socket, timeout, grace };
         let request = self.request(timeout)?;

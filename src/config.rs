@@ -6,6 +6,7 @@
 mod agent;
 mod check;
 mod flags;
+mod gate;
 mod keys;
 mod places;
 mod problem;
@@ -18,6 +19,7 @@ use std::time::Duration;
 pub(crate) use agent::{Agent, EngineSetting, LogLevel, Millionths};
 use check::Check;
 pub(crate) use flags::{AgentFlags, Flags};
+pub(crate) use gate::{GateSettings, Unattended, WhenAbsent};
 pub(crate) use places::Surroundings;
 pub(crate) use problem::{Origin, Problems, Setting};
 use raw::{RawConfig, Variables};
@@ -44,6 +46,8 @@ pub(crate) struct Config {
     pub(crate) phone_after: Setting<Duration>,
     /// Whether the phone hears when an agent has stopped.
     pub(crate) notify_on_stop: Setting<bool>,
+    /// The gate before every tool call.
+    pub(crate) gate: GateSettings,
     /// The phone.
     pub(crate) telegram: Telegram,
     /// The agent runtime.
@@ -114,17 +118,69 @@ impl Config {
     }
 }
 
-/// The settings of the hook, by the same file and environment. What is wrong with keys that it
-/// does not use is no reason to leave an agent without its hook.
-pub(crate) fn for_hook(file: Option<&Path>) -> Result<HookSettings, Problems> {
-    hook_in(file, &Surroundings::of_process())
+/// Returns what `callgate ask` needs to ask.
+pub(crate) fn for_ask(file: Option<&Path>) -> Result<HookSettings, Problems> {
+    let around = Surroundings::of_process();
+    let raw = RawConfig::read(file, &around, Variables::Ours);
+    HookConfig { raw, around }.desk()
 }
 
-fn hook_in(file: Option<&Path>, around: &Surroundings) -> Result<HookSettings, Problems> {
-    let raw = RawConfig::read(file, around, Variables::Ours);
-    let mut check = Check::new(&raw, around);
-    let settings = check.hook();
-    Problems::check(settings, check.problems)
+/// The settings as the hook reads them, once.
+///
+/// An installed hook is told its settings file, its socket and its rules on its command line, and
+/// then no variable of ours counts: the agent hands its hooks an environment that a project can
+/// change.
+pub(crate) struct HookConfig {
+    raw: RawConfig,
+    around: Surroundings,
+}
+
+/// What the hook's command line says about its settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct HookFlags {
+    /// The settings file, which may be absent.
+    pub(crate) config: Option<PathBuf>,
+    /// The socket at which it asks.
+    pub(crate) socket: Option<PathBuf>,
+    /// The file with the user's rules.
+    pub(crate) rules: Option<PathBuf>,
+}
+
+impl HookConfig {
+    /// Reads the settings file and, unless `flags` name one, the environment.
+    pub(crate) fn read(flags: &HookFlags) -> Self {
+        Self::read_in(flags, Surroundings::of_process())
+    }
+
+    fn read_in(flags: &HookFlags, around: Surroundings) -> Self {
+        let which = if flags.config.is_some() { Variables::Ignored } else { Variables::Ours };
+        let mut raw = RawConfig::read(flags.config.as_deref(), &around, which);
+        for (name, flag, path) in
+            [("socket", "--socket", &flags.socket), ("rules", "--rules", &flags.rules)]
+        {
+            if let Some(path) = path {
+                raw.add_flag(name, flag, path.as_os_str());
+            }
+        }
+        Self { raw, around }
+    }
+
+    /// Returns what the hook needs to ask. What is wrong with keys that it does not use is no
+    /// reason to leave an agent without its hook.
+    pub(crate) fn desk(&self) -> Result<HookSettings, Problems> {
+        let mut check = Check::new(&self.raw, &self.around);
+        let settings = check.hook();
+        Problems::check(settings, check.problems)
+    }
+
+    /// Returns all settings, for a hook that has to read the rules itself. Only what is wrong
+    /// with the rules and the gate counts.
+    pub(crate) fn whole(&self) -> Result<Config, Problems> {
+        let mut check = Check::new(&self.raw, &self.around);
+        let config = check.config();
+        check.mind_only(&["rules", "gate.unattended", "gate.when_absent"]);
+        Problems::check(config, check.problems)
+    }
 }
 
 #[cfg(test)]

@@ -4,18 +4,18 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use callgate_approval::asker::Settings;
 use callgate_approval::hook::{Hook, stand_by};
 use callgate_wire::hook::Agent;
 
-use crate::config;
+use crate::config::{HookConfig, HookFlags, HookSettings};
 
 /// What a wrong command line ends with, as sysexits has it.
 const USAGE_ERROR: u8 = 64;
-const USAGE: &str = "usage: callgate hook [--agent claude|codex] [--config FILE]";
+const USAGE: &str = "usage: callgate hook [--agent claude|codex] [--config FILE] [--socket PATH] \
+                     [--rules FILE]";
 /// Whoever starts an agent and answers its questions by another way sets this to 1.
 const GATED: &str = "CALLGATE_GATED";
 
@@ -38,7 +38,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     agent: Option<Agent>,
-    config: Option<PathBuf>,
+    settings: HookFlags,
 }
 
 impl Options {
@@ -53,7 +53,9 @@ impl Options {
                     options.agent =
                         Some(agent.ok_or_else(|| format!("there is no such agent; {USAGE}"))?);
                 }
-                (Some("--config"), Some(file)) => options.config = Some(file.into()),
+                (Some("--config"), Some(file)) => options.settings.config = Some(file.into()),
+                (Some("--socket"), Some(path)) => options.settings.socket = Some(path.into()),
+                (Some("--rules"), Some(file)) => options.settings.rules = Some(file.into()),
                 _ => return Err(format!("cannot read the command line; {USAGE}")),
             }
         }
@@ -61,8 +63,8 @@ impl Options {
     }
 
     fn desk(&self) -> Result<Settings, String> {
-        let found = config::for_hook(self.config.as_deref());
-        let config::HookSettings { socket, timeout, grace } =
+        let found = HookConfig::read(&self.settings).desk();
+        let HookSettings { socket, timeout, grace } =
             found.map_err(|problems| problems.one_line())?;
         Ok(Settings { socket, timeout, grace })
     }
@@ -81,9 +83,14 @@ mod tests {
     #[test]
     fn arguments_are_read_or_refused_with_a_reason() {
         check("", Ok(Options::default()));
-        let codex = Options { agent: Some(Agent::Codex), config: Some("/c.toml".into()) };
-        check("--agent codex --config /c.toml", Ok(codex));
-        let claude = Options { agent: Some(Agent::Claude), config: None };
+        let settings = HookFlags {
+            config: Some("/c.toml".into()),
+            socket: Some("/s".into()),
+            rules: Some("/r.toml".into()),
+        };
+        let codex = Options { agent: Some(Agent::Codex), settings };
+        check("--agent codex --config /c.toml --socket /s --rules /r.toml", Ok(codex));
+        let claude = Options { agent: Some(Agent::Claude), settings: HookFlags::default() };
         check("--agent claude", Ok(claude));
         check("--agent gemini", Err("there is no such agent"));
         check("--agent", Err("there is no such agent"));

@@ -238,24 +238,6 @@ impl Check<'_> {
         self.word("agent.log_level", LogLevel::parse, must, LogLevel::Info)
     }
 
-    /// One of a few words.
-    fn word<T>(
-        &mut self,
-        name: &'static str,
-        parse: fn(&str) -> Option<T>,
-        must: &str,
-        otherwise: T,
-    ) -> Setting<T> {
-        let Some(Entry { given: Given::Text(text), origin, .. }) = self.raw.get(name) else {
-            return default(otherwise);
-        };
-        let parsed = parse(text.trim());
-        if parsed.is_none() {
-            self.wrong(name, origin.clone(), &format!("`{name}` {must}"));
-        }
-        Setting { value: parsed.unwrap_or(otherwise), origin: origin.clone() }
-    }
-
     fn model(&mut self) -> Setting<String> {
         let Some(Entry { given: Given::Text(text), origin, .. }) = self.raw.get("agent.model")
         else {

@@ -53,6 +53,7 @@ impl<'a> Check<'a> {
             rules: self.rules(),
             phone_after: self.seconds("phone_after_seconds", PHONE_AFTER, 0),
             notify_on_stop: self.switch("notify_on_stop", false),
+            gate: self.gate(),
             telegram: Telegram {
                 token: self.token(TOKEN_KEYS),
                 api_url: self.url("telegram.api_url", DEFAULT_API_URL, "token"),
@@ -71,19 +72,25 @@ impl<'a> Check<'a> {
         config
     }
 
-    /// Only what the hook needs.
+    /// Checks only what the hook needs to ask.
     pub(crate) fn hook(&mut self) -> HookSettings {
-        let used = ["socket", "timeout_seconds", "grace_seconds"];
-        self.problems.retain(|problem| match problem.matter {
-            Matter::File => true,
-            Matter::Unknown => false,
-            Matter::Key(name) => used.contains(&name),
-        });
-        HookSettings {
+        let settings = HookSettings {
             socket: self.socket().value,
             timeout: self.timeout().value,
             grace: self.grace().value,
-        }
+        };
+        self.mind_only(&["socket", "timeout_seconds", "grace_seconds"]);
+        settings
+    }
+
+    /// Forgets what is wrong with other keys than these. A file that cannot be read may have set
+    /// any of them.
+    pub(crate) fn mind_only(&mut self, keys: &[&str]) {
+        self.problems.retain(|problem| match problem.matter {
+            Matter::File => true,
+            Matter::Unknown => false,
+            Matter::Key(name) => keys.contains(&name),
+        });
     }
 
     fn timeout(&mut self) -> Setting<Duration> {
@@ -231,6 +238,24 @@ impl<'a> Check<'a> {
             }
             _ => default(otherwise),
         }
+    }
+
+    /// Reads one of a few words.
+    pub(super) fn word<T>(
+        &mut self,
+        name: &'static str,
+        parse: fn(&str) -> Option<T>,
+        must: &str,
+        otherwise: T,
+    ) -> Setting<T> {
+        let Some(Entry { given: Given::Text(text), origin, .. }) = self.raw.get(name) else {
+            return default(otherwise);
+        };
+        let parsed = parse(text.trim());
+        if parsed.is_none() {
+            self.wrong(name, origin.clone(), &format!("`{name}` {must}"));
+        }
+        Setting { value: parsed.unwrap_or(otherwise), origin: origin.clone() }
     }
 
     fn path_or(&mut self, name: &'static str, otherwise: Option<PathBuf>) -> Setting<PathBuf> {

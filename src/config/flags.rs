@@ -18,6 +18,12 @@ pub(crate) struct Flags {
     /// Whether the phone hears when an agent has stopped: true or false
     #[arg(long, value_name = "SWITCH")]
     notify_on_stop: Option<OsString>,
+    /// What holds in modes in which the agent asks nobody: rules or ask
+    #[arg(long, value_name = "WORD")]
+    gate_unattended: Option<OsString>,
+    /// What the hook does while no desk runs: agent or deny
+    #[arg(long, value_name = "WORD")]
+    gate_when_absent: Option<OsString>,
     /// The file with the bot's token
     #[arg(long, value_name = "FILE")]
     telegram_token_file: Option<OsString>,
@@ -139,6 +145,8 @@ impl Flags {
         let rest = given([
             ("phone_after_seconds", "--phone-after-seconds", &self.phone_after_seconds),
             ("notify_on_stop", "--notify-on-stop", &self.notify_on_stop),
+            ("gate.unattended", "--gate-unattended", &self.gate_unattended),
+            ("gate.when_absent", "--gate-when-absent", &self.gate_when_absent),
             ("telegram.token_file", "--telegram-token-file", &self.telegram_token_file),
             ("telegram.api_url", "--telegram-api-url", &self.telegram_api_url),
             ("telegram.allowed_chats", "--telegram-allowed-chats", &self.telegram_allowed_chats),

@@ -70,9 +70,9 @@ const fn file_only(name: &'static str, kind: Kind) -> Key {
     Key { name, kind, variable: None, common: None }
 }
 
-/// All keys. A key is added here, where it is checked (`check.rs`, `agent.rs`), as a flag where it
+/// All keys. A key is added here, where it is checked (`check.rs`, `gate.rs`, `agent.rs`), as a flag where it
 /// is no secret (`flags.rs`), and in `docs/guide/settings.md`; tests compare the four.
-pub(crate) const KEYS: [Key; 41] = [
+pub(crate) const KEYS: [Key; 43] = [
     key("socket", Kind::Path, "CALLGATE_SOCKET"),
     key("timeout_seconds", Kind::Whole, "CALLGATE_TIMEOUT_SECONDS"),
     key("grace_seconds", Kind::Whole, "CALLGATE_GRACE_SECONDS"),
@@ -81,6 +81,8 @@ pub(crate) const KEYS: [Key; 41] = [
     key("rules", Kind::Path, "CALLGATE_RULES"),
     key("phone_after_seconds", Kind::Whole, "CALLGATE_PHONE_AFTER_SECONDS"),
     key("notify_on_stop", Kind::Switch, "CALLGATE_NOTIFY_ON_STOP"),
+    key("gate.unattended", Kind::Text, "CALLGATE_GATE_UNATTENDED"),
+    key("gate.when_absent", Kind::Text, "CALLGATE_GATE_WHEN_ABSENT"),
     key("telegram.token", Kind::Secret, "CALLGATE_TELEGRAM_TOKEN"),
     key("telegram.token_file", Kind::Path, "CALLGATE_TELEGRAM_TOKEN_FILE"),
     file_only("telegram.token_command", Kind::Words),
@@ -122,7 +124,7 @@ pub(crate) const KEYS: [Key; 41] = [
 ];
 
 /// The tables that there are.
-const TABLES: [&str; 2] = ["telegram", "agent"];
+const TABLES: [&str; 3] = ["gate", "telegram", "agent"];
 
 /// The key of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Key> {
@@ -187,6 +189,8 @@ mod tests {
         check("agent.maxtokens", Some("agent.max_tokens"));
         check("model", Some("agent.model"));
         check("agent.root", Some("agent.roots"));
+        check("unattended", Some("gate.unattended"));
+        check("gate.absent", Some("gate.when_absent"));
         check("colour", None);
         check("x", None);
     }

@@ -39,6 +39,8 @@ pub(crate) enum Given {
 /// Which variables of the environment are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Variables {
+    /// None at all. The settings file that was named may then be absent.
+    Ignored,
     /// Ours, which begin with `CALLGATE_`.
     Ours,
     /// Below them those that others use too.
@@ -68,11 +70,13 @@ impl RawConfig {
     /// Reads the file (`file` names it in place of the default) and the environment.
     pub(crate) fn read(file: Option<&Path>, around: &Surroundings, which: Variables) -> Self {
         let mut raw = Self { file: which_file(file, around), ..Self::default() };
-        raw.read_file();
+        raw.read_file(which == Variables::Ignored);
         if which == Variables::Common {
             raw.read_variables(around, |key| key.common);
         }
-        raw.read_variables(around, |key| key.variable);
+        if which != Variables::Ignored {
+            raw.read_variables(around, |key| key.variable);
+        }
         raw
     }
 
@@ -97,11 +101,11 @@ impl RawConfig {
         self.entries.iter().rfind(|entry| entry.name == name)
     }
 
-    fn read_file(&mut self) {
+    fn read_file(&mut self, may_be_absent: bool) {
         let Some(Setting { value: path, origin }) = self.file.clone() else { return };
         match read_limited(&path) {
             Ok(text) => self.read_toml(&path, &text),
-            Err(ReadError::Absent) if origin == Origin::Default => {}
+            Err(ReadError::Absent) if may_be_absent || origin == Origin::Default => {}
             Err(error) => {
                 let text = format!("cannot read the settings in {}: {error}", path.display());
                 self.problems.push(Problem { matter: Matter::File, origin, text });
