@@ -14,6 +14,7 @@ use callgate_approval::desk::{Authority, Settings};
 use callgate_approval::telegram;
 use callgate_rules::text::{self, Measure};
 use callgate_store::Store;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -44,8 +45,12 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &self.flags)?;
         let failed = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
+        // Nobody who runs as the same user may read the bot's token, a code or an original secret
+        // out of our memory, or press in our place: no core file, no ptrace, no /proc/PID/mem.
+        set_dumpable_behavior(DumpableBehavior::NotDumpable)
+            .map_err(|error| failed(error.into()))?;
+        let config = Config::load(file, &self.flags)?;
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let has_terminal = !self.no_terminal && keys::has_terminal();

@@ -16,4 +16,5 @@ mod fixture;
 mod killed;
 mod many;
 mod phone;
+mod private;
 mod secrets;
