@@ -21,6 +21,9 @@ pub const OWN_AGENT: &str = "callgate";
 /// The most strings of an unknown tool's input that are looked through.
 pub const MOST_STRINGS: usize = 10_000;
 
+/// The largest input into whose arguments rules look.
+pub const LARGEST_INPUT: usize = 256 * 1024;
+
 /// What kind of thing an act does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
@@ -87,6 +90,9 @@ pub struct Act {
     pub(crate) is_search: bool,
     /// Whether a path of it may lead anywhere.
     pub(crate) is_lost: bool,
+    /// The tool's input as it came, when it is one JSON object and not larger than
+    /// [`LARGEST_INPUT`].
+    pub(crate) input: Option<String>,
     /// All texts in the input of a tool that is not known.
     pub(crate) strings: Vec<String>,
     pub(crate) script: Option<Script>,
@@ -117,6 +123,7 @@ impl Act {
             cwds: Vec::new(),
             is_search: false,
             is_lost: false,
+            input: None,
             strings: Vec::new(),
             script: None,
             runs: Runs::default(),

@@ -1,5 +1,6 @@
 //! Rules as a TOML file: read, checked, and every mistake named with its place.
 
+mod arguments;
 mod case;
 mod danger;
 mod fields;

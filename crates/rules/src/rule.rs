@@ -1,5 +1,6 @@
 //! One rule: what it is about, and whether it holds for an act.
 
+pub(crate) mod arguments;
 pub(crate) mod command;
 pub(crate) mod host;
 pub(crate) mod path;
@@ -10,6 +11,7 @@ use crate::act::{Act, Class};
 use crate::glob::{Lean, Tok, literal, meets};
 use crate::moment::{Between, Days, Moment, Until, is_within};
 use crate::shell::Command;
+use arguments::ArgumentCondition;
 use command::CommandPattern;
 use host::HostPattern;
 use path::PathPattern;
@@ -75,6 +77,7 @@ pub struct Rule {
     pub(crate) command: Option<Vec<CommandPattern>>,
     pub(crate) path: Option<Vec<PathPattern>>,
     pub(crate) host: Option<Vec<HostPattern>>,
+    pub(crate) arguments: Vec<ArgumentCondition>,
     pub(crate) project: Option<Vec<PathPattern>>,
     pub(crate) agent: Option<Vec<NamePattern>>,
     pub(crate) between: Option<Between>,
@@ -135,7 +138,10 @@ impl Rule {
         {
             return Err(format!("the project is {}", act.project));
         }
-        Ok(())
+        if self.arguments.is_empty() {
+            return Ok(());
+        }
+        arguments::all(&self.arguments, act, lean)
     }
 
     /// Whether a rule that denies or asks holds: something of what the act could do is enough.
@@ -212,13 +218,16 @@ impl Rule {
         } else if self.host.is_some() && !act.hosts.is_empty() {
             format!("the host is {}", act.hosts.join(", "))
         } else if self.tool.is_some() {
-            format!("the tool is {}", act.tool)
+            let fit = if self.arguments.is_empty() { "" } else { ", and its arguments fit" };
+            format!("the tool is {}{fit}", act.tool)
         } else if self.class.is_some() {
             format!("the class is {}", act.class)
         } else if self.agent.is_some() {
             format!("the agent is {}", act.agent)
         } else if self.project.is_some() {
             format!("the project is {}", act.project)
+        } else if !self.arguments.is_empty() {
+            "its arguments fit".into()
         } else {
             "it holds at this time".into()
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::input::{strings, text, texts};
-use super::{Act, Class, MOST_STRINGS, host_of, input, patch};
+use super::{Act, Class, LARGEST_INPUT, MOST_STRINGS, host_of, input, patch};
 use crate::place::{Base, resolve};
 use crate::shell::Script;
 
@@ -67,6 +67,7 @@ pub(super) fn fill(act: &mut Act, json: &str) {
             return;
         }
     };
+    act.input = (json.len() <= LARGEST_INPUT).then(|| json.to_owned());
     let tool = act.tool.as_str();
     match act.class {
         Class::Run => command(act, &input),

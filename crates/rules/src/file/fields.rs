@@ -69,7 +69,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn value(&self, name: &str) -> Option<&'a Spanned<DeValue<'a>>> {
+    pub(super) fn value(&self, name: &str) -> Option<&'a Spanned<DeValue<'a>>> {
         self.table.iter().find(|(key, _)| key.get_ref() == name).map(|(_, value)| value)
     }
 

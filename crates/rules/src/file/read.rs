@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::fields::{Fields, Source, Text};
 use super::nearest::hint;
-use super::{LARGEST_FILE, Level, MOST_RULES, RuleFile, Trust, case, danger};
+use super::{LARGEST_FILE, Level, MOST_RULES, RuleFile, Trust, arguments, case, danger};
 use crate::act::Class;
 use crate::glob::name_pattern;
 use crate::moment::{Between, Days, Until};
@@ -15,13 +15,36 @@ use crate::rule::path::PathPattern;
 use crate::rule::{Decision, NamePattern, Rule};
 
 /// What a rule may say.
-const KEYS: [&str; 13] = [
-    "name", "decide", "tool", "class", "command", "path", "host", "project", "agent", "between",
-    "days", "until", "reason",
+const KEYS: [&str; 14] = [
+    "name",
+    "decide",
+    "tool",
+    "class",
+    "command",
+    "path",
+    "host",
+    "arguments",
+    "project",
+    "agent",
+    "between",
+    "days",
+    "until",
+    "reason",
 ];
 /// What makes a rule one about something.
-const CONDITIONS: [&str; 10] =
-    ["tool", "class", "command", "path", "host", "project", "agent", "between", "days", "until"];
+const CONDITIONS: [&str; 11] = [
+    "tool",
+    "class",
+    "command",
+    "path",
+    "host",
+    "arguments",
+    "project",
+    "agent",
+    "between",
+    "days",
+    "until",
+];
 
 pub(super) fn read(name: &str, text: &str, trust: Trust) -> RuleFile {
     let mut file = RuleFile {
@@ -121,6 +144,7 @@ fn rule(fields: &Fields<'_>, trust: Trust, source: &mut Source<'_>) -> Option<Ru
         command: patterns(fields, "command", source, CommandPattern::read),
         path: patterns(fields, "path", source, PathPattern::read),
         host: patterns(fields, "host", source, HostPattern::read),
+        arguments: arguments::read(fields, source),
         project: patterns(fields, "project", source, PathPattern::read),
         agent: names(fields, "agent", source),
         between: one(fields, "between", source, Between::read),

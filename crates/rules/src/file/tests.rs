@@ -76,7 +76,7 @@ fn mistakes_are_named_with_their_place_and_the_nearest_word() {
     check(
         &rule("decide = \"alow\"\ncomand = \"ls\""),
         &expect![[r"
-            rules.toml:1:1: error: a rule without any condition would hold for everything; add one of: tool, class, command, path, host, project, agent, between, days, until
+            rules.toml:1:1: error: a rule without any condition would hold for everything; add one of: tool, class, command, path, host, arguments, project, agent, between, days, until
             rules.toml:3:10: error: `decide` is no `alow`; did you mean `allow`?
             rules.toml:4:1: error: unknown key `comand`; did you mean `command`?"]],
     );
@@ -293,4 +293,35 @@ proptest! {
             prop_assert!(file.has_errors() || file.rules.len() == 1);
         }
     }
+}
+
+#[test]
+fn mistakes_in_arguments_are_named() {
+    let arguments = |value: &str| rule(&format!("decide = \"ask\"\narguments = {value}"));
+    check(
+        &arguments("\"to\""),
+        &expect![[
+            r#"rules.toml:4:13: error: `arguments` is a table, such as { to = "*@example.org", amount = "<= 100" }"#
+        ]],
+    );
+    check(
+        &arguments("{}"),
+        &expect![[
+            r#"rules.toml:4:13: error: `arguments` is a table, such as { to = "*@example.org", amount = "<= 100" }"#
+        ]],
+    );
+    check(
+        &arguments("{ amount = \"<= ten\", a.b = [\"!x\", \"y\"], c = 2030-01-01, d = \"\" }"),
+        &expect![[r"
+            rules.toml:4:24: error: `amount`: `ten` is no number; for a text that begins with `<`, `>` or `=` write `?` for it
+            rules.toml:4:40: error: `a.b`: write `!` before every value of the list, or before none
+            rules.toml:4:57: error: `c`: a value is a text, a decimal number, true, false, or a list of these
+            rules.toml:4:73: error: `d`: an empty text fits nothing; for an argument that is not given write `[]`"]],
+    );
+    check(
+        &rule("decide = \"allow\"\narguments = { a = true }"),
+        &expect![
+            "rules.toml:1:1: error: rule `x` says who, where and when, but not what it allows; add one of: tool, class, command, path, host"
+        ],
+    );
 }

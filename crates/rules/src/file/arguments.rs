@@ -1,0 +1,85 @@
+//! Reads the `arguments` of a rule: a table of conditions, nested as the arguments are.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::fields::{Fields, Source};
+use super::{LONGEST_PATTERN, MOST_PATTERNS};
+use crate::rule::arguments::{ArgumentCondition, WrittenValue};
+
+/// How deep a condition may be nested.
+const DEEPEST: usize = 8;
+
+/// Reads all conditions; an error is noted with its place.
+pub(super) fn read(fields: &Fields<'_>, source: &mut Source<'_>) -> Vec<ArgumentCondition> {
+    let mut found = Vec::new();
+    let Some(value) = fields.value("arguments") else { return found };
+    match value.get_ref().as_table() {
+        Some(table) if !table.is_empty() => members(table, &[], source, &mut found),
+        _ => source.error(
+            value.span().start,
+            "`arguments` is a table, such as { to = \"*@example.org\", amount = \"<= 100\" }",
+        ),
+    }
+    if found.len() > MOST_PATTERNS {
+        source.error(
+            value.span().start,
+            format!("`arguments` has more than {MOST_PATTERNS} members"),
+        );
+    }
+    found
+}
+
+fn members(
+    table: &DeTable<'_>,
+    above: &[String],
+    source: &mut Source<'_>,
+    found: &mut Vec<ArgumentCondition>,
+) {
+    for (key, value) in table {
+        let at = value.span().start;
+        let mut names = above.to_vec();
+        names.push(key.get_ref().to_string());
+        if let Some(table) = value.get_ref().as_table() {
+            if table.is_empty() || names.len() >= DEEPEST {
+                source.error(at, format!("`{}` names no condition", names.join(".")));
+            } else {
+                members(table, &names, source, found);
+            }
+            continue;
+        }
+        let shown = names.join(".");
+        match values(value).and_then(|values| ArgumentCondition::read(names, &values)) {
+            Ok(condition) => found.push(condition),
+            Err(why) => source.error(at, format!("`{shown}`: {why}")),
+        }
+    }
+}
+
+/// The values that one argument may have.
+fn values(value: &Spanned<DeValue<'_>>) -> Result<Vec<WrittenValue>, String> {
+    match value.get_ref() {
+        DeValue::Array(values) if values.len() > MOST_PATTERNS => {
+            Err(format!("there are more than {MOST_PATTERNS} values"))
+        }
+        DeValue::Array(values) => values.iter().map(|value| written(value.get_ref())).collect(),
+        value => Ok(vec![written(value)?]),
+    }
+}
+
+fn written(value: &DeValue<'_>) -> Result<WrittenValue, String> {
+    match value {
+        DeValue::String(text) if text.len() <= LONGEST_PATTERN => {
+            Ok(WrittenValue::Text(text.to_string()))
+        }
+        DeValue::String(_) => Err(format!("the text is longer than {LONGEST_PATTERN} bytes")),
+        DeValue::Boolean(truth) => Ok(WrittenValue::Truth(*truth)),
+        DeValue::Integer(number) if number.radix() == 10 => {
+            Ok(WrittenValue::Number(number.as_str().trim_start_matches('+').to_owned()))
+        }
+        DeValue::Float(number) => {
+            Ok(WrittenValue::Number(number.as_str().trim_start_matches('+').to_owned()))
+        }
+        _ => Err("a value is a text, a decimal number, true, false, or a list of these".into()),
+    }
+}

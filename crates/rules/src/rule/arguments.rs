@@ -1,0 +1,233 @@
+//! Conditions on the arguments of a tool: what a member of its input has to be.
+//!
+//! For allowing a condition is exact: the argument is there once, has the type that the rule
+//! names, and a `*` does not stand for anything that separates (a comma, a blank, a slash). For
+//! denying and asking it is generous: whatever a tool could take for such an argument fits.
+
+mod decimal;
+mod lookup;
+mod pattern;
+
+use callgate_wire::raw::Json;
+
+use crate::act::Act;
+use crate::glob::Lean;
+use decimal::Decimal;
+use lookup::{Found, elements, find_all, find_one, scalars};
+use pattern::ArgumentPattern;
+
+/// A relation between an argument and a number of the rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    Less,
+    AtMost,
+    Equal,
+    AtLeast,
+    Greater,
+}
+
+/// One value that a condition names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Expected {
+    /// A text that fits the pattern.
+    Text(ArgumentPattern),
+    /// A number for which all of these hold.
+    Number(Vec<(Relation, Decimal)>),
+    /// `true` or `false`.
+    Truth(bool),
+}
+
+/// What one argument has to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ArgumentCondition {
+    /// The names that lead to it: more than one for a member of a member.
+    names: Vec<String>,
+    /// Whether none of the values may fit, written `!`.
+    is_not: bool,
+    /// One of these has to fit. None at all: the argument is not given.
+    choices: Vec<Expected>,
+}
+
+impl Relation {
+    const ALL: [(&'static str, Self); 6] = [
+        ("<=", Self::AtMost),
+        (">=", Self::AtLeast),
+        ("==", Self::Equal),
+        ("<", Self::Less),
+        (">", Self::Greater),
+        ("=", Self::Equal),
+    ];
+
+    fn holds(self, number: &Decimal, limit: &Decimal) -> bool {
+        let order = number.cmp(limit);
+        match self {
+            Self::Less => order.is_lt(),
+            Self::AtMost => order.is_le(),
+            Self::Equal => order.is_eq(),
+            Self::AtLeast => order.is_ge(),
+            Self::Greater => order.is_gt(),
+        }
+    }
+}
+
+/// A value as a file of rules writes it.
+pub(crate) enum WrittenValue {
+    /// A text: a pattern, or comparisons.
+    Text(String),
+    /// A number, in decimal digits.
+    Number(String),
+    /// `true` or `false`.
+    Truth(bool),
+}
+
+impl ArgumentCondition {
+    /// Reads a condition on the argument to which `names` lead. No value at all means that the
+    /// argument is not given.
+    pub(crate) fn read(names: Vec<String>, values: &[WrittenValue]) -> Result<Self, String> {
+        let mut choices = Vec::new();
+        let mut negated = 0;
+        for value in values {
+            choices.push(match value {
+                WrittenValue::Truth(truth) => Expected::Truth(*truth),
+                WrittenValue::Number(text) => {
+                    Expected::Number(vec![(Relation::Equal, number(text)?)])
+                }
+                WrittenValue::Text(text) => {
+                    let rest = text.strip_prefix('!');
+                    negated += usize::from(rest.is_some());
+                    expected(rest.unwrap_or(text))?
+                }
+            });
+        }
+        if negated != 0 && negated != choices.len() {
+            return Err("write `!` before every value of the list, or before none".into());
+        }
+        Ok(Self { names, is_not: negated != 0, choices })
+    }
+
+    fn fits(&self, input: &str, lean: Lean) -> bool {
+        match lean {
+            Lean::Strict => self.fits_strictly(input, self.is_not),
+            Lean::Generous if self.choices.is_empty() => {
+                find_all(input, &self.names).iter().all(|value| is_absent(*value))
+            }
+            Lean::Generous if self.is_not => !self.fits_strictly(input, false),
+            Lean::Generous => {
+                find_all(input, &self.names).iter().any(|value| self.could_be(*value))
+            }
+        }
+    }
+
+    /// Whether the argument is given, once, and is what the condition says or, if `is_not`, cannot
+    /// be taken for it.
+    fn fits_strictly(&self, input: &str, is_not: bool) -> bool {
+        let value = match find_one(input, &self.names) {
+            Found::Absent => return self.choices.is_empty(),
+            Found::Unclear => return false,
+            Found::Value(value) if is_absent(value) => return self.choices.is_empty(),
+            Found::Value(value) => value,
+        };
+        if is_not {
+            return !self.could_be(value);
+        }
+        let is_one = |value: Json<'_>| self.choices.iter().any(|choice| choice.is(value));
+        match elements(value) {
+            Some(values) => values.into_iter().all(is_one),
+            None => is_one(value),
+        }
+    }
+
+    /// Whether something in the value could be taken for one that is named.
+    fn could_be(&self, value: Json<'_>) -> bool {
+        let Some(scalars) = scalars(value) else { return true };
+        let could = |scalar: &Json<'_>| self.choices.iter().any(|choice| choice.could_be(*scalar));
+        scalars.iter().any(could)
+    }
+}
+
+impl Expected {
+    /// Whether the value is of this type and fits.
+    fn is(&self, value: Json<'_>) -> bool {
+        match self {
+            Self::Text(pattern) => value.string().is_some_and(|text| pattern.is(&text)),
+            Self::Truth(truth) => value.get() == truth.to_string(),
+            Self::Number(relations) => Decimal::read(value.get()).is_some_and(|number| {
+                relations.iter().all(|(relation, limit)| relation.holds(&number, limit))
+            }),
+        }
+    }
+
+    /// Whether a tool could take the value for one that fits. What cannot be compared fits.
+    fn could_be(&self, value: Json<'_>) -> bool {
+        let text = value.string();
+        let text = text.as_deref().unwrap_or(value.get());
+        match self {
+            Self::Text(pattern) => pattern.could_be(text),
+            Self::Truth(truth) => truth_of(text).is_none_or(|value| value == *truth),
+            Self::Number(relations) => Decimal::read_loosely(text).is_none_or(|number| {
+                relations.iter().all(|(relation, limit)| relation.holds(&number, limit))
+            }),
+        }
+    }
+}
+
+/// What a text says of a number: `<= 100`, or `>= 0, <= 100`; else it is a pattern.
+fn expected(text: &str) -> Result<Expected, String> {
+    if !text.trim_start().starts_with(['<', '>', '=']) {
+        return ArgumentPattern::read(text).map(Expected::Text);
+    }
+    let mut relations = Vec::new();
+    for comparison in text.split(',').map(str::trim) {
+        let parts = Relation::ALL
+            .iter()
+            .find_map(|(sign, relation)| Some((*relation, comparison.strip_prefix(sign)?)));
+        let (relation, rest) = parts.ok_or_else(|| {
+            format!("`{comparison}` is no comparison; write it as in \">= 0, <= 100\"")
+        })?;
+        relations.push((relation, number(rest.trim())?));
+    }
+    Ok(Expected::Number(relations))
+}
+
+fn number(text: &str) -> Result<Decimal, String> {
+    Decimal::read(text).ok_or_else(|| {
+        format!(
+            "`{text}` is no number; for a text that begins with `<`, `>` or `=` write `?` for it"
+        )
+    })
+}
+
+/// Whether a value says as much as no value.
+fn is_absent(value: Json<'_>) -> bool {
+    value.is_null()
+        || value.string().is_some_and(|text| text.is_empty())
+        || elements(value).is_some_and(|values| values.is_empty())
+}
+
+/// What a tool could take a text for that is to be true or false.
+fn truth_of(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" | "t" | "yes" | "y" | "on" => Some(true),
+        "false" | "f" | "no" | "n" | "off" | "" => Some(false),
+        other => Decimal::read(other).map(|number| !number.is_zero()),
+    }
+}
+
+/// Whether the arguments of an act fit all conditions; the error says which one does not.
+pub(crate) fn all(conditions: &[ArgumentCondition], act: &Act, lean: Lean) -> Result<(), String> {
+    let Some(input) = act.input.as_deref() else {
+        return match lean {
+            Lean::Strict => Err("its arguments cannot be looked into".into()),
+            Lean::Generous => Ok(()),
+        };
+    };
+    match conditions.iter().find(|condition| !condition.fits(input, lean)) {
+        Some(condition) => {
+            Err(format!("the argument `{}` does not fit", condition.names.join(".")))
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! Finds an argument in the JSON text of a tool's input.
+
+use callgate_wire::raw::{Json, Members};
+use serde_json::value::RawValue;
+
+/// How far an argument may be nested for its values to be looked at one by one.
+const DEEPEST: usize = 8;
+/// The most values of one argument that are looked at.
+const MOST_VALUES: usize = 10_000;
+
+/// What was found under the names of a condition.
+pub(super) enum Found<'a> {
+    /// No such argument.
+    Absent,
+    /// More than one that a tool could take for it, or one inside of what is no object.
+    Unclear,
+    /// The argument.
+    Value(Json<'a>),
+}
+
+/// Finds the one argument with exactly these names.
+///
+/// Some readers of JSON do not tell `to` from `To`, and which of two they take differs, so that a
+/// second one makes it unclear.
+pub(super) fn find_one<'a>(input: &'a str, names: &[String]) -> Found<'a> {
+    let mut text = input;
+    let mut found = None;
+    for name in names {
+        let Ok(members) = Members::read(text) else { return Found::Unclear };
+        let folded = fold(name);
+        let mut alike = members.0.iter().filter(|(key, _)| fold(key) == folded);
+        match (alike.next(), alike.next()) {
+            (None, _) => return Found::Absent,
+            (Some((key, value)), None) if key == name => {
+                text = value.get();
+                found = Some(*value);
+            }
+            _ => return Found::Unclear,
+        }
+    }
+    found.map_or(Found::Absent, Found::Value)
+}
+
+/// Finds every argument that a tool could take for the one with these names.
+pub(super) fn find_all<'a>(input: &'a str, names: &[String]) -> Vec<Json<'a>> {
+    let mut texts = vec![input];
+    let mut found = Vec::new();
+    for name in names {
+        let folded = fold(name);
+        let objects = texts.iter().flat_map(|text| objects(text));
+        found = objects
+            .flat_map(|members| members.0)
+            .filter(|(key, _)| fold(key) == folded)
+            .map(|(_, value)| value)
+            .collect();
+        texts = found.iter().map(|value| value.get()).collect();
+    }
+    found
+}
+
+/// The object that a text is, or those in the list that it is.
+fn objects(text: &str) -> Vec<Members<'_>> {
+    if let Ok(members) = Members::read(text) {
+        return vec![members];
+    }
+    let values: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+    values.into_iter().filter_map(|value| Members::read(value.get()).ok()).collect()
+}
+
+/// The elements of a list; `None` for every other value.
+pub(super) fn elements(value: Json<'_>) -> Option<Vec<Json<'_>>> {
+    let values: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
+    Some(values.into_iter().map(Json::from).collect())
+}
+
+/// All texts, numbers and truth values in a value; `None` when they are too many or too deep.
+pub(super) fn scalars(value: Json<'_>) -> Option<Vec<Json<'_>>> {
+    let mut found = Vec::new();
+    let mut level = vec![value];
+    for _ in 0..DEEPEST {
+        let mut next = Vec::new();
+        for value in level {
+            if value.is_object() {
+                next.extend(value.members().0.into_iter().map(|(_, value)| value));
+            } else if let Some(values) = elements(value) {
+                next.extend(values);
+            } else if !value.is_null() {
+                found.push(value);
+            }
+        }
+        if found.len() + next.len() > MOST_VALUES {
+            return None;
+        }
+        if next.is_empty() {
+            return Some(found);
+        }
+        level = next;
+    }
+    None
+}
+
+/// A name as a lenient reader of JSON compares it: without case, `_` and `-`.
+fn fold(name: &str) -> String {
+    let chars = name.chars().filter(|c| !matches!(c, '_' | '-'));
+    chars.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+}

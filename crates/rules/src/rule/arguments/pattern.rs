@@ -1,0 +1,114 @@
+//! Patterns of texts in arguments: `*` within a word, `**` for anything.
+
+use crate::glob::{Lean, Tok, literal, meets};
+
+/// The most steps of one exact comparison; what takes more does not fit.
+const MOST_STEPS: usize = 1_000_000;
+
+/// One step of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Is(char),
+    /// `?`: any one character.
+    One,
+    /// `*`: any characters of a word.
+    Word,
+    /// `**`: anything at all.
+    Any,
+}
+
+/// A pattern of texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ArgumentPattern {
+    steps: Vec<Step>,
+    /// The pattern for denying and asking, where every `*` is anything.
+    loose: Vec<Tok>,
+}
+
+impl ArgumentPattern {
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Err(
+                "an empty text fits nothing; for an argument that is not given write `[]`".into()
+            );
+        }
+        if text.contains("***") {
+            return Err("`*` stands for a word and `**` for anything; three mean nothing".into());
+        }
+        let mut steps = Vec::new();
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            steps.push(match c {
+                '*' if chars.next_if_eq(&'*').is_some() => Step::Any,
+                '*' => Step::Word,
+                '?' => Step::One,
+                c => Step::Is(c),
+            });
+        }
+        let loose = steps.iter().map(|step| match step {
+            Step::Is(c) => Tok::Is(*c),
+            // `Tok::One` is no slash; what is longer than one character is for the safe side.
+            Step::One | Step::Word | Step::Any => Tok::Cross,
+        });
+        Ok(Self { loose: loose.collect(), steps })
+    }
+
+    /// Whether the text fits exactly.
+    pub(super) fn is(&self, text: &str) -> bool {
+        if self.steps == [Step::Any] {
+            return true;
+        }
+        let is_wild = self.steps.iter().any(|step| !matches!(step, Step::Is(_)));
+        if is_wild && climbs(text) {
+            return false;
+        }
+        if text.len().saturating_mul(self.steps.len()) > MOST_STEPS {
+            return false;
+        }
+        // `open[i]` says whether the first `i` steps can have used up the text so far.
+        let mut open = vec![false; self.steps.len() + 1];
+        open[0] = true;
+        self.skip(&mut open);
+        for c in text.chars() {
+            let mut next = vec![false; open.len()];
+            for (at, step) in self.steps.iter().enumerate().filter(|(at, _)| open[*at]) {
+                match step {
+                    Step::Is(wanted) => next[at + 1] |= *wanted == c,
+                    Step::One => next[at + 1] |= !c.is_control(),
+                    Step::Word => next[at] |= is_word(c),
+                    Step::Any => next[at] = true,
+                }
+            }
+            self.skip(&mut next);
+            open = next;
+        }
+        open[self.steps.len()]
+    }
+
+    /// Lets every wildcard stand for nothing.
+    fn skip(&self, open: &mut [bool]) {
+        for (at, step) in self.steps.iter().enumerate() {
+            if open[at] && matches!(step, Step::Word | Step::Any) {
+                open[at + 1] = true;
+            }
+        }
+    }
+
+    /// Whether the text, or one of several in it, could be meant.
+    pub(super) fn could_be(&self, text: &str) -> bool {
+        let fits = |text: &str| meets(&literal(text.trim()), &self.loose, Lean::Generous);
+        let separates =
+            |c: char| c.is_whitespace() || c.is_control() || ",;|<>()[]{}\"'`".contains(c);
+        fits(text) || text.split(separates).filter(|piece| !piece.is_empty()).any(fits)
+    }
+}
+
+/// What a `*` of an allow stands for: nothing that begins another address, path or option.
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+')
+}
+
+/// Whether a path in the text climbs.
+fn climbs(text: &str) -> bool {
+    text.split(['/', '\\']).any(|name| name == "..")
+}
