@@ -1,13 +1,15 @@
 //! `callgate hook`: what an agent starts to have a person asked. Dispatched before clap, so that
 //! it starts at once; `callgate-hook` is the same by itself, and starts sooner still.
 
+mod absent;
+
+use std::cell::LazyCell;
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use callgate_approval::asker::Settings;
-use callgate_approval::hook::{Hook, stand_by};
+use callgate_approval::hook::{Hook, misused, stand_by};
 use callgate_wire::hook::Agent;
 
 use crate::config::{HookConfig, HookFlags, HookSettings};
@@ -16,6 +18,8 @@ use crate::config::{HookConfig, HookFlags, HookSettings};
 const USAGE_ERROR: u8 = 64;
 const USAGE: &str = "usage: callgate hook [--agent claude|codex] [--config FILE] [--socket PATH] \
                      [--rules FILE]";
+/// Claude Code sets this to 1 for its hooks where somebody sits at its terminal, else to 0.
+const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
 /// Whoever starts an agent and answers its questions by another way sets this to 1.
 const GATED: &str = "CALLGATE_GATED";
 
@@ -23,16 +27,25 @@ const GATED: &str = "CALLGATE_GATED";
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let options = match Options::parse(arguments) {
         Ok(options) => options,
-        Err(usage) => {
-            // With standard error closed there is nobody to tell.
-            writeln!(io::stderr(), "callgate hook: {usage}").ok();
-            return ExitCode::from(USAGE_ERROR);
-        }
+        Err(usage) => return misused(&usage, USAGE_ERROR),
     };
     if env::var_os(GATED).is_some_and(|value| value == "1") {
         return stand_by();
     }
-    Hook { agent: options.agent, desk: &|| options.desk() }.main()
+    let config = LazyCell::new(|| HookConfig::read(&options.settings));
+    let hook = Hook {
+        agent: options.agent,
+        is_attended: env::var_os(ATTENDED).is_some_and(|value| value == "1"),
+        desk: &|| desk(&config),
+        without_desk: &|request| absent::answer(&config, request),
+    };
+    hook.main()
+}
+
+fn desk(config: &HookConfig) -> Result<Settings, String> {
+    let HookSettings { socket, timeout, grace } =
+        config.desk().map_err(|problems| problems.one_line())?;
+    Ok(Settings { socket, timeout, grace })
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -60,13 +73,6 @@ impl Options {
             }
         }
         Ok(options)
-    }
-
-    fn desk(&self) -> Result<Settings, String> {
-        let found = HookConfig::read(&self.settings).desk();
-        let HookSettings { socket, timeout, grace } =
-            found.map_err(|problems| problems.one_line())?;
-        Ok(Settings { socket, timeout, grace })
     }
 }
 

@@ -3,9 +3,11 @@
 //! An agent starts a hook at every step, and waits for it. A small program starts sooner than the
 //! large one, which has thousands of addresses to set right before it can begin.
 
-#[allow(dead_code, unused_imports, reason = "a hook uses three of the settings, and no flags")]
+#[allow(dead_code, unused_imports, reason = "a hook uses few of the settings, and no flags")]
 mod config;
 mod hook;
+#[allow(dead_code, reason = "a hook judges one call, and then ends")]
+mod policy;
 #[allow(dead_code, reason = "the settings know how to get a token, which a hook has no use for")]
 mod program;
 mod text;

@@ -1,7 +1,7 @@
 //! What agents tell their hooks, and what hooks answer.
 
 use callgate_wire::approval::{Decision, Request, RequestId, Response};
-use callgate_wire::hook::{Agent, Event, Input, MAX_WORDS, answer, words};
+use callgate_wire::hook::{Agent, Answer, Event, Input, MAX_WORDS, answer, words};
 use callgate_wire::raw::{Members, flatten};
 use serde_json::Value;
 
@@ -45,7 +45,9 @@ fn check_input(input: &Input<'_>, agent: Agent, data: &[u8]) {
     assert_eq!(read.context, request.context);
     assert_eq!(read.kind, input.event().kind().unwrap_or_default());
     check_relayed(&request, data);
-    for decision in [Decision::Allow, Decision::Deny, Decision::Timeout] {
+    let decisions =
+        [Decision::Allow, Decision::Deny, Decision::Timeout, Decision::Ask, Decision::None];
+    for decision in decisions {
         check_answers(input, agent, &request, decision);
     }
 }
@@ -67,8 +69,15 @@ fn check_answers(input: &Input<'_>, agent: Agent, request: &Request, decision: D
     let mut response = Response::new(request.request_id.clone(), decision);
     for _ in 0..2 {
         let printed = answer(input.event(), agent, request, &response);
-        assert!(printed.is_none() || decision != Decision::Timeout, "a decision by nobody");
-        if let Some(mut line) = printed {
+        if input.event() == Event::PreToolUse {
+            let is_passed =
+                decision == Decision::None || decision == Decision::Allow && agent == Agent::Codex;
+            assert!(is_passed || matches!(printed, Answer::Line(_)), "silence is a yes");
+        } else {
+            let is_decided = matches!(decision, Decision::Allow | Decision::Deny);
+            assert!(is_decided || !matches!(printed, Answer::Line(_)), "a decision by nobody");
+        }
+        if let Answer::Line(mut line) = printed {
             assert!(one_line(&line).starts_with(r#"{"hookSpecificOutput":{"hookEventName":""#));
             flatten(&mut line);
             // Half of a surrogate pair is relayed, but not every reader takes it.

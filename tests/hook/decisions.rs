@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::fixture::{Ended, Stage, answered, answered_by, bash, event};
+use crate::fixture::{Ended, Stage, answered, answered_by, bash, call, event};
 
 fn check(input: &str, fields: &str, printed: &str) {
     answered(&[], input, fields).printed(&format!("{printed}\n"));
@@ -33,7 +33,7 @@ fn the_question_is_the_agents_own() {
         "agent": "claude-code",
         "context": {
             "event": "PermissionRequest", "prompt_id": "prompt", "timeout_seconds": 300,
-            "takes": ["always", "edit", "interrupt"],
+            "takes": ["always", "edit", "interrupt"], "mode": "default",
         },
     });
     assert_eq!(request, expected);
@@ -129,7 +129,6 @@ fn other_events_that_ask_have_their_own_form() {
         r#""decision":"deny","message":"No.""#,
         r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"No."}}"#,
     );
-    answered(&[], &pre, r#""decision":"timeout""#).fell_back("nobody decided");
     let form = json!({
         "hook_event_name": "Elicitation", "mcp_server_name": "toy", "message": "your name?",
         "mode": "form", "requested_schema": {"type": "object", "required": ["name"]},
@@ -166,7 +165,7 @@ fn the_small_program_prints_the_same_to_the_byte() {
     let edited = r#""decision":"allow","updated_input":{"command":"make  \u00e9"}"#;
     let denied = r#""decision":"deny","message":"No,\nü.","interrupt":true"#;
     for fields in [suggested, edited, denied, r#""decision":"timeout""#] {
-        for input in [bash(), event("PreToolUse").to_string()] {
+        for input in [bash(), call().to_string(), event("PermissionDenied").to_string()] {
             for arguments in [&[][..], &["--agent", "codex"][..]] {
                 let expected = answered(arguments, &input, fields);
                 assert_eq!(small(arguments, &input, fields), expected, "{fields}");
@@ -196,7 +195,9 @@ fn the_small_program_takes_the_same_arguments_settings_and_inputs() {
     both(&["--config", "wrong.toml"], "", &bash()).fell_back("wrong.toml");
     assert_eq!(both(&["--fast"], "", &bash()).code, Some(64));
     assert_eq!(both(&["hook"], "", &bash()).code, Some(64), "it is the hook already");
-    both(&[], "", "{").fell_back("input");
+    both(&[], "", "{").refused("input");
+    assert_eq!(both(&[], "", &call().to_string()).code, Some(0));
+    both(&["--config", "wrong.toml"], "", &call().to_string()).denied("wrong.toml");
     let silent = Ended { code: Some(0), stdout: String::new(), stderr: String::new() };
     assert_eq!(both(&[], "1", &bash()), silent);
     assert_eq!(both(&[], "", &event("Later").to_string()), silent);

@@ -135,6 +135,30 @@ impl Ended {
     }
 }
 
+impl Ended {
+    /// It has denied a tool call that was about to run, in words that tell this much and quote
+    /// neither the call nor the environment.
+    pub(crate) fn denied(&self, reason: &str) {
+        assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{}", self.stdout);
+        let line = self.stdout.strip_suffix('\n').expect("a whole line");
+        let printed: Value = serde_json::from_str(line).expect("one JSON object");
+        let output = &printed["hookSpecificOutput"];
+        assert_eq!(output["hookEventName"], "PreToolUse", "{line}");
+        assert_eq!(output["permissionDecision"], "deny", "{line}");
+        let said = output["permissionDecisionReason"].as_str().expect("a reason");
+        assert!(said.contains(reason), "{said}");
+        assert!(!said.contains("s3cret") && !said.contains("sk-ant"), "{said}");
+    }
+
+    /// It has ended with the code that denies, and nothing on standard output.
+    pub(crate) fn refused(&self, reason: &str) {
+        assert_eq!((self.code, self.stdout.as_str()), (Some(2), ""), "{}", self.stderr);
+        let line = self.stderr.strip_suffix('\n').expect("a whole line");
+        assert!(!line.contains('\n') && line.starts_with("callgate hook: "), "{line}");
+        assert!(line.contains(reason) && !line.contains("s3cret"), "{line}");
+    }
+}
+
 /// The listening end of the test's desk.
 pub(crate) struct Desk(UnixListener);
 
@@ -247,6 +271,14 @@ pub(crate) fn event(name: &str) -> Value {
         "tool_name": "Bash", "tool_input": {"command": "curl -H s3cret", "description": "d"},
         "permission_suggestions": [{"type": "addRules", "rules": [{"toolName": "Bash"}]}],
     })
+}
+
+/// A tool call that is about to run, with a secret in it.
+pub(crate) fn call() -> Value {
+    let mut call = event("PreToolUse");
+    call["tool_use_id"] = "toolu_1".into();
+    call.as_object_mut().unwrap().remove("permission_suggestions");
+    call
 }
 
 /// Runs the hook on `input` before a desk that answers with `fields`.

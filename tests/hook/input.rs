@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::json;
 
-use crate::fixture::{Stage, bash};
+use crate::fixture::{Stage, bash, call};
 
 #[test]
 fn what_the_agent_left_out_is_filled_in() {
@@ -22,14 +22,14 @@ fn what_the_agent_left_out_is_filled_in() {
 }
 
 #[test]
-fn input_that_is_none_falls_back() {
+fn input_that_is_none_is_no_yes_to_anything() {
     let stage = Stage::new();
     let desk = stage.desk();
     let reason = "cannot use the agent's input";
     for input in ["", "\n", "s3cret", "{\"s3cret\":", "[]", "{}", r#"{"tool_name":"s3cret"}"#] {
-        stage.hook(input).end().fell_back(reason);
+        stage.hook(input).end().refused(reason);
     }
-    stage.hook(b"{\"hook_event_name\":\"\xff\"}").end().fell_back(reason);
+    stage.hook(b"{\"hook_event_name\":\"\xff\"}").end().refused(reason);
     stage.hook(r#"{"hook_event_name":"PermissionRequest"}"#).end().fell_back("no `tool_name`");
     desk.assert_not_dialled();
 }
@@ -57,7 +57,7 @@ fn an_endless_input_is_not_read_to_its_end() {
     let script = "yes s3cret | \"$0\" hook";
     command.args(["-c", script, env!("CARGO_BIN_EXE_callgate")]);
     let ended = stage.start(command, "").end();
-    ended.fell_back("the agent's input has more than 33554432 bytes");
+    ended.refused("the agent's input has more than 33554432 bytes");
 }
 
 #[test]
@@ -66,4 +66,8 @@ fn a_wrong_command_line_is_told() {
     let ended = stage.start(stage.command(&["hook", "--agent", "gemini"]), bash()).end();
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(64), ""));
     assert!(ended.stderr.contains("usage: callgate hook"), "{}", ended.stderr);
+    let ended = stage.start(stage.command(&["hook", "--agent", "gemini"]), call().to_string());
+    ended.end().denied("usage: callgate hook");
+    let ended = stage.start(stage.command(&["hook", "--agent", "gemini"]), "s3cret").end();
+    ended.refused("usage: callgate hook");
 }

@@ -8,7 +8,9 @@
     reason = "a failed step is a failed test, and a skipped one says why"
 )]
 
+mod absent;
 mod ask;
+mod checking;
 mod claude;
 mod decisions;
 mod failing;

@@ -20,12 +20,17 @@ fn told(input: &Value) -> Asked {
 #[test]
 fn what_has_ended_settles_questions() {
     for (name, ok) in [("PostToolUse", true), ("PostToolUseFailure", false)] {
-        let request = told(&event(name)).request();
+        let mut input = event(name);
+        input["tool_use_id"] = json!("toolu_1");
+        let request = told(&input).request();
         assert_eq!(request["kind"], "settle");
         assert_eq!(request["tool_name"], "Bash");
         assert_eq!(request["tool_input"], event(name)["tool_input"]);
         assert_eq!(request["session_id"], "session");
-        let context = json!({"event": name, "prompt_id": "prompt", "ok": ok});
+        let context = json!({
+            "event": name, "prompt_id": "prompt", "ok": ok, "mode": "default",
+            "tool_use_id": "toolu_1",
+        });
         assert_eq!(request["context"], context);
     }
     let stop = json!({

@@ -1,29 +1,41 @@
 //! The hook: a short-lived process between the agent that starts it and the desk.
 //!
 //! It reads what the agent tells it, asks, and prints exactly the decision in the agent's own
-//! form, or nothing. Where it cannot ask, the agent asks its user as if there were no hook. It
-//! blocks, on one thread: how long it takes to start is time that somebody waits.
+//! form, or nothing. Where it cannot ask, the agent asks its user as if there were no hook; before
+//! a tool call, where the agent takes silence for a yes, it denies the call instead. It blocks, on
+//! one thread: how long it takes to start is time that somebody waits.
 
 mod stdio;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-use callgate_wire::approval::{Kind, Request};
-use callgate_wire::hook::{self, Agent, Event, Input};
+use callgate_wire::approval::{Kind, Request, Response};
+use callgate_wire::hook::{self, Agent, Answer, Event, Input};
 use rustix::process::{getcwd, getppid};
 
-use crate::asker::{self, Asker, Settings, Unwanted};
+use crate::asker::{self, Asker, NoAnswer, Settings, Unwanted};
+
+/// What an agent takes for a deny of a tool call that is about to run, whatever was printed.
+const EXIT_DENY: u8 = 2;
 
 /// A hook and what it was set to.
 pub struct Hook<'a> {
     /// Whose hook it is; `None` where its input tells.
     pub agent: Option<Agent>,
+    /// Whether somebody sits at the agent's own terminal and can answer its dialogs.
+    pub is_attended: bool,
     /// Finds out whom it asks, once there is something to ask or tell; the error is a sentence
     /// for people.
     pub desk: &'a dyn Fn() -> Result<Settings, String>,
+    /// Answers a check in place of the desk, while none listens; the error is a sentence for
+    /// people.
+    pub without_desk: &'a dyn Fn(&Request) -> Result<Response, String>,
 }
 
 /// What comes of one input.
@@ -35,6 +47,8 @@ pub enum Outcome {
     Silent,
     /// Nothing could be asked or nobody decided, for this reason: the agent asks in its own way.
     Fallback(String),
+    /// The event cannot be told, and at some events silence would be a yes.
+    Refused(String),
 }
 
 /// Does nothing, for an agent that asks by another way, but takes the input that it writes.
@@ -43,6 +57,18 @@ pub fn stand_by() -> ExitCode {
     // Whatever came of that, nothing is wanted of us.
     stdio::read_input(io::stdin().as_fd()).ok();
     ExitCode::SUCCESS
+}
+
+/// Serves an agent whose hook has a command line that cannot be used: a tool call that is about
+/// to run is denied, and every other event ends with `code`.
+#[must_use]
+pub fn misused(reason: &str, code: u8) -> ExitCode {
+    let input = stdio::read_input(io::stdin().as_fd()).unwrap_or_else(|(_, read)| read);
+    match Event::glimpse(&input) {
+        Some(Event::PreToolUse) => denied(reason).end(io::stdout().as_fd()),
+        Some(_) => complain(reason, code),
+        None => complain(reason, EXIT_DENY),
+    }
 }
 
 impl Hook<'_> {
@@ -55,18 +81,23 @@ impl Hook<'_> {
         if let Some(parent) = &parent {
             unwanted = unwanted.when_readable(parent.as_fd());
         }
+        // What a panic would print may quote the input.
+        panic::set_hook(Box::new(|_| ()));
         let outcome = match stdio::read_input(io::stdin().as_fd()) {
-            Ok(input) => self.serve(&input, &unwanted),
-            Err((reason, glimpsed)) => unreadable(reason, Event::glimpse(&glimpsed)),
+            Ok(input) => self.serve_or_deny(&input, &unwanted),
+            Err((reason, read)) => unusable(&reason, Event::glimpse(&read)),
         };
-        match outcome {
-            Outcome::Silent => ExitCode::SUCCESS,
-            Outcome::Fallback(reason) => fall_back(&reason),
-            Outcome::Decided(line) => match stdio::write_all(output.as_fd(), &line) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => fall_back(&format!("cannot print the decision: {error}")),
-            },
-        }
+        outcome.end(output.as_fd())
+    }
+
+    /// Does what the input asks for. A fault of our own does not let a tool call run: an agent
+    /// goes on when its hook has crashed.
+    fn serve_or_deny(&self, input: &[u8], unwanted: &Unwanted<'_>) -> Outcome {
+        let served = panic::catch_unwind(AssertUnwindSafe(|| self.serve(input, unwanted)));
+        served.unwrap_or_else(|_| {
+            let reason = "the hook has failed; please report it with what the agent did";
+            unusable(reason, Event::glimpse(input))
+        })
     }
 
     /// Does what the input asks for.
@@ -76,13 +107,25 @@ impl Hook<'_> {
             Ok(read) => read,
             Err(error) => {
                 let reason = format!("cannot use the agent's input: {error}");
-                return unreadable(reason, Event::glimpse(input));
+                return unusable(&reason, Event::glimpse(input));
             }
         };
         match read.event().kind() {
             None => Outcome::Silent,
-            Some(Kind::Ask | Kind::Check) => match self.ask(&read, unwanted) {
-                Ok(line) => Outcome::Decided(line),
+            Some(Kind::Check) => match self.check(&read, unwanted) {
+                Ok(Answer::Line(line)) => Outcome::Decided(line),
+                Ok(Answer::Nothing) => Outcome::Silent,
+                Ok(Answer::Undecided) => denied("nobody decided"),
+                Err(reason) => denied(&reason),
+            },
+            Some(Kind::Ask) => match self.ask(&read, unwanted) {
+                Ok(Answer::Line(line)) => Outcome::Decided(line),
+                // The call is blocked already, and stays so without a word from us.
+                _ if read.event() == Event::PermissionDenied => Outcome::Silent,
+                Ok(Answer::Nothing) => Outcome::Silent,
+                Ok(Answer::Undecided) => {
+                    Outcome::Fallback("nobody decided: answer where the agent asks".to_owned())
+                }
                 Err(reason) => Outcome::Fallback(reason),
             },
             Some(Kind::Settle | Kind::Notify) => {
@@ -92,6 +135,21 @@ impl Hook<'_> {
         }
     }
 
+    /// Has a tool call checked that is about to run.
+    fn check(&self, input: &Input<'_>, unwanted: &Unwanted<'_>) -> Result<Answer, String> {
+        let mut request = self.request(input)?;
+        let (agent, desk) = (self.agent(input), (self.desk)()?);
+        if let Some(context) = &mut request.context {
+            context.asks = Some(input.asks(agent, self.is_attended));
+            context.timeout_seconds = Some(desk.timeout.as_secs());
+        }
+        let response = match asker::ask(&desk, &request, unwanted) {
+            Err(NoAnswer::NoDesk(_)) => (self.without_desk)(&request)?,
+            answered => answered.map_err(|error| error.to_string())?,
+        };
+        Ok(hook::answer(input.event(), agent, &request, &response))
+    }
+
     /// Whether telling helped is not the agent's business.
     fn tell(&self, input: &Input<'_>) {
         if let (Ok(request), Ok(desk)) = (self.request(input), (self.desk)()) {
@@ -99,7 +157,7 @@ impl Hook<'_> {
         }
     }
 
-    fn ask(&self, input: &Input<'_>, unwanted: &Unwanted<'_>) -> Result<Vec<u8>, String> {
+    fn ask(&self, input: &Input<'_>, unwanted: &Unwanted<'_>) -> Result<Answer, String> {
         let mut request = self.request(input)?;
         let desk = (self.desk)()?;
         // Without a desk nothing more has to be found out.
@@ -111,8 +169,7 @@ impl Hook<'_> {
             }
         }
         let response = asker.ask(&request).map_err(|error| error.to_string())?;
-        hook::answer(input.event(), self.agent(input), &request, &response)
-            .ok_or_else(|| "nobody decided: answer where the agent asks".to_owned())
+        Ok(hook::answer(input.event(), self.agent(input), &request, &response))
     }
 
     fn agent(&self, input: &Input<'_>) -> Agent {
@@ -134,18 +191,44 @@ impl Hook<'_> {
     }
 }
 
-/// Input that cannot be read falls back, unless it was only to tell something.
-fn unreadable(reason: String, event: Option<Event>) -> Outcome {
-    match event.map(Event::kind) {
-        None | Some(Some(Kind::Ask | Kind::Check)) => Outcome::Fallback(reason),
+impl Outcome {
+    /// Says to the agent what came of its input.
+    fn end(self, output: BorrowedFd<'_>) -> ExitCode {
+        match self {
+            Self::Silent => ExitCode::SUCCESS,
+            Self::Fallback(reason) => complain(&reason, 1),
+            Self::Refused(reason) => complain(&reason, EXIT_DENY),
+            Self::Decided(line) => match stdio::write_all(output, &line) {
+                Ok(()) => ExitCode::SUCCESS,
+                // Half a decision is none, and at some events that would be a yes.
+                Err(error) => complain(&format!("cannot print the decision: {error}"), EXIT_DENY),
+            },
+        }
+    }
+}
+
+/// Input that cannot be used denies a tool call that is about to run, falls back where the agent
+/// would ask, and is nothing where something was only to be told.
+fn unusable(reason: &str, event: Option<Event>) -> Outcome {
+    match event.map(|event| (event, event.kind())) {
+        None => Outcome::Refused(reason.to_owned()),
+        Some((_, Some(Kind::Check))) => denied(reason),
+        Some((Event::PermissionDenied, _)) => Outcome::Silent,
+        Some((_, Some(Kind::Ask))) => Outcome::Fallback(reason.to_owned()),
         Some(_) => Outcome::Silent,
     }
 }
 
-fn fall_back(reason: &str) -> ExitCode {
+/// A tool call that is about to run is denied, because what would decide about it failed.
+fn denied(reason: &str) -> Outcome {
+    let reason = format!("callgate cannot check this call, so it was not run: {reason}");
+    Outcome::Decided(hook::denial(&reason))
+}
+
+fn complain(reason: &str, code: u8) -> ExitCode {
     // With standard error closed there is nobody to tell.
     writeln!(io::stderr(), "callgate hook: {reason}").ok();
-    ExitCode::FAILURE
+    ExitCode::from(code)
 }
 
 /// The folder in which this process was started.

@@ -17,10 +17,10 @@ use std::fmt;
 use memchr::memmem;
 use serde_json::value::RawValue;
 
-use crate::approval::{Context, Kind, Request, RequestId, Takes};
+use crate::approval::{Asks, Context, Kind, Request, RequestId, Takes};
 use crate::raw::{Json, Members, NotJson, quoted};
 
-pub use answer::answer;
+pub use answer::{Answer, answer, denial};
 pub use transcript::{MAX_WORDS, Words, cut, words};
 
 /// Whose hook it is.
@@ -60,6 +60,8 @@ pub enum Event {
     PermissionRequest,
     /// It is about to run a tool.
     PreToolUse,
+    /// It has blocked a tool call by itself.
+    PermissionDenied,
     /// One of its MCP servers asks the user for something.
     Elicitation,
     /// A tool has run.
@@ -76,9 +78,10 @@ pub enum Event {
     Other,
 }
 
-const EVENTS: [(&str, Event); 8] = [
+const EVENTS: [(&str, Event); 9] = [
     ("PermissionRequest", Event::PermissionRequest),
     ("PreToolUse", Event::PreToolUse),
+    ("PermissionDenied", Event::PermissionDenied),
     ("Elicitation", Event::Elicitation),
     ("PostToolUse", Event::PostToolUse),
     ("PostToolUseFailure", Event::PostToolUseFailure),
@@ -113,7 +116,8 @@ impl Event {
     #[must_use]
     pub fn kind(self) -> Option<Kind> {
         match self {
-            Self::PermissionRequest | Self::PreToolUse | Self::Elicitation => Some(Kind::Ask),
+            Self::PreToolUse => Some(Kind::Check),
+            Self::PermissionRequest | Self::PermissionDenied | Self::Elicitation => Some(Kind::Ask),
             Self::PostToolUse | Self::PostToolUseFailure | Self::Stop | Self::SessionEnd => {
                 Some(Kind::Settle)
             }
@@ -131,6 +135,14 @@ impl Event {
         }
     }
 }
+
+/// The tools of Claude Code whose files it checks itself. In some of its modes it then drops a
+/// hook's wish to ask.
+const FILE_TOOLS: [&str; 9] =
+    ["Read", "Write", "Edit", "MultiEdit", "NotebookRead", "NotebookEdit", "Glob", "Grep", "LS"];
+
+/// The modes of Claude Code in which it shows a dialog where a hook wants one.
+const MODES_WITH_DIALOG: [&str; 4] = ["default", "acceptEdits", "plan", "auto"];
 
 /// What a hook is told.
 #[derive(Debug, Clone)]
@@ -184,6 +196,20 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Returns who can put a question about this tool call to a person. The desk always can; the
+    /// agent only where it is known to show its own dialog to somebody who is there.
+    #[must_use]
+    pub fn asks(&self, agent: Agent, is_attended: bool) -> Asks {
+        let is_one_of = |field, names: &[&str]| {
+            self.text(field).is_some_and(|name| names.contains(&name.as_ref()))
+        };
+        let has_dialog = agent == Agent::Claude
+            && is_attended
+            && is_one_of("permission_mode", &MODES_WITH_DIALOG)
+            && !is_one_of("tool_name", &FILE_TOOLS);
+        if has_dialog { Asks::Agent } else { Asks::Desk }
+    }
+
     /// Where the agent keeps what was said.
     #[must_use]
     pub fn transcript_path(&self) -> Option<Cow<'a, str>> {
@@ -197,7 +223,7 @@ impl<'a> Input<'a> {
     }
 
     /// The request to the desk, except for the agent's last words. What the agent left out of
-    /// `cwd` and `session_id` is empty, for the hook to fill in.
+    /// `cwd` and `session_id` is empty, for the hook to fill in, as is who asks.
     pub fn request(&self, request_id: RequestId, agent: Agent) -> Result<Request, NotInput> {
         let text = |field| self.text(field).map(Cow::into_owned);
         let context = Context {
@@ -211,7 +237,7 @@ impl<'a> Input<'a> {
             must_ask: None,
             mode: text("permission_mode"),
             tool_use_id: text("tool_use_id"),
-            reason: None,
+            reason: self.reason(),
             asks: None,
         };
         Ok(Request {
@@ -225,6 +251,12 @@ impl<'a> Input<'a> {
             agent: Some(agent.name().to_owned()),
             context: Some(context),
         })
+    }
+
+    /// Returns why the agent has blocked the call.
+    fn reason(&self) -> Option<String> {
+        let is_blocked = self.event == Event::PermissionDenied;
+        self.text("reason").filter(|_| is_blocked).map(Cow::into_owned)
     }
 
     /// The string that the field is, unless it is empty.
@@ -281,7 +313,7 @@ impl<'a> Input<'a> {
             (Event::PreToolUse, Agent::Claude) if self.text("prompt_id").is_some() => {
                 vec![Takes::Edit]
             }
-            (event, _) if event.kind() == Some(Kind::Ask) => Vec::new(),
+            (event, _) if event.kind().is_some_and(Kind::is_answered) => Vec::new(),
             _ => return None,
         })
     }

@@ -4,38 +4,104 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{Agent, Event};
-use crate::approval::{Decision, Request, Response, Takes};
+use crate::approval::{Asks, Decision, Request, Response, Takes};
 use crate::fields::one_line;
 use crate::raw::{Json, Members};
 
 /// The reason that the agent is given when the person gave none.
 const DENIED: &str = "The user denied this.";
+/// The reason that the agent is given when a person had to decide and nobody did.
+const UNDECIDED: &str = "A person has to allow this, and nobody answered in time or could be \
+                         reached. Tell the user; try again only when they want you to.";
+/// The reason that the agent is given when the answer is one that it could not take.
+const UNUSABLE: &str = "This was answered in a way that the agent cannot take, so it was not \
+                        run. Tell the user.";
 
-/// The decision as one line of JSON. `None` where the agent has to ask in its own way: nobody
-/// decided, or the agent could not take what was decided.
+/// The reason that the user is given when the rules gave none.
+const ASKED: &str = "A rule wants you to decide.";
+
+/// What a hook prints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The decision, as one line of JSON.
+    Line(Vec<u8>),
+    /// Nothing: the agent goes on as if there were no hook.
+    Nothing,
+    /// Nobody decided, or the agent could not take what was decided: it has to ask in its own way.
+    Undecided,
+}
+
+/// Returns the desk's response in the agent's own form.
 #[must_use]
-pub fn answer(
-    event: Event,
-    agent: Agent,
-    request: &Request,
-    response: &Response,
-) -> Option<Vec<u8>> {
+pub fn answer(event: Event, agent: Agent, request: &Request, response: &Response) -> Answer {
+    match event {
+        Event::PreToolUse => checked(agent, request, response),
+        Event::PermissionDenied => retried(request, response),
+        _ => decided(event, agent, request, response).map_or(Answer::Undecided, Answer::Line),
+    }
+}
+
+/// The decision as one line of JSON, for an event at which the agent asks when there is none.
+fn decided(event: Event, agent: Agent, request: &Request, response: &Response) -> Option<Vec<u8>> {
     let is_allowed = match response.decision {
         Decision::Allow => true,
         Decision::Deny => false,
         Decision::Timeout | Decision::Ask | Decision::None => return None,
     };
-    // Whoever changed the input did not allow the one that the agent would run instead.
-    if is_allowed && response.updated_input.is_some() && !request.takes(Takes::Edit) {
+    if is_allowed && !is_taken(request, response) {
         return None;
     }
     match event {
         Event::PermissionRequest if is_allowed => Some(allow(agent, request, response)),
         Event::PermissionRequest => Some(deny(request, response)),
-        Event::PreToolUse => Some(pre_tool_use(is_allowed, response)),
         Event::Elicitation => elicitation(is_allowed, request, response),
         _ => None,
     }
+}
+
+/// Whoever changed the input did not allow the one that the agent would run instead.
+fn is_taken(request: &Request, response: &Response) -> bool {
+    response.updated_input.is_none() || request.takes(Takes::Edit)
+}
+
+/// The answer to a tool call that is about to run. The agent takes silence for a yes, so what
+/// nobody decided is denied.
+fn checked(agent: Agent, request: &Request, response: &Response) -> Answer {
+    let asks = request.context.as_ref().and_then(|context| context.asks).unwrap_or_default();
+    match response.decision {
+        Decision::None => Answer::Nothing,
+        Decision::Deny => Answer::Line(denial(reason(response))),
+        Decision::Timeout => Answer::Line(denial(UNDECIDED)),
+        Decision::Ask if asks == Asks::Agent && agent == Agent::Claude => {
+            let reason = response.message.as_deref().unwrap_or(ASKED);
+            Answer::Line(pre_tool_use("ask", Some(reason), None))
+        }
+        Decision::Allow if is_taken(request, response) => match agent {
+            Agent::Claude => {
+                Answer::Line(pre_tool_use("allow", None, response.updated_input.as_deref()))
+            }
+            // It knows no allow here, and goes on.
+            Agent::Codex => Answer::Nothing,
+        },
+        Decision::Ask | Decision::Allow => Answer::Line(denial(UNUSABLE)),
+    }
+}
+
+/// The answer to a call that the agent has blocked by itself.
+fn retried(request: &Request, response: &Response) -> Answer {
+    match response.decision {
+        Decision::Allow if is_taken(request, response) => Answer::Line(written(PermissionDenied {
+            hook_event_name: Event::PermissionDenied.name(),
+            retry: true,
+        })),
+        _ => Answer::Nothing,
+    }
+}
+
+/// The line that denies a tool call which is about to run, with the reason for the model.
+#[must_use]
+pub fn denial(reason: &str) -> Vec<u8> {
+    pre_tool_use("deny", Some(reason), None)
 }
 
 #[derive(Serialize)]
@@ -122,13 +188,24 @@ struct PreToolUse<'a> {
     updated_input: Option<&'a RawValue>,
 }
 
-fn pre_tool_use(is_allowed: bool, response: &Response) -> Vec<u8> {
+fn pre_tool_use(
+    permission_decision: &'static str,
+    permission_decision_reason: Option<&str>,
+    updated_input: Option<&RawValue>,
+) -> Vec<u8> {
     written(PreToolUse {
         hook_event_name: Event::PreToolUse.name(),
-        permission_decision: if is_allowed { "allow" } else { "deny" },
-        permission_decision_reason: (!is_allowed).then(|| reason(response)),
-        updated_input: response.updated_input.as_deref().filter(|_| is_allowed),
+        permission_decision,
+        permission_decision_reason,
+        updated_input,
     })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PermissionDenied {
+    hook_event_name: &'static str,
+    retry: bool,
 }
 
 #[derive(Serialize)]

@@ -8,7 +8,7 @@ use crate::approval::Response;
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 
 /// Answers of the desk without their request id.
-const ANSWERS: [&str; 10] = [
+const ANSWERS: [&str; 12] = [
     r#""decision":"allow""#,
     r#""decision":"allow","always_allow_suggestion":{"type":"a", "n":1.0}"#,
     r#""decision":"allow","always_allow_suggestion":{"type":"a"},"updated_permissions":[{"type":"a"},{"type": "b"}]"#,
@@ -20,18 +20,26 @@ const ANSWERS: [&str; 10] = [
     r#""decision":"timeout","message":"m","updated_input":{}"#,
     // What does not belong to a decision changes nothing.
     r#""decision":"deny","message":"","always_allow_suggestion":{"type":"a"},"updated_input":{}"#,
+    r#""decision":"ask","message":"A rule asks.""#,
+    r#""decision":"none""#,
 ];
 
 /// What is printed for each of [`ANSWERS`] to a question about `input`.
 fn printed(input: &str) -> [String; ANSWERS.len()] {
     let input = Input::read(input.as_bytes()).unwrap();
     let id = RequestId::parse(ID).unwrap();
-    let request = input.request(id, input.agent()).unwrap();
+    let mut request = input.request(id, input.agent()).unwrap();
+    if input.event() == Event::PreToolUse {
+        request.context.as_mut().unwrap().asks = Some(input.asks(input.agent(), true));
+    }
     ANSWERS.map(|fields| {
         let response = format!(r#"{{"request_id":"{ID}",{fields}}}"#);
         let response = Response::decode(response.as_bytes()).unwrap();
-        let line = answer(input.event(), input.agent(), &request, &response);
-        line.map_or("nothing\n".into(), |line| String::from_utf8(line).unwrap())
+        match answer(input.event(), input.agent(), &request, &response) {
+            Answer::Line(line) => String::from_utf8(line).unwrap(),
+            Answer::Nothing => "nothing\n".to_owned(),
+            Answer::Undecided => "undecided\n".to_owned(),
+        }
     })
 }
 
@@ -52,8 +60,10 @@ fn a_permission_request_takes_everything() {
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"The user denied this."}}}
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"Not\nnow \"é\""}}}
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"Stop.","interrupt":true}}}
-            nothing
+            undecided
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"The user denied this."}}}
+            undecided
+            undecided
         "#]],
     );
 }
@@ -67,12 +77,14 @@ fn codex_is_given_a_bare_decision_or_none() {
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}
-            nothing
+            undecided
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"The user denied this."}}}
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"Not\nnow \"é\""}}}
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"Stop."}}}
-            nothing
+            undecided
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"The user denied this."}}}
+            undecided
+            undecided
         "#]],
     );
 }
@@ -90,8 +102,10 @@ fn an_approved_plan_comes_back_whole() {
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"The user denied this."}}}
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"Not\nnow \"é\""}}}
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"Stop.","interrupt":true}}}
-            nothing
+            undecided
             {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"The user denied this."}}}
+            undecided
+            undecided
         "#]],
     );
 }
@@ -109,8 +123,10 @@ fn before_a_tool_an_input_is_changed_only_where_that_is_known_to_work() {
             {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The user denied this."}}
             {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Not\nnow \"é\""}}
             {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Stop."}}
-            nothing
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"A person has to allow this, and nobody answered in time or could be reached. Tell the user; try again only when they want you to."}}
             {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The user denied this."}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"This was answered in a way that the agent cannot take, so it was not run. Tell the user."}}
+            nothing
         "#]],
     );
     check(
@@ -120,14 +136,103 @@ fn before_a_tool_an_input_is_changed_only_where_that_is_known_to_work() {
             {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}
             {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}
             {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}
-            nothing
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"This was answered in a way that the agent cannot take, so it was not run. Tell the user."}}
             {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The user denied this."}}
             {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Not\nnow \"é\""}}
             {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Stop."}}
-            nothing
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"A person has to allow this, and nobody answered in time or could be reached. Tell the user; try again only when they want you to."}}
             {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The user denied this."}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"This was answered in a way that the agent cannot take, so it was not run. Tell the user."}}
+            nothing
         "#]],
     );
+}
+
+#[test]
+fn before_a_tool_nothing_but_no_rule_is_silence() {
+    // Here the agent can ask, there it cannot.
+    check(
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"make"},"permission_mode":"auto"}"#,
+        &expect![[r#"
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"This was answered in a way that the agent cannot take, so it was not run. Tell the user."}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The user denied this."}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Not\nnow \"é\""}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Stop."}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"A person has to allow this, and nobody answered in time or could be reached. Tell the user; try again only when they want you to."}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The user denied this."}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"A rule asks."}}
+            nothing
+        "#]],
+    );
+    check(
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"make"},"permission_mode":"default","turn_id":"t"}"#,
+        &expect![[r#"
+            nothing
+            nothing
+            nothing
+            nothing
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"This was answered in a way that the agent cannot take, so it was not run. Tell the user."}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The user denied this."}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Not\nnow \"é\""}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Stop."}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"A person has to allow this, and nobody answered in time or could be reached. Tell the user; try again only when they want you to."}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The user denied this."}}
+            {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"This was answered in a way that the agent cannot take, so it was not run. Tell the user."}}
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn a_blocked_call_is_tried_again_or_left_alone() {
+    check(
+        r#"{"hook_event_name":"PermissionDenied","tool_name":"Bash","tool_input":{"command":"make"},"reason":"It pushes."}"#,
+        &expect![[r#"
+            {"hookSpecificOutput":{"hookEventName":"PermissionDenied","retry":true}}
+            {"hookSpecificOutput":{"hookEventName":"PermissionDenied","retry":true}}
+            {"hookSpecificOutput":{"hookEventName":"PermissionDenied","retry":true}}
+            {"hookSpecificOutput":{"hookEventName":"PermissionDenied","retry":true}}
+            {"hookSpecificOutput":{"hookEventName":"PermissionDenied","retry":true}}
+            nothing
+            nothing
+            nothing
+            nothing
+            nothing
+            nothing
+            nothing
+        "#]],
+    );
+}
+
+/// Claude Code with somebody at its terminal, unless said otherwise.
+fn asks(tool: &str, mode: &str, is_attended: bool) -> Asks {
+    let input = format!(
+        r#"{{"hook_event_name":"PreToolUse","tool_name":"{tool}","permission_mode":"{mode}"}}"#
+    );
+    Input::read(input.as_bytes()).unwrap().asks(Agent::Claude, is_attended)
+}
+
+#[test]
+fn the_agent_asks_only_where_it_is_known_to() {
+    for mode in ["default", "acceptEdits", "plan", "auto"] {
+        for tool in ["Bash", "WebFetch", "mcp__mail__send", "Task"] {
+            assert_eq!(asks(tool, mode, true), Asks::Agent, "{tool} {mode}");
+            assert_eq!(asks(tool, mode, false), Asks::Desk, "{tool} {mode}");
+        }
+        for tool in FILE_TOOLS {
+            assert_eq!(asks(tool, mode, true), Asks::Desk, "{tool} {mode}");
+        }
+    }
+    for mode in ["dontAsk", "bypassPermissions", "new", ""] {
+        assert_eq!(asks("Bash", mode, true), Asks::Desk, "{mode}");
+    }
+    let codex = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","permission_mode":"default","turn_id":"t"}"#;
+    let codex = Input::read(codex.as_bytes()).unwrap();
+    assert_eq!(codex.asks(Agent::Codex, true), Asks::Desk);
 }
 
 #[test]
@@ -135,16 +240,18 @@ fn an_elicitation_is_accepted_with_what_it_needs() {
     check(
         r#"{"hook_event_name":"Elicitation","message":"m","mode":"form","requested_schema":{"type":"object","required":["name"]}}"#,
         &expect![[r#"
-            nothing
-            nothing
-            nothing
-            nothing
+            undecided
+            undecided
+            undecided
+            undecided
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"command":"make test", "n":1.0}}}
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"cancel"}}
-            nothing
+            undecided
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}
+            undecided
+            undecided
         "#]],
     );
     check(
@@ -158,8 +265,10 @@ fn an_elicitation_is_accepted_with_what_it_needs() {
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"cancel"}}
-            nothing
+            undecided
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}
+            undecided
+            undecided
         "#]],
     );
     check(
@@ -173,8 +282,10 @@ fn an_elicitation_is_accepted_with_what_it_needs() {
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"cancel"}}
-            nothing
+            undecided
             {"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}
+            undecided
+            undecided
         "#]],
     );
 }
@@ -183,6 +294,6 @@ fn an_elicitation_is_accepted_with_what_it_needs() {
 fn other_events_are_never_answered() {
     for event in ["PostToolUse", "SessionStart"] {
         let input = format!(r#"{{"hook_event_name":"{event}","tool_name":"Bash"}}"#);
-        assert_eq!(printed(&input), ["nothing\n"; ANSWERS.len()]);
+        assert_eq!(printed(&input), ["undecided\n"; ANSWERS.len()]);
     }
 }

@@ -67,7 +67,7 @@ fn recorded_inputs_become_requests() {
     expect![[r"
         nothing
         nothing
-        ask PreToolUse Bash, takes Some([Edit]), ok None, said None
+        check PreToolUse Bash, takes Some([Edit]), ok None, said None
         ask PermissionRequest Bash, takes Some([Always, Edit, Interrupt]), ok None, said None
         settle PostToolUse Bash, takes None, ok Some(true), said None
         settle Stop Stop, takes None, ok None, said Some(97)
@@ -87,7 +87,7 @@ fn recorded_inputs_become_requests() {
         ask PermissionRequest WebFetch, takes Some([Always, Edit, Interrupt]), ok None, said None
         ask PermissionRequest Read, takes Some([Always, Edit, Interrupt]), ok None, said None
         ask PermissionRequest mcp__toy__echo, takes Some([Always, Edit, Interrupt]), ok None, said None
-        ask PreToolUse AskUserQuestion, takes Some([Edit]), ok None, said None
+        check PreToolUse AskUserQuestion, takes Some([Edit]), ok None, said None
         ask PermissionRequest AskUserQuestion, takes Some([Always, Edit, Interrupt]), ok None, said None
         settle PostToolUse AskUserQuestion, takes None, ok Some(true), said None
         ask PermissionRequest ExitPlanMode, takes Some([Always, Edit, Interrupt]), ok None, said None

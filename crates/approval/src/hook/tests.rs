@@ -1,0 +1,27 @@
+//! A fault of our own lets no tool call run.
+
+use super::*;
+
+/// What a hook does whose settings make it panic.
+fn crashed(input: &str) -> Outcome {
+    let hook = Hook {
+        agent: None,
+        is_attended: true,
+        desk: &|| panic!("on purpose"),
+        without_desk: &|_| Err("not reached".to_owned()),
+    };
+    hook.serve_or_deny(input.as_bytes(), &Unwanted::default())
+}
+
+#[test]
+fn a_crash_denies_a_call_and_falls_back_where_the_agent_asks() {
+    let input = |event: &str| format!(r#"{{"hook_event_name":"{event}","tool_name":"Bash"}}"#);
+    let Outcome::Decided(line) = crashed(&input("PreToolUse")) else { panic!("it may run") };
+    let line = String::from_utf8(line).unwrap();
+    assert!(line.contains(r#""permissionDecision":"deny""#), "{line}");
+    assert!(line.contains("the hook has failed") && !line.contains("on purpose"), "{line}");
+    assert!(matches!(crashed(&input("PermissionRequest")), Outcome::Fallback(_)));
+    for event in ["PermissionDenied", "PostToolUse", "Stop", "Notification"] {
+        assert_eq!(crashed(&input(event)), Outcome::Silent, "{event}");
+    }
+}

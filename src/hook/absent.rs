@@ -1,0 +1,118 @@
+//! What becomes of a tool call while no desk listens: the hook reads the rules itself.
+
+use std::sync::Arc;
+
+use callgate_approval::desk::Ruling;
+use callgate_wire::approval::{Asks, Decision, Request, Response};
+
+use crate::config::{HookConfig, WhenAbsent};
+use crate::policy::Ruler;
+
+/// What the user can do about it, in words that the model reads.
+const START: &str = "callgate is not running: ask the user to start `callgate up`";
+
+/// Answers a check in place of the desk.
+pub(super) fn answer(config: &HookConfig, request: &Request) -> Result<Response, String> {
+    let config = config.whole().map_err(|problems| problems.one_line())?;
+    // What is wrong with a rule file is in the verdict; `callgate rules check` tells the rest.
+    let ruling = Ruler::new(&config, Arc::new(|_| ())).rule(request);
+    let asks = request.context.as_ref().and_then(|context| context.asks).unwrap_or_default();
+    let (decision, message) = decide(ruling, asks, config.gate.when_absent.value);
+    let response = Response::new(request.request_id.clone(), decision);
+    Ok(Response { message, ..response })
+}
+
+/// Decides by the rules, and by the settings where they leave it open. Where a person is wanted
+/// and nobody can be asked, the answer is no.
+fn decide(ruling: Ruling, asks: Asks, when_absent: WhenAbsent) -> (Decision, Option<String>) {
+    match (ruling, asks, when_absent) {
+        (Ruling::Deny { because }, _, _) => (Decision::Deny, Some(because)),
+        (Ruling::Allow { .. }, _, _) => (Decision::Allow, None),
+        (Ruling::Ask { because: Some(because), .. }, Asks::Agent, WhenAbsent::Agent) => {
+            (Decision::Ask, Some(because))
+        }
+        (Ruling::Ask { because: Some(because), .. }, _, _) => {
+            let message = format!("{because}. A person has to allow this, and {START}.");
+            (Decision::Deny, Some(message))
+        }
+        (Ruling::Ask { because: None, .. }, _, WhenAbsent::Agent) => (Decision::None, None),
+        (Ruling::Ask { because: None, .. }, _, WhenAbsent::Deny) => {
+            let message = format!("No rule allows this, and {START}.");
+            (Decision::Deny, Some(message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn what_holds_without_a_desk() {
+        let because = || "a rule".to_owned();
+        let ask = |because| Ruling::Ask { because, is_guarded: false };
+        let guarded = || Ruling::Ask { because: Some("it is guarded".into()), is_guarded: true };
+        let mut table = String::new();
+        for when_absent in [WhenAbsent::Agent, WhenAbsent::Deny] {
+            for asks in [Asks::Agent, Asks::Desk] {
+                let rulings = [
+                    Ruling::Deny { because: because() },
+                    Ruling::Allow { because: because() },
+                    ask(Some(because())),
+                    guarded(),
+                    ask(None),
+                ];
+                for ruling in rulings {
+                    let name = format!("{when_absent:?} {asks:?} {ruling:?}");
+                    let (decision, message) = decide(ruling, asks, when_absent);
+                    let message = message.map_or(String::new(), |text| format!(": {text}"));
+                    table += &format!("{name}\n  {}{message}\n", decision.name());
+                }
+            }
+        }
+        expect![[r#"
+            Agent Agent Deny { because: "a rule" }
+              deny a rule
+            Agent Agent Allow { because: "a rule" }
+              allow 
+            Agent Agent Ask { because: Some("a rule"), is_guarded: false }
+              ask a rule
+            Agent Agent Ask { because: Some("it is guarded"), is_guarded: true }
+              ask it is guarded
+            Agent Agent Ask { because: None, is_guarded: false }
+              none 
+            Agent Desk Deny { because: "a rule" }
+              deny a rule
+            Agent Desk Allow { because: "a rule" }
+              allow 
+            Agent Desk Ask { because: Some("a rule"), is_guarded: false }
+              deny a rule. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
+            Agent Desk Ask { because: Some("it is guarded"), is_guarded: true }
+              deny it is guarded. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
+            Agent Desk Ask { because: None, is_guarded: false }
+              none 
+            Deny Agent Deny { because: "a rule" }
+              deny a rule
+            Deny Agent Allow { because: "a rule" }
+              allow 
+            Deny Agent Ask { because: Some("a rule"), is_guarded: false }
+              deny a rule. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
+            Deny Agent Ask { because: Some("it is guarded"), is_guarded: true }
+              deny it is guarded. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
+            Deny Agent Ask { because: None, is_guarded: false }
+              deny No rule allows this, and callgate is not running: ask the user to start `callgate up`.
+            Deny Desk Deny { because: "a rule" }
+              deny a rule
+            Deny Desk Allow { because: "a rule" }
+              allow 
+            Deny Desk Ask { because: Some("a rule"), is_guarded: false }
+              deny a rule. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
+            Deny Desk Ask { because: Some("it is guarded"), is_guarded: true }
+              deny it is guarded. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
+            Deny Desk Ask { because: None, is_guarded: false }
+              deny No rule allows this, and callgate is not running: ask the user to start `callgate up`.
+        "#]].assert_eq(&table);
+    }
+}
