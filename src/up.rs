@@ -95,6 +95,7 @@ fn options(
         notify_on_stop: config.notify_on_stop.value,
         terminal: terminal.is_some(),
         phones: telegram.is_some(),
+        unattended: config.gate.unattended.value,
         key: [0; 32],
     };
     let authority = Authority {

@@ -1,5 +1,7 @@
 //! The section `[gate]`: what holds where an agent asks nobody, and where no desk can be asked.
 
+pub(crate) use callgate_approval::desk::Unattended;
+
 use super::check::Check;
 use super::problem::Setting;
 
@@ -12,15 +14,6 @@ pub(crate) struct GateSettings {
     pub(crate) when_absent: Setting<WhenAbsent>,
 }
 
-/// What becomes of a call that no rule names, in a mode in which the agent asks nobody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unattended {
-    /// It is left to the mode.
-    Rules,
-    /// A person is asked at the desk, and no answer is a deny.
-    Ask,
-}
-
 /// What becomes of a call that no rule denies, while no desk can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WhenAbsent {
@@ -30,13 +23,11 @@ pub(crate) enum WhenAbsent {
     Deny,
 }
 
-impl Unattended {
-    fn parse(text: &str) -> Option<Self> {
-        match text {
-            "rules" => Some(Self::Rules),
-            "ask" => Some(Self::Ask),
-            _ => None,
-        }
+fn parse_unattended(text: &str) -> Option<Unattended> {
+    match text {
+        "rules" => Some(Unattended::Rules),
+        "ask" => Some(Unattended::Ask),
+        _ => None,
     }
 }
 
@@ -55,7 +46,7 @@ impl Check<'_> {
     /// everything to run while nobody can be.
     pub(super) fn gate(&mut self) -> GateSettings {
         let must = "must be rules or ask";
-        let unattended = self.word("gate.unattended", Unattended::parse, must, Unattended::Rules);
+        let unattended = self.word("gate.unattended", parse_unattended, must, Unattended::Rules);
         let otherwise = match unattended.value {
             Unattended::Rules => WhenAbsent::Agent,
             Unattended::Ask => WhenAbsent::Deny,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
-use callgate_rules::text::{self, Measure, one_line};
+use callgate_rules::text::{self, one_line};
 use callgate_store::{Anchor, Entry, Hash};
 use callgate_wire::raw::Json;
 use jiff::tz::TimeZone;
@@ -78,6 +78,8 @@ pub(super) fn is_detail(entry: &Entry) -> bool {
         "delivered" | "returned" => true,
         "closed" => is("how", "answered"),
         "pressed" => is("outcome", "decided") || is("outcome", "picked"),
+        // What it allowed is told again once it has run.
+        "checked" => is("decision", "allow"),
         _ => false,
     }
 }
@@ -88,30 +90,14 @@ fn body(entry: &Entry) -> Value {
 
 fn row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) -> String {
     let line = format!("{time:TIME$}  {kind:KIND$}  {id:SHORT_ID$}  {details}");
-    fit(&one_line(line.trim_end()), width)
-}
-
-/// Cuts a line to so many columns. Scripts whose letters take two are counted with two.
-fn fit(line: &str, width: Option<usize>) -> String {
-    let columns = |c: char| if c < '\u{1100}' { 1 } else { 2 };
-    let Some(width) = width.filter(|width| line.chars().map(columns).sum::<usize>() > *width)
-    else {
-        return line.to_owned();
-    };
-    let mut left = width.saturating_sub(1);
-    let fits = |c: &char| {
-        let fits = columns(*c) <= left;
-        left = left.saturating_sub(columns(*c));
-        fits
-    };
-    let count = line.chars().take_while(fits).count();
-    format!("{}…", text::cut(line, count, Measure::Chars))
+    let line = one_line(line.trim_end());
+    width.map_or_else(|| line.clone(), |width| text::fit(&line, width)).into_owned()
 }
 
 /// What happened, in a word: for a decision, which one.
 fn kind<'a>(entry: &'a Entry, body: &'a Value) -> &'a str {
     match body["decision"].as_str() {
-        Some(decision) if entry.kind == "decided" => decision,
+        Some(decision) if matches!(entry.kind.as_str(), "decided" | "checked") => decision,
         _ => &entry.kind,
     }
 }
@@ -130,7 +116,12 @@ fn details(entry: &Entry, body: &Value, about: Option<&Value>) -> String {
         "asked" => join(&[&subject(body), &with("in ", "cwd")], "  "),
         "ran" => {
             let outcome = if body["ok"] == false { "failed" } else { "" };
-            join(&[&subject(body), outcome, &with("in ", "cwd")], "  ")
+            let mode = with("mode ", "mode");
+            join(&[&subject(body), outcome, &mode, &with("in ", "cwd")], "  ")
+        }
+        "checked" => {
+            let mode = with("mode ", "mode");
+            join(&[&with("by ", "by"), &subject(body), &mode, &with("in ", "cwd")], "  ")
         }
         "running" | "refused" => join(&[&subject(body), &with("", "because")], "  "),
         "decided" => {

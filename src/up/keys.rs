@@ -16,7 +16,9 @@ use decoder::Decoder;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::getpgrp;
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
+};
 use tokio::sync::mpsc;
 
 /// How long the rest of an arrow key may take after its escape before the escape is the key.
@@ -78,6 +80,11 @@ impl Drop for Keyboard {
 fn show(terminal: &Mutex<Terminal>, mut orders: mpsc::Receiver<Order>, start: Instant) {
     while let Some(order) = orders.blocking_recv() {
         let mut terminal = terminal.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(size) = tcgetwinsize(io::stdout())
+            && size.ws_col > 0
+        {
+            terminal.set_width(size.ws_col.into());
+        }
         print(&terminal.order(start.elapsed(), order));
         terminal.printed(start.elapsed());
     }

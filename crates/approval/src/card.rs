@@ -1,5 +1,6 @@
 //! A question as people see it: masked, safe to show, and free of any one channel's shapes.
 
+mod blocked;
 mod body;
 mod offers;
 pub(crate) mod picks;
@@ -8,8 +9,9 @@ mod tests;
 mod title;
 
 use crate::plain;
-use callgate_wire::approval::{Request, RequestId, Takes};
+use callgate_wire::approval::{Kind, Request, RequestId, Takes};
 
+pub use blocked::Blocked;
 pub use body::{Body, Change};
 pub use offers::Offer;
 pub use picks::{Choice, Picker};
@@ -37,6 +39,10 @@ pub struct Card {
     pub last_words: Option<String>,
     /// Why it is asked, when a rule says so.
     pub because: Option<String>,
+    /// What blocked the call, where the question is whether it may try again: yes or no.
+    pub blocked: Option<Blocked>,
+    /// Whether the tool may not run when nobody answers, because no prompt of the agent follows.
+    pub no_answer_denies: bool,
     /// What may be allowed from now on.
     pub offers: Vec<Offer>,
     /// What the agent wants its user to choose from.
@@ -59,8 +65,11 @@ impl Card {
         let shown = |text: &str| plain::shown(text);
         let last_words = request.context.as_ref().and_then(|context| context.last_words.as_deref());
         let agent = request.agent.as_deref().unwrap_or("agent");
-        let can_edit = request.takes(Takes::Edit);
-        let offers = if request.takes(Takes::Always) {
+        let blocked = Blocked::of(request);
+        // Whether a blocked call may try again is answered with yes or no.
+        let takes = |extra| blocked.is_none() && request.takes(extra);
+        let can_edit = takes(Takes::Edit);
+        let offers = if takes(Takes::Always) && request.kind == Kind::Ask {
             offers::of(&request.permission_suggestions)
         } else {
             Vec::new()
@@ -77,10 +86,12 @@ impl Card {
             input: plain::visible(input),
             last_words: last_words.map(shown).filter(|words| !words.trim().is_empty()),
             because: None,
+            no_answer_denies: request.kind == Kind::Check,
             offers,
             pickers: if can_edit { picks::of(&request.tool_name, input) } else { Vec::new() },
-            can_stop: request.takes(Takes::Interrupt),
+            can_stop: takes(Takes::Interrupt),
             can_edit,
+            blocked,
             asked_ms,
             until_ms,
         }

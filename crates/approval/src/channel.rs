@@ -199,6 +199,11 @@ pub enum Order {
         /// Where to show it.
         chat: i64,
     },
+    /// Show one quiet line about something that nobody has to answer; for the terminal.
+    Note {
+        /// The line; plain text, already masked.
+        line: String,
+    },
     /// Say something that belongs to no question.
     Say {
         /// Where.

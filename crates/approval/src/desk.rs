@@ -14,12 +14,15 @@
 mod answer;
 mod asked;
 mod authority;
+mod calls;
+mod checked;
 mod commands;
 mod digest;
 mod links;
 mod past;
 mod pressed;
 mod question;
+mod quiet;
 mod record;
 mod restore;
 mod settled;
@@ -30,18 +33,20 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use callgate_store::Draft;
-use callgate_wire::approval::{Request, RequestId, Response};
+use callgate_wire::approval::{Kind, Request, RequestId, Response};
 
 use crate::channel::{Doing, News, Order};
 
 pub use authority::Authority;
 pub use commands::{CODE_LIFETIME, WRONG_CODES};
 pub(crate) use links::KEPT as KEPT_LINKS;
-pub use question::Ruling;
+pub use question::{Ruling, Unattended};
 
+use calls::CallMemory;
 use commands::Codes;
 use past::Past;
 use question::Open;
+use quiet::QuietLines;
 
 /// The most questions that may be open at once; one more is answered `timeout`.
 pub const MOST_OPEN: usize = 16_384;
@@ -74,6 +79,8 @@ pub struct Settings {
     pub terminal: bool,
     /// Whether messages can be sent to phones.
     pub phones: bool,
+    /// What holds for calls that no rule names in modes that ask nobody.
+    pub unattended: Unattended,
     /// The key of the digests.
     pub key: [u8; 32],
 }
@@ -85,7 +92,7 @@ pub struct AskerId(pub u64);
 /// What happens to the desk.
 #[derive(Debug)]
 pub enum Input {
-    /// An asker brought a question.
+    /// An asker brought a question, or wants a call checked.
     Asked {
         /// Who waits for the answer.
         asker: AskerId,
@@ -194,6 +201,10 @@ pub struct Desk {
     most_open: usize,
     bytes: usize,
     past: Past,
+    /// What was decided about calls of which more may be heard.
+    calls: CallMemory,
+    /// The lines about what ran unasked that the terminal shows.
+    quiet: QuietLines,
     viewers: usize,
     codes: Codes,
     /// Chats that want no questions, and until when by the wall.
@@ -217,6 +228,8 @@ impl Desk {
             most_open: MOST_OPEN,
             bytes: 0,
             past: Past::default(),
+            calls: CallMemory::default(),
+            quiet: QuietLines::default(),
             viewers: 0,
             codes: Codes::default(),
             muted: HashMap::new(),
@@ -229,7 +242,11 @@ impl Desk {
         let mut step = Step::default();
         match input {
             Input::Asked { asker, request, ruling, is_replay } => {
-                self.asked(now, &mut step, asker, request, ruling, is_replay);
+                if request.kind == Kind::Check {
+                    self.checked(now, &mut step, asker, request, ruling, is_replay);
+                } else {
+                    self.asked(now, &mut step, asker, request, ruling, is_replay);
+                }
             }
             Input::Told(request) => self.told(now, &mut step, &request),
             Input::Gone(asker) => self.gone(now, &mut step, asker),
@@ -247,13 +264,15 @@ impl Desk {
             Input::LedgerFailed => self.ledger_failed(&mut step),
         }
         self.ring(now, &mut step);
+        self.tell_of_more_runs(now, &mut step);
         step
     }
 
     /// When time alone will change something.
     #[must_use]
     pub fn next_alarm(&self) -> Option<Duration> {
-        self.alarms.first().map(|(at, _)| *at)
+        let question = self.alarms.first().map(|(at, _)| *at);
+        question.into_iter().chain(self.quiet.due()).min()
     }
 
     /// How many questions are open.

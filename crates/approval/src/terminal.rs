@@ -18,6 +18,9 @@ use crate::card::Card;
 use crate::channel::{Doing, Mark, News, Order, Place, Press, State, Who};
 use page::Page;
 
+/// How many columns a terminal has that does not tell.
+const WIDTH: usize = 80;
+
 /// The longest reply that can be typed, in bytes.
 const LONGEST_LINE: usize = 4_096;
 
@@ -62,6 +65,10 @@ pub struct Terminal {
     is_unseen: bool,
     /// The last key that came too early, and when.
     ignored: Option<(Key, Duration)>,
+    /// How many columns there are.
+    width: usize,
+    /// How many quiet lines were held back, so that they push no question off the screen.
+    held_notes: usize,
 }
 
 #[derive(Debug)]
@@ -92,23 +99,58 @@ impl Terminal {
             keys_from: Duration::ZERO,
             is_unseen: false,
             ignored: None,
+            width: WIDTH,
+            held_notes: 0,
         }
+    }
+
+    /// Tells how many columns the terminal has.
+    pub fn set_width(&mut self, columns: usize) {
+        self.width = columns;
     }
 
     /// What an order makes the terminal print. `now` is the time since any moment that stays the
     /// same.
     pub fn order(&mut self, now: Duration, order: Order) -> String {
+        let printed = self.ordered(now, order);
+        printed + &self.held_back()
+    }
+
+    fn ordered(&mut self, now: Duration, order: Order) -> String {
         match order {
             Order::Show { card, .. } => self.show(now, card),
             Order::Mark { card, mark, .. } => self.mark(now, &card, &mark),
             Order::Picked { card, picks, .. } => self.picked(now, &card.id, picks),
             Order::Tell { text, alert: true, .. } | Order::Say { text, .. } => text + "\n",
+            Order::Note { line } => self.note(&line),
             // What was pressed here is marked in the same moment.
             Order::Tell { .. }
             | Order::Retire { .. }
             | Order::AskWords { .. }
             | Order::Full { .. } => String::new(),
         }
+    }
+
+    /// Returns a quiet line, unless there is a question on the screen that it would push away.
+    fn note(&mut self, line: &str) -> String {
+        if self.is_busy() {
+            self.held_notes += 1;
+            return String::new();
+        }
+        self.page.note(line, self.width)
+    }
+
+    /// Returns what is told of the quiet lines that were held back, once nothing is asked any more.
+    fn held_back(&mut self) -> String {
+        if self.held_notes == 0 || self.is_busy() {
+            return String::new();
+        }
+        let count = std::mem::take(&mut self.held_notes);
+        self.page.note(&format!("{count} ran meanwhile (callgate log shows them)"), self.width)
+    }
+
+    fn is_busy(&self) -> bool {
+        !self.waiting.is_empty() || self.typing.is_some()
     }
 
     /// All is on the screen by `now`: a terminal that somebody had stopped shows a question later
@@ -195,7 +237,7 @@ impl Terminal {
         };
         let card = Arc::clone(&first.card);
         match key {
-            'r' => {
+            'r' if card.blocked.is_none() => {
                 let question = card.id.clone();
                 self.typing = Some(Typing { question, words: String::new(), is_over: false });
                 ("Your words to the agent (Enter sends, Esc goes back): ".to_owned(), None)

@@ -10,7 +10,7 @@ pub mod html;
 mod unicode;
 mod visible;
 
-pub use cut::{Measure, cut, length, pages};
+pub use cut::{Measure, cut, fit, length, pages};
 pub use diff::{Change, DIFF_LINES, Line, Side, diff};
 pub use visible::{one_line, visible};
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use callgate_approval::channel::{Doing, News, Order, Place, Press, Who};
 use callgate_approval::daemon::{Daemon, Options};
-use callgate_approval::desk::{Authority, Ruling, Settings};
+use callgate_approval::desk::{Authority, Ruling, Settings, Unattended};
 use callgate_store::Store;
 use callgate_wire::approval::RequestId;
 use tokio::runtime::Handle;
@@ -136,6 +136,7 @@ fn settings(config: &Config) -> Settings {
         notify_on_stop: false,
         terminal: true,
         phones: false,
+        unattended: Unattended::Rules,
         key: [0; 32],
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use callgate_store::{Draft, Store, StoreError};
-use callgate_wire::approval::Request;
+use callgate_wire::approval::{Kind, Request};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::pulse::Pulse;
@@ -128,8 +128,12 @@ impl Clerk {
         let Input::Asked { asker, request, .. } = input else { return input };
         let ruling = (self.ruler)(&request);
         let id = &request.request_id;
-        let is_replay =
-            !self.desk.knows(id) && self.store.has_question(id.as_str()).unwrap_or(true);
+        // A check that is answered at once can be repeated, and its asker waits for every step.
+        let is_question =
+            request.kind != Kind::Check || self.desk.waits_for_person(&request, &ruling);
+        let is_replay = is_question
+            && !self.desk.knows(id)
+            && self.store.has_question(id.as_str()).unwrap_or(true);
         Input::Asked { asker, request, ruling, is_replay }
     }
 

@@ -53,6 +53,7 @@ impl Desk {
             Response::new(id.clone(), Decision::Timeout)
         });
         step.outputs.push(Output::Answer(asker, response));
+        self.remember(now, id);
     }
 
     pub(super) fn delivered(&mut self, now: Now, step: &mut Step, asker: AskerId) {
@@ -80,6 +81,9 @@ impl Desk {
         }
         if let Some(asker) = open.asker {
             self.askers.remove(&asker);
+        }
+        if how == "gone" {
+            self.forget_undelivered(&open);
         }
         let mark = mark_of(&open, how);
         step.record(now, "closed", id, &json!({ "how": how, "text": mark.text }));
@@ -182,8 +186,10 @@ fn outcome(decided: &Decided, card: &Card) -> String {
     match decision {
         Decision::Timeout | Decision::Ask | Decision::None => {
             let why = with.message.as_deref().unwrap_or("nobody answered in time");
-            format!("Not decided: {why}")
+            let what = if card.no_answer_denies { "Not allowed" } else { "Not decided" };
+            format!("{what}: {why}")
         }
+        Decision::Allow if card.blocked.is_some() => format!("Allowed by {by} to try again"),
         Decision::Allow => match with.offer.and_then(|at| card.offers.get(at)) {
             Some(offer) => format!("Allowed by {by}, {}: {}", offer.lasts, offer.meaning),
             None if with.edited.is_some() => format!("Allowed by {by}, with changes"),

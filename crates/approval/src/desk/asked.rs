@@ -36,10 +36,16 @@ impl Desk {
         } else if self.open.len() >= self.most_open || self.bytes + size_of(&request) > MOST_BYTES {
             refuse(now, step, asker, &id, "too many questions are open");
         } else {
-            self.register(now, step, asker, request, digest, ruling);
+            // What a rule denies stays denied, whatever somebody said before.
+            let before = match &ruling {
+                Ruling::Deny { .. } => None,
+                _ => self.decided_before(now, &request),
+            };
+            self.register(now, step, asker, request, digest, ruling, before);
         }
     }
 
+    #[allow(clippy::too_many_arguments, reason = "all of it is the question")]
     fn register(
         &mut self,
         now: Now,
@@ -48,6 +54,7 @@ impl Desk {
         request: Request,
         digest: Digest,
         ruling: Ruling,
+        before: Option<Decided>,
     ) {
         let id = request.request_id.clone();
         let patience = self.patience(&request);
@@ -62,11 +69,12 @@ impl Desk {
             }
         }
         let masked = record::masked(&request, input.shown());
+        let retry = card.blocked.is_some().then(|| Digest::of_retry(&self.settings.key, &request));
         step.record(
             now,
             "asked",
             &id,
-            &record::asked(&masked, &card, &digest.to_string(), &ruling),
+            &record::asked(&masked, &card, &digest.to_string(), &ruling, retry.as_ref()),
         );
         let context = request.context.clone().unwrap_or_default();
         let size = size_of(&request);
@@ -91,7 +99,10 @@ impl Desk {
         self.bytes += size;
         self.open.insert(id.clone(), open);
         self.askers.insert(asker, id.clone());
-        self.ruled(now, step, &id, ruling);
+        match before {
+            Some(decided) => self.decide(now, step, &id, decided),
+            None => self.ruled(now, step, &id, ruling),
+        }
         self.set_alarm(&id);
     }
 
@@ -106,11 +117,19 @@ impl Desk {
     fn ruled(&mut self, now: Now, step: &mut Step, id: &RequestId, ruling: Ruling) {
         let (decision, message, by) = match ruling {
             Ruling::Ask { .. } => return self.show(now, step, id),
+            // The agent has blocked it although a rule allows it, so trying again is no use unless
+            // somebody has looked at it.
+            Ruling::Allow { .. } if self.is_blocked(id) => return self.show(now, step, id),
             Ruling::Allow { because } => (Decision::Allow, None, because),
             Ruling::Deny { because } => (Decision::Deny, Some(because.clone()), because),
         };
         let with = With { message, ..With::default() };
         self.decide(now, step, id, Decided { decision, by, with, doing: None });
+    }
+
+    /// Returns true if the question is about a call that its agent has blocked.
+    fn is_blocked(&self, id: &RequestId) -> bool {
+        self.open.get(id).is_some_and(|open| open.card.blocked.is_some())
     }
 
     /// Shows a question to whoever can be reached, or gives it up when nobody can.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use callgate_wire::approval::Request;
+use callgate_wire::raw::Members;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
@@ -26,10 +27,45 @@ impl Digest {
         Self::over(key, &parts)
     }
 
+    /// Of one tool call in one prompt: whatever an agent asks and tells about the same call gives
+    /// the same.
+    pub(super) fn of_call(key: &[u8; 32], request: &Request) -> Self {
+        let prompt = request.context.as_ref().and_then(|context| context.prompt_id.as_deref());
+        Self::of_input(key, &["call", prompt.unwrap_or_default()], request)
+    }
+
+    /// Of one tool call in a session, whichever prompt it belongs to.
+    pub(super) fn of_retry(key: &[u8; 32], request: &Request) -> Self {
+        Self::of_input(key, &["retry"], request)
+    }
+
+    /// The members are compared as they were written, in any order, also one that occurs twice:
+    /// two calls that could do different things never give the same.
+    fn of_input(key: &[u8; 32], what: &[&str], request: &Request) -> Self {
+        let input = request.tool_input.get();
+        let mut parts = what.to_vec();
+        parts.extend([&*request.session_id, &*request.tool_name, &*request.cwd]);
+        let Ok(Members(mut members)) = Members::read(input) else {
+            parts.push(input);
+            return Self::over(key, &parts);
+        };
+        members.retain(|(name, _)| !is_only_said(&request.tool_name, name));
+        members.sort_by(|(a, _), (b, _)| a.cmp(b));
+        for (name, value) in &members {
+            parts.extend([&**name, value.get()]);
+        }
+        Self::over(key, &parts)
+    }
+
     /// Of one run of a tool: a question and the report that the tool has run give the same.
     pub(super) fn of_run(key: &[u8; 32], session: &str, tool: &str, input: &str) -> Self {
         // The report may have its members in another order than the question had.
-        let sorted = serde_json::from_str(input).map(|input| sorted(input).to_string());
+        let sorted = serde_json::from_str(input).map(|mut input: Value| {
+            if let Value::Object(members) = &mut input {
+                members.retain(|name, _| !is_only_said(tool, name));
+            }
+            sorted(input).to_string()
+        });
         Self::over(key, &["run", session, tool, sorted.as_deref().unwrap_or(input)])
     }
 
@@ -57,6 +93,12 @@ impl Digest {
         }
         Some(Self(bytes))
     }
+}
+
+/// Returns true for a member that says what a call is for and does not change what it does. Codex
+/// has it in some events about a call and not in others, and a model words it anew each time.
+pub(super) fn is_only_said(tool: &str, member: &str) -> bool {
+    tool == "Bash" && member == "description"
 }
 
 fn sorted(value: Value) -> Value {

@@ -14,6 +14,8 @@ const MOST: usize = 10_000;
 pub(super) struct Past {
     by_id: HashMap<RequestId, Over>,
     order: VecDeque<RequestId>,
+    /// The questions that allowed a run which has not been reported yet, the latest last.
+    runs: HashMap<Digest, Vec<RequestId>>,
 }
 
 /// A question that is over.
@@ -27,13 +29,30 @@ pub(super) struct Over {
 
 impl Past {
     pub(super) fn add(&mut self, id: RequestId, over: Over) {
-        if self.by_id.insert(id.clone(), over).is_none() {
-            self.order.push_back(id);
+        if let Some(run) = over.awaits {
+            self.runs.entry(run).or_default().push(id.clone());
+        }
+        match self.by_id.insert(id.clone(), over) {
+            None => self.order.push_back(id),
+            Some(before) => self.forget_run(&id, &before),
         }
         if self.order.len() > MOST
             && let Some(oldest) = self.order.pop_front()
+            && let Some(over) = self.by_id.remove(&oldest)
         {
-            self.by_id.remove(&oldest);
+            self.forget_run(&oldest, &over);
+        }
+    }
+
+    fn forget_run(&mut self, id: &RequestId, over: &Over) {
+        let Some(run) = over.awaits else { return };
+        if let Some(all) = self.runs.get_mut(&run) {
+            if let Some(at) = all.iter().position(|other| other == id) {
+                all.remove(at);
+            }
+            if all.is_empty() {
+                self.runs.remove(&run);
+            }
         }
     }
 
@@ -43,11 +62,13 @@ impl Past {
 
     /// Takes the latest question that allowed this run and has not seen it reported.
     pub(super) fn take_run(&mut self, run: &Digest) -> Option<RequestId> {
-        let id =
-            self.order.iter().rev().find(|id| {
-                self.by_id.get(*id).is_some_and(|over| over.awaits.as_ref() == Some(run))
-            })?;
-        self.by_id.get_mut(id)?.awaits = None;
-        Some(id.clone())
+        let all = self.runs.get_mut(run)?;
+        let id = all.pop();
+        if all.is_empty() {
+            self.runs.remove(run);
+        }
+        let id = id?;
+        self.by_id.get_mut(&id)?.awaits = None;
+        Some(id)
     }
 }

@@ -99,6 +99,9 @@ impl Desk {
         let Some(open) = self.open.get(id) else { return Meaning::Nothing(UNKNOWN) };
         let card = &open.card;
         match press {
+            Press::Words(_) | Press::Button(Action::Reply) if card.blocked.is_some() => {
+                Meaning::Nothing("Only yes or no can be answered here.")
+            }
             Press::Words(words) => words_mean(card, &words),
             Press::Edited(_) if !card.can_edit => {
                 Meaning::Nothing("This agent takes no changed input.")

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::approval::{Decision, Request};
+use callgate_wire::approval::{Decision, Kind, Request};
 
 use super::AskerId;
 use super::digest::Digest;
@@ -30,6 +30,41 @@ pub enum Ruling {
         /// By which rule, and why.
         because: String,
     },
+}
+
+/// What holds in modes in which the agent asks nobody, for what no rule names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Unattended {
+    /// It is left to the agent's mode.
+    #[default]
+    Rules,
+    /// A person is asked at the desk, and no answer is a deny.
+    Ask,
+}
+
+/// On which occasion a request about a tool call is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// The call is about to run.
+    Check,
+    /// The agent asks for permission.
+    Permission,
+    /// The agent has blocked the call.
+    Blocked,
+    /// Something else asks: a script, a runtime.
+    Other,
+}
+
+impl Occasion {
+    pub(super) fn of(request: &Request) -> Self {
+        let event = request.context.as_ref().and_then(|context| context.event.as_deref());
+        match (request.kind, event) {
+            (Kind::Check, _) => Self::Check,
+            (Kind::Ask, Some("PermissionRequest")) => Self::Permission,
+            (Kind::Ask, Some("PermissionDenied")) => Self::Blocked,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// A question that is not over.
@@ -90,6 +125,13 @@ pub(super) struct With {
     pub(super) edited: Option<String>,
     /// Whether the agent's turn ends.
     pub(super) interrupt: bool,
+}
+
+impl With {
+    /// Returns true if the tool runs with another input than the one that was asked about.
+    pub(super) fn changes_input(&self) -> bool {
+        self.picks.is_some() || self.words.is_some() || self.edited.is_some()
+    }
 }
 
 impl Open {

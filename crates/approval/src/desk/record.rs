@@ -2,10 +2,12 @@
 
 use callgate_rules::mask;
 use callgate_store::Draft;
-use callgate_wire::approval::{Request, RequestId};
+use callgate_wire::approval::{Decision, Request, RequestId};
+use callgate_wire::raw::{Members, quoted};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
+use super::digest::Digest;
 use super::question::{Decided, Ruling, With};
 use super::{Now, Step};
 use crate::card::Card;
@@ -15,6 +17,10 @@ use crate::plain;
 /// How much of a masked input goes into the ledger; of a longer one there is the beginning, and
 /// the digest is over the whole.
 pub(super) const LONGEST_INPUT: usize = 64 * 1024;
+/// The longest text of an input that goes into the record of a call that nobody was asked about.
+pub(super) const LONGEST_TEXT: usize = 4 * 1024;
+/// How much of such an input is recorded in all.
+const MOST_BRIEF: usize = 16 * 1024;
 
 impl Step {
     /// Adds a record about a question.
@@ -53,8 +59,10 @@ pub(super) fn masked(request: &Request, input: &str) -> Request {
     for suggestion in &mut masked.permission_suggestions {
         *suggestion = raw(mask::json(suggestion.get()).shown());
     }
-    if let Some(words) = masked.context.as_mut().and_then(|context| context.last_words.as_mut()) {
-        *words = hidden(words);
+    if let Some(context) = &mut masked.context {
+        for text in [&mut context.last_words, &mut context.reason].into_iter().flatten() {
+            *text = hidden(text);
+        }
     }
     masked
 }
@@ -76,15 +84,21 @@ fn raw(json: &str) -> Box<RawValue> {
     kept.or_else(|| to_raw_value(&json!({ "text": json })).ok()).unwrap_or_default()
 }
 
-/// A question was asked.
-pub(super) fn asked(masked: &Request, card: &Card, digest: &str, ruling: &Ruling) -> Value {
+/// A question was asked. `retry` names the call that an allow lets try again.
+pub(super) fn asked(
+    masked: &Request,
+    card: &Card,
+    digest: &str,
+    ruling: &Ruling,
+    retry: Option<&Digest>,
+) -> Value {
     let (ruling, because) = match ruling {
         Ruling::Ask { because, is_guarded: false } => ("ask", because.as_deref()),
         Ruling::Ask { because, is_guarded: true } => ("guard", because.as_deref()),
         Ruling::Allow { because } => ("allow", Some(because.as_str())),
         Ruling::Deny { because } => ("deny", Some(because.as_str())),
     };
-    json!({
+    let mut body = json!({
         "tool": card.tool,
         "summary": card.summary(),
         "cwd": card.project,
@@ -95,7 +109,72 @@ pub(super) fn asked(masked: &Request, card: &Card, digest: &str, ruling: &Ruling
         "digest": digest,
         "until_ms": card.until_ms,
         "request": masked,
+    });
+    if let Some(mode) = masked.context.as_ref().and_then(|context| context.mode.as_deref()) {
+        body["mode"] = shown(mode).into();
+    }
+    if let Some(blocked) = &card.blocked {
+        body["question"] = blocked.question(card).into();
+        body["retry"] = retry.map(Digest::to_string).into();
+    }
+    body
+}
+
+/// A check was decided without asking anybody.
+pub(super) fn checked(request: &Request, decision: Decision, by: &str) -> Value {
+    let input = brief_input(request);
+    let mut body = call(request, &input);
+    body["decision"] = decision.name().into();
+    body["by"] = by.into();
+    body
+}
+
+/// A tool has run. With `input` if no question holds it.
+pub(super) fn ran(request: &Request, input: Option<&str>) -> Value {
+    let brief = input.map_or_else(|| brief_input(request), str::to_owned);
+    let mut body = call(request, &brief);
+    body["ok"] = request.context.as_ref().and_then(|context| context.ok).into();
+    if let Some(input) = input {
+        body["input"] = serde_json::from_str(input).unwrap_or_else(|_| input.into());
+    }
+    body
+}
+
+/// What there is to know about a call without the whole input.
+fn call(request: &Request, input: &str) -> Value {
+    let context = request.context.as_ref();
+    let text = |text: Option<&String>| text.map(|text| shown(text));
+    json!({
+        "tool": shown(&request.tool_name),
+        "summary": Card::new(request, input, 0, 0).summary(),
+        "session": shown(&request.session_id),
+        "cwd": shown(&request.cwd),
+        "agent": request.agent,
+        "mode": text(context.and_then(|context| context.mode.as_ref())),
+        "tool_use_id": text(context.and_then(|context| context.tool_use_id.as_ref())),
     })
+}
+
+/// The input, masked, without texts that are too long to be looked through at every call. They are
+/// left out as a whole: half of a secret is not known as one.
+pub(super) fn brief_input(request: &Request) -> String {
+    let input = request.tool_input.get();
+    if input.len() <= LONGEST_TEXT {
+        return mask::json(input).shown().to_owned();
+    }
+    let Ok(Members(members)) = Members::read(input) else { return "{}".to_owned() };
+    let mut left = MOST_BRIEF;
+    let brief = members.iter().map_while(|(name, value)| {
+        let length = value.get().len();
+        let text = match value.get() {
+            long if long.len() > LONGEST_TEXT => quoted(&format!("({length} bytes)")),
+            short => short.to_owned(),
+        };
+        left = left.checked_sub(name.len() + text.len())?;
+        Some(format!("{}:{text}", quoted(name)))
+    });
+    let brief = format!("{{{}}}", brief.collect::<Vec<_>>().join(","));
+    mask::json(&brief).shown().to_owned()
 }
 
 /// Somebody did something about a question.

@@ -7,6 +7,7 @@ use callgate_store::Entry;
 use callgate_wire::approval::{Decision, Request, RequestId};
 use serde_json::Value;
 
+use super::calls::{Grant, REMEMBERED};
 use super::digest::Digest;
 use super::links::Link;
 use super::past::Over;
@@ -31,6 +32,7 @@ impl Desk {
     ) {
         for entries in over.iter().rev() {
             self.restore_over(entries);
+            self.restore_grant(now, entries);
         }
         for entries in open {
             self.restore_open(now, entries);
@@ -49,6 +51,27 @@ impl Desk {
         };
         let text = body(closed)["text"].as_str().unwrap_or("It is over").to_owned();
         self.past.add(id, Over { text, awaits: None });
+    }
+
+    /// A blocked call that a person lets try again, and that has not done so yet.
+    fn restore_grant(&mut self, now: Now, entries: &[Entry]) {
+        let find = |kind: &str| entries.iter().find(|entry| entry.kind == kind);
+        let (Some(asked), Some(decided), Some(_), None) =
+            (find("asked"), find("decided"), find("delivered"), find("checked"))
+        else {
+            return;
+        };
+        let Some(Decided { decision: Decision::Allow, by, .. }) = decided_from(decided) else {
+            return;
+        };
+        let call = body(asked)["retry"].as_str().and_then(Digest::parse);
+        let question = asked.question.as_deref().and_then(|id| RequestId::parse(id).ok());
+        let (Some(call), Some(question)) = (call, question) else { return };
+        // A clock that was set back must not make it last longer.
+        let age = u64::try_from(now.wall_ms.saturating_sub(decided.at_ms)).unwrap_or_default();
+        if let Some(left) = REMEMBERED.checked_sub(Duration::from_millis(age)) {
+            self.calls.grant(now.mono + left, call, Grant { question, by });
+        }
     }
 
     /// A question that was open: its asker may come back for some time.

@@ -1,10 +1,10 @@
 //! What agents report without asking: tools that have run, turns and sessions that have ended.
 
-use callgate_rules::mask;
 use callgate_wire::approval::{Decision, Kind, Request, RequestId, Response};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::digest::Digest;
+use super::checked::{asks_by_itself, tool_use_id};
+use super::digest::{Digest, is_only_said};
 use super::question::Open;
 use super::{Desk, Now, Output, Step, record};
 use crate::channel::Order;
@@ -26,24 +26,36 @@ impl Desk {
         }
     }
 
-    /// A tool has run. It was allowed here, or a question about it was answered elsewhere.
+    /// A tool has run. It was allowed here, or a question about it was answered elsewhere, or
+    /// nobody was asked.
     fn ran(&mut self, now: Now, step: &mut Step, request: &Request) {
         let Request { session_id, tool_name, tool_input, .. } = request;
         let run = Digest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
         let allowed = self.past.take_run(&run);
         let settled = if allowed.is_none() { self.asked_about(request) } else { None };
-        let context = request.context.as_ref();
-        let body = json!({
-            "tool": record::shown(tool_name),
-            "session": record::shown(session_id),
-            "cwd": record::shown(&request.cwd),
-            "agent": request.agent,
-            "ok": context.and_then(|context| context.ok),
-            "summary": summary(request),
-        });
-        step.note(now, "ran", allowed.as_ref().or(settled.as_ref()), &body);
+        if !self.calls.has_no_answers() {
+            let call = Digest::of_call(&self.settings.key, request);
+            self.calls.forget_answer(&call, tool_use_id(request).as_deref());
+        }
+        match allowed.as_ref().or(settled.as_ref()) {
+            Some(question) => step.record(now, "ran", question, &record::ran(request, None)),
+            None => self.ran_unasked(now, step, request),
+        }
         if let Some(id) = settled {
             self.settle(now, step, &id);
+        }
+    }
+
+    /// A tool has run about which nobody was asked here.
+    fn ran_unasked(&mut self, now: Now, step: &mut Step, request: &Request) {
+        let body = record::ran(request, Some(&record::brief_input(request)));
+        step.note(now, "ran", None, &body);
+        let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
+        if let Some(mode) = mode.filter(|mode| !asks_by_itself(Some(mode))) {
+            let failed = if body["ok"] == false { " (failed)" } else { "" };
+            let summary = body["summary"].as_str().unwrap_or_default();
+            let line = format!("{} mode ran{failed}: {summary}", record::shown(mode));
+            self.tell_quietly(now, step, line);
         }
     }
 
@@ -53,9 +65,16 @@ impl Desk {
         let ran: Value = serde_json::from_str(request.tool_input.get()).unwrap_or_default();
         let agree = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
         let is_same = |asked: &Request| {
-            asked.session_id == request.session_id
+            let id = asked.context.as_ref().and_then(|context| context.tool_use_id.as_ref());
+            // While a check waits its call cannot run, so the report is about another one.
+            let may_be = match (id, &told.tool_use_id) {
+                (Some(asked), Some(ran)) => asked == ran,
+                _ => asked.kind != Kind::Check,
+            };
+            may_be
+                && asked.session_id == request.session_id
                 && asked.tool_name == request.tool_name
-                && is_in(asked.tool_input.get(), &ran)
+                && is_in(asked, &ran)
         };
         let matching = self.open.iter().filter(|(_, open)| {
             open.decided.is_none()
@@ -137,14 +156,9 @@ impl Desk {
 
 /// Whether all that was asked about is in what ran. More may have come to it: the answers of the
 /// user, where the agent asked for them.
-fn is_in(asked: &str, ran: &Value) -> bool {
-    let asked: Value = serde_json::from_str(asked).unwrap_or_default();
-    let members = asked.as_object();
-    members.is_some_and(|members| members.iter().all(|(name, value)| ran.get(name) == Some(value)))
-}
-
-/// What ran, on one line.
-fn summary(request: &Request) -> String {
-    let input = mask::json(request.tool_input.get());
-    crate::card::Card::new(request, input.shown(), 0, 0).summary()
+fn is_in(asked: &Request, ran: &Value) -> bool {
+    let input: Value = serde_json::from_str(asked.tool_input.get()).unwrap_or_default();
+    let Some(members) = input.as_object() else { return false };
+    let mut members = members.iter().filter(|(name, _)| !is_only_said(&asked.tool_name, name));
+    members.all(|(name, value)| ran.get(name) == Some(value))
 }

@@ -1,7 +1,9 @@
 //! The desk under test: single cases, and a model of the world around it in which everything may
 //! happen in any order.
 
+mod calls;
 mod cases;
+mod checks;
 mod model;
 mod naive;
 
@@ -12,7 +14,7 @@ use callgate_store::Entry;
 use callgate_wire::approval::{Request, RequestId};
 use serde_json::{Value, json};
 
-use super::{Authority, Desk, Now, Settings, Step};
+use super::{Authority, Desk, Now, Settings, Step, Unattended};
 use crate::channel::{Place, Who};
 
 /// The chat and the user that may answer.
@@ -26,6 +28,7 @@ pub(super) fn settings() -> Settings {
         notify_on_stop: false,
         terminal: false,
         phones: true,
+        unattended: Unattended::Rules,
         key: [9; 32],
     }
 }

@@ -87,6 +87,8 @@ impl Courier {
             Order::Full { card, doing, chat } => {
                 self.note(async move |line| say::full(&line, &card, &doing, chat).await);
             }
+            // For the terminal alone.
+            Order::Note { .. } => {}
             Order::Say { chats, text } => {
                 let text: Arc<str> = text.into();
                 for chat in chats {

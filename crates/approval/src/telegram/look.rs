@@ -89,11 +89,19 @@ fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&Mark>) -> (String, boo
     let (html, words_cut) = last_words(html, card);
     let (html, body_cut) = body::add(html, card);
     let html = choices(html, &card.pickers, picks);
+    let html = match card.blocked.as_ref().and_then(|blocked| blocked.reason.as_ref()) {
+        Some(reason) => html.text("\nBecause ").content(Style::Italic, reason).text(".\n"),
+        None => html,
+    };
     let html = match &card.because {
         Some(because) => html.text("\n").content(Style::Italic, because).text("\n"),
         None => html,
     };
-    let html = if mark.is_none() { waits(offers(html, card), card) } else { html };
+    let html = match (mark, &card.blocked) {
+        (Some(_), _) => html,
+        (None, Some(_)) => waits(html.text("\nLet it try again?\n"), card),
+        (None, None) => waits(offers(html, card), card),
+    };
     let rendered = footer(html, &card.id).render(Limits::MESSAGE);
     (rendered.html, words_cut || body_cut || rendered.cut > 0)
 }
@@ -174,7 +182,8 @@ fn waits(html: Html, card: &Card) -> Html {
     };
     let (hour, minute) = (card.until_ms.div_euclid(3_600_000), card.until_ms.div_euclid(60_000));
     let until = format!("{:02}:{:02}", hour.rem_euclid(24), minute.rem_euclid(60));
-    html.text(&format!("\n⏳ Waits {long}, until {until} UTC\n"))
+    let unanswered = if card.no_answer_denies { "; no answer is a no" } else { "" };
+    html.text(&format!("\n⏳ Waits {long}, until {until} UTC{unanswered}\n"))
 }
 
 /// The question's id ends every message about it: replies are told apart by it.

@@ -35,6 +35,10 @@ impl Page {
         if let Some(words) = &card.last_words {
             line(&mut page, &format!("“{}”", brief(&text::one_line(words))));
         }
+        let blocked = card.blocked.as_ref().and_then(|blocked| blocked.reason.as_ref());
+        if let Some(reason) = blocked {
+            line(&mut page, &brief(&format!("because {reason}")));
+        }
         if let Some(because) = &card.because {
             line(&mut page, &brief(because));
         }
@@ -57,6 +61,10 @@ impl Page {
     /// The keys that answer a question.
     pub(super) fn keys(&self, card: &Card) -> String {
         let key = |key: &str, means: &str| format!("{} {means}   ", self.bold(key));
+        if card.blocked.is_some() {
+            let keys = key("a", "yes") + &key("d", "no");
+            return format!("Let it try again?   {}\n", keys.trim_end());
+        }
         let mut keys = String::new();
         if card.pickers.is_empty() {
             keys += &key("a", "allow");
@@ -94,6 +102,13 @@ impl Page {
             if self.colours { format!("\u{1b}[{colour}m{sign}\u{1b}[0m") } else { sign.to_owned() };
         format!("{sign} {}: {}\n", text::one_line(&mark.text), brief(&card.summary()))
     }
+
+    /// A quiet line, no wider than the terminal.
+    pub(super) fn note(&self, note: &str, width: usize) -> String {
+        let line = format!("· {}", text::one_line(note));
+        let shown = text::fit(&line, width);
+        if self.colours { format!("\u{1b}[2m{shown}\u{1b}[0m\n") } else { format!("{shown}\n") }
+    }
 }
 
 fn line(page: &mut String, text: &str) {
@@ -123,6 +138,14 @@ fn brief(text: &str) -> String {
 }
 
 fn title(card: &Card) -> String {
+    if let Some(blocked) = &card.blocked {
+        let title = format!("{} in {}: {} blocked", card.agent, card.project, blocked.by);
+        let what = match &card.body {
+            Body::Command { .. } => " a command".to_owned(),
+            _ => format!(" {}", card.tool),
+        };
+        return text::one_line(&(title + &what)).into_owned();
+    }
     let does = match &card.body {
         Body::Command { .. } => "wants to run",
         Body::Write { .. } => "wants to write",

@@ -12,7 +12,7 @@ use std::time::Duration;
 use callgate_approval::asker::{self, NoAnswer, Unwanted};
 use callgate_approval::channel::{Doing, Mark, News, Order, Place, Press, Who};
 use callgate_approval::daemon::{Daemon, Options, StartError};
-use callgate_approval::desk::{Authority, Ruling, Settings};
+use callgate_approval::desk::{Authority, Ruling, Settings, Unattended};
 use callgate_store::{Entry, Filter, Store, Verified};
 use callgate_wire::approval::{Action, Request, RequestId, Response};
 use serde_json::json;
@@ -86,6 +86,7 @@ impl House {
                 notify_on_stop: false,
                 terminal: true,
                 phones: false,
+                unattended: Unattended::Rules,
                 key: [0; 32],
             },
             authority: Authority::default(),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use callgate_approval::asker::{self, NoAnswer, Unwanted};
 use callgate_approval::daemon::{Daemon, Options};
-use callgate_approval::desk::{Authority, Ruling, Settings};
+use callgate_approval::desk::{Authority, Ruling, Settings, Unattended};
 use callgate_approval::telegram;
 use callgate_approval::viewer::Viewer;
 use callgate_link::blocking::fill_lines;
@@ -56,6 +56,7 @@ impl House {
             notify_on_stop: false,
             terminal: false,
             phones: telegram.is_some(),
+            unattended: Unattended::Rules,
             key: [0; 32],
         };
         let options = Options {

@@ -1,5 +1,7 @@
 //! Cuts that split no character, nor what a reader takes for one.
 
+use std::borrow::Cow;
+
 use unicode_segmentation::GraphemeCursor;
 
 /// A character as the reader sees it (a letter and its marks, a flag, an emoji of several) is
@@ -37,6 +39,24 @@ pub fn length(text: &str, by: Measure) -> usize {
         Measure::Bytes => text.len(),
         _ => text.chars().map(|c| by.of(c)).sum(),
     }
+}
+
+/// Cuts a line to so many columns of a terminal. Scripts whose letters take two are counted with
+/// two.
+#[must_use]
+pub fn fit(line: &str, width: usize) -> Cow<'_, str> {
+    let columns = |c: char| if c < '\u{1100}' { 1 } else { 2 };
+    if line.chars().map(columns).sum::<usize>() <= width {
+        return line.into();
+    }
+    let mut left = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let fits = columns(*c) <= left;
+        left = left.saturating_sub(columns(*c));
+        fits
+    };
+    let count = line.chars().take_while(fits).count();
+    format!("{}…", cut(line, count, Measure::Chars)).into()
 }
 
 /// The longest beginning of `text` that is at most `most` long and ends between two characters

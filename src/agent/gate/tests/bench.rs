@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use callgate_agent::gate::{Answer, Decision, Gate, Mirror, Permit, Question, Shown};
 use callgate_approval::channel::{Doing, News, Order, Place, Press, Who};
 use callgate_approval::daemon::{Daemon, Options};
-use callgate_approval::desk::{Authority, Settings};
+use callgate_approval::desk::{Authority, Settings, Unattended};
 use callgate_store::{Entry, Filter, Store};
 use callgate_wire::approval::{Action, RequestId};
 use serde_json::Value;
@@ -248,6 +248,7 @@ impl House {
                 notify_on_stop: false,
                 terminal: has_terminal,
                 phones: false,
+                unattended: Unattended::Rules,
                 key: [0; 32],
             },
             authority: Authority::default(),

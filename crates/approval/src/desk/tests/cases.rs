@@ -10,63 +10,63 @@ use super::{ADA, Ledger, ada, authority, id, request, request_of, settings, stra
 use crate::channel::{Copy, Doing, Mark, News, Order, Place, Press, State, Who};
 
 /// A desk with its ledger and a clock.
-struct Table {
-    desk: Desk,
-    ledger: Ledger,
-    now: Now,
+pub(super) struct Table {
+    pub(super) desk: Desk,
+    pub(super) ledger: Ledger,
+    pub(super) now: Now,
 }
 
 impl Table {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::with(settings())
     }
 
-    fn with(settings: Settings) -> Self {
+    pub(super) fn with(settings: Settings) -> Self {
         let now = Now { mono: Duration::ZERO, wall_ms: 1_000_000 };
         Self { desk: Desk::new(settings, authority()), ledger: Ledger::default(), now }
     }
 
-    fn give(&mut self, input: Input) -> Vec<Output> {
+    pub(super) fn give(&mut self, input: Input) -> Vec<Output> {
         let step: Step = self.desk.handle(self.now, input);
         self.ledger.commit(&step);
         step.outputs
     }
 
-    fn ask(&mut self, asker: u64, request: Request) -> Vec<Output> {
+    pub(super) fn ask(&mut self, asker: u64, request: Request) -> Vec<Output> {
         let ruling = Ruling::Ask { because: None, is_guarded: false };
         self.give(Input::Asked { asker: AskerId(asker), request, ruling, is_replay: false })
     }
 
-    fn press(&mut self, who: Who, number: u64, press: Press) -> Vec<Output> {
+    pub(super) fn press(&mut self, who: Who, number: u64, press: Press) -> Vec<Output> {
         let doing = Doing::Callback("c".to_owned());
         self.give(Input::News(News::Pressed { who, question: id(number), press, doing }))
     }
 
-    fn button(&mut self, number: u64, action: Action) -> Vec<Output> {
+    pub(super) fn button(&mut self, number: u64, action: Action) -> Vec<Output> {
         self.press(ada(), number, Press::Button(action))
     }
 
-    fn wait(&mut self, seconds: u64) -> Vec<Output> {
+    pub(super) fn wait(&mut self, seconds: u64) -> Vec<Output> {
         self.now.mono += Duration::from_secs(seconds);
         self.now.wall_ms += i64::try_from(seconds).unwrap() * 1000;
         self.give(Input::Tick)
     }
 
-    fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.desk = self.ledger.desk(self.now);
     }
 
-    fn kinds(&self) -> Vec<&str> {
+    pub(super) fn kinds(&self) -> Vec<&str> {
         self.ledger.entries.iter().map(|entry| entry.kind.as_str()).collect()
     }
 
-    fn last(&self, kind: &str) -> Value {
+    pub(super) fn last(&self, kind: &str) -> Value {
         let entry = self.ledger.entries.iter().rev().find(|entry| entry.kind == kind).unwrap();
         serde_json::from_str(&entry.body).unwrap()
     }
 }
 
-fn answers(outputs: &[Output]) -> Vec<(u64, &Response)> {
+pub(super) fn answers(outputs: &[Output]) -> Vec<(u64, &Response)> {
     let answer = |output| match output {
         &Output::Answer(asker, ref response) => Some((asker.0, response)),
         _ => None,
@@ -74,13 +74,13 @@ fn answers(outputs: &[Output]) -> Vec<(u64, &Response)> {
     outputs.iter().filter_map(answer).collect()
 }
 
-fn answer(outputs: &[Output]) -> &Response {
+pub(super) fn answer(outputs: &[Output]) -> &Response {
     let all = answers(outputs);
     assert_eq!(all.len(), 1, "{outputs:?}");
     all[0].1
 }
 
-fn told(outputs: &[Output]) -> Vec<&str> {
+pub(super) fn told(outputs: &[Output]) -> Vec<&str> {
     let text = |output| match output {
         &Output::Phones(Order::Tell { ref text, .. }) => Some(text.as_str()),
         _ => None,
@@ -88,7 +88,7 @@ fn told(outputs: &[Output]) -> Vec<&str> {
     outputs.iter().filter_map(text).collect()
 }
 
-fn marks(outputs: &[Output]) -> Vec<(State, &str)> {
+pub(super) fn marks(outputs: &[Output]) -> Vec<(State, &str)> {
     let mark = |output| match output {
         &Output::Phones(Order::Mark { mark: Mark { state, ref text }, .. }) => {
             Some((state, text.as_str()))
@@ -98,11 +98,11 @@ fn marks(outputs: &[Output]) -> Vec<(State, &str)> {
     outputs.iter().filter_map(mark).collect()
 }
 
-fn is_shown(outputs: &[Output]) -> bool {
+pub(super) fn is_shown(outputs: &[Output]) -> bool {
     outputs.iter().any(|output| matches!(output, Output::Phones(Order::Show { .. })))
 }
 
-fn shown(number: u64) -> Input {
+pub(super) fn shown(number: u64) -> Input {
     Input::News(News::Shown(Copy { question: id(number), chat: ADA, message: 40 }))
 }
 

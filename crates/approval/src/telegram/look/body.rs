@@ -11,6 +11,10 @@ const MOST_CHANGES: usize = 16;
 
 /// What the agent wants, to follow its name.
 pub(super) fn wants(html: Html, card: &Card) -> Html {
+    if let Some(blocked) = &card.blocked {
+        let html = html.text("was stopped: ").fixed(Style::Bold, name(&blocked.by));
+        return html.text(" blocked ").fixed(Style::Bold, name(&card.tool));
+    }
     match &card.body {
         Body::Command { .. } => html.text("wants to run a command"),
         Body::Write { .. } => html.text("wants to write a file"),

@@ -15,6 +15,16 @@ const MOST_PICKS: usize = 90;
 pub(super) fn of(card: &Card, picks: &[Vec<u8>], is_cut: bool) -> Value {
     let id = &card.id;
     let mut rows = Vec::new();
+    if card.blocked.is_some() {
+        let mut rows = vec![vec![
+            button(id, Action::Allow, "✅ Yes, try again"),
+            button(id, Action::Deny, "❌ No"),
+        ]];
+        if is_cut {
+            rows.push(vec![button(id, Action::More, "📄 Show in full")]);
+        }
+        return json!({ "inline_keyboard": rows });
+    }
     let deny = button(id, Action::Deny, "❌ Deny");
     let answers: usize = card.pickers.iter().map(|picker| picker.choices.len()).sum();
     if card.pickers.is_empty() {

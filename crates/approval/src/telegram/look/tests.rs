@@ -22,6 +22,8 @@ fn card(body: Body) -> Card {
         input: "{}".into(),
         last_words: None,
         because: None,
+        blocked: None,
+        no_answer_denies: false,
         offers: Vec::new(),
         pickers: Vec::new(),
         can_stop: false,

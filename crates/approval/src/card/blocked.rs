@@ -1,0 +1,54 @@
+//! A call that the agent itself has blocked, about which a person is asked whether it may try
+//! again.
+
+use callgate_rules::text::{self, Measure};
+use callgate_wire::approval::{Kind, Request};
+
+use super::Card;
+use crate::plain;
+
+/// How much of the call and of the reason the question repeats, in characters.
+const LONGEST_PART: usize = 300;
+
+/// A call that the agent itself has blocked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blocked {
+    /// What blocked it, such as `auto mode`.
+    pub by: String,
+    /// The agent's reason, on one line.
+    pub reason: Option<String>,
+}
+
+impl Blocked {
+    /// Returns what blocked the call, if the request is about a blocked one.
+    pub(super) fn of(request: &Request) -> Option<Self> {
+        let context = request.context.as_ref()?;
+        if request.kind != Kind::Ask || context.event.as_deref() != Some("PermissionDenied") {
+            return None;
+        }
+        let by = match context.mode.as_deref() {
+            Some(mode) => format!("{} mode", cut(mode)),
+            None => "the agent".to_owned(),
+        };
+        let reason = context.reason.as_deref().map(cut);
+        let reason = reason.map(|reason| reason.trim_end_matches(['.', ' ']).to_owned());
+        Some(Self { by, reason: reason.filter(|reason| !reason.is_empty()) })
+    }
+
+    /// The whole question in one line.
+    #[must_use]
+    pub fn question(&self, card: &Card) -> String {
+        let Self { by, reason } = self;
+        let call = cut(&card.summary());
+        match reason {
+            Some(reason) => format!("{by} blocked `{call}` because {reason}. Let it try again?"),
+            None => format!("{by} blocked `{call}`. Let it try again?"),
+        }
+    }
+}
+
+fn cut(words: &str) -> String {
+    let line = plain::line(words);
+    let short = text::cut(&line, LONGEST_PART, Measure::Chars);
+    if short.len() < line.len() { format!("{}…", short.trim_end()) } else { line }
+}

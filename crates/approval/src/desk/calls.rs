@@ -1,0 +1,186 @@
+//! Tool calls about which something was decided and about which their agent may say more: so that
+//! nobody is asked twice about one call.
+//!
+//! One call can reach the desk up to three times: before it runs (a check), when the agent asks for
+//! permission, and when the agent has blocked it. Requests about the same call are known by a
+//! keyed digest of session, prompt, tool and input ([`Digest::of_call`]), because agents give no
+//! id with all of them. Everything here is bounded, is forgotten after [`REMEMBERED`], and is
+//! forgotten when the desk ends, which at worst means that a person is asked once more.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use callgate_wire::approval::RequestId;
+
+use super::digest::Digest;
+use super::question::Decided;
+
+/// How long a decision about a call is remembered.
+pub(super) const REMEMBERED: Duration = Duration::from_mins(10);
+/// How many of each kind are remembered; beyond that the oldest is forgotten.
+pub(super) const MOST: usize = 4_096;
+
+/// What was decided about calls lately.
+#[derive(Debug, Default)]
+pub(super) struct CallMemory {
+    /// Decisions of people at a check, for the question that may follow about the same call.
+    answers: Expiring<CheckAnswer>,
+    /// Calls that rules or people have denied, and by whom.
+    denials: Expiring<String>,
+    /// Calls that the agent had blocked and that a person lets through once.
+    grants: Expiring<Grant>,
+}
+
+/// What a person decided at a check.
+#[derive(Debug)]
+struct CheckAnswer {
+    decided: Decided,
+    /// The calls that it was decided for and that have not asked again, by the agent's ids.
+    calls: VecDeque<Option<String>>,
+}
+
+/// A person's permission to try one blocked call again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Grant {
+    /// The question that was answered with yes.
+    pub(super) question: RequestId,
+    /// Who said yes.
+    pub(super) by: String,
+}
+
+impl CallMemory {
+    /// Remembers what a person decided at the check of a call.
+    pub(super) fn answered(
+        &mut self,
+        now: Duration,
+        call: Digest,
+        tool_use_id: Option<String>,
+        decided: &Decided,
+    ) {
+        let mut calls = VecDeque::new();
+        if let Some(earlier) = self.answers.take(now, &call)
+            && earlier.decided.decision == decided.decision
+        {
+            calls = earlier.calls;
+        }
+        calls.push_back(tool_use_id);
+        let decided = Decided { doing: None, ..decided.clone() };
+        self.answers.insert(now + REMEMBERED, call, CheckAnswer { decided, calls });
+    }
+
+    /// Takes what was decided at the check of this call, if it was not taken yet.
+    pub(super) fn take_answer(&mut self, now: Duration, call: &Digest) -> Option<Decided> {
+        let (until, mut answer) = self.answers.take_with_time(now, call)?;
+        answer.calls.pop_front()?;
+        let decided = answer.decided.clone();
+        if !answer.calls.is_empty() {
+            self.answers.insert(until, *call, answer);
+        }
+        Some(decided)
+    }
+
+    /// Forgets what was decided for a call that is over, or whose agent never got the answer.
+    pub(super) fn forget_answer(&mut self, call: &Digest, tool_use_id: Option<&str>) {
+        self.answers.change(call, |answer| {
+            let is_it = |id: &Option<String>| id.as_deref() == tool_use_id;
+            if let Some(at) = answer.calls.iter().position(is_it) {
+                answer.calls.remove(at);
+            }
+            !answer.calls.is_empty()
+        });
+    }
+
+    /// Remembers that a call was denied.
+    pub(super) fn denied(&mut self, now: Duration, call: Digest, by: &str) {
+        self.denials.insert(now + REMEMBERED, call, by.to_owned());
+    }
+
+    /// Returns who denied this call, if that is remembered.
+    pub(super) fn denied_by(&self, now: Duration, call: &Digest) -> Option<&str> {
+        self.denials.get(now, call).map(String::as_str)
+    }
+
+    /// Forgets that a call was denied: somebody has allowed it since.
+    pub(super) fn forget_denial(&mut self, call: &Digest) {
+        self.denials.remove(call);
+    }
+
+    /// Lets a call through once, until the given time.
+    pub(super) fn grant(&mut self, until: Duration, call: Digest, grant: Grant) {
+        self.grants.insert(until, call, grant);
+    }
+
+    /// Takes the permission to try this call again, if there is one.
+    pub(super) fn take_grant(&mut self, now: Duration, call: &Digest) -> Option<Grant> {
+        self.grants.take(now, call)
+    }
+
+    /// Takes a permission back whose agent never heard of it.
+    pub(super) fn revoke(&mut self, call: &Digest, question: &RequestId) {
+        self.grants.change(call, |grant| grant.question != *question);
+    }
+
+    /// Returns true if no call can be let through by a grant, so that no digest is needed.
+    pub(super) fn has_no_grants(&self) -> bool {
+        self.grants.entries.is_empty()
+    }
+
+    /// Returns true if no answer of a check is remembered.
+    pub(super) fn has_no_answers(&self) -> bool {
+        self.answers.entries.is_empty()
+    }
+}
+
+/// Values by digest, each with the time at which it is forgotten.
+#[derive(Debug)]
+struct Expiring<T> {
+    entries: HashMap<Digest, (Duration, T)>,
+    /// The digests by the time of their insertion; some may be gone already.
+    order: VecDeque<(Duration, Digest)>,
+}
+
+impl<T> Default for Expiring<T> {
+    fn default() -> Self {
+        Self { entries: HashMap::new(), order: VecDeque::new() }
+    }
+}
+
+impl<T> Expiring<T> {
+    fn insert(&mut self, until: Duration, key: Digest, value: T) {
+        self.entries.insert(key, (until, value));
+        self.order.push_back((until, key));
+        while self.order.len() > MOST
+            && let Some((until, oldest)) = self.order.pop_front()
+        {
+            // A newer value under the same digest has a place of its own in the order.
+            if self.entries.get(&oldest).is_some_and(|(now, _)| *now == until) {
+                self.entries.remove(&oldest);
+            }
+        }
+    }
+
+    fn get(&self, now: Duration, key: &Digest) -> Option<&T> {
+        self.entries.get(key).filter(|(until, _)| *until > now).map(|(_, value)| value)
+    }
+
+    fn take(&mut self, now: Duration, key: &Digest) -> Option<T> {
+        self.take_with_time(now, key).map(|(_, value)| value)
+    }
+
+    fn take_with_time(&mut self, now: Duration, key: &Digest) -> Option<(Duration, T)> {
+        self.entries.remove(key).filter(|(until, _)| *until > now)
+    }
+
+    fn remove(&mut self, key: &Digest) {
+        self.entries.remove(key);
+    }
+
+    /// Changes a value, which stays only if `keeps` returns true.
+    fn change(&mut self, key: &Digest, keeps: impl FnOnce(&mut T) -> bool) {
+        if let Some((_, value)) = self.entries.get_mut(key)
+            && !keeps(value)
+        {
+            self.entries.remove(key);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! A tool is about to run: what the rules say about it in the agent's mode, and what is remembered
+//! of a decision for later requests about the same call.
+
+use callgate_wire::approval::{Asks, Decision, Request, RequestId, Response};
+
+use super::calls::{Grant, REMEMBERED};
+use super::digest::Digest;
+use super::question::{Decided, Occasion, Open, Ruling, Unattended, With};
+use super::{AskerId, Desk, Now, Output, Step, record};
+
+/// What a check comes to.
+enum CheckOutcome {
+    /// A rule or a grant decides.
+    Decided { decision: Decision, by: String, grant: Option<Grant> },
+    /// A person decides at the desk, while the asker waits.
+    Person(Ruling),
+    /// A person decides, and the agent asks them.
+    AgentAsks { because: Option<String> },
+    /// Nobody decides: the agent goes on by itself.
+    Nobody,
+}
+
+impl Desk {
+    /// Answers a check at once, or takes it as a question that waits for a person.
+    pub(super) fn checked(
+        &mut self,
+        now: Now,
+        step: &mut Step,
+        asker: AskerId,
+        request: Request,
+        ruling: Ruling,
+        is_replay: bool,
+    ) {
+        // An asker that is back after a restart waits for the answer to its question.
+        if self.open.contains_key(&request.request_id) {
+            return self.asked(now, step, asker, request, ruling, is_replay);
+        }
+        let mut response = Response::new(request.request_id.clone(), Decision::None);
+        match self.outcome_of_check(now, &request, ruling) {
+            CheckOutcome::Person(ruling) => {
+                return self.asked(now, step, asker, request, ruling, is_replay);
+            }
+            CheckOutcome::Decided { decision, by, grant } => {
+                let question = grant.as_ref().map(|grant| &grant.question);
+                step.note(now, "checked", question, &record::checked(&request, decision, &by));
+                response.decision = decision;
+                if decision == Decision::Deny {
+                    let call = Digest::of_call(&self.settings.key, &request);
+                    self.calls.denied(now.mono, call, &by);
+                    response.message = Some(by);
+                }
+            }
+            // What the agent does next is recorded when it asks, or when the tool has run.
+            CheckOutcome::AgentAsks { because } => {
+                response.decision = Decision::Ask;
+                response.message = because;
+            }
+            CheckOutcome::Nobody => {}
+        }
+        step.outputs.push(Output::Answer(asker, response));
+    }
+
+    fn outcome_of_check(&mut self, now: Now, request: &Request, ruling: Ruling) -> CheckOutcome {
+        let (because, is_guarded) = match ruling {
+            Ruling::Deny { because } => {
+                return CheckOutcome::Decided {
+                    decision: Decision::Deny,
+                    by: because,
+                    grant: None,
+                };
+            }
+            Ruling::Allow { because } => {
+                return CheckOutcome::Decided {
+                    decision: Decision::Allow,
+                    by: because,
+                    grant: None,
+                };
+            }
+            Ruling::Ask { because, is_guarded } => (because, is_guarded),
+        };
+        if let Some(grant) = self.granted(now, request) {
+            let by = format!("{}, who let it try again", grant.by);
+            return CheckOutcome::Decided { decision: Decision::Allow, by, grant: Some(grant) };
+        }
+        let ruling = Ruling::Ask { because, is_guarded };
+        match (self.waits_for_person(request, &ruling), ruling) {
+            (true, Ruling::Ask { because, is_guarded }) => {
+                let because = because.or_else(|| Some(asks_nobody(request)));
+                CheckOutcome::Person(Ruling::Ask { because, is_guarded })
+            }
+            (false, Ruling::Ask { because, is_guarded }) if because.is_some() || is_guarded => {
+                CheckOutcome::AgentAsks { because }
+            }
+            _ => CheckOutcome::Nobody,
+        }
+    }
+
+    /// Returns true if a check with this ruling becomes a question at the desk, unless a grant lets
+    /// it through.
+    #[must_use]
+    pub fn waits_for_person(&self, request: &Request, ruling: &Ruling) -> bool {
+        let Ruling::Ask { because, is_guarded } = ruling else { return false };
+        let context = request.context.as_ref();
+        if because.is_some() || *is_guarded {
+            let asks = context.and_then(|context| context.asks).unwrap_or_default();
+            return asks == Asks::Desk;
+        }
+        let mode = context.and_then(|context| context.mode.as_deref());
+        // A question of the agent to its user is no act that somebody has to allow.
+        let is_question = request.tool_name == "AskUserQuestion";
+        self.settings.unattended == Unattended::Ask && !asks_by_itself(mode) && !is_question
+    }
+
+    /// Takes the grant for this very call, if a person has given one.
+    fn granted(&mut self, now: Now, request: &Request) -> Option<Grant> {
+        if self.calls.has_no_grants() {
+            return None;
+        }
+        let call = Digest::of_retry(&self.settings.key, request);
+        self.calls.take_grant(now.mono, &call)
+    }
+
+    /// Returns what was decided already about the call that this question is about.
+    pub(super) fn decided_before(&mut self, now: Now, request: &Request) -> Option<Decided> {
+        let call = || Digest::of_call(&self.settings.key, request);
+        match Occasion::of(request) {
+            Occasion::Permission if !self.calls.has_no_answers() => {
+                let decided = self.calls.take_answer(now.mono, &call())?;
+                let by = format!("{}, when the call was checked", decided.by);
+                Some(Decided { by, ..decided })
+            }
+            Occasion::Blocked => {
+                let by = self.calls.denied_by(now.mono, &call())?.to_owned();
+                let decision = Decision::Deny;
+                Some(Decided { decision, by, with: With::default(), doing: None })
+            }
+            _ => None,
+        }
+    }
+
+    /// Remembers what the answer to a question means for later requests about the same call. The
+    /// next one may come as soon as the asker has read the answer, so it is not waited for.
+    pub(super) fn remember(&mut self, now: Now, id: &RequestId) {
+        let Self { open, calls, settings, .. } = self;
+        let Some(Open { request: Some(request), decided: Some(decided), .. }) = open.get(id) else {
+            return;
+        };
+        let occasion = Occasion::of(request);
+        if occasion == Occasion::Other {
+            return;
+        }
+        let call = Digest::of_call(&settings.key, request);
+        match (occasion, decided.decision) {
+            // What was allowed with another input says nothing about this one.
+            (Occasion::Check, Decision::Allow) if decided.with.changes_input() => {}
+            (Occasion::Check, Decision::Allow | Decision::Deny) => {
+                calls.answered(now.mono, call, tool_use_id(request), decided);
+            }
+            (Occasion::Blocked, Decision::Allow) => {
+                let grant = Grant { question: id.clone(), by: decided.by.clone() };
+                let retry = Digest::of_retry(&settings.key, request);
+                calls.grant(now.mono + REMEMBERED, retry, grant);
+            }
+            _ => {}
+        }
+        match (occasion, decided.decision) {
+            (_, Decision::Allow) => calls.forget_denial(&call),
+            // Nobody answered in time, so the asker has denied it.
+            (Occasion::Check, _) | (_, Decision::Deny) => {
+                calls.denied(now.mono, call, &decided.by);
+            }
+            _ => {}
+        }
+    }
+
+    /// Forgets a decision that has never reached its asker.
+    pub(super) fn forget_undelivered(&mut self, open: &Open) {
+        let Some(request) = open.request.as_ref().filter(|_| open.decided.is_some()) else {
+            return;
+        };
+        match Occasion::of(request) {
+            Occasion::Check => {
+                let call = Digest::of_call(&self.settings.key, request);
+                self.calls.forget_answer(&call, tool_use_id(request).as_deref());
+            }
+            Occasion::Blocked => {
+                let call = Digest::of_retry(&self.settings.key, request);
+                self.calls.revoke(&call, &request.request_id);
+            }
+            Occasion::Permission | Occasion::Other => {}
+        }
+    }
+}
+
+/// The agent's id of the call that a request is about.
+pub(super) fn tool_use_id(request: &Request) -> Option<String> {
+    request.context.as_ref()?.tool_use_id.clone()
+}
+
+/// Returns true if the agent asks its user by itself in this mode. A mode that is not known counts
+/// as one in which it does not.
+pub(super) fn asks_by_itself(mode: Option<&str>) -> bool {
+    matches!(mode, Some("default" | "acceptEdits" | "plan"))
+}
+
+/// Why a person is asked about what no rule names.
+fn asks_nobody(request: &Request) -> String {
+    let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
+    match mode {
+        Some(mode) => format!("No rule allows it, and {} mode asks nobody", record::shown(mode)),
+        None => "No rule allows it, and the agent may ask nobody".to_owned(),
+    }
+}

@@ -1,0 +1,60 @@
+//! One quiet line in the desk's terminal for each tool that ran without a question, so that people
+//! see that the gate stands there also when it asks nothing.
+
+use std::time::Duration;
+
+use super::{Desk, Now, Output, Step};
+use crate::channel::Order;
+
+/// How many lines are shown within [`SPAN`]; the rest is counted.
+pub(super) const MOST_LINES: u32 = 10;
+/// The time in which so many lines are shown.
+pub(super) const SPAN: Duration = Duration::from_secs(1);
+
+/// How many lines were shown lately, and how many runs were not.
+#[derive(Debug, Default)]
+pub(super) struct QuietLines {
+    since: Duration,
+    shown: u32,
+    unshown: u64,
+}
+
+impl QuietLines {
+    /// Returns true if one more line may be shown now; otherwise it is counted.
+    fn take(&mut self, now: Duration) -> bool {
+        if now >= self.since + SPAN {
+            (self.since, self.shown) = (now, 0);
+        }
+        let may_show = self.shown < MOST_LINES;
+        if may_show {
+            self.shown += 1;
+        } else {
+            self.unshown += 1;
+        }
+        may_show
+    }
+
+    /// When the number of runs that were not shown has to be told.
+    pub(super) fn due(&self) -> Option<Duration> {
+        (self.unshown > 0).then(|| self.since + SPAN)
+    }
+}
+
+impl Desk {
+    /// Tells the person at the terminal, in one line, what ran without a question.
+    pub(super) fn tell_quietly(&mut self, now: Now, step: &mut Step, line: String) {
+        self.tell_of_more_runs(now, step);
+        if self.settings.terminal && self.quiet.take(now.mono) {
+            step.outputs.push(Output::Terminal(Order::Note { line }));
+        }
+    }
+
+    /// Tells how many more ran than had a line of their own.
+    pub(super) fn tell_of_more_runs(&mut self, now: Now, step: &mut Step) {
+        if self.quiet.due().is_some_and(|at| at <= now.mono) {
+            let count = std::mem::take(&mut self.quiet.unshown);
+            let line = format!("{count} more ran (callgate log shows them)");
+            step.outputs.push(Output::Terminal(Order::Note { line }));
+        }
+    }
+}

@@ -1,0 +1,568 @@
+//! Checks before every tool call: what the rules decide in each mode, who is asked, and what is
+//! remembered of it.
+
+use std::time::Duration;
+
+use callgate_wire::approval::{Action, Decision, Request, Response};
+use serde_json::{Value, json};
+
+use super::super::{AskerId, Input, Output, Ruling, Settings, Unattended};
+use super::cases::{Table, answer, answers, is_shown, marks, shown, told};
+use super::{ada, request_of, settings};
+use crate::channel::{Order, Press, State};
+
+const CODEX: &str = "codex";
+
+/// A request about a call of Bash, with this context.
+fn call(number: u64, command: &str, kind: &str, context: &Value) -> Request {
+    let mut whole = json!({ "prompt_id": "p1", "takes": [] });
+    for (name, value) in context.as_object().unwrap() {
+        whole[name] = value.clone();
+    }
+    let more = json!({ "kind": kind, "context": whole });
+    request_of(number, "Bash", &json!({ "command": command }), &more)
+}
+
+fn check(number: u64, command: &str, mode: &str, asks: &str) -> Request {
+    let context = json!({ "event": "PreToolUse", "mode": mode, "asks": asks });
+    call(number, command, "check", &context)
+}
+
+fn permission(number: u64, command: &str) -> Request {
+    call(number, command, "ask", &json!({ "event": "PermissionRequest", "mode": "default" }))
+}
+
+fn blocked(number: u64, command: &str) -> Request {
+    let reason = "it pushes to a shared branch.";
+    let context = json!({ "event": "PermissionDenied", "mode": "auto", "reason": reason });
+    call(number, command, "ask", &context)
+}
+
+fn ran(number: u64, command: &str, context: &Value) -> Input {
+    let mut whole = json!({ "event": "PostToolUse", "mode": "auto", "ok": true });
+    for (name, value) in context.as_object().unwrap() {
+        whole[name] = value.clone();
+    }
+    Input::Told(call(number, command, "settle", &whole))
+}
+
+fn no_rule() -> Ruling {
+    Ruling::Ask { because: None, is_guarded: false }
+}
+
+fn rule_asks() -> Ruling {
+    Ruling::Ask { because: Some("rule `pushes`".to_owned()), is_guarded: false }
+}
+
+fn rule_denies() -> Ruling {
+    Ruling::Deny { because: "rule `never`".to_owned() }
+}
+
+fn rule_allows() -> Ruling {
+    Ruling::Allow { because: "rule `builds`".to_owned() }
+}
+
+fn asks_everything() -> Settings {
+    Settings { unattended: Unattended::Ask, ..settings() }
+}
+
+impl Table {
+    fn bring(&mut self, asker: u64, request: Request, ruling: Ruling) -> Vec<Output> {
+        let asker = AskerId(asker);
+        self.give(Input::Asked { asker, request, ruling, is_replay: false })
+    }
+
+    fn delivered(&mut self, asker: u64) -> Vec<Output> {
+        self.give(Input::Delivered(AskerId(asker)))
+    }
+}
+
+fn decision(outputs: &[Output]) -> (Decision, Option<&str>) {
+    let Response { decision, message, .. } = answer(outputs);
+    (*decision, message.as_deref())
+}
+
+fn notes(outputs: &[Output]) -> Vec<&str> {
+    let note = |output| match output {
+        &Output::Terminal(Order::Note { ref line }) => Some(line.as_str()),
+        _ => None,
+    };
+    outputs.iter().filter_map(note).collect()
+}
+
+const MODES: [&str; 6] = ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"];
+
+#[test]
+fn rules_decide_in_every_mode_with_one_entry_each() {
+    for mode in MODES {
+        for asks in ["agent", "desk"] {
+            let mut table = Table::new();
+            let outputs = table.bring(1, check(1, "make", mode, asks), rule_allows());
+            assert_eq!(decision(&outputs), (Decision::Allow, None));
+            let outputs = table.bring(2, check(2, "rm -rf /", mode, asks), rule_denies());
+            assert_eq!(decision(&outputs), (Decision::Deny, Some("rule `never`")));
+            table.delivered(1);
+            table.delivered(2);
+            assert_eq!(table.kinds(), ["checked", "checked"]);
+            let entry = table.last("checked");
+            assert_eq!(entry["decision"], "deny");
+            assert_eq!((&entry["mode"], &entry["summary"]), (&json!(mode), &json!("rm -rf /")));
+            assert_eq!(table.desk.open_count(), 0);
+        }
+    }
+}
+
+#[test]
+fn what_no_rule_names_is_left_to_the_agent_and_not_recorded() {
+    for mode in MODES {
+        for asks in ["agent", "desk"] {
+            let mut table = Table::new();
+            let outputs = table.bring(1, check(1, "make", mode, asks), no_rule());
+            assert_eq!(decision(&outputs), (Decision::None, None));
+            assert!(!is_shown(&outputs));
+            table.delivered(1);
+            assert!(table.ledger.entries.is_empty());
+        }
+    }
+}
+
+#[test]
+fn what_a_rule_wants_asked_is_asked_by_the_agent_where_it_can() {
+    let guarded = Ruling::Ask { because: Some("it touches callgate".to_owned()), is_guarded: true };
+    for mode in MODES {
+        let mut table = Table::new();
+        let outputs = table.bring(1, check(1, "git push", mode, "agent"), rule_asks());
+        assert_eq!(decision(&outputs), (Decision::Ask, Some("rule `pushes`")));
+        let outputs = table.bring(2, check(2, "rm rules", mode, "agent"), guarded.clone());
+        assert_eq!(decision(&outputs), (Decision::Ask, Some("it touches callgate")));
+        assert_eq!(table.desk.open_count(), 0);
+    }
+}
+
+#[test]
+fn a_check_that_waits_at_the_desk_is_answered_by_a_person() {
+    for (press, expected) in [(Action::Allow, Decision::Allow), (Action::Deny, Decision::Deny)] {
+        let mut table = Table::new();
+        let outputs = table.bring(1, check(1, "git push", "auto", "desk"), rule_asks());
+        assert!(is_shown(&outputs) && answers(&outputs).is_empty());
+        table.give(shown(1));
+        let outputs = table.button(1, press);
+        assert_eq!(decision(&outputs).0, expected);
+        table.delivered(1);
+        assert_eq!(table.kinds(), ["asked", "pressed", "decided", "delivered", "closed"]);
+    }
+}
+
+#[test]
+fn a_check_that_nobody_answers_is_a_timeout_that_says_what_it_means() {
+    let mut table = Table::new();
+    table.bring(1, check(1, "git push", "auto", "desk"), rule_asks());
+    table.give(shown(1));
+    let outputs = table.wait(300);
+    assert_eq!(decision(&outputs).0, Decision::Timeout);
+    let outputs = table.delivered(1);
+    assert_eq!(marks(&outputs), [(State::Expired, "Not allowed: nobody answered in time")]);
+    // Nobody can be reached at all.
+    let mut table = Table::with(Settings { phones: false, ..settings() });
+    let outputs = table.bring(1, check(1, "git push", "auto", "desk"), rule_asks());
+    assert_eq!(decision(&outputs).0, Decision::Timeout);
+}
+
+#[test]
+fn unattended_modes_ask_the_desk_about_everything_where_the_settings_say_so() {
+    for mode in MODES {
+        let mut table = Table::with(asks_everything());
+        let outputs = table.bring(1, check(1, "make", mode, "desk"), no_rule());
+        if ["default", "acceptEdits", "plan"].contains(&mode) {
+            assert_eq!(decision(&outputs).0, Decision::None, "{mode}");
+        } else {
+            assert!(is_shown(&outputs), "{mode}");
+            let because = format!("No rule allows it, and {mode} mode asks nobody");
+            assert_eq!(table.last("asked")["because"], because);
+            let outputs = table.wait(300);
+            assert_eq!(decision(&outputs).0, Decision::Timeout, "{mode}");
+        }
+    }
+    // A mode that is not known may be one that asks nobody; and the agent's own question to its
+    // user is not asked about.
+    let mut table = Table::with(asks_everything());
+    assert!(is_shown(&table.bring(1, check(1, "make", "brandNew", "agent"), no_rule())));
+    let more = json!({ "kind": "check", "context": { "mode": "auto" } });
+    let question = request_of(2, "AskUserQuestion", &json!({ "questions": [] }), &more);
+    assert_eq!(decision(&table.bring(2, question, no_rule())).0, Decision::None);
+    // Rules decide as ever.
+    let outputs = table.bring(3, check(3, "make", "auto", "desk"), rule_allows());
+    assert_eq!(decision(&outputs).0, Decision::Allow);
+}
+
+#[test]
+fn nobody_is_asked_again_when_the_agent_asks_after_the_check() {
+    for (press, expected) in [(Action::Allow, Decision::Allow), (Action::Deny, Decision::Deny)] {
+        let mut table = Table::new();
+        table.bring(1, check(1, "git push", "default", "desk"), rule_asks());
+        table.button(1, press);
+        // The question may come before it is known that the answer was read.
+        let outputs = table.bring(2, permission(2, "git push"), rule_asks());
+        assert_eq!(decision(&outputs).0, expected);
+        assert!(!is_shown(&outputs));
+        assert_eq!(table.last("decided")["by"], "Ada, when the call was checked");
+        // Once: the same call once more is another call.
+        assert!(is_shown(&table.bring(3, permission(3, "git push"), rule_asks())));
+    }
+}
+
+#[test]
+fn codex_describes_a_call_only_when_it_asks() {
+    let mut table = Table::new();
+    let mut checked = check(1, "git push", "default", "desk");
+    checked.agent = Some(CODEX.to_owned());
+    table.bring(1, checked, rule_asks());
+    table.button(1, Action::Allow);
+    table.delivered(1);
+    let input = json!({ "command": "git push", "description": "Publish the branch" });
+    let context = json!({ "event": "PermissionRequest", "prompt_id": "p1", "takes": [] });
+    let more = json!({ "agent": CODEX, "context": context });
+    let outputs = table.bring(2, request_of(2, "Bash", &input, &more), rule_asks());
+    assert_eq!(decision(&outputs).0, Decision::Allow);
+}
+
+#[test]
+fn a_yes_at_a_check_is_never_given_to_another_call() {
+    let same = permission(2, "git push");
+    let mut others = vec![permission(2, "git push --force")];
+    others.push(Request { session_id: "s2".to_owned(), ..same.clone() });
+    others.push(Request { cwd: "/home/ada/other".to_owned(), ..same.clone() });
+    others.push(Request { tool_name: "shell".to_owned(), ..same.clone() });
+    let context = json!({ "event": "PermissionRequest", "prompt_id": "p2" });
+    others.push(call(2, "git push", "ask", &context));
+    let twice = r#"{"command":"rm -rf /","command":"git push"}"#.to_owned();
+    let tool_input = serde_json::value::RawValue::from_string(twice).unwrap();
+    others.push(Request { tool_input, ..same.clone() });
+    let more = json!({ "command": "git push", "run_in_background": true });
+    let context = json!({ "event": "PermissionRequest", "prompt_id": "p1" });
+    others.push(request_of(2, "Bash", &more, &json!({ "context": context })));
+    // What neither asks for permission in the agent's way is no second question about a call.
+    others.push(call(2, "git push", "ask", &json!({})));
+    for other in others {
+        let mut table = Table::new();
+        table.bring(1, check(1, "git push", "default", "desk"), rule_asks());
+        table.button(1, Action::Allow);
+        table.delivered(1);
+        assert!(is_shown(&table.bring(2, other.clone(), rule_asks())), "{other:?}");
+        let outputs =
+            table.bring(3, Request { request_id: super::id(3), ..same.clone() }, no_rule());
+        assert_eq!(decision(&outputs).0, Decision::Allow, "{other:?}");
+    }
+}
+
+#[test]
+fn a_rule_that_denies_beats_what_somebody_said_before() {
+    let mut table = Table::new();
+    table.bring(1, check(1, "git push", "default", "desk"), rule_asks());
+    table.button(1, Action::Allow);
+    table.delivered(1);
+    let outputs = table.bring(2, permission(2, "git push"), rule_denies());
+    assert_eq!(decision(&outputs), (Decision::Deny, Some("rule `never`")));
+}
+
+#[test]
+fn what_was_decided_at_a_check_is_forgotten_in_time() {
+    let forgets: [fn(&mut Table); 4] = [
+        |table| {
+            table.wait(600);
+        },
+        Table::restart,
+        // It has run meanwhile, so whatever asks now is another call.
+        |table| {
+            table.give(ran(9, "git push", &json!({})));
+        },
+        // The answer never reached the agent.
+        |table| {
+            table.bring(5, check(5, "git push", "default", "desk"), rule_asks());
+            table.button(5, Action::Allow);
+            table.give(Input::Lost(AskerId(5)));
+            table.bring(6, permission(6, "git push"), rule_asks());
+            table.give(Input::Gone(AskerId(6)));
+        },
+    ];
+    for forget in forgets {
+        let mut table = Table::new();
+        table.bring(1, check(1, "git push", "default", "desk"), rule_asks());
+        table.button(1, Action::Allow);
+        table.delivered(1);
+        forget(&mut table);
+        assert!(is_shown(&table.bring(2, permission(2, "git push"), rule_asks())));
+    }
+}
+
+#[test]
+fn parallel_calls_that_are_alike_have_their_own_answers() {
+    let mut table = Table::new();
+    for number in [1, 2] {
+        let context = json!({ "event": "PreToolUse", "mode": "default", "tool_use_id": format!("t{number}") });
+        table.bring(number, call(number, "git push", "check", &context), rule_asks());
+        table.button(number, Action::Allow);
+        table.delivered(number);
+    }
+    for number in [3, 4] {
+        let outputs = table.bring(number, permission(number, "git push"), rule_asks());
+        assert_eq!(decision(&outputs).0, Decision::Allow);
+        table.delivered(number);
+    }
+    assert!(is_shown(&table.bring(5, permission(5, "git push"), rule_asks())));
+}
+
+#[test]
+fn a_blocked_call_is_asked_about_and_tries_again_once() {
+    let mut table = Table::with(Settings { terminal: true, ..settings() });
+    let outputs = table.bring(1, blocked(1, "git push"), no_rule());
+    assert!(is_shown(&outputs));
+    let question = "auto mode blocked `git push` because it pushes to a shared branch. \
+                    Let it try again?";
+    assert_eq!(table.last("asked")["question"], question);
+    table.give(shown(1));
+    let outputs = table.button(1, Action::Allow);
+    assert_eq!(decision(&outputs).0, Decision::Allow);
+    let outputs = table.delivered(1);
+    assert_eq!(marks(&outputs), [(State::Allowed, "Allowed by Ada to try again")]);
+    // In another prompt, and with another description.
+    let input = json!({ "description": "Once more", "command": "git push" });
+    let context = json!({ "event": "PreToolUse", "mode": "auto", "prompt_id": "p2" });
+    let more = json!({ "kind": "check", "context": context });
+    let outputs = table.bring(2, request_of(2, "Bash", &input, &more), no_rule());
+    assert_eq!(decision(&outputs).0, Decision::Allow);
+    let checked = table.last("checked");
+    assert_eq!(checked["by"], "Ada, who let it try again");
+    let outputs = table.give(ran(3, "git push", &json!({})));
+    assert!(notes(&outputs).is_empty(), "somebody was asked about it");
+    // Once.
+    let outputs = table.bring(4, check(4, "git push", "auto", "agent"), no_rule());
+    assert_eq!(decision(&outputs).0, Decision::None);
+}
+
+#[test]
+fn a_grant_lets_through_what_is_asked_but_never_what_is_denied() {
+    for (ruling, expected) in [
+        (rule_asks(), Decision::Allow),
+        (Ruling::Ask { because: None, is_guarded: true }, Decision::Allow),
+        (rule_denies(), Decision::Deny),
+    ] {
+        for settings in [settings(), asks_everything()] {
+            let mut table = Table::with(settings);
+            table.bring(1, blocked(1, "git push"), no_rule());
+            table.button(1, Action::Allow);
+            let outputs = table.bring(2, check(2, "git push", "auto", "desk"), ruling.clone());
+            assert_eq!(decision(&outputs).0, expected, "{ruling:?}");
+        }
+    }
+}
+
+#[test]
+fn a_grant_is_for_that_very_call_and_for_ten_minutes() {
+    let same = || check(2, "git push", "auto", "agent");
+    let others = [
+        check(2, "git push --force", "auto", "agent"),
+        Request { session_id: "s2".to_owned(), ..same() },
+        Request { cwd: "/".to_owned(), ..same() },
+    ];
+    for other in others {
+        let mut table = Table::new();
+        table.bring(1, blocked(1, "git push"), no_rule());
+        table.button(1, Action::Allow);
+        table.delivered(1);
+        assert_eq!(decision(&table.bring(2, other, no_rule())).0, Decision::None);
+        table.wait(599);
+        assert_eq!(decision(&table.bring(3, same(), no_rule())).0, Decision::Allow);
+    }
+    let mut table = Table::new();
+    table.bring(1, blocked(1, "git push"), no_rule());
+    table.button(1, Action::Allow);
+    table.delivered(1);
+    table.wait(600);
+    assert_eq!(decision(&table.bring(3, same(), no_rule())).0, Decision::None);
+}
+
+#[test]
+fn a_grant_outlives_the_desk_but_not_its_use() {
+    let same = |number| check(number, "git push", "auto", "agent");
+    let mut table = Table::new();
+    table.bring(1, blocked(1, "git push"), no_rule());
+    table.button(1, Action::Allow);
+    table.delivered(1);
+    table.wait(60);
+    table.restart();
+    assert_eq!(decision(&table.bring(2, same(2), no_rule())).0, Decision::Allow);
+    table.restart();
+    assert_eq!(decision(&table.bring(3, same(3), no_rule())).0, Decision::None);
+    // An answer that nobody has read, and one that was a no, grant nothing.
+    for (press, ends) in [(Action::Allow, false), (Action::Deny, true)] {
+        let mut table = Table::new();
+        table.bring(1, blocked(1, "git push"), no_rule());
+        table.button(1, press);
+        if ends {
+            table.delivered(1);
+        } else {
+            table.give(Input::Lost(AskerId(1)));
+        }
+        assert_eq!(decision(&table.bring(2, same(2), no_rule())).0, Decision::None);
+        table.restart();
+        assert_eq!(decision(&table.bring(3, same(3), no_rule())).0, Decision::None);
+    }
+    let mut table = Table::new();
+    table.bring(1, blocked(1, "git push"), no_rule());
+    table.button(1, Action::Allow);
+    table.delivered(1);
+    table.now.wall_ms += 600_000;
+    table.restart();
+    assert_eq!(decision(&table.bring(2, same(2), no_rule())).0, Decision::None);
+}
+
+#[test]
+fn what_was_denied_here_is_not_asked_about_when_the_agent_reports_it() {
+    // A rule, a person at a check, nobody at a check, a person who was asked for permission, and a
+    // person who did not let it try again.
+    let denials: [fn(&mut Table); 5] = [
+        |table| {
+            table.bring(1, check(1, "git push", "auto", "agent"), rule_denies());
+        },
+        |table| {
+            table.bring(1, check(1, "git push", "auto", "desk"), rule_asks());
+            table.button(1, Action::Deny);
+            table.delivered(1);
+        },
+        |table| {
+            table.bring(1, check(1, "git push", "auto", "desk"), rule_asks());
+            table.wait(300);
+            table.delivered(1);
+        },
+        |table| {
+            table.bring(1, permission(1, "git push"), no_rule());
+            table.button(1, Action::Deny);
+            table.delivered(1);
+        },
+        |table| {
+            table.bring(1, blocked(1, "git push"), no_rule());
+            table.button(1, Action::Deny);
+            table.delivered(1);
+        },
+    ];
+    for deny in denials {
+        let mut table = Table::new();
+        deny(&mut table);
+        for number in [2, 3] {
+            let outputs = table.bring(number, blocked(number, "git push"), no_rule());
+            assert!(!is_shown(&outputs));
+            assert_eq!(decision(&outputs).0, Decision::Deny);
+            table.delivered(number);
+        }
+        assert!(is_shown(&table.bring(4, blocked(4, "git fetch"), no_rule())));
+        table.wait(600);
+        assert!(is_shown(&table.bring(5, blocked(5, "git push"), no_rule())));
+    }
+    let mut table = Table::new();
+    let outputs = table.bring(1, blocked(1, "git push"), rule_denies());
+    assert!(!is_shown(&outputs));
+    assert_eq!(decision(&outputs), (Decision::Deny, Some("rule `never`")));
+}
+
+#[test]
+fn a_blocked_call_is_answered_with_yes_or_no_alone() {
+    let mut table = Table::new();
+    let suggestions = json!([{ "type": "addRules", "rules": [], "destination": "session" }]);
+    let mut request = blocked(1, "git push");
+    request.permission_suggestions =
+        vec![serde_json::value::to_raw_value(&suggestions[0]).unwrap()];
+    request.context.as_mut().unwrap().takes = None;
+    // A rule that allows it has not helped: a person looks at it.
+    assert!(is_shown(&table.bring(1, request, rule_allows())));
+    for press in [
+        Press::Words("do it".to_owned()),
+        Press::Edited("{}".to_owned()),
+        Press::Button(Action::Always(0)),
+        Press::Button(Action::Stop),
+        Press::Button(Action::Reply),
+    ] {
+        let outputs = table.press(ada(), 1, press.clone());
+        assert!(answers(&outputs).is_empty(), "{press:?}");
+        assert_eq!(told(&outputs).len(), 1, "{press:?}");
+    }
+    assert_eq!(decision(&table.button(1, Action::Allow)).0, Decision::Allow);
+}
+
+#[test]
+fn what_ran_unasked_is_recorded_with_its_mode_and_told_in_one_line() {
+    let mut table = Table::with(Settings { terminal: true, ..settings() });
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let command = format!("curl -H 'Authorization: Bearer {token}' https://example.org\nmake");
+    let outputs = table.give(ran(1, &command, &json!({ "tool_use_id": "t1" })));
+    let entry = table.last("ran");
+    assert_eq!((&entry["mode"], &entry["ok"]), (&json!("auto"), &json!(true)));
+    assert_eq!((&entry["tool"], &entry["session"]), (&json!("Bash"), &json!("s1")));
+    assert_eq!(entry["tool_use_id"], "t1");
+    assert!(entry["input"]["command"].as_str().unwrap().contains("https://example.org"));
+    let lines = notes(&outputs);
+    assert!(lines.len() == 1 && lines[0].starts_with("auto mode ran: curl"), "{lines:?}");
+    assert!(!lines[0].contains('\n'));
+    assert!(!format!("{:?}{outputs:?}", table.ledger).contains(&token));
+    // Where the agent asks by itself a line for each would only be noise.
+    let outputs = table.give(ran(2, "make", &json!({ "mode": "default", "ok": false })));
+    assert!(notes(&outputs).is_empty());
+    assert_eq!(table.kinds(), ["ran", "ran"]);
+    let outputs = table.give(ran(3, "make", &json!({ "ok": false })));
+    assert_eq!(notes(&outputs), ["auto mode ran (failed): make"]);
+}
+
+#[test]
+fn a_flood_of_runs_is_all_recorded_and_told_in_few_lines() {
+    let mut table = Table::with(Settings { terminal: true, ..settings() });
+    let mut lines = 0;
+    for number in 0..1_000 {
+        lines += notes(&table.give(ran(number, "make", &json!({})))).len();
+    }
+    assert_eq!((lines, table.kinds().len()), (10, 1_000));
+    assert_eq!(table.desk.next_alarm(), Some(Duration::from_secs(1)));
+    assert_eq!(notes(&table.wait(1)), ["990 more ran (callgate log shows them)"]);
+    assert_eq!(table.desk.next_alarm(), None);
+    assert_eq!(notes(&table.give(ran(1, "make", &json!({})))), ["auto mode ran: make"]);
+    // A text of any length costs little.
+    let input = json!({ "file_path": "/w/a", "content": "x ".repeat(500_000) });
+    let context = json!({ "event": "PostToolUse", "mode": "auto" });
+    let more = json!({ "kind": "settle", "context": context });
+    table.give(Input::Told(request_of(2, "Write", &input, &more)));
+    let entry = table.last("ran");
+    assert_eq!(entry["input"], json!({ "file_path": "/w/a", "content": "(1000002 bytes)" }));
+    assert_eq!(entry["summary"], "write /w/a");
+}
+
+#[test]
+fn a_report_closes_no_question_about_another_call() {
+    let mut table = Table::new();
+    let with_id = |number: u64, id: &str| {
+        let context = json!({ "event": "PermissionRequest", "tool_use_id": id });
+        call(number, "make", "ask", &context)
+    };
+    table.bring(1, with_id(1, "t1"), no_rule());
+    table.bring(2, with_id(2, "t2"), no_rule());
+    table.bring(3, check(3, "make", "auto", "desk"), rule_asks());
+    // Its own, the other, and one that is about neither.
+    assert_eq!(answers(&table.give(ran(9, "make", &json!({ "tool_use_id": "t2" }))))[0].0, 2);
+    assert!(answers(&table.give(ran(9, "make", &json!({ "tool_use_id": "t3" })))).is_empty());
+    // Without an id it can only be about the question that asked for permission.
+    assert_eq!(answers(&table.give(ran(9, "make", &json!({}))))[0].0, 1);
+    assert!(answers(&table.give(ran(9, "make", &json!({})))).is_empty());
+    assert_eq!(table.desk.open_count(), 1);
+}
+
+#[test]
+fn an_asker_that_is_back_gets_what_was_decided_about_its_check() {
+    let mut table = Table::new();
+    table.bring(1, check(1, "git push", "auto", "desk"), rule_asks());
+    table.give(shown(1));
+    table.restart();
+    assert!(answers(&table.button(1, Action::Allow)).is_empty());
+    let outputs = table.bring(2, check(1, "git push", "auto", "desk"), rule_asks());
+    assert_eq!(decision(&outputs).0, Decision::Allow);
+    table.delivered(2);
+    let outputs = table.bring(3, permission(3, "git push"), rule_asks());
+    assert_eq!(decision(&outputs).0, Decision::Allow);
+}
