@@ -1,12 +1,18 @@
 //! The agent may not open its own gate: what touches callgate always asks, and no rule allows it.
 
+mod agents;
 mod commands;
+mod git;
+mod interactive;
+mod looks;
 mod places;
 mod program;
+mod terminals;
 
 use crate::act::{Act, Class};
 use crate::glob::{Tok, literal};
 use crate::place::{Base, resolve};
+use agents::{AGENT_FOLDERS, ANYWHERE, IN_HOME, OF_MACHINE, STRICT_FOLDERS};
 pub use places::Kind;
 use places::Place;
 
@@ -26,7 +32,8 @@ pub struct Guarded {
 
 impl Guarded {
     /// What is guarded for everybody: callgate's folders in their usual places, its socket, the
-    /// settings of Claude Code and of Codex, and the rules of every project.
+    /// files from which agents and git take what they run, terminals, and the rules of every
+    /// project.
     #[must_use]
     pub fn new(home: &str) -> Self {
         let mut guarded = Self { places: Vec::new() };
@@ -39,16 +46,29 @@ impl Guarded {
             guarded.add(Kind::Own, &format!("{home}/{own}"));
         }
         guarded.add(Kind::Socket, "/tmp/vibe-reachout.sock");
-        for settings in
-            [".claude.json", ".claude/plugins", "Library/Application Support/ClaudeCode"]
-        {
-            guarded.add(Kind::Settings, &format!("{home}/{settings}"));
+        guarded.add(Kind::Settings, &format!("{home}/.claude.json"));
+        guarded.add(Kind::Settings, &format!("{home}/.claude/plugins"));
+        for settings in [".claude/settings.json", ".claude/settings.local.json"] {
+            guarded.places.push(Place::anywhere(Kind::Settings, settings));
         }
-        guarded.add(Kind::Settings, "/etc/claude-code");
-        for anywhere in
-            [".claude/settings.json", ".claude/settings.local.json", ".codex", ".callgate"]
+        for folder in AGENT_FOLDERS {
+            let is_strict = STRICT_FOLDERS.contains(&folder);
+            let kind = if is_strict { Kind::Settings } else { Kind::Hooks };
+            guarded.places.push(Place::anywhere(kind, folder));
+        }
+        for path in ANYWHERE {
+            guarded.places.push(Place::anywhere(Kind::Hooks, path));
+        }
+        for path in IN_HOME {
+            guarded.add(Kind::Hooks, &format!("{home}/{path}"));
+        }
+        for path in OF_MACHINE {
+            guarded.add(Kind::Settings, path);
+        }
+        for path in
+            ["/dev/tty", "/dev/vcs", "/dev/pts", "/dev/console", "/dev/uinput", "/dev/input"]
         {
-            guarded.places.push(Place::anywhere(anywhere));
+            guarded.places.push(Place::terminals(path));
         }
         guarded
     }
@@ -71,7 +91,10 @@ impl Guarded {
                 .iter()
                 .find_map(|command| self.command(command, act))
                 .or_else(|| self.entered(act))
-                .or_else(|| program::runs_us(act));
+                .or_else(|| program::runs_us(act))
+                .or_else(|| git::changes_settings(act))
+                .or_else(|| terminals::types(act))
+                .or_else(|| interactive::waits(act));
         }
         match act.class {
             Class::Read => self.read(act),
@@ -90,7 +113,7 @@ impl Guarded {
 
     /// Files may be read, but not those that hold our secrets.
     fn read(&self, act: &Act) -> Option<String> {
-        let own = || self.places.iter().filter(|place| place.kind != Kind::Settings);
+        let own = || self.places.iter().filter(|place| place.kind.is_private());
         act.paths.iter().find_map(|path| {
             let toks = plain(&literal(path));
             let finds =
@@ -128,6 +151,7 @@ impl Guarded {
         by_path
             .or_else(|| act.strings.iter().find_map(|text| self.marked(text)))
             .or_else(|| act.strings.iter().find_map(|text| self.told(text, act)))
+            .or_else(|| terminals::types(act))
     }
 
     /// A text that is a folder above a place, or a command that touches one.
@@ -142,13 +166,19 @@ impl Guarded {
         self.places.iter().find(is_above).map(Place::why).or_else(said)
     }
 
-    /// Whether a text holds the name of something guarded.
+    /// Why a text names something guarded.
     fn marked(&self, text: &str) -> Option<String> {
+        self.marked_by(text, |_| true)
+    }
+
+    /// Why a text names something guarded, of the places that count.
+    fn marked_by(&self, text: &str, counts: impl Fn(&&Place) -> bool) -> Option<String> {
         let text = plain_text(text);
         if text.contains(VARIABLES) {
             return Some("it names a variable of callgate".into());
         }
-        self.places.iter().find(|place| text.contains(&place.mark)).map(Place::why)
+        let is_named = |place: &&Place| !place.mark.is_empty() && text.contains(&place.mark);
+        self.places.iter().filter(counts).find(is_named).map(Place::why)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Commands that touch what is guarded.
 
 use super::places::{Kind, Place};
-use super::{Guarded, plain, program};
+use super::{Guarded, git, looks, plain, program};
 use crate::act::{Act, touch};
 use crate::glob::{Lean, Tok, is_text, literal, meets};
 use crate::place::{above, last_name, normal_toks};
@@ -29,20 +29,30 @@ impl Guarded {
         if let Some(why) = program::writes_us(command, act) {
             return Some(why);
         }
+        let only_looks = looks::only_looks(command, act);
+        let only_speaks = looks::only_speaks(command, act);
+        let is_soft = |place: &Place| place.kind == Kind::Hooks;
         let all = || command.words.iter().chain(&command.assigns).chain(&command.redirects);
-        if let Some(why) = all().find_map(|word| self.marked(&word.known_text())) {
+        let counts = |place: &&Place| !is_soft(place) || !(only_looks || only_speaks);
+        if let Some(why) = all().find_map(|word| self.marked_by(&word.known_text(), counts)) {
             return Some(why);
         }
-        let mut paths = Vec::new();
-        touch::of_command(command, &act.home, &mut paths);
-        // What is not known at all is asked about anyway, for a better reason.
-        paths.retain(|path| act.is_clear() || is_text(path));
-        let paths: Vec<Vec<Tok>> = paths.iter().map(|path| plain(path)).collect();
+        let paths = paths_of(command, act);
+        let changed = if only_looks {
+            paths_of(&with_words(command, |_| false), act)
+        } else if only_speaks {
+            paths_of(&with_words(command, |word| !is_prose(word)), act)
+        } else {
+            let folders = command.folders.iter().map(|folder| plain(&literal(folder)));
+            paths.iter().cloned().chain(folders).collect()
+        };
         let others = relatives(command);
         let is_hit = |place: &&Place| {
+            let paths = if is_soft(place) { &changed } else { &paths };
             paths.iter().any(|path| place.holds(path) || place.is_joined(path, &others))
         };
-        self.places.iter().find(is_hit).map(Place::why).or_else(|| self.swept(command, act, &paths))
+        let hit = self.places.iter().find(is_hit).map(Place::why);
+        hit.or_else(|| git::replaces_folder(command)).or_else(|| self.swept(command, act, &paths))
     }
 
     /// Why a text that may be a command line touches what is guarded, were it run.
@@ -104,6 +114,27 @@ impl Guarded {
             moved.iter().any(holds_project).then(|| why.into())
         })
     }
+}
+
+/// The paths that a command could touch.
+fn paths_of(command: &Command, act: &Act) -> Vec<Vec<Tok>> {
+    let mut paths = Vec::new();
+    touch::of_command(command, &act.home, &mut paths);
+    // What is not known at all is asked about anyway, for a better reason.
+    paths.retain(|path| act.is_clear() || is_text(path));
+    paths.iter().map(|path| plain(path)).collect()
+}
+
+/// A command with its redirects and assignments, and those of its arguments that count.
+fn with_words(command: &Command, counts: impl Fn(&Word) -> bool) -> Command {
+    let (program, rest) = command.words.split_at(command.words.len().min(1));
+    let rest = rest.iter().filter(|word| counts(word));
+    Command { words: program.iter().chain(rest).cloned().collect(), ..command.clone() }
+}
+
+/// Whether a word is several: no path that somebody means has blanks in such a place.
+fn is_prose(word: &Word) -> bool {
+    word.known_text().contains(char::is_whitespace)
 }
 
 /// Whether a path with a wildcard begins with a name that is written out, and not in the project.

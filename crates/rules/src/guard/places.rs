@@ -1,7 +1,13 @@
 //! One guarded place, and how a path lies to it.
 
-use crate::glob::{Lean, Tok, literal, meets};
+use std::sync::LazyLock;
+
+use super::agents::AGENT_FOLDERS;
+use crate::glob::{Lean, Tok, is_text, literal, meets};
 use crate::place::above;
+
+/// The folder, in an agent's own, in which it keeps worktrees.
+static WORKTREES: LazyLock<Vec<Tok>> = LazyLock::new(|| literal("/worktrees"));
 
 /// What a guarded place is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,8 +16,20 @@ pub enum Kind {
     Own,
     /// A socket of callgate: like its files, but a search of a folder above finds nothing in it.
     Socket,
-    /// Settings that say whether an agent asks: reading them is left to rules.
+    /// A terminal: whoever writes there types for the user, or draws what the user answers to.
+    Terminal,
+    /// Settings that say whether an agent asks: reading them with a tool is left to rules.
     Settings,
+    /// Files that make an agent or git run programs: reading them is left to rules, also with a
+    /// command that does nothing else.
+    Hooks,
+}
+
+impl Kind {
+    /// Whether reading it with a tool asks.
+    pub(super) fn is_private(self) -> bool {
+        matches!(self, Self::Own | Self::Socket | Self::Terminal)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -20,8 +38,11 @@ pub(super) struct Place {
     /// The text by which it is known inside of other texts, in small letters.
     pub(super) mark: String,
     shown: String,
-    /// The place, and the folders above it that are known.
+    /// Whether it may lie in any folder.
+    is_anywhere: bool,
+    /// The place, what lies below it, and the folders above it that are known.
     path: Vec<Tok>,
+    below: Vec<Tok>,
     above: Vec<Above>,
 }
 
@@ -42,11 +63,12 @@ impl Place {
         // The last two names tell it apart from everything else in a text.
         let names: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
         let mark = names[names.len().saturating_sub(2)..].join("/").to_lowercase();
-        Self { kind, mark, shown: path.into(), path: literal(path), above: above.collect() }
+        let above = above.collect();
+        Self { mark, above, ..Self::new(kind, path, literal(path)) }
     }
 
     /// A place in every folder.
-    pub(super) fn anywhere(path: &str) -> Self {
+    pub(super) fn anywhere(kind: Kind, path: &str) -> Self {
         let somewhere = |path: &str| {
             let mut toks = vec![Tok::Cross, Tok::Is('/')];
             toks.extend(literal(path));
@@ -55,27 +77,48 @@ impl Place {
         let cut = path.rsplit_once('/');
         let above =
             cut.map(|(folder, rest)| Above { folder: somewhere(folder), rest: literal(rest) });
-        let mark = if path.contains('/') {
-            path.trim_end_matches(".json").into()
-        } else {
-            format!("{path}/")
+        // A folder is known by its slash; a file has a telling name.
+        let mark = match path {
+            _ if path.contains('/') => path.trim_end_matches(".json").into(),
+            _ if path.contains(".json") => path.into(),
+            _ => format!("{path}/"),
         };
-        Self {
-            kind: Kind::Settings,
-            mark,
-            shown: path.into(),
-            path: somewhere(path),
-            above: above.into_iter().collect(),
-        }
+        let above = above.into_iter().collect();
+        Self { mark, above, is_anywhere: true, ..Self::new(kind, path, somewhere(path)) }
+    }
+
+    /// All devices of the terminal whose paths begin so.
+    pub(super) fn terminals(path: &str) -> Self {
+        let mut toks = literal(path);
+        toks.push(Tok::Run);
+        let mark = path.trim_start_matches('/').into();
+        Self { mark, ..Self::new(Kind::Terminal, path, toks) }
+    }
+
+    fn new(kind: Kind, shown: &str, path: Vec<Tok>) -> Self {
+        let below = [path.as_slice(), &[Tok::Is('/'), Tok::Cross]].concat();
+        let (mark, shown) = (String::new(), shown.to_owned());
+        Self { kind, mark, shown, is_anywhere: false, path, below, above: Vec::new() }
     }
 
     pub(super) fn why(&self) -> String {
-        format!("it could touch {}, which is guarded", self.shown)
+        match self.kind {
+            Kind::Terminal => format!("it could type into a terminal ({}…)", self.shown),
+            _ => format!("it could touch {}, which is guarded", self.shown),
+        }
     }
 
     /// Whether a path is this place or lies in it.
     pub(super) fn holds(&self, path: &[Tok]) -> bool {
-        is_or_below(path, &self.path)
+        if self.is_anywhere && !may_be_hidden(path) {
+            return false;
+        }
+        let path = if self.is_anywhere { in_worktree(path) } else { path };
+        // A wildcard stands for no name with a dot, but for any other.
+        if self.is_anywhere && !self.shown.starts_with('.') && !is_written(path) {
+            return false;
+        }
+        meets(path, &self.path, Lean::Generous) || meets(path, &self.below, Lean::Generous)
     }
 
     /// Whether this place lies below a path.
@@ -94,4 +137,50 @@ fn is_or_below(path: &[Tok], place: &[Tok]) -> bool {
     let mut below = place.to_vec();
     below.extend([Tok::Is('/'), Tok::Cross]);
     meets(path, place, Lean::Generous) || meets(path, &below, Lean::Generous)
+}
+
+/// Whether a path could have a name of a place that may lie anywhere: nearly all of these begin
+/// with a dot. It saves comparing every path with every place.
+fn may_be_hidden(path: &[Tok]) -> bool {
+    !is_text(path)
+        || path.windows(2).any(|two| two == [Tok::Is('/'), Tok::Is('.')])
+        || path.iter().any(|tok| matches!(tok, Tok::Is('j' | 'J')))
+}
+
+/// Whether more than a few letters of the last name are written out.
+fn is_written(path: &[Tok]) -> bool {
+    let name = path.rsplit(|tok| *tok == Tok::Is('/')).next().unwrap_or_default();
+    name.iter().filter(|tok| matches!(tok, Tok::Is(_))).count() > 5
+}
+
+/// The rest of a path that leads into a worktree which an agent keeps in its own folder, as
+/// `.claude/worktrees/NAME`: that is a project of its own, and only what lies in it counts.
+fn in_worktree(path: &[Tok]) -> &[Tok] {
+    let (mut rest, mut names) = (path, path);
+    if !path.windows(WORKTREES.len()).any(|names| names == *WORKTREES) {
+        return path;
+    }
+    while let Some((name, after)) = first_name(names) {
+        if !is_text(name) {
+            break;
+        }
+        names = after;
+        if !AGENT_FOLDERS.iter().any(|folder| meets(name, &literal(folder), Lean::Generous)) {
+            continue;
+        }
+        let Some((folder, after)) = first_name(names) else { break };
+        let Some((worktree, after)) = first_name(after) else { break };
+        if folder != &WORKTREES[1..] || !is_text(worktree) {
+            break;
+        }
+        (rest, names) = (after, after);
+    }
+    rest
+}
+
+/// The first name of a path, and what follows it with its slash.
+fn first_name(path: &[Tok]) -> Option<(&[Tok], &[Tok])> {
+    let path = path.strip_prefix(&[Tok::Is('/')])?;
+    let end = path.iter().position(|tok| *tok == Tok::Is('/')).unwrap_or(path.len());
+    (end > 0).then(|| path.split_at(end))
 }

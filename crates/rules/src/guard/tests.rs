@@ -1,5 +1,8 @@
 //! Tests of what is guarded.
 
+mod agents;
+mod terminals;
+
 use serde_json::json;
 
 use super::*;
@@ -288,7 +291,7 @@ fn other_tools_ask_by_their_paths_and_texts() {
         ("Write", json!({"file_path": "~/.claude.json"}), true),
         ("Write", json!({"file_path": "src/../.claude/SETTINGS.json"}), true),
         ("Write", json!({"file_path": "a.md", "content": "see .claude/settings.json"}), false),
-        ("Write", json!({"file_path": ".claude/commands/x.md"}), false),
+        ("Write", json!({"file_path": ".claude/commands/x.md"}), true),
         ("apply_patch", json!({"input": "*** Add File: .callgate/rules.toml\n+x"}), true),
         ("apply_patch", json!({"input": "nothing of .callgate/ known"}), true),
         ("Read", json!({"file_path": "~/.config/callgate/config.toml"}), true),

@@ -1,0 +1,130 @@
+//! Commands that change what git runs: its settings, and the hooks of a new repository.
+
+use crate::act::Act;
+use crate::place::last_name;
+use crate::shell::names::{MOVERS, is_one_of};
+use crate::shell::{Command, Word};
+
+/// Options of git itself that take the next word.
+const TAKES_NEXT: [&str; 7] =
+    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"];
+
+/// Settings that only say who somebody is and how things are shown or merged; all others may name
+/// a program, a folder of hooks, another file of settings or another server.
+const HARMLESS: [&str; 26] = [
+    "user.name",
+    "user.email",
+    "user.signingkey",
+    "init.defaultbranch",
+    "commit.gpgsign",
+    "tag.gpgsign",
+    "pull.rebase",
+    "pull.ff",
+    "push.default",
+    "push.autosetupremote",
+    "fetch.prune",
+    "merge.conflictstyle",
+    "merge.ff",
+    "rebase.autosquash",
+    "rebase.autostash",
+    "rerere.enabled",
+    "core.autocrlf",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.longpaths",
+    "core.quotepath",
+    "core.abbrev",
+    "color.ui",
+    "log.date",
+    "diff.algorithm",
+];
+
+/// Programs beside the movers that write the file which they are told.
+const WRITERS: &str = "touch sed gsed perl curl wget patch";
+
+/// Returns why a command may put another file in the place of a repository's `.git`: a file of that
+/// name says where the real one is, with its settings and hooks.
+pub(super) fn replaces_folder(command: &Command) -> Option<String> {
+    let is_git = |word: &Word| last_name(&word.known_text()).eq_ignore_ascii_case(".git");
+    let writes = |word: &Word| {
+        word.text().is_some_and(|text| is_one_of(text, MOVERS) || is_one_of(text, WRITERS))
+    };
+    // What is left out is not written.
+    let leaves_out = |word: &Word| {
+        let text = word.known_text();
+        ["--exclude", "--ignore", "-x", "-I", "-E", "-path", "-name"]
+            .iter()
+            .any(|option| text.starts_with(option))
+    };
+    let is_written = || {
+        command.words.iter().any(writes)
+            && command.words.windows(2).any(|two| is_git(&two[1]) && !leaves_out(&two[0]))
+    };
+    (command.redirects.iter().any(is_git) || is_written())
+        .then(|| "it could change .git, which names what git runs".into())
+}
+
+/// Returns why an act changes what git runs, in words that follow "because".
+pub(super) fn changes_settings(act: &Act) -> Option<String> {
+    act.runs.each().find_map(|(_, words)| {
+        let (program, rest) = words.split_first()?;
+        let is_git = last_name(&program.known_text()).eq_ignore_ascii_case("git");
+        is_git.then(|| changed_by(rest))?
+    })
+}
+
+fn changed_by(words: &[Word]) -> Option<String> {
+    let texts: Vec<String> = words.iter().map(Word::known_text).collect();
+    let mut at = 0;
+    while let Some(option) = texts.get(at).filter(|text| text.starts_with('-')) {
+        at += 1 + usize::from(TAKES_NEXT.contains(&option.as_str()));
+    }
+    let (command, rest) = texts.get(at..)?.split_first()?;
+    let starts = |start: &'static str| move |text: &String| text.starts_with(start);
+    match command.as_str() {
+        "config" if !only_reads(rest) => {
+            Some("it changes the settings of git, which can name programs to run".into())
+        }
+        "init" | "clone" | "submodule"
+            if rest.iter().any(|text| starts("--t")(text) || is_setting(text)) =>
+        {
+            Some("it gives a repository settings or hooks that git runs".into())
+        }
+        _ => None,
+    }
+}
+
+/// `-c`, `--config` and their abbreviations; `-c` may stand with its value in one word.
+fn is_setting(text: &str) -> bool {
+    text.starts_with("--co") || (text.starts_with("-c") && !text.starts_with("--"))
+}
+
+/// Whether `git config` is only asked, or told something harmless.
+fn only_reads(words: &[String]) -> bool {
+    let (options, names): (Vec<&String>, Vec<&String>) =
+        words.iter().partition(|text| text.starts_with('-'));
+    let has = |starts: &[&str]| {
+        options.iter().any(|option| starts.iter().any(|start| option.starts_with(start)))
+    };
+    // Another file may be the settings of another program.
+    if has(&["-f", "--fi"]) {
+        return false;
+    }
+    let (verb, rest) = names.split_first().map_or(("", &names[..]), |(verb, rest)| (*verb, rest));
+    match verb {
+        "get" | "list" => true,
+        "set" => is_harmless(rest),
+        "unset" | "edit" | "rename-section" | "remove-section" => false,
+        _ if has(&["--get", "--list", "-l", "--help", "-h"]) => true,
+        _ if has(&["-e", "--ed", "--un", "--re", "--ad"]) => false,
+        _ => names.len() == 1 || is_harmless(&names),
+    }
+}
+
+/// Whether these are the name and the value of a setting that runs nothing.
+fn is_harmless(setting: &[&String]) -> bool {
+    let [name, _] = setting else { return false };
+    let name = name.to_lowercase();
+    HARMLESS.contains(&name.as_str()) || name.starts_with("advice.")
+}

@@ -1,0 +1,101 @@
+//! Programs that type into terminals: with them an agent could answer its own question.
+//!
+//! What is typed runs in another program, which nobody asks about, or presses the key that
+//! answers a prompt. No rule allows it.
+
+use crate::act::Act;
+use crate::place::last_name;
+use crate::shell::Word;
+use crate::shell::names::is_one_of;
+
+/// Programs that exist to send keys, or to put text into another terminal.
+const TYPISTS: &str = "xdotool ydotool wtype dotool dotoolc kdotool wlrctl xte xvkbd xmacroplay \
+    evemu-play evemu-event ttyecho writevt conspy reptyr injcode cliclick sendkeys wdotool \
+    wl-type autokey-run";
+/// Terminals in terminals that are told by commands what to type.
+const MULTIPLEXERS: &str = "tmux tmate byobu psmux";
+/// The commands of these that type nothing and run nothing in a terminal that is there already.
+/// Others may be written shorter than they are, so that all others ask.
+const TMUX_HARMLESS: &str = "ls list-sessions lsw list-windows lsp list-panes lsc list-clients lsb \
+    list-buffers has has-session show show-options showenv show-environment capture-pane capturep \
+    new new-session neww new-window splitw split-window attach attach-session detach \
+    detach-client kill-session kill-server start start-server";
+/// The options of these that take the next word.
+const TMUX_TAKES: [&str; 5] = ["-f", "-L", "-S", "-T", "-c"];
+/// Programs that look into a running process, and can change it.
+const DEBUGGERS: &str = "gdb lldb strace ltrace";
+/// The system call that types into a terminal, as programs write it.
+const CALLS: [&str; 3] = ["tiocsti", "0x5412", "tioclinux"];
+
+/// Returns why an act may type into a terminal, in words that follow "because".
+pub(super) fn types(act: &Act) -> Option<String> {
+    let typist = act.runs.each().find_map(|(_, words)| {
+        let (program, rest) = words.split_first()?;
+        let program = program.known_text();
+        let texts: Vec<String> = rest.iter().map(Word::known_text).collect();
+        may_type(&program, &texts).then(|| {
+            format!("`{}` could type into another terminal or program", last_name(&program))
+        })
+    });
+    let commands = || act.runs.commands.iter().flat_map(|command| &command.words);
+    let texts = || commands().map(Word::known_text).chain(act.strings.iter().cloned());
+    let calls = |text: String| {
+        let text = text.to_lowercase();
+        CALLS.iter().any(|call| text.contains(call))
+    };
+    typist.or_else(|| texts().any(calls).then(|| "it could type into a terminal".into()))
+}
+
+fn may_type(program: &str, words: &[String]) -> bool {
+    let is = |list| is_one_of(program, list);
+    let has = |word: &str| words.iter().any(|text| text == word);
+    let begins = |start: &str| words.iter().any(|text| text.starts_with(start));
+    let is_short = |text: &&String, letter| {
+        text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
+    };
+    let has_letter = |letter: char| words.iter().any(|text| is_short(&text, letter));
+    if is(TYPISTS) {
+        true
+    } else if is(MULTIPLEXERS) {
+        !is_quiet_tmux(words)
+    } else if is("screen") {
+        has_letter('X') || has_letter('Q')
+    } else if is("dtach") {
+        has_letter('p')
+    } else if is("kitty kitten") {
+        begins("@")
+    } else if is("wezterm") {
+        has("cli") && (begins("send") || begins("spawn"))
+    } else if is("zellij") {
+        has("action") || has("ac")
+    } else if is("vi vim gvim nvim neovide nvr mvim") {
+        begins("--remote-s") || begins("--remote-e")
+    } else if is("osascript") {
+        let says = ["keystroke", "key code", "do script", "write text"];
+        words.iter().any(|text| says.iter().any(|say| text.to_lowercase().contains(say)))
+    } else if is(DEBUGGERS) {
+        has_letter('p') || begins("--pid") || begins("--attach") || has("attach")
+    } else {
+        false
+    }
+}
+
+/// Whether all that a multiplexer is told leaves the terminals that are there as they are.
+fn is_quiet_tmux(words: &[String]) -> bool {
+    let mut at = 0;
+    while let Some(option) = words.get(at).filter(|text| text.starts_with('-')) {
+        if option == "-V" {
+            return true;
+        }
+        at += 1 + usize::from(TMUX_TAKES.contains(&option.as_str()));
+    }
+    // Its own `;` separates commands, also at the end of a word.
+    let ends = |text: &String| text.ends_with(';');
+    match words.get(at) {
+        None => true,
+        Some(command) => {
+            TMUX_HARMLESS.split_ascii_whitespace().any(|known| known == command)
+                && !words.iter().any(ends)
+        }
+    }
+}
