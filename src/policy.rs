@@ -30,6 +30,38 @@ const MOST_FILES: usize = 256;
 /// For how many folders the policy is kept.
 const MOST_BUILT: usize = 16;
 
+/// What of agents and git in the user's home may be a link into another folder.
+const LINKED: [(Kind, &str); 10] = [
+    (Kind::Settings, ".claude/settings.json"),
+    (Kind::Settings, ".claude/settings.local.json"),
+    (Kind::Settings, ".claude.json"),
+    (Kind::Settings, ".codex"),
+    (Kind::Hooks, ".claude"),
+    (Kind::Hooks, ".gemini"),
+    (Kind::Hooks, ".copilot"),
+    (Kind::Hooks, ".cursor"),
+    (Kind::Hooks, ".config/opencode"),
+    (Kind::Hooks, ".gitconfig"),
+];
+/// The variables with which agents and git are told where their settings are, and what of that
+/// folder is guarded.
+const AGENT_VARIABLES: [(Kind, &str, &str); 14] = [
+    (Kind::Settings, "CLAUDE_CONFIG_DIR", "settings.json"),
+    (Kind::Settings, "CLAUDE_CONFIG_DIR", ".claude.json"),
+    (Kind::Hooks, "CLAUDE_CONFIG_DIR", ""),
+    (Kind::Settings, "CODEX_HOME", ""),
+    (Kind::Hooks, "COPILOT_HOME", ""),
+    (Kind::Hooks, "OPENCODE_CONFIG", ""),
+    (Kind::Hooks, "OPENCODE_CONFIG_DIR", ""),
+    (Kind::Hooks, "GEMINI_CLI_SYSTEM_SETTINGS_PATH", ""),
+    (Kind::Hooks, "GIT_CONFIG_GLOBAL", ""),
+    (Kind::Hooks, "XDG_CONFIG_HOME", "opencode"),
+    (Kind::Hooks, "XDG_CONFIG_HOME", "goose"),
+    (Kind::Hooks, "XDG_CONFIG_HOME", "amp"),
+    (Kind::Hooks, "XDG_CONFIG_HOME", "cursor"),
+    (Kind::Hooks, "XDG_CONFIG_HOME", "git"),
+];
+
 /// Says what the rules make of a question.
 pub(crate) struct Ruler {
     user: PathBuf,
@@ -207,6 +239,10 @@ fn stamp(path: &Path) -> io::Result<Stamp> {
 
 /// What no rule can allow an agent to touch.
 pub(crate) fn guarded(config: &Config) -> Guarded {
+    guarded_in(config, &Surroundings::of_process())
+}
+
+fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     let mut guarded = Guarded::new(&home());
     let mut add = |kind, path: &Path| {
         // A link to it, or on the way to it, leads to the same place under another name.
@@ -217,10 +253,17 @@ pub(crate) fn guarded(config: &Config) -> Guarded {
         }
     };
     let folder = PathBuf::from(home());
-    for settings in
-        [".claude/settings.json", ".claude/settings.local.json", ".claude.json", ".codex"]
-    {
-        add(Kind::Settings, &folder.join(settings));
+    for (kind, path) in LINKED {
+        // By its own name it is guarded already.
+        let path = folder.join(path);
+        if let Some(real) = real(&path).filter(|real| *real != path) {
+            add(kind, &real);
+        }
+    }
+    for (kind, variable, below) in AGENT_VARIABLES {
+        if let Some(folder) = around.variable(variable) {
+            add(kind, &around.absolute(Path::new(&folder)).join(below));
+        }
     }
     for own in [".config/callgate", ".local/share/callgate"] {
         add(Kind::Own, &folder.join(own));

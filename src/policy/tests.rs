@@ -155,3 +155,35 @@ fn defaults_hold_also_in_a_policy_that_was_built_again() {
         assert_eq!(verdict.decision, Decision::Allow, "{}", verdict.because);
     }
 }
+
+#[test]
+fn the_folders_that_the_environment_names_are_guarded() {
+    let folder = tempfile::tempdir().unwrap();
+    let variables = [
+        ("CLAUDE_CONFIG_DIR", "/srv/claude"),
+        ("CODEX_HOME", "/srv/codex"),
+        ("XDG_CONFIG_HOME", "/srv/config"),
+        ("GIT_CONFIG_GLOBAL", "/srv/gitconfig"),
+    ];
+    let around = Surroundings::of_test(folder.path(), &variables);
+    let config = Config::load_for_agent_in(None, &AgentFlags::default(), &around).unwrap();
+    let guarded = guarded_in(&config, &around);
+    let asks = |path: &str| {
+        let input = format!(r#"{{"file_path": "{path}"}}"#);
+        let act = Act::of("Write", &input, "/srv/project", "claude", &home());
+        guarded.touches(&act).is_some()
+    };
+    for path in [
+        "/srv/claude/settings.json",
+        "/srv/claude/agents/x.md",
+        "/srv/codex/hooks.json",
+        "/srv/config/opencode/plugin/x.js",
+        "/srv/config/git/config",
+        "/srv/gitconfig",
+    ] {
+        assert!(asks(path), "{path}");
+    }
+    for path in ["/srv/project/src/x", "/srv/config/other/x"] {
+        assert!(!asks(path), "{path}");
+    }
+}
