@@ -62,24 +62,42 @@ impl Claude {
     /// What the user says; makes it a run that prints events and ends.
     #[must_use]
     pub fn prompt(self, text: impl AsRef<OsStr>) -> Self {
-        let print = ["--output-format", "stream-json", "--verbose", "--permission-mode", "default"];
-        self.arg("-p").arg(text).args(print)
+        self.prompt_in("default", text)
+    }
+
+    /// Like [`prompt`](Self::prompt) in this permission mode; an empty one leaves it to the CLI.
+    #[must_use]
+    pub fn prompt_in(self, mode: &str, text: impl AsRef<OsStr>) -> Self {
+        let print = ["--output-format", "stream-json", "--verbose"];
+        self.arg("-p").arg(text).args(print).in_mode(mode)
+    }
+
+    fn in_mode(self, mode: &str) -> Self {
+        if mode.is_empty() { self } else { self.args(["--permission-mode", mode]) }
     }
 
     /// What the user says first at a terminal (see [`Terminal`](crate::terminal::Terminal)). What
     /// it would ask at its first start is answered, and it draws plain lines.
     #[must_use]
     pub fn at_terminal(self, text: impl AsRef<OsStr>) -> Self {
+        self.at_terminal_in("default", text)
+    }
+
+    /// Like [`at_terminal`](Self::at_terminal) in this permission mode; an empty one leaves it to
+    /// the CLI.
+    #[must_use]
+    pub fn at_terminal_in(self, mode: &str, text: impl AsRef<OsStr>) -> Self {
         let work = self.work().canonicalize().expect("the folder is there");
         let work = work.to_str().expect("a temporary folder has a plain name");
         let answered = json!({
             "hasCompletedOnboarding": true,
+            "bypassPermissionsModeAccepted": true,
             "theme": "dark",
             "customApiKeyResponses": { "approved": [API_KEY], "rejected": [] },
             "projects": { work: { "hasTrustDialogAccepted": true } },
         });
         self.write("config/.claude.json", &answered);
-        self.args(["--ax-screen-reader", "--permission-mode", "default"]).arg(text)
+        self.arg("--ax-screen-reader").in_mode(mode).arg(text)
     }
 
     /// The MCP servers, in place of all others.

@@ -9,13 +9,17 @@
 )]
 
 pub mod claude;
+pub mod codex;
 pub mod leaks;
 pub mod messages;
 pub mod process;
+pub mod responses;
+pub mod script;
 pub mod telegram;
 pub mod telegram_html;
 pub mod terminal;
 pub mod tools;
+pub mod trial;
 
 mod http;
 mod proc;

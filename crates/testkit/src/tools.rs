@@ -30,6 +30,13 @@ pub fn claude() -> Option<PathBuf> {
     present("the Claude Code CLI", env::var_os(CLAUDE).map_or_else(|| under(file), PathBuf::from))
 }
 
+/// The pinned Codex CLI.
+#[must_use]
+pub fn codex() -> Option<PathBuf> {
+    let package = "codex/node_modules/@openai/codex-linux-x64";
+    present("Codex", under(package).join("vendor/x86_64-unknown-linux-musl/bin/codex"))
+}
+
 /// Node 22.
 #[must_use]
 pub fn node22() -> Option<PathBuf> {

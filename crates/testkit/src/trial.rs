@@ -1,0 +1,359 @@
+//! One run of a real agent, in one of its modes, with a model that wants shell commands: what
+//! ran, whether the agent opened its own dialog, and what the model was told.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::claude::Claude;
+use crate::codex::Codex;
+use crate::messages::{Messages, Recorded, Turn};
+use crate::process::{DEADLINE, Group};
+use crate::responses::{Reply, Responses};
+use crate::terminal::Terminal;
+
+/// What the model says when all its commands have been tried.
+const LAST_WORDS: &str = "All is well";
+
+/// An agent that a trial can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentProgram {
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+}
+
+impl AgentProgram {
+    /// Its name on callgate's command lines.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+        }
+    }
+
+    /// The pinned program. Where it is absent the reason is printed; with `CI=true` that fails.
+    #[must_use]
+    pub fn find(self) -> Option<PathBuf> {
+        match self {
+            Self::Claude => Claude::find(),
+            Self::Codex => Codex::find(),
+        }
+    }
+
+    /// What its own dialog asks before a command.
+    fn dialog(self) -> &'static str {
+        match self {
+            Self::Claude => "Do you want to proceed?",
+            Self::Codex => "Would you like to run the following command?",
+        }
+    }
+}
+
+/// How an agent is run.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialMode<'a> {
+    /// The agent.
+    pub agent: AgentProgram,
+    /// Claude Code's permission mode or Codex's approval policy; empty for its own default.
+    /// `bypass` is Codex without approvals and sandbox.
+    pub mode: &'a str,
+    /// Whether somebody sits at its terminal (`claude`, `codex`) or nobody (`claude -p`,
+    /// `codex exec`).
+    pub is_attended: bool,
+    /// Whether Codex's model wants to leave the sandbox, which its mode may have to ask about.
+    pub is_escalated: bool,
+}
+
+/// A run in the making. callgate's hooks go into its home before it starts.
+///
+/// ```no_run
+/// use callgate_testkit::trial::{AgentProgram, Trial, TrialMode};
+///
+/// let agent = AgentProgram::Codex;
+/// let mode = TrialMode { agent, mode: "", is_attended: false, is_escalated: false };
+/// let Some(trial) = Trial::new(mode, &["touch made"]) else { return };
+/// // … `callgate install --agent codex` with `trial.environment()` …
+/// let outcome = trial.start().end();
+/// assert!(outcome.made("made") && !outcome.has_dialog);
+/// ```
+#[derive(Debug)]
+pub struct Trial {
+    mode: Mode,
+    turns: usize,
+    agent: Agent,
+}
+
+#[derive(Debug)]
+struct Mode {
+    agent: AgentProgram,
+    is_attended: bool,
+}
+
+#[derive(Debug)]
+enum Agent {
+    Claude(Claude, Messages),
+    Codex(Codex, Responses),
+}
+
+impl Trial {
+    /// Makes a run whose model wants these commands, one after the other. Returns `None`, after
+    /// printing the reason, where the program is absent.
+    #[must_use]
+    pub fn new(mode: TrialMode<'_>, commands: &[&str]) -> Option<Self> {
+        mode.agent.find()?;
+        let agent = match mode.agent {
+            AgentProgram::Claude => claude(mode, commands),
+            AgentProgram::Codex => codex(mode, commands),
+        };
+        let TrialMode { agent: program, is_attended, .. } = mode;
+        let mode = Mode { agent: program, is_attended };
+        Some(Self { mode, turns: commands.len() + 1, agent })
+    }
+
+    /// The environment for `callgate install` and `callgate doctor`: the agent's home and
+    /// settings, and the agent first on PATH.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        let (environment, wanted) = match &self.agent {
+            Agent::Claude(claude, _) => (claude.environment(), "CLAUDE_CONFIG_DIR"),
+            Agent::Codex(codex, _) => (codex.environment(), "CODEX_HOME"),
+        };
+        let program = self.mode.agent.find().expect("it was found before");
+        let mut path = OsString::from(program.parent().expect("a file has a folder"));
+        let is_wanted = |name: &OsString| name == "HOME" || name == wanted;
+        let mut own: Vec<(OsString, OsString)> =
+            environment.iter().filter(|(name, _)| is_wanted(name)).cloned().collect();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        own.push(("PATH".into(), path));
+        own
+    }
+
+    /// Sets the agent's home folder, where callgate's own settings are too. Codex's has to stay.
+    #[must_use]
+    pub fn claude_home(self, home: &std::path::Path) -> Self {
+        match self.agent {
+            Agent::Claude(claude, fake) => {
+                Self { agent: Agent::Claude(claude.env("HOME", home), fake), ..self }
+            }
+            Agent::Codex(..) => self,
+        }
+    }
+
+    /// The home folder of the agent.
+    #[must_use]
+    pub fn home(&self) -> PathBuf {
+        let environment = match &self.agent {
+            Agent::Claude(claude, _) => claude.environment(),
+            Agent::Codex(codex, _) => codex.environment(),
+        };
+        let home = environment.iter().find(|(name, _)| name == "HOME");
+        home.map(|(_, value)| PathBuf::from(value)).expect("every agent has a home")
+    }
+
+    /// The folder that the agent works in.
+    #[must_use]
+    pub fn work(&self) -> PathBuf {
+        match &self.agent {
+            Agent::Claude(claude, _) => claude.work(),
+            Agent::Codex(codex, _) => codex.work(),
+        }
+    }
+
+    /// Starts the agent.
+    #[must_use]
+    pub fn start(self) -> RunningTrial {
+        let command = match &self.agent {
+            Agent::Claude(claude, _) => claude.command(),
+            Agent::Codex(codex, _) => codex.command(),
+        };
+        let process = if self.mode.is_attended {
+            Process::Attended(Terminal::spawn(&command))
+        } else {
+            Process::Alone(alone(command, &self))
+        };
+        RunningTrial { trial: self, process }
+    }
+
+    fn log(&self) -> PathBuf {
+        match &self.agent {
+            Agent::Claude(claude, _) => claude.folder().join("trial.log"),
+            Agent::Codex(codex, _) => codex.folder().join("trial.log"),
+        }
+    }
+
+    fn played(&self) -> usize {
+        match &self.agent {
+            Agent::Claude(_, fake) => fake.main_requests().len(),
+            Agent::Codex(_, fake) => fake.played(),
+        }
+    }
+
+    fn results(&self) -> Vec<String> {
+        match &self.agent {
+            Agent::Claude(_, fake) => {
+                let results = fake.main_requests();
+                let last = results.last().map(Recorded::tool_results).unwrap_or_default();
+                last.into_iter().map(|result| result.text).collect()
+            }
+            Agent::Codex(_, fake) => {
+                fake.assert_nothing_refused();
+                fake.outputs()
+            }
+        }
+    }
+}
+
+fn claude(mode: TrialMode<'_>, commands: &[&str]) -> Agent {
+    let runs = |command: &&str| {
+        Turn::new().tool("Bash", json!({ "command": command, "description": "For the test" }))
+    };
+    let turns = commands.iter().map(runs).chain([Turn::text(LAST_WORDS)]);
+    let fake = Messages::start(turns);
+    // Root may skip permissions only where it says that it is in a sandbox.
+    let claude = Claude::new(&fake).env("IS_SANDBOX", "1");
+    let claude = if mode.is_attended {
+        claude.at_terminal_in(mode.mode, "Go")
+    } else {
+        claude.prompt_in(mode.mode, "Go")
+    };
+    Agent::Claude(claude, fake)
+}
+
+fn codex(mode: TrialMode<'_>, commands: &[&str]) -> Agent {
+    let runs = |command: &&str| {
+        if mode.is_escalated { Reply::escalated(command) } else { Reply::command(command) }
+    };
+    let script = commands.iter().map(runs).chain([Reply::text(LAST_WORDS)]);
+    let fake = Responses::start(script);
+    // Without a terminal nothing asks whether a command may leave the sandbox.
+    let sandbox = if mode.is_attended { "workspace-write" } else { "danger-full-access" };
+    let mut settings = format!("sandbox_mode = {sandbox:?}\n");
+    if !matches!(mode.mode, "" | "bypass") {
+        settings = format!("{settings}approval_policy = {:?}\n", mode.mode);
+    }
+    let codex = Codex::new(&fake, &settings);
+    let bypass = (mode.mode == "bypass").then_some("--dangerously-bypass-approvals-and-sandbox");
+    let codex = if mode.is_attended { codex.args(["Go"]) } else { codex.exec("Go") };
+    Agent::Codex(codex.args(bypass), fake)
+}
+
+fn alone(mut command: Command, trial: &Trial) -> Group {
+    let log = fs::File::create(trial.log()).expect("the private folder can be written");
+    let copy = log.try_clone().expect("an open file can be copied");
+    command.stdin(Stdio::null()).stdout(log).stderr(copy);
+    Group::spawn(command)
+}
+
+/// An agent at work. Dropping it ends the agent.
+#[derive(Debug)]
+pub struct RunningTrial {
+    trial: Trial,
+    process: Process,
+}
+
+#[derive(Debug)]
+enum Process {
+    Attended(Terminal),
+    Alone(Group),
+}
+
+impl RunningTrial {
+    /// Waits until the agent has tried all commands and its model has had its last word, or until
+    /// it has opened its own dialog, which nobody answers: then the agent is ended.
+    #[must_use]
+    pub fn end(self) -> TrialOutcome {
+        self.wait(true)
+    }
+
+    /// Like [`end`](Self::end), for a dialog that somebody else answers at the desk.
+    #[must_use]
+    pub fn end_after_dialog(self) -> TrialOutcome {
+        self.wait(false)
+    }
+
+    /// Types at its terminal.
+    pub fn press(&mut self, keys: &str) {
+        match &mut self.process {
+            Process::Attended(terminal) => terminal.press(keys),
+            Process::Alone(_) => panic!("nobody sits at a terminal"),
+        }
+    }
+
+    /// Waits until its own dialog is open.
+    pub fn wait_for_dialog(&self) {
+        match &self.process {
+            Process::Attended(terminal) => terminal.wait_for(self.trial.mode.agent.dialog()),
+            Process::Alone(_) => panic!("nobody sits at a terminal"),
+        }
+    }
+
+    /// The folder that the agent works in.
+    #[must_use]
+    pub fn work(&self) -> PathBuf {
+        self.trial.work()
+    }
+
+    fn has_dialog(&self) -> bool {
+        match &self.process {
+            Process::Attended(terminal) => {
+                terminal.written().contains(self.trial.mode.agent.dialog())
+            }
+            Process::Alone(_) => false,
+        }
+    }
+
+    fn wait(mut self, stops_at_dialog: bool) -> TrialOutcome {
+        let end = Instant::now() + 4 * DEADLINE;
+        loop {
+            let is_over = match &mut self.process {
+                // What is left to do after the last word does not concern the commands.
+                Process::Attended(_) => self.trial.played() == self.trial.turns,
+                Process::Alone(group) => group.wait(Duration::ZERO).is_some(),
+            };
+            if is_over || (stops_at_dialog && self.has_dialog()) {
+                break;
+            }
+            assert!(Instant::now() < end, "the agent does not end\n{}", self.written());
+            thread::sleep(Duration::from_millis(5));
+        }
+        let (has_dialog, written) = (self.has_dialog(), self.written());
+        let results = self.trial.results();
+        TrialOutcome { has_dialog, results, written, trial: self.trial }
+    }
+
+    fn written(&self) -> String {
+        match &self.process {
+            Process::Attended(terminal) => terminal.written(),
+            Process::Alone(_) => fs::read_to_string(self.trial.log()).unwrap_or_default(),
+        }
+    }
+}
+
+/// What came of a trial.
+#[derive(Debug)]
+pub struct TrialOutcome {
+    /// Whether the agent opened its own dialog.
+    pub has_dialog: bool,
+    /// What the model was told of each command that was decided.
+    pub results: Vec<String>,
+    /// All that the agent wrote.
+    pub written: String,
+    trial: Trial,
+}
+
+impl TrialOutcome {
+    /// Returns true if a file of this name is in the agent's folder.
+    #[must_use]
+    pub fn made(&self, name: &str) -> bool {
+        self.trial.work().join(name).exists()
+    }
+}
