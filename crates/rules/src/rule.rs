@@ -75,7 +75,11 @@ pub struct Rule {
     pub(crate) tool: Option<Vec<NamePattern>>,
     pub(crate) class: Option<Vec<Class>>,
     pub(crate) command: Option<Vec<CommandPattern>>,
+    /// The options that may stand where a command is left open.
+    pub(crate) options: Option<Vec<NamePattern>>,
     pub(crate) path: Option<Vec<PathPattern>>,
+    /// The paths for which a rule that denies or asks does not hold.
+    pub(crate) path_except: Option<Vec<PathPattern>>,
     pub(crate) host: Option<Vec<HostPattern>>,
     pub(crate) arguments: Vec<ArgumentCondition>,
     pub(crate) project: Option<Vec<PathPattern>>,
@@ -154,6 +158,9 @@ impl Rule {
         if let Some(patterns) = &self.path {
             because.push(path::touched(patterns, act)?);
         }
+        if let Some(patterns) = &self.path_except {
+            because.push(path::outside(patterns, self.command.as_deref(), act)?);
+        }
         if let Some(patterns) = &self.host {
             because.push(host::mentioned(patterns, act)?);
         }
@@ -194,8 +201,16 @@ impl Rule {
         let Some(patterns) = &self.command else {
             return Err("it names no command, and so allows none".into());
         };
-        if !patterns.iter().any(|pattern| pattern.is(command, &act.home)) {
+        let mut named = patterns.iter().filter(|pattern| pattern.is(command, &act.home)).peekable();
+        if named.peek().is_none() {
             return Err("it names other commands".into());
+        }
+        if let Some(options) = &self.options {
+            let fits =
+                |pattern: &CommandPattern| command::only_options(options, pattern.tail(command));
+            if !named.any(fits) {
+                return Err("it names other options".into());
+            }
         }
         if let Some(patterns) = &self.project {
             let is_in =
@@ -233,3 +248,6 @@ impl Rule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

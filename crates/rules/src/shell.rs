@@ -11,6 +11,7 @@ mod after;
 mod lists;
 pub(crate) mod loose;
 pub(crate) mod names;
+pub(crate) mod operands;
 mod quotes;
 mod redirect;
 mod through;

@@ -10,7 +10,7 @@ use crate::glob::{Tok, is_text, literal};
 use crate::place::link::leads_anywhere;
 use crate::place::normal_toks;
 use crate::shell::names::{MOVERS, SEARCHERS, is_one_of};
-use crate::shell::{Command, MOST_WILD_WORDS, Word};
+use crate::shell::{Command, MOST_WILD_WORDS, Word, operands};
 
 /// What is longer than this is no path: systems refuse it.
 const LONGEST_PATH: usize = 4_096;
@@ -110,7 +110,9 @@ pub(crate) fn of_command(command: &Command, home: &str, found: &mut Vec<Vec<Tok>
 fn words(command: &Command) -> impl Iterator<Item = &Word> {
     let is_path = |word: &&Word| word.known_text().contains('/');
     let program = command.words.first().filter(is_path);
-    let rest = command.words.iter().skip(1);
+    let texts = operands::harmless_texts(command);
+    let rest = command.words.iter().enumerate().skip(1);
+    let rest = rest.filter(move |(at, _)| !texts.contains(at)).map(|(_, word)| word);
     program.into_iter().chain(rest).chain(&command.redirects).chain(&command.assigns)
 }
 

@@ -1,5 +1,7 @@
 //! Rules that would allow more than their writer thinks, or that never hold.
 
+pub(super) mod programs;
+
 use super::Level;
 use super::fields::{Fields, Source};
 use crate::act::{Class, RUN_TOOLS, WRITE_TOOLS};
@@ -8,6 +10,7 @@ use crate::place::last_name;
 use crate::rule::command::CommandPattern;
 use crate::rule::{Decision, Rule};
 use crate::shell::names::{CAN_RUN, INTERPRETERS, SHELLS, STATEFUL, WRAPPERS, is_one_of};
+use programs::{ESCAPES, EXAMPLES, HARMLESS, ONLY_BY_OPTIONS, TAKES_SCRIPT, WRITERS};
 
 /// Notes what is dangerous; whether the rule may hold all the same.
 pub(super) fn check(rule: &mut Rule, fields: &Fields<'_>, source: &mut Source<'_>) -> bool {
@@ -16,7 +19,7 @@ pub(super) fn check(rule: &mut Rule, fields: &Fields<'_>, source: &mut Source<'_
     if rule.decision == Decision::Allow {
         vague(rule, fields, source);
         for pattern in rule.command.iter().flatten() {
-            broad(pattern, fields, source);
+            broad(pattern, rule.options.is_some(), fields, source);
         }
     }
     source.problems.iter().filter(|problem| problem.level == Level::Error).count() == errors
@@ -37,6 +40,21 @@ fn never(rule: &Rule, fields: &Fields<'_>, source: &mut Source<'_>) {
              both `command` and `host`; write the address into the pattern of the command"
         );
         source.error(fields.at_of("host"), message);
+    }
+    let is_open = rule.command.iter().flatten().any(CommandPattern::is_open);
+    if rule.options.is_some() && !(is_open && rule.decision == Decision::Allow) {
+        let message = format!(
+            "rule `{name}`: `options` says what may follow in place of the `*` at the end of a \
+             `command` that is allowed; here there is none"
+        );
+        source.error(fields.at_of("options"), message);
+    }
+    if rule.path_except.is_some() && rule.decision == Decision::Allow {
+        let message = format!(
+            "rule `{name}`: a `path` with `!` is for rules that deny or ask; write which paths are \
+             allowed"
+        );
+        source.error(fields.at_of("path"), message);
     }
     if rule.project.iter().flatten().any(crate::rule::path::PathPattern::is_relative) {
         let message =
@@ -94,7 +112,12 @@ fn vague(rule: &Rule, fields: &Fields<'_>, source: &mut Source<'_>) {
 }
 
 /// A pattern that allows more than it seems.
-fn broad(pattern: &CommandPattern, fields: &Fields<'_>, source: &mut Source<'_>) {
+fn broad(
+    pattern: &CommandPattern,
+    lists_options: bool,
+    fields: &Fields<'_>,
+    source: &mut Source<'_>,
+) {
     let at = fields.at_of("command");
     let fixed = pattern.fixed();
     let text = &pattern.text;
@@ -124,12 +147,8 @@ fn broad(pattern: &CommandPattern, fields: &Fields<'_>, source: &mut Source<'_>)
         let message =
             format!("`{text}` is never allowed: `{program}` changes what other commands mean");
         source.note(Level::Warning, at, message);
-    } else if pattern.is_open() && !is_named && (is(INTERPRETERS) || is(CAN_RUN)) {
-        let message = format!(
-            "`{text}` also allows the options and arguments with which `{program}` runs other programs; \
-             write out more words"
-        );
-        source.note(Level::Warning, at, message);
+    } else if let Some(why) = open_tail(&fixed, lists_options).filter(|_| pattern.is_open()) {
+        source.note(Level::Warning, at, format!("`{text}` also allows {why}"));
     }
     if pattern.has_wild_path() {
         let message = format!(
@@ -137,6 +156,43 @@ fn broad(pattern: &CommandPattern, fields: &Fields<'_>, source: &mut Source<'_>)
         );
         source.note(Level::Warning, at, message);
     }
+}
+
+/// What else the words allow that may follow a command, if that is more than names and files.
+fn open_tail(fixed: &[String], lists_options: bool) -> Option<String> {
+    let (program, words) = fixed.split_first()?;
+    let is = |list: &str| is_one_of(program, list);
+    if is(WRAPPERS)
+        && let Some(inner) = words.iter().position(|word| !is_own_word(word))
+    {
+        return open_tail(&words[inner..], lists_options);
+    }
+    let is_known = [WRAPPERS, SHELLS, INTERPRETERS, CAN_RUN, ESCAPES, WRITERS].into_iter().any(is);
+    let name = last_name(program);
+    let command = words.first().map(|word| format!("{name} {word}"));
+    let is_harmless = command.as_deref().is_some_and(|command| HARMLESS.contains(&command));
+    let has_script = is(TAKES_SCRIPT) && words.iter().any(|word| !is_own_word(word));
+    let by_options = is(ONLY_BY_OPTIONS);
+    let has_ended = by_options && (lists_options || words.iter().any(|word| word == "--"));
+    if !is_known || is_harmless || has_script || has_ended {
+        return None;
+    }
+    let is_example =
+        |(known, _): &&(&str, &str)| command.as_deref() == Some(*known) || *known == name;
+    let example = EXAMPLES
+        .iter()
+        .find(is_example)
+        .map(|(_, option)| format!(", such as `{option}`"))
+        .unwrap_or_default();
+    let advice = if by_options {
+        "write out more words, end them with `--`, or list the `options` that may follow"
+    } else {
+        "write out more words"
+    };
+    Some(format!(
+        "the options and arguments with which `{name}` runs other programs or writes \
+         files{example}; {advice}"
+    ))
 }
 
 /// Whether a wrapper is told what to run. What follows an option may be the option's value, unless

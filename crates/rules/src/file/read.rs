@@ -15,12 +15,13 @@ use crate::rule::path::PathPattern;
 use crate::rule::{Decision, NamePattern, Rule};
 
 /// What a rule may say.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "name",
     "decide",
     "tool",
     "class",
     "command",
+    "options",
     "path",
     "host",
     "arguments",
@@ -133,6 +134,7 @@ fn rule(fields: &Fields<'_>, trust: Trust, source: &mut Source<'_>) -> Option<Ru
     fields.only(&KEYS, source);
     let name = fields.text("name", source);
     let decision = decision(fields, "decide", source);
+    let (path, path_except) = paths(fields, source);
     let mut rule = Rule {
         name: name.map(|name| name.text).unwrap_or_default(),
         decision: decision.unwrap_or(Decision::Ask),
@@ -142,7 +144,9 @@ fn rule(fields: &Fields<'_>, trust: Trust, source: &mut Source<'_>) -> Option<Ru
         tool: names(fields, "tool", source),
         class: classes(fields, source),
         command: patterns(fields, "command", source, CommandPattern::read),
-        path: patterns(fields, "path", source, PathPattern::read),
+        options: options(fields, source),
+        path,
+        path_except,
         host: patterns(fields, "host", source, HostPattern::read),
         arguments: arguments::read(fields, source),
         project: patterns(fields, "project", source, PathPattern::read),
@@ -201,6 +205,38 @@ fn names(fields: &Fields<'_>, name: &str, source: &mut Source<'_>) -> Option<Vec
     patterns(fields, name, source, |text| {
         Ok(NamePattern { text: text.into(), toks: name_pattern(text) })
     })
+}
+
+/// The options that may stand in the open end of a command; an empty list means none.
+fn options(fields: &Fields<'_>, source: &mut Source<'_>) -> Option<Vec<NamePattern>> {
+    let is_empty = |value: &Spanned<DeValue<'_>>| {
+        value.get_ref().as_array().is_some_and(|values| values.is_empty())
+    };
+    if fields.value("options").is_some_and(is_empty) {
+        return Some(Vec::new());
+    }
+    names(fields, "options", source)
+}
+
+/// The paths of a rule, and those that it leaves out, written with `!`: one or the other.
+fn paths(
+    fields: &Fields<'_>,
+    source: &mut Source<'_>,
+) -> (Option<Vec<PathPattern>>, Option<Vec<PathPattern>>) {
+    let errors = source.problems.len();
+    let read = |text: &str| {
+        let except = text.strip_prefix('!');
+        Ok((PathPattern::read(except.unwrap_or(text))?, except.is_some()))
+    };
+    let Some(patterns) = patterns(fields, "path", source, read) else { return (None, None) };
+    let (except, named): (Vec<_>, Vec<_>) =
+        patterns.into_iter().partition(|(_, is_except)| *is_except);
+    let bare = |patterns: Vec<(PathPattern, bool)>| patterns.into_iter().map(|(p, _)| p).collect();
+    if !except.is_empty() && !named.is_empty() && source.problems.len() == errors {
+        let message = "`path`: write `!` before every path of the list, or before none";
+        source.error(fields.at_of("path"), message);
+    }
+    if except.is_empty() { (Some(bare(named)), None) } else { (None, Some(bare(except))) }
 }
 
 fn classes(fields: &Fields<'_>, source: &mut Source<'_>) -> Option<Vec<Class>> {

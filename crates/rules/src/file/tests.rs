@@ -27,7 +27,7 @@ fn a_whole_rule_is_read() {
         decide = "allow"
         tool = "Bash"
         class = ["run"]
-        command = ["make build", "cargo test *"]
+        command = ["make build", "cargo test -- *"]
         path = "**"
         project = ["~/engine", "/srv/*"]
         agent = "claude"
@@ -207,10 +207,10 @@ fn an_allow_that_allows_too_much_by_mistake_is_refused() {
     }
     for text in [
         "command = \"make build\"",
-        "command = \"cargo test *\"",
+        "command = \"cargo test -- *\"",
         "command = \"timeout 60 make build\"",
         "command = \"sudo -n -- systemctl status *\"",
-        "command = \"nice make *\"",
+        "command = \"nice make all\"",
         "command = \"bash scripts/test *\"",
         "command = \"bash -c 'make build'\"",
         "command = \"python3 -m pytest *\"",
@@ -324,4 +324,58 @@ fn mistakes_in_arguments_are_named() {
             "rules.toml:1:1: error: rule `x` says who, where and when, but not what it allows; add one of: tool, class, command, path, host"
         ],
     );
+}
+
+/// The problems of an allow for a command, with more lines.
+fn allowed(command: &str, lines: &str) -> String {
+    problems(&rule(&format!("decide = \"allow\"\ncommand = '{command}'\n{lines}")), Trust::User)
+}
+
+#[test]
+fn every_program_that_can_run_another_warns_when_it_is_left_open() {
+    use super::danger::programs::{ESCAPES, EXAMPLES, WRITERS};
+    let mut names: Vec<&str> =
+        ESCAPES.split_whitespace().chain(WRITERS.split_whitespace()).collect();
+    names.extend(EXAMPLES.iter().map(|(command, _)| command));
+    assert!(names.len() > 300, "{}", names.len());
+    for name in names {
+        let told = allowed(&format!("{name} *"), "");
+        assert!(
+            told.contains("warning: ") || told.contains("error: "),
+            "{name} is accepted silently"
+        );
+        let told = allowed(&format!("/usr/bin/{name} *"), "");
+        assert!(told.contains("warning: ") || told.contains("error: "), "/usr/bin/{name}");
+    }
+}
+
+#[test]
+fn an_open_end_warns_unless_it_is_closed_another_way() {
+    for (command, option) in [
+        ("git log *", "`--output=FILE`"),
+        ("git diff --stat *", "`--output=FILE`"),
+        ("npm run *", "`--script-shell=PROGRAM`"),
+        ("cargo test *", "`--config FILE`"),
+        ("sudo -n git log *", "`--output=FILE`"),
+        ("rustup run *", "`rustup` runs other programs"),
+        ("ssh host *", "ProxyCommand"),
+        ("docker run alpine *", "`docker` runs other programs"),
+        ("ssh host -- *", "ProxyCommand"),
+    ] {
+        let told = allowed(command, "");
+        assert!(told.contains("warning: ") && told.contains(option), "{command}: {told}");
+    }
+    for command in
+        ["git status *", "git log -- *", "cargo test -- *", "python3 build.py *", "ls *", "git log"]
+    {
+        assert_eq!(allowed(command, ""), "", "{command}");
+    }
+    assert_eq!(allowed("cargo test *", "options = [\"-p\", \"--lib\"]"), "");
+    assert_eq!(allowed("git log *", "options = []"), "");
+    let told = allowed("ssh host *", "options = []");
+    assert!(told.contains("ProxyCommand"), "{told}");
+    let told = allowed("git log", "options = []");
+    assert!(told.contains("error: rule `x`: `options` says"), "{told}");
+    let told = allowed("ls *", "path = \"!src\"");
+    assert!(told.contains("error: rule `x`: a `path` with `!` is for rules that deny"), "{told}");
 }

@@ -3,6 +3,7 @@
 //! For allowing a pattern is exact: as many words, each fitting its pattern, and more only where
 //! the pattern ends in a `*` of its own. For denying and asking it is the beginning of a command.
 
+use super::NamePattern;
 use crate::act::Act;
 use crate::glob::{Lean, Tok, literal, meets};
 use crate::place::last_name;
@@ -93,6 +94,11 @@ impl CommandPattern {
         self.words.iter().any(|part| is_wild(part) && part.toks.contains(&Tok::Is('/')))
     }
 
+    /// The words of a command that is meant for which the pattern leaves room at its end.
+    pub(crate) fn tail<'a>(&self, command: &'a Command) -> &'a [Word] {
+        if self.is_open { command.words.get(self.words.len()..).unwrap_or_default() } else { &[] }
+    }
+
     /// Whether exactly this command is meant.
     pub(crate) fn is(&self, command: &Command, home: &str) -> bool {
         if self.words.is_empty() {
@@ -116,7 +122,7 @@ impl CommandPattern {
     }
 
     /// Whether these words could begin a command that is meant.
-    fn could_be(&self, words: &[Word], command: &Command, home: &str) -> bool {
+    pub(super) fn could_be(&self, words: &[Word], command: &Command, home: &str) -> bool {
         let Some(first) = words.first().filter(|first| !first.is_unknown()) else { return false };
         let could = |part: &Part, word: &Word| part.fits(&word.toks(), home, Lean::Generous);
         let assigned = |part: &Part| command.assigns.iter().any(|word| could(part, word));
@@ -128,6 +134,32 @@ impl CommandPattern {
             && self.assigns.iter().all(assigned)
             && follows(rest, &words[1..], &could)
     }
+}
+
+/// Whether all options among some words are listed. What begins with a `+` or an `@`, has the form
+/// `NAME=value`, or is not known at its beginning counts as an option; behind a listed `--` nothing
+/// does.
+pub(crate) fn only_options(listed: &[NamePattern], words: &[Word]) -> bool {
+    for word in words {
+        let text = word.known_text();
+        let name = text.split('=').next().unwrap_or_default();
+        let is_option = text.len() > 1 && text.starts_with(['-', '+', '@'])
+            || text.starts_with('\0')
+            || name.len() < text.len();
+        if !is_option {
+            continue;
+        }
+        let is_listed = |option: &NamePattern| {
+            option.fits(name, Lean::Strict) || option.fits(&text, Lean::Strict)
+        };
+        if text.contains('\0') || !listed.iter().any(is_listed) {
+            return false;
+        }
+        if text == "--" {
+            return true;
+        }
+    }
+    true
 }
 
 /// Whether a path that is not fully known could end in this program.

@@ -3,7 +3,8 @@
 use crate::act::Act;
 use crate::glob::{Lean, Tok, literal, meets};
 use crate::place::join;
-use crate::shell::Command;
+use crate::rule::command::CommandPattern;
+use crate::shell::{Command, Word, operands};
 
 /// The most `**` of a pattern.
 const MOST_CROSSINGS: usize = 4;
@@ -177,6 +178,38 @@ pub(crate) fn touched(patterns: &[PathPattern], act: &Act) -> Result<String, Str
     Err("it touches other paths".into())
 }
 
+/// Whether the act, or one of those commands of it that are named, is about a path other than
+/// these: unless an allow with these paths would hold.
+pub(crate) fn outside(
+    patterns: &[PathPattern],
+    commands: Option<&[CommandPattern]>,
+    act: &Act,
+) -> Result<String, String> {
+    if let Some(why) = act.doubts() {
+        return Ok(why);
+    }
+    let fits = |paths: &[String]| all(patterns, paths, act).err();
+    if act.script.is_none() {
+        let why = if act.paths.is_empty() { None } else { fits(&act.paths) };
+        return why.ok_or_else(|| "its paths are left out".into());
+    }
+    let is_named = |(command, words): &(&Command, &[Word])| {
+        commands.is_none_or(|patterns| {
+            patterns.iter().any(|pattern| pattern.could_be(words, command, &act.home))
+        })
+    };
+    for (command, _) in act.runs.each().filter(is_named) {
+        let why = match of_command(command) {
+            Ok(paths) => fits(&paths),
+            Err(why) => Some(why),
+        };
+        if let Some(why) = why {
+            return Ok(why);
+        }
+    }
+    Err("its paths are left out".into())
+}
+
 /// Whether something that is meant lies in a folder that is searched or moved as a whole.
 pub(crate) fn beneath(patterns: &[PathPattern], act: &Act) -> Option<String> {
     let is_below =
@@ -184,12 +217,14 @@ pub(crate) fn beneath(patterns: &[PathPattern], act: &Act) -> Option<String> {
     patterns.iter().find(is_below).map(|pattern| format!("it reaches {}", pattern.text))
 }
 
-/// All paths that a command may act on: its folders, and every word as if it were a path. The
-/// error says which word could be a path that is not known.
+/// All paths that a command may act on: its folders, and every word as if it were a path, except
+/// for [what is none](operands). The error says which word could be a path that is not known.
 pub(crate) fn of_command(command: &Command) -> Result<Vec<String>, String> {
-    let mut paths = command.folders.clone();
-    let words = command.words.iter().skip(1).chain(&command.assigns);
-    for word in words {
+    let mut paths = Vec::new();
+    let texts = operands::harmless_texts(command);
+    let words = command.words.iter().enumerate().skip(1);
+    let words = words.filter(|(at, _)| !texts.contains(at)).map(|(_, word)| word);
+    for word in words.chain(&command.assigns) {
         let unknown = || format!("`{}` may be any path", word.shown());
         let text = word.text().ok_or_else(unknown)?;
         let is_hidden = text.contains([':', '=', ',', '@']) && text.contains(['/', '~'])
@@ -204,6 +239,9 @@ pub(crate) fn of_command(command: &Command) -> Result<Vec<String>, String> {
         if let Some((_, value)) = text.split_once('=').filter(|_| !is_option) {
             paths.extend(command.folders.iter().map(|cwd| join(cwd, value)));
         }
+    }
+    if paths.is_empty() || !operands::are_all(command) {
+        paths.extend(command.folders.iter().cloned());
     }
     Ok(paths)
 }

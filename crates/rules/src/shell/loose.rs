@@ -4,7 +4,7 @@
 //! here-documents and in lines that were not understood. Finding too much is no harm here.
 
 use super::names::{CAN_RUN, INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
-use super::{Command, DEEPEST, Script, Word};
+use super::{Command, DEEPEST, Script, Word, operands};
 use crate::place::Base;
 
 /// The most texts within words that are read as command lines of their own.
@@ -123,8 +123,13 @@ fn wrapped(words: &[Word]) -> Vec<usize> {
 fn texts(command: &Command, is_open: bool) -> Vec<String> {
     let is = |list| command.program().is_some_and(|program| is_one_of(program, list));
     let looks_inside = is_open || is(INTERPRETERS) || is(SHELLS) || is(WRAPPERS);
+    // What a harmless program prints is run only where something in the line runs it.
+    let harmless = if is_open { Vec::new() } else { operands::harmless_texts(command) };
     let mut texts = Vec::new();
-    for word in &command.words {
+    for (at, word) in command.words.iter().enumerate() {
+        if harmless.contains(&at) {
+            continue;
+        }
         let text = word.known_text();
         if looks_inside && text.contains(is_special) {
             texts.push(text.clone());

@@ -1,0 +1,88 @@
+//! Rules that list options, and rules that leave paths out.
+
+use crate::{Act, Decision, Guarded, Moment, Policy, RuleFile, Trust};
+
+fn decide(rules: &str, tool: &str, input: &serde_json::Value) -> Decision {
+    let file = RuleFile::read("rules.toml", rules, Trust::User);
+    assert_eq!(file.problems, []);
+    let policy = Policy::new(Guarded::new("/home/ada")).with(&file, None);
+    let act = Act::of(tool, &input.to_string(), "/home/ada/engine", "claude", "/home/ada");
+    policy.decide(&act, &Moment::at(0, 0)).decision
+}
+
+#[test]
+fn only_listed_options_may_follow() {
+    let rules = r#"
+        [[rule]]
+        name = "tests"
+        decide = "allow"
+        command = ["cargo test *", "make *"]
+        options = ["-p", "--test", "--lib", "V", "--"]
+    "#;
+    for (command, expected) in [
+        ("cargo test", Decision::Allow),
+        ("cargo test a_name", Decision::Allow),
+        ("cargo test -p core --lib a_name", Decision::Allow),
+        ("cargo test --test=rules", Decision::Allow),
+        ("cargo test -- --nocapture x=y", Decision::Allow),
+        ("make V=1 all", Decision::Allow),
+        ("cargo test --config x", Decision::Ask),
+        ("cargo test --config=x", Decision::Ask),
+        ("cargo test -pcore", Decision::Ask),
+        ("cargo test +nightly", Decision::Ask),
+        ("cargo test @file", Decision::Ask),
+        ("cargo test --lib*", Decision::Ask),
+        ("cargo test *", Decision::Ask),
+        ("cargo test src/*", Decision::Allow),
+        ("make SHELL=/tmp/x all", Decision::Ask),
+        ("make 'SHELL'=/tmp/x", Decision::Ask),
+        ("cargo build", Decision::Ask),
+    ] {
+        let input = serde_json::json!({ "command": command });
+        assert_eq!(decide(rules, "Bash", &input), expected, "{command}");
+    }
+}
+
+#[test]
+fn a_path_left_out_is_one_that_an_allow_would_take() {
+    let rules = r#"
+        [[rule]]
+        name = "deletes outside"
+        decide = "deny"
+        command = ["rm", "git clean"]
+        path = ["!**", "!/tmp/**"]
+    "#;
+    for (command, is_denied) in [
+        ("rm a src/b", false),
+        ("rm -rf build /tmp/x", false),
+        ("ls /etc", false),
+        ("cat /etc/x; rm a", false),
+        ("rm /etc/x", true),
+        ("rm -rf ..", true),
+        ("rm -rf ~", true),
+        ("sudo rm -rf /", true),
+        ("rm -rf *", true),
+        ("rm -rf $X", true),
+        ("sh -c 'rm -rf /'", true),
+        ("cd /; rm a", true),
+        ("find / | xargs rm", false),
+        ("find . -exec rm /x ';'", true),
+    ] {
+        let input = serde_json::json!({ "command": command });
+        let denied = decide(rules, "Bash", &input) == Decision::Deny;
+        assert_eq!(denied, is_denied, "{command}");
+    }
+    let rules = r#"
+        [[rule]]
+        name = "writes outside"
+        decide = "deny"
+        class = "write"
+        path = "!**"
+    "#;
+    for (path, is_denied) in [("src/a", false), ("../a", true), ("/etc/x", true), ("$HOME/x", true)]
+    {
+        let denied = decide(rules, "Write", &serde_json::json!({ "file_path": path }));
+        assert_eq!(denied == Decision::Deny, is_denied, "{path}");
+    }
+    assert_eq!(decide(rules, "mcp__x", &serde_json::json!({ "a": 1 })), Decision::Ask);
+}

@@ -1,0 +1,146 @@
+//! Which words of a command are files, for the few programs of which that is known.
+//!
+//! Everywhere else every word counts as a path, and so does the folder of the command.
+
+mod awk;
+mod sed;
+#[cfg(test)]
+mod tests;
+
+use super::Command;
+use super::names::is_one_of;
+
+/// Programs that act on the files that they are given, and on nothing else in their folder.
+const ONLY_NAMED: &str = "\
+    cat head tail wc nl tac od cksum md5sum sha1sum sha256sum sha512sum b2sum stat cmp diff comm \
+    cut ls du basename dirname realpath readlink touch mkdir rmdir rm";
+const AWK: &str = "awk gawk mawk nawk";
+const SED: &str = "sed gsed";
+const GREP: &str = "grep egrep fgrep";
+const RIPGREP: &str = "rg";
+
+/// Options of these programs that take no value, or have it in the same word.
+const SED_FLAGS: &str = "nErsuz";
+const GREP_FLAGS: &str = "nirvlcHhowxEFPsqILaRz";
+const RIPGREP_FLAGS: &str = "niwvlcoxFPsSNuHILaqU";
+/// Options whose value is a number.
+const GREP_NUMBERS: &str = "ABCm";
+
+/// Returns true if the command acts on nothing but the files that its words name.
+pub(crate) fn are_all(command: &Command) -> bool {
+    let Some(program) = command.program().filter(|program| !program.contains('/')) else {
+        return false;
+    };
+    is_one_of(program, ONLY_NAMED) || !harmless_texts(command).is_empty()
+}
+
+/// Returns the indices of the words that are no paths: programs for `awk` and `sed` that read and
+/// write no other files and start nothing, and patterns for `grep` and `rg`.
+///
+/// Nothing is returned where an option is not known: then it is not sure which word the program is.
+pub(crate) fn harmless_texts(command: &Command) -> Vec<usize> {
+    let Some(program) = command.program() else { return Vec::new() };
+    let is = |list: &str| is_one_of(program, list);
+    if ![AWK, SED, GREP, RIPGREP].into_iter().any(is) {
+        return Vec::new();
+    }
+    let Some(words) = known_beginnings(command) else { return Vec::new() };
+    let found = if is(AWK) {
+        awk_program(&words)
+    } else if is(SED) {
+        scripts(&words)
+    } else {
+        pattern(&words, if is(GREP) { GREP_FLAGS } else { RIPGREP_FLAGS })
+    };
+    found.unwrap_or_default()
+}
+
+/// The texts of the words, when those that are not known in full cannot be options.
+fn known_beginnings(command: &Command) -> Option<Vec<&str>> {
+    let words = command.words.iter().map(|word| match word.text() {
+        None if word.known_text().starts_with(['-', '\0']) => None,
+        text => Some(text.unwrap_or(UNKNOWN_FILE)),
+    });
+    words.collect()
+}
+
+/// Stands for a word that names files and is not known in full. It is no program of any kind.
+const UNKNOWN_FILE: &str = "\0";
+
+/// The program of `awk` among its words, the first that is no option, and what separates fields.
+fn awk_program(words: &[&str]) -> Option<Vec<usize>> {
+    let mut found = Vec::new();
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        match *word {
+            "--" => {
+                at += 1;
+                break;
+            }
+            "-F" => {
+                found.push(at + 1);
+                at += 2;
+            }
+            "-v" => at += 2,
+            word if word.starts_with("-F") || word.starts_with("-v") => at += 1,
+            word if word.starts_with('-') => return None,
+            _ => break,
+        }
+    }
+    found.push(at);
+    words.get(at).is_some_and(|text| awk::is_harmless(text)).then_some(found)
+}
+
+/// The scripts of `sed` among its words: all behind `-e`, or else the first that is no option.
+fn scripts(words: &[&str]) -> Option<Vec<usize>> {
+    let mut found = Vec::new();
+    let mut first = None;
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let flags = word.strip_prefix('-').filter(|flags| !flags.is_empty());
+        match flags {
+            Some("-") => return None,
+            Some("e") => {
+                at += 1;
+                found.push(at);
+            }
+            Some(flags) if flags.chars().all(|c| SED_FLAGS.contains(c)) => {}
+            Some(_) => return None,
+            None => first = first.or(Some(at)),
+        }
+        at += 1;
+    }
+    if found.is_empty() {
+        found.extend(first);
+    }
+    let is_harmless = |at: &usize| words.get(*at).is_some_and(|text| sed::is_harmless(text));
+    (!found.is_empty() && found.iter().all(is_harmless)).then_some(found)
+}
+
+/// The pattern of `grep` among its words, the first that is no option, and numbers of options.
+fn pattern(words: &[&str], known: &str) -> Option<Vec<usize>> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let (mut pattern, mut found) = (None, Vec::new());
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        match word.strip_prefix('-').filter(|flags| !flags.is_empty()) {
+            None => pattern = pattern.or(Some(at)),
+            Some(flags) if flags.chars().all(|c| known.contains(c)) => {}
+            Some(flags) if flags.starts_with(|c| GREP_NUMBERS.contains(c)) => {
+                let mut value = &flags[1..];
+                if value.is_empty() {
+                    at += 1;
+                    value = words.get(at)?;
+                    found.push(at);
+                }
+                if !is_number(value) {
+                    return None;
+                }
+            }
+            Some(_) => return None,
+        }
+        at += 1;
+    }
+    found.push(pattern.filter(|at| words[*at] != UNKNOWN_FILE)?);
+    Some(found)
+}

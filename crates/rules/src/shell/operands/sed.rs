@@ -1,0 +1,98 @@
+//! Which scripts for `sed` touch nothing but the files that they are given.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// Commands that take nothing but perhaps a number, and stay within the text.
+const PLAIN: &str = "=dDgGhHlnNpPqQxzF";
+/// Flags of a substitution that stay within the text.
+const FLAGS: &str = "gpiIm0123456789";
+
+/// Returns true if every command of the script is known, and none reads or writes a file (`r`,
+/// `w`) or runs a command (`e`, or the flag of a substitution).
+pub(super) fn is_harmless(script: &str) -> bool {
+    let mut chars = script.chars().peekable();
+    if script.is_empty() || script.contains('\0') {
+        return false;
+    }
+    loop {
+        skip(&mut chars, |c| c == ';' || c == '}' || c.is_ascii_whitespace());
+        if chars.peek().is_none() {
+            return true;
+        }
+        if command(&mut chars).is_none() {
+            return false;
+        }
+    }
+}
+
+fn skip(chars: &mut Peekable<Chars<'_>>, while_it_is: impl Fn(char) -> bool) {
+    while chars.next_if(|c| while_it_is(*c)).is_some() {}
+}
+
+/// Reads one command with its addresses; `None` for one that is not known to be harmless.
+fn command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
+    address(chars)?;
+    skip(chars, |c| c == ' ');
+    if chars.next_if_eq(&',').is_some() {
+        skip(chars, |c| c == ' ');
+        address(chars)?;
+    }
+    skip(chars, |c| c == ' ' || c == '!');
+    match chars.next()? {
+        '{' => return Some(()),
+        's' => {
+            let mark = delimiter(chars)?;
+            between(chars, mark)?;
+            between(chars, mark)?;
+            skip(chars, |c| FLAGS.contains(c));
+        }
+        'y' => {
+            let mark = delimiter(chars)?;
+            between(chars, mark)?;
+            between(chars, mark)?;
+        }
+        c if PLAIN.contains(c) => skip(chars, |c| c == ' ' || c.is_ascii_digit()),
+        _ => return None,
+    }
+    skip(chars, |c| c == ' ');
+    matches!(chars.peek(), None | Some(';' | '}' | '\n')).then_some(())
+}
+
+/// Reads an address if there is one: a line, `$`, or a regular expression.
+fn address(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
+    match chars.peek() {
+        Some('/') => {
+            chars.next();
+            between(chars, '/')?;
+            skip(chars, |c| c == 'I' || c == 'M');
+        }
+        Some('\\') => return None,
+        _ => skip(chars, |c| c.is_ascii_digit() || "$~+".contains(c)),
+    }
+    Some(())
+}
+
+fn delimiter(chars: &mut Peekable<Chars<'_>>) -> Option<char> {
+    chars.next().filter(|c| c.is_ascii_punctuation() && !matches!(c, '\\' | '[' | ']' | ';' | '}'))
+}
+
+/// Reads to the next delimiter. Whether one within brackets counts differs between programs, so
+/// that such a text is not known.
+fn between(chars: &mut Peekable<Chars<'_>>, mark: char) -> Option<()> {
+    let mut is_bracket = false;
+    loop {
+        match chars.next()? {
+            '\n' => return None,
+            c if c == mark => return (!is_bracket).then_some(()),
+            // In brackets a backslash stands for itself, or it does not.
+            '\\' if is_bracket => return None,
+            '\\' => {
+                chars.next().filter(|c| *c != '\n')?;
+            }
+            '[' => is_bracket = true,
+            ']' => is_bracket = false,
+            _ => {}
+        }
+    }
+}
