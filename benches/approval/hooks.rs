@@ -17,21 +17,41 @@ use crate::series::Series;
 pub(crate) const INPUT: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","transcript_path":"/nowhere","cwd":"/work","prompt_id":"p","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make build","description":"Build"},"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"make build *"}],"behavior":"allow","destination":"localSettings"}]}
 "#;
 
-/// A home with settings, and rules that allow what the hook asks.
+/// What Claude Code gives its hook before a tool call, in auto mode.
+const CALL: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","transcript_path":"/nowhere","cwd":"/work","prompt_id":"p","permission_mode":"auto","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"COMMAND","description":"Build"},"tool_use_id":"toolu_01A09q90qw90lq917835lq9"}
+"#;
+
+/// The rules of a home in which what the hook asks is allowed.
+const ALLOWING: &str =
+    "[[rule]]\nname = \"builds\"\ndecide = \"allow\"\ncommand = \"make build\"\n";
+
+/// The rules that a hook reads by itself: those of the guide.
+fn rules_of_the_guide() -> &'static str {
+    let guide = include_str!("../../docs/guide/rules.md");
+    let (_, rest) = guide.split_once("```toml\n").unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+/// A home with settings and rules.
 pub(crate) struct Home {
     pub(crate) folder: TempDir,
 }
 
 impl Home {
     pub(crate) fn new() -> Self {
+        Self::with_rules(Some(ALLOWING))
+    }
+
+    fn with_rules(rules: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join(".config/callgate");
         std::fs::create_dir_all(&config).unwrap();
         let socket = folder.path().join("ask.sock");
         std::fs::write(config.join("config.toml"), format!("socket = \"{}\"\n", socket.display()))
             .unwrap();
-        let rules = "[[rule]]\nname = \"builds\"\ndecide = \"allow\"\ncommand = \"make build\"\n";
-        std::fs::write(config.join("rules.toml"), rules).unwrap();
+        if let Some(rules) = rules {
+            std::fs::write(config.join("rules.toml"), rules).unwrap();
+        }
         Self { folder }
     }
 
@@ -83,28 +103,38 @@ impl Drop for Daemon {
     }
 }
 
+/// How many programs take turns.
+const CONTENDERS: usize = 8;
+
 pub(crate) fn measure(rounds: usize) -> Vec<Line> {
     let (with_stub, with_daemon) = (Home::new(), Home::new());
+    let (without_rules, with_rules) =
+        (Home::with_rules(None), Home::with_rules(Some(rules_of_the_guide())));
     stub(&with_stub.folder.path().join("ask.sock"));
     let _daemon = with_daemon.daemon();
-    let mut series = Series::<4>::default();
+    let [named, unnamed] = ["make build", "ls -l"].map(|text| CALL.replace("COMMAND", text));
+    let mut series = Series::<CONTENDERS>::default();
     for round in 0..=rounds {
-        let mut figures = [0.0; 4];
+        let mut figures = [0.0; CONTENDERS];
         for contender in order(round) {
-            let mut command = match contender {
-                0 => with_stub.program("/bin/cat"),
-                1 => with_stub.hook(),
-                2 => with_daemon.hook(),
-                _ => with_stub.callgate(&["hook"]),
+            let (mut command, input, printed) = match contender {
+                0 => (with_stub.program("/bin/cat"), INPUT, "PermissionRequest"),
+                1 => (with_stub.hook(), INPUT, r#""behavior":"allow""#),
+                2 => (with_daemon.hook(), INPUT, r#""behavior":"allow""#),
+                3 => (with_stub.callgate(&["hook"]), INPUT, r#""behavior":"allow""#),
+                4 => (with_daemon.hook(), &*unnamed, ""),
+                5 => (with_daemon.hook(), &*named, r#""permissionDecision":"allow""#),
+                6 => (without_rules.hook(), &*unnamed, ""),
+                _ => (with_rules.hook(), &*unnamed, ""),
             };
-            figures[contender] = run(&mut command, contender > 0);
+            figures[contender] = run(&mut command, input, printed);
         }
         // The first round warms up.
         if round > 0 {
             series.push(figures);
         }
     }
-    let [cat, stub, daemon, large] = series.medians();
+    let [cat, stub, daemon, large, none, decided, alone, ruled] = series.medians();
     println!(
         "medians of {}: /bin/cat {cat:.0} µs, the hook with a stub {stub:.0} µs, with the daemon \
          {daemon:.0} µs",
@@ -114,16 +144,24 @@ pub(crate) fn measure(rounds: usize) -> Vec<Line> {
         "`callgate hook`, the large program, with a stub: {large:.0} µs, {:.2} × cat",
         series.ratio(3, 0)
     );
+    println!(
+        "before a tool call: no rule {none:.0} µs, decided by a rule {decided:.0} µs, without a \
+         daemon {alone:.0} µs, and with rules to read {ruled:.0} µs"
+    );
     vec![
         Line::at_most("hook, stub daemon ÷ cat", series.ratio(1, 0), "×", 1.5),
         Line::at_most("hook, real daemon ÷ cat", series.ratio(2, 0), "×", 3.0),
+        Line::at_most("before a call, no rule ÷ cat", series.ratio(4, 0), "×", 1.5),
+        Line::at_most("before a call, decided by a rule ÷ cat", series.ratio(5, 0), "×", 2.2),
+        Line::at_most("no daemon, reading the rules", series.difference(7, 6), "µs", 1000.0),
     ]
 }
 
 /// The order of a round. All orders take their turn: what the daemon still does after its answer
 /// slows down whoever comes next.
-fn order(round: usize) -> [usize; 4] {
-    let (mut waiting, mut number) = (vec![0, 1, 2, 3], round);
+fn order(round: usize) -> [usize; CONTENDERS] {
+    // Consecutive orders differ at their beginning, and the steps of a prime reach all of them.
+    let (mut waiting, mut number) = ((0..CONTENDERS).collect::<Vec<_>>(), round * 7919);
     std::array::from_fn(|_| {
         let at = number % waiting.len();
         number /= waiting.len();
@@ -131,16 +169,17 @@ fn order(round: usize) -> [usize; 4] {
     })
 }
 
-/// Runs a program with the input until it has ended; in microseconds.
-fn run(command: &mut Command, is_hook: bool) -> f64 {
+/// Runs a program with the input until it has ended; in microseconds. It has to print `expected`,
+/// or nothing.
+fn run(command: &mut Command, input: &str, expected: &str) -> f64 {
     let begun = Instant::now();
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(INPUT.as_bytes()).unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let mut output = String::new();
     child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
     assert!(child.wait().unwrap().success());
     let taken = begun.elapsed().as_secs_f64() * 1e6;
-    assert_eq!(output.contains("hookSpecificOutput"), is_hook, "{output}");
+    assert!(output.contains(expected) && output.is_empty() == expected.is_empty(), "{output}");
     taken
 }
 

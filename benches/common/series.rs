@@ -30,6 +30,14 @@ impl<const N: usize> Series<N> {
     }
 }
 
+impl<const N: usize> Series<N> {
+    /// The median of the rounds' differences.
+    #[allow(dead_code, reason = "not every benchmark compares so")]
+    pub(crate) fn difference(&self, more: usize, less: usize) -> f64 {
+        median(self.0.iter().map(|round| round[more] - round[less]).collect())
+    }
+}
+
 /// The middle figure, or the upper one of the two in the middle.
 pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
