@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::links::Links;
+
 /// What stands first in everything that is hashed, so that no other program's hash is one of ours.
 const DOMAIN: &[u8] = b"callgate ledger 1\n";
 
@@ -124,6 +126,10 @@ pub struct Anchor {
     pub from_ms: i64,
     /// When the latest of them was written.
     pub to_ms: i64,
+    /// The links that they left standing; nothing in anchors that were written before links were
+    /// carried over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<Links>,
 }
 
 impl Anchor {

@@ -31,6 +31,7 @@ mod entry;
 mod error;
 mod kept;
 mod ledger;
+mod links;
 mod open;
 mod prune;
 mod read;
@@ -50,6 +51,7 @@ pub use conversations::{
 pub use entry::{Draft, Entry, Filter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, Member, kind};
 pub use error::StoreError;
 pub use kept::{LONGEST_KEY, LONGEST_VALUE};
+pub use links::{KEPT_LINKS, Links};
 pub use prune::{LONGEST_OPEN_MS, Pruned};
 pub use verify::{Fault, Noted, Verified};
 

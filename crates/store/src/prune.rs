@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Statement};
 
 use crate::chain::{Anchor, Hash};
 use crate::error::StoreError;
+use crate::links::links_before;
 use crate::transaction::Transaction;
 use crate::verify::{Verified, walk};
 use crate::{Draft, Entry, Store, kind, ledger};
@@ -94,6 +95,7 @@ fn anchor_before(connection: &Connection, kept_from: i64) -> rusqlite::Result<Op
         let value = row.get::<_, i64>(index)?;
         u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, value))
     };
+    let links = links_before(connection, kept_from)?;
     connection
         .query_row(
             "SELECT last.seq, last.hash, removed.count, removed.first, removed.last
@@ -108,6 +110,7 @@ fn anchor_before(connection: &Connection, kept_from: i64) -> rusqlite::Result<Op
                     count: unsigned(row, 2)?,
                     from_ms: row.get(3)?,
                     to_ms: row.get(4)?,
+                    links: Some(links.clone()),
                 })
             },
         )

@@ -11,7 +11,7 @@ pub(crate) const APPLICATION: i64 = 0x4347_6c67;
 
 /// The steps from nothing to the present: the first makes version 1, the next version 2 of it. A
 /// step that was released is never changed; a new one is added at the end.
-pub(crate) const STEPS: &[&str] = &[V1, V2];
+pub(crate) const STEPS: &[&str] = &[V1, V2, V3];
 
 const V1: &str = "
     PRAGMA application_id = 0x43476c67;
@@ -89,6 +89,11 @@ const V2: &str = "
     CREATE INDEX spendings_of_conversation ON spendings (conversation)
         WHERE conversation IS NOT NULL;
     CREATE INDEX spendings_at ON spendings (at_ms);
+";
+
+/// Who is linked is read at every start.
+const V3: &str = "
+    CREATE INDEX entries_links ON entries (seq) WHERE kind IN ('paired', 'unpaired');
 ";
 
 /// What is known of a file before it is used.

@@ -211,7 +211,10 @@ impl Walk {
 }
 
 /// The anchor that says that entries up to `through` were removed.
-fn anchor_through(connection: &Connection, through: u64) -> rusqlite::Result<Option<Anchor>> {
+pub(crate) fn anchor_through(
+    connection: &Connection,
+    through: u64,
+) -> rusqlite::Result<Option<Anchor>> {
     let mut query = connection.prepare(
         "SELECT body FROM entries WHERE kind = 'anchor' AND json_valid(body)
          AND json_extract(body, '$.through') = ? ORDER BY seq DESC LIMIT 1",

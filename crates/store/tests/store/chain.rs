@@ -2,7 +2,7 @@
 
 use crate::place::{Place, now_ms, seqs};
 use callgate_store::{
-    Anchor, Fault, Filter, Head, LONGEST_OPEN_MS, Noted, Store, StoreError, Verified,
+    Anchor, Fault, Filter, Head, LONGEST_OPEN_MS, Links, Noted, Store, StoreError, Verified,
 };
 
 /// A ledger of six entries, of which the first five are old.
@@ -149,7 +149,8 @@ fn pruning_leaves_an_anchor_from_which_the_chain_goes_on() {
     assert_eq!((entry.seq, entry.kind.as_str()), (7, "anchor"));
     let anchor = Anchor::read(&entry.body).unwrap();
     let hash = callgate_store::Hash(fourth.hash).to_string();
-    assert_eq!(anchor, Anchor { through: 4, hash, count: 4, from_ms: 100, to_ms: 400 });
+    let links = Some(Links::default());
+    assert_eq!(anchor, Anchor { through: 4, hash, count: 4, from_ms: 100, to_ms: 400, links });
     let all = place.store.entries(&Filter::default(), 0, 9).unwrap();
     assert_eq!(seqs(&all), [5, 6, 7]);
     match place.store.verify().unwrap() {

@@ -6,5 +6,6 @@ mod chain;
 mod conversations;
 mod file;
 mod ledger;
+mod links;
 mod place;
 mod processes;
