@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use callgate_approval::viewer::{Viewer, ViewerError};
 use callgate_rules::text::one_line;
-use callgate_wire::desk::{Command, Entry, Message, Phones};
+use callgate_wire::desk::{Entry, Message, Phones};
 use serde_json::Value;
 
 use crate::cli::Failure;
@@ -24,7 +24,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Link your phone
 ///
 /// Prints a code and what to do with it, and waits until it was used. Whoever sends the code to
-/// your bot may answer your agents' questions from then on.
+/// your bot may answer your agents' questions from then on. When somebody is or was linked before,
+/// a yes is needed first: on a linked phone, or in the terminal of `callgate up`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Show who is linked
@@ -75,8 +76,7 @@ fn list(known: &Known) -> Result<ExitCode, Failure> {
 
 fn remove(viewer: &mut Viewer, known: &Known, who: &str) -> Result<ExitCode, Failure> {
     let one = known.find(who).map_err(Failure::Failed)?;
-    let command = Command::Unpair { link: one.link.clone() };
-    let (done, text) = viewer.told(command).map_err(failed)?;
+    let (done, text) = viewer.unpair(&one.link, &mut say_waiting).map_err(failed)?;
     if !done {
         return Err(Failure::Failed(text));
     }
@@ -84,9 +84,15 @@ fn remove(viewer: &mut Viewer, known: &Known, who: &str) -> Result<ExitCode, Fai
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says why nothing happens yet.
+fn say_waiting(text: &str) {
+    // Whoever cannot read it still gets the answer.
+    writeln!(io::stderr(), "{text}\nWaiting for their yes ...").ok();
+}
+
 fn pair(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
     let bot = bot(viewer, config)?;
-    let (code, lifetime) = viewer.code().map_err(failed)?;
+    let (code, lifetime) = viewer.code_when_allowed(&mut say_waiting).map_err(failed)?;
     // Nobody can use the code before it is shown, so nothing is missed.
     viewer.watch(None).map_err(failed)?;
     let code = code.reveal();

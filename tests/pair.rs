@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_testkit::process::{DEADLINE, Finished, Group, Piped, run};
-use callgate_testkit::telegram::{BOT_NAME, Telegram};
+use callgate_testkit::telegram::{BOT_NAME, Message, Telegram};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -108,9 +108,39 @@ impl Home {
         stderr
     }
 
+    /// Ada says yes or no to the question on her phone that has this text.
+    fn answers(&self, text: &str, button: &str) {
+        let message = self.phone.wait_for(text, |seen| {
+            let is_it = |message: &&Message| {
+                message.shape.text.contains(text) && !message.shape.buttons.is_empty()
+            };
+            seen.chat(ADA).find(is_it).map(|message| message.id)
+        });
+        self.phone.press(ADA, ADA, message, button);
+    }
+
+    /// Takes a link back, with Ada's yes.
+    fn removes(&self, who: &str, whom: &str) -> String {
+        let mut remove = Piped::spawn(self.callgate(&["pair", "--remove", who]));
+        self.answers(&format!("asks to unlink {whom}"), "Allow");
+        assert!(remove.wait_exit(DEADLINE).success(), "{}", remove.stderr());
+        assert!(remove.stderr().contains("Waiting for their yes ..."), "{}", remove.stderr());
+        remove.recv_line()
+    }
+
+    /// A `pair` that waits, and its code, once Ada has said yes.
+    fn pair_after_yes(&self) -> (Piped, String) {
+        let pair = Piped::spawn(self.callgate(&["pair"]));
+        self.answers("asks for a code", "Allow");
+        Self::code_of(pair)
+    }
+
     /// A `pair` that waits, and its code.
     fn pair(&self) -> (Piped, String) {
-        let mut pair = Piped::spawn(self.callgate(&["pair"]));
+        Self::code_of(Piped::spawn(self.callgate(&["pair"])))
+    }
+
+    fn code_of(mut pair: Piped) -> (Piped, String) {
         let mut code = None;
         loop {
             let line = pair.recv_line();
@@ -141,7 +171,7 @@ fn a_phone_is_linked_listed_and_taken_back() {
     assert!(pair.wait_exit(DEADLINE).success());
     assert_eq!(home.does(&["pair", "--list"]), "chat/7  Ada\n");
 
-    let (mut pair, code) = home.pair();
+    let (mut pair, code) = home.pair_after_yes();
     home.phone.send(TEAM, ADA, &format!("/pair {code}"));
     assert_eq!(pair.recv_line(), "Linked: Ada");
     assert_eq!(home.does(&["pair", "--list"]), "chat/-100  Ada\nchat/7     Ada\nuser/7     Ada\n");
@@ -150,15 +180,30 @@ fn a_phone_is_linked_listed_and_taken_back() {
         several,
         "callgate: Ada names several links: take one of chat/-100, chat/7, user/7\n"
     );
-    let removed = home.does(&["pair", "--remove", "-100"]);
-    assert_eq!(removed, "Ada (chat/-100): The link is gone.\n");
-    home.does(&["pair", "--remove", "user/7"]);
-    home.does(&["pair", "--remove", "ada"]);
+    let removed = home.removes("-100", "“Ada” (Telegram chat -100)");
+    assert_eq!(removed, "Ada (chat/-100): The link is gone.");
+    home.removes("user/7", "“Ada” (Telegram user 7, in groups)");
+    home.removes("ada", "“Ada” (Telegram chat 7)");
     let nobody = "Nobody is linked. To link your phone: callgate pair\n";
     assert_eq!(home.does(&["pair", "--list"]), nobody);
     let gone = home.fails(&["pair", "--remove", "Ada"]);
     assert_eq!(gone, "callgate: nobody is linked as Ada: see `callgate pair --list`\n");
     home.phone.assert_nothing_refused();
+}
+
+#[test]
+fn a_second_phone_is_linked_only_with_a_yes() {
+    let home = Home::with_phone();
+    let (mut pair, code) = home.pair();
+    home.phone.send(ADA, ADA, &format!("/pair {code}"));
+    assert_eq!(pair.recv_line(), "Linked: Ada");
+    let mut pair = Piped::spawn(home.callgate(&["pair"]));
+    home.answers("asks for a code", "Deny");
+    assert_eq!(pair.wait_exit(DEADLINE).code(), Some(1));
+    let error = pair.stderr();
+    assert!(error.contains("Somebody who is linked has to allow this"), "{error}");
+    assert!(error.contains("Ada did not allow it."), "{error}");
+    assert_eq!(home.does(&["pair", "--list"]), "chat/7  Ada\n");
 }
 
 #[test]

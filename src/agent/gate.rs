@@ -74,14 +74,14 @@ impl Gatekeeper {
     /// A gate by these settings. Nothing is read, opened or started before the first question.
     pub(super) fn new(config: &Config, settings: &AgentSettings, warn: Warn) -> Self {
         let AgentSettings { folder, roots, .. } = settings;
-        let (socket, database) = (&config.desk_socket.value, &config.database.value);
+        let socket = &config.desk_socket.value;
         Self {
             config: config.clone(),
             folder: folder.to_string_lossy().into_owned(),
             rules: Arc::new(Rules::new(config, folder, roots, Arc::clone(&warn))),
             always: Always::default(),
             board: Arc::default(),
-            link: Arc::new(Link::new(socket.clone(), database.clone(), Arc::clone(&warn))),
+            link: Arc::new(Link::new(socket.clone())),
             inside: tokio::sync::Mutex::new(None),
             room: Semaphore::new(MOST_ASKING),
             attended: sync::watch::Sender::new(true),

@@ -4,32 +4,38 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use callgate_rules::text::one_line;
 use callgate_store::{Anchor, Fault, Head, Noted, Store, Verified};
 use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::{Failure, failed, when};
 
-/// Says whether the ledger is whole; ends with 1 when it is not.
+/// Says whether the ledger is whole, and whether somebody wrote links beside it; ends with 1 when
+/// anything is wrong.
 pub(super) fn verify(path: &Path, noted: Option<Head>, is_json: bool) -> Result<ExitCode, Failure> {
     let store = Store::open_read_only(path).map_err(failed)?;
     let verified = store.verify_with(noted).map_err(failed)?;
+    let unchained = store.unchained_links().map_err(failed)?;
     let said = match (&verified, is_json) {
-        (_, true) => as_json(&verified),
+        (_, true) => as_json(&verified, &unchained),
         (Verified::Whole { entries, from_anchor, head, noted }, _) => {
             whole(*entries, from_anchor.as_ref(), *head, *noted)
         }
         (Verified::Broken { seq, why }, _) => broken(store.path(), *seq, *why),
     };
     writeln!(io::stdout(), "{said}")?;
+    if !is_json && !unchained.is_empty() {
+        writeln!(io::stdout(), "{}", forged_links(&unchained))?;
+    }
     Ok(match verified {
-        Verified::Whole { .. } => ExitCode::SUCCESS,
-        Verified::Broken { .. } => ExitCode::FAILURE,
+        Verified::Whole { .. } if unchained.is_empty() => ExitCode::SUCCESS,
+        Verified::Whole { .. } | Verified::Broken { .. } => ExitCode::FAILURE,
     })
 }
 
-fn as_json(verified: &Verified) -> String {
-    match verified {
+fn as_json(verified: &Verified, unchained: &[String]) -> String {
+    let mut said = match verified {
         Verified::Whole { entries, from_anchor, head, noted } => json!({
             "whole": true,
             "entries": entries,
@@ -44,8 +50,19 @@ fn as_json(verified: &Verified) -> String {
         Verified::Broken { seq, why } => {
             json!({ "whole": false, "seq": seq, "why": why.to_string() })
         }
-    }
-    .to_string()
+    };
+    said["unchained_links"] = json!(unchained);
+    said.to_string()
+}
+
+/// Links that somebody has written beside the ledger.
+fn forged_links(unchained: &[String]) -> String {
+    let links: Vec<_> = unchained.iter().map(|link| one_line(link)).collect();
+    format!(
+        "Not in the ledger, and so not linked, but written beside it by hand: {}. Somebody tried \
+         to be let in: find out who can write this file.",
+        links.join(", ")
+    )
 }
 
 fn whole(entries: u64, from: Option<&Anchor>, head: Head, noted: Noted) -> String {

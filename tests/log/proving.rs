@@ -25,6 +25,7 @@ fn a_whole_ledger_ends_with_0_and_gives_its_head() {
     let shown = ledger.log(&["--verify", "--json"]).success().stdout;
     let expected = json!({
         "whole": true, "entries": 10, "head": head, "pruned_through": null, "noted": null,
+        "unchained_links": [],
     });
     assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), expected);
 }
@@ -45,6 +46,21 @@ fn a_broken_ledger_ends_with_1_and_says_what_to_do() {
     assert_eq!(shown.status.code(), Some(1));
     let said: Value = serde_json::from_str(&shown.stdout).unwrap();
     assert_eq!((&said["whole"], &said["seq"]), (&json!(false), &json!(5)));
+}
+
+#[test]
+fn a_link_written_by_hand_is_told_and_counts_for_nothing() {
+    let ledger = Ledger::told();
+    ledger.tamper("INSERT INTO kept VALUES ('paired/viewer/beef', 'Ada')");
+    let shown = ledger.log(&["--verify"]);
+    assert_eq!(shown.status.code(), Some(1));
+    assert!(shown.stdout.starts_with("The ledger is whole: 10 entries."), "{}", shown.stdout);
+    let expected = "so not linked, but written beside it by hand: viewer/beef.";
+    assert!(shown.stdout.contains(expected), "{}", shown.stdout);
+    let shown = ledger.log(&["--verify", "--json"]);
+    assert_eq!(shown.status.code(), Some(1));
+    let said: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(said["unchained_links"], json!(["viewer/beef"]));
 }
 
 #[test]

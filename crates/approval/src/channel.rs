@@ -38,6 +38,8 @@ pub enum Place {
         viewer: u64,
         /// Whether it has proved that it was paired.
         paired: bool,
+        /// Which process it is, where the system tells.
+        process: Option<u32>,
     },
 }
 

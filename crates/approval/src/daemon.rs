@@ -8,6 +8,7 @@
 mod askers;
 mod clerk;
 mod hands;
+mod lineage;
 mod pulse;
 mod reception;
 mod viewers;
@@ -274,7 +275,7 @@ fn restored(
     let open = if takes_up { store.open_questions(now.wall_ms - OLDEST_MS)? } else { Vec::new() };
     let over = store.recently_closed(RECENT)?;
     let mut desk = Desk::new(settings, authority);
-    desk.restore(now, &open, &over, &store.kept_under("")?);
+    desk.restore(now, &open, &over, &store.kept_under("")?, &store.links()?.standing);
     Ok(desk)
 }
 
@@ -282,6 +283,9 @@ fn restored(
 fn begin(store: &mut Store) -> Result<u64, StoreError> {
     let body = json!({ "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id() });
     let (kind, body) = ("started".to_owned(), body.to_string());
+    // A token that runtimes of an earlier version kept here, where any program of the user can read
+    // it.
+    store.forget("agent/viewer")?;
     store.append(&[Draft { at_ms: wall_ms(), kind, question: None, body }])?;
     store.last_seq()
 }

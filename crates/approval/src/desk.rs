@@ -15,10 +15,13 @@ mod answer;
 mod asked;
 mod authority;
 mod calls;
+mod change;
 mod checked;
 mod commands;
 mod digest;
+mod gates;
 mod links;
+mod output;
 mod past;
 mod pressed;
 mod question;
@@ -29,21 +32,22 @@ mod settled;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use callgate_store::Draft;
-use callgate_wire::approval::{Kind, Request, RequestId, Response};
+use callgate_wire::approval::{Kind, Request, RequestId};
 
-use crate::channel::{Doing, News, Order};
+use crate::channel::{Doing, News, Who};
 
 pub use authority::Authority;
 pub use commands::{CODE_LIFETIME, WRONG_CODES};
-pub(crate) use links::KEPT as KEPT_LINKS;
+pub use output::{Output, Step};
 pub use question::{Ruling, Unattended};
 
 use calls::CallMemory;
+use change::Wanted;
 use commands::Codes;
+use gates::Gates;
 use past::Past;
 use question::Open;
 use quiet::QuietLines;
@@ -103,6 +107,13 @@ pub enum Input {
         /// Whether the ledger has a question of this id that is over.
         is_replay: bool,
     },
+    /// Which process an asker is, before it asks.
+    From {
+        /// The asker.
+        asker: AskerId,
+        /// The process, and if it says that its host is registered, those that it descends from.
+        lineage: Vec<u32>,
+    },
     /// A request that gets no answer: something has happened to an agent.
     Told(Request),
     /// An asker hung up before it had an answer.
@@ -115,9 +126,19 @@ pub enum Input {
     News(News),
     /// So many viewers that may press are connected.
     Viewers(usize),
-    /// Make a code with which a chat or a viewer can be paired; it comes from outside because a
-    /// pure machine has no chance.
-    NewCode(String),
+    /// A viewer wants a code with which a chat or a viewer can be linked.
+    NewCode {
+        /// The code; it comes from outside because a pure machine has no chance.
+        code: String,
+        /// Names the question that this becomes, if it becomes one.
+        id: RequestId,
+        /// Who wants it.
+        who: Who,
+        /// Whether the ledger has never had a link.
+        is_first: bool,
+        /// By what to tell them.
+        doing: Doing,
+    },
     /// A viewer gives a code and wants to be paired; the hash is of the token it will be given.
     PairViewer {
         /// The code.
@@ -136,52 +157,32 @@ pub enum Input {
         /// By what to tell it.
         doing: Doing,
     },
-    /// Somebody who was linked with a code may not answer any more.
+    /// A viewer wants that somebody who was linked with a code may not answer any more.
     Unpair {
-        /// Who: `chat/ID`, `user/ID` or `viewer/HASH`.
+        /// Which link: `chat/ID`, `user/ID` or `viewer/HASH`.
         link: String,
+        /// Names the question that this becomes, if it becomes one.
+        id: RequestId,
+        /// Who wants it.
+        who: Who,
         /// By what to tell whoever wants it so.
         doing: Doing,
     },
+    /// A host registers a value: whoever asks with it is asked about by the host.
+    Gate {
+        /// The value.
+        value: String,
+        /// Who registers it.
+        who: Who,
+        /// By what to tell them.
+        doing: Doing,
+    },
+    /// A viewer has gone, and with it whatever it waited for.
+    ViewerLeft(u64),
     /// Time has passed.
     Tick,
     /// What was to be recorded could not be written: nothing of it may take effect.
     LedgerFailed,
-}
-
-/// What the desk wants done: first all records, then, once they are committed, the outputs.
-#[derive(Debug, Default)]
-pub struct Step {
-    /// To be written to the ledger, in order, all or none.
-    pub records: Vec<Draft>,
-    /// To be kept beside the ledger, or forgotten; written with the records.
-    pub keeps: Vec<(String, Option<String>)>,
-    /// To be done after that.
-    pub outputs: Vec<Output>,
-}
-
-/// What the desk has done by others.
-#[derive(Debug)]
-pub enum Output {
-    /// Send the asker its answer.
-    Answer(AskerId, Response),
-    /// For the phones.
-    Phones(Order),
-    /// For the desk's own terminal.
-    Terminal(Order),
-    /// For a viewer, about something that it did.
-    Viewer {
-        /// Which viewer.
-        viewer: u64,
-        /// Its id of what it did.
-        id: String,
-        /// Whether that changed anything.
-        done: bool,
-        /// What came of it.
-        text: String,
-    },
-    /// The viewers with this token may not press any more; the token's hash.
-    Lock(String),
 }
 
 /// The desk.
@@ -191,8 +192,16 @@ pub struct Desk {
     authority: Authority,
     /// Who may answer by the settings alone.
     given: Authority,
-    /// Who was linked with a code: `chat/ID`, `user/ID` or `viewer/HASH`.
-    links: BTreeSet<String>,
+    /// Who was linked with a code, `chat/ID`, `user/ID` or `viewer/HASH`, each with its name.
+    links: BTreeMap<String, String>,
+    /// What happens to the links when somebody says yes, by the question that asks for it.
+    changes: HashMap<RequestId, Wanted>,
+    /// How many such questions there have been.
+    change_count: u64,
+    /// The values that hosts have registered.
+    gates: Gates,
+    /// The processes of askers for whom it matters, each with those that it descends from.
+    lineages: HashMap<AskerId, Vec<u32>>,
     open: HashMap<RequestId, Open>,
     /// The next moment at which each open question needs attention.
     alarms: BTreeSet<(Duration, RequestId)>,
@@ -221,7 +230,11 @@ impl Desk {
             settings,
             given: authority.clone(),
             authority,
-            links: BTreeSet::new(),
+            links: BTreeMap::new(),
+            changes: HashMap::new(),
+            change_count: 0,
+            gates: Gates::default(),
+            lineages: HashMap::new(),
             open: HashMap::new(),
             alarms: BTreeSet::new(),
             askers: HashMap::new(),
@@ -241,11 +254,17 @@ impl Desk {
     pub fn handle(&mut self, now: Now, input: Input) -> Step {
         let mut step = Step::default();
         match input {
+            Input::From { asker, lineage } => drop(self.lineages.insert(asker, lineage)),
             Input::Asked { asker, request, ruling, is_replay } => {
-                if request.kind == Kind::Check {
+                if self.has_other_gate(asker, &request, &ruling) {
+                    gates::pass_by(&mut step, asker, request.request_id);
+                } else if request.kind == Kind::Check {
                     self.checked(now, &mut step, asker, request, ruling, is_replay);
                 } else {
                     self.asked(now, &mut step, asker, request, ruling, is_replay);
+                }
+                if !self.askers.contains_key(&asker) {
+                    self.lineages.remove(&asker);
                 }
             }
             Input::Told(request) => self.told(now, &mut step, &request),
@@ -254,12 +273,18 @@ impl Desk {
             Input::Lost(asker) => self.lost(now, &mut step, asker),
             Input::News(news) => self.news(now, &mut step, news),
             Input::Viewers(count) => self.viewers(now, &mut step, count),
-            Input::NewCode(code) => self.new_code(now, &mut step, &code),
+            Input::NewCode { code, id, who, is_first, doing } => {
+                self.new_code(now, &mut step, code, id, &who, is_first, doing);
+            }
             Input::PairViewer { code, name, token_hash, doing } => {
                 self.pair_viewer(now, &mut step, &code, &name, &token_hash, &doing);
             }
             Input::Unlock { token_hash, doing } => self.unlock(&mut step, &token_hash, &doing),
-            Input::Unpair { link, doing } => self.unpair(now, &mut step, &link, &doing),
+            Input::Unpair { link, id, who, doing } => {
+                self.unpair(now, &mut step, &link, id, &who, doing);
+            }
+            Input::Gate { value, who, doing } => self.gate(now, &mut step, value, &who, &doing),
+            Input::ViewerLeft(viewer) => self.viewer_left(now, &mut step, viewer),
             Input::Tick => {}
             Input::LedgerFailed => self.ledger_failed(&mut step),
         }

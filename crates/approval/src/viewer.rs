@@ -88,11 +88,28 @@ impl Viewer {
 
     /// Sends a request and waits for its answer. What else comes meanwhile is kept.
     pub fn ask(&mut self, command: Command, within: Duration) -> Result<Answer, ViewerError> {
+        self.ask_people(command, within, &mut |_| {})
+    }
+
+    /// Like [`ask`](Self::ask), for what somebody who is linked may have to allow first: then
+    /// `waiting` is told so, and the answer may take as long as they do.
+    pub fn ask_people(
+        &mut self,
+        command: Command,
+        mut within: Duration,
+        waiting: &mut dyn FnMut(&str),
+    ) -> Result<Answer, ViewerError> {
         let id = self.send(command)?;
-        let end = Instant::now() + within;
+        let mut end = Instant::now() + within;
         loop {
             let message = self.receive(end)?.ok_or(ViewerError::TimedOut(within))?;
             match message {
+                Message::Waiting { id: of, text, seconds } if of == id => {
+                    waiting(&text);
+                    // The desk gives up by itself, and says so.
+                    within = Duration::from_secs(seconds) + PATIENCE;
+                    end = Instant::now() + within;
+                }
                 Message::Answer { id: of, answer } if of == id => return Ok(answer),
                 Message::Error { id: of, text } if of.as_ref().is_none_or(|of| *of == id) => {
                     return Err(ViewerError::Refused(text));
@@ -160,8 +177,30 @@ impl Viewer {
 
     /// A code for pairing, and how long it can be used.
     pub fn code(&mut self) -> Result<(Secret, Duration), ViewerError> {
-        match self.ask(Command::Code, PATIENCE)? {
+        self.code_when_allowed(&mut |_| {})
+    }
+
+    /// Like [`code`](Self::code); `waiting` is told when somebody has to allow it first.
+    pub fn code_when_allowed(
+        &mut self,
+        waiting: &mut dyn FnMut(&str),
+    ) -> Result<(Secret, Duration), ViewerError> {
+        match self.ask_people(Command::Code, PATIENCE, waiting)? {
             Answer::Code { code, seconds } => Ok((code, Duration::from_secs(seconds))),
+            Answer::Told { text, .. } => Err(ViewerError::Refused(text)),
+            _ => Err(ViewerError::Unexpected),
+        }
+    }
+
+    /// Has a link taken back; gives what came of it, and whether it was done.
+    pub fn unpair(
+        &mut self,
+        link: &str,
+        waiting: &mut dyn FnMut(&str),
+    ) -> Result<(bool, String), ViewerError> {
+        let command = Command::Unpair { link: link.to_owned() };
+        match self.ask_people(command, PATIENCE, waiting)? {
+            Answer::Told { done, text } => Ok((done, text)),
             _ => Err(ViewerError::Unexpected),
         }
     }

@@ -36,6 +36,9 @@ pub const LONGEST_NAME: usize = 256;
 /// The longest code or token that is looked at, in bytes.
 pub const LONGEST_SECRET: usize = 128;
 
+/// The shortest value of a gate, in bytes: nobody finds it by trying.
+pub const SHORTEST_GATE: usize = 32;
+
 fn text(members: &Members, field: &'static str) -> Option<String> {
     required(members, field, "a string").ok()
 }

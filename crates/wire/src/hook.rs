@@ -239,6 +239,8 @@ impl<'a> Input<'a> {
             tool_use_id: text("tool_use_id"),
             reason: self.reason(),
             asks: None,
+            answers: None,
+            gated: None,
         };
         Ok(Request {
             request_id,

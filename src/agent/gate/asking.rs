@@ -100,14 +100,17 @@ fn denied(text: String) -> Answered {
 
 impl Asking {
     fn run(self, may_press: bool, unwanted: &Unwanted<'_>) -> Answered {
-        let Self { settings, request, board, link, warn } = self;
+        let Self { settings, mut request, board, link, warn } = self;
+        if let Some(context) = request.context.as_mut().filter(|_| may_press) {
+            context.answers = Some(true);
+        }
         let asker = match Asker::dial(&settings, unwanted) {
             Ok(asker) => asker,
             Err(error) => return Answered::Unreached(error),
         };
         let id = request.request_id.clone();
         // The desk in this process tells the board by itself.
-        let watching = link.map(|link| watch::begin(&link, &board, &id, may_press)).transpose();
+        let watching = link.map(|link| watch::begin(&link, &board, &id)).transpose();
         let watching = watching.inspect_err(|error| {
             warn(&format!("cannot see what the desk does: {error}"));
         });

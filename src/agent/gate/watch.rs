@@ -2,7 +2,7 @@
 //!
 //! It tells when the desk has the question, so that nobody answers what is not there yet, and how
 //! it ended, in the desk's words. It decides nothing: the answer comes to the asker. While the front
-//! end takes questions the connection is unlocked, by which the desk knows that somebody is there.
+//! end takes questions the request says so, by which the desk knows that somebody is there.
 
 use std::io;
 use std::sync::Arc;
@@ -35,8 +35,6 @@ struct Watch {
     link: Arc<Link>,
     board: Arc<Board>,
     id: RequestId,
-    /// Whether the front end may answer.
-    may_press: bool,
     /// The number of the last entry that was seen.
     head: u64,
     is_over: Arc<AtomicBool>,
@@ -47,18 +45,16 @@ pub(super) fn begin(
     link: &Arc<Link>,
     board: &Arc<Board>,
     id: &RequestId,
-    may_press: bool,
 ) -> Result<Watching, ViewerError> {
     let is_over = Arc::new(AtomicBool::new(false));
     let mut watch = Watch {
         link: Arc::clone(link),
         board: Arc::clone(board),
         id: id.clone(),
-        may_press,
         head: 0,
         is_over: Arc::clone(&is_over),
     };
-    let mut viewer = watch.connect()?;
+    let mut viewer = watch.link.looking()?;
     watch.head = viewer.watch(None)?;
     let watching = Watching(is_over);
     let started: io::Result<_> =
@@ -68,10 +64,6 @@ pub(super) fn begin(
 }
 
 impl Watch {
-    fn connect(&self) -> Result<Viewer, ViewerError> {
-        if self.may_press { self.link.pressing() } else { self.link.looking() }
-    }
-
     fn run(mut self, viewer: Viewer) {
         let mut viewer = Some(viewer);
         while !self.is_over.load(Ordering::Relaxed) {
@@ -91,7 +83,7 @@ impl Watch {
 
     /// What has happened since is seen, too.
     fn again(&self) -> Result<Viewer, ViewerError> {
-        let mut viewer = self.connect()?;
+        let mut viewer = self.link.looking()?;
         viewer.watch(Some(self.head + 1))?;
         Ok(viewer)
     }

@@ -123,9 +123,18 @@ impl Clerk {
         }
     }
 
-    /// Asks the rules about a question, and the ledger whether its id was used before.
+    /// Asks the rules about a question, and the ledger whether its id was used before and whether
+    /// anybody was ever linked.
     fn ruled(&mut self, input: Input) -> Input {
-        let Input::Asked { asker, request, .. } = input else { return input };
+        let (asker, request) = match input {
+            Input::Asked { asker, request, .. } => (asker, request),
+            Input::NewCode { code, id, who, doing, .. } => {
+                // What cannot be read may have had a link.
+                let is_first = self.store.links().is_ok_and(|links| !links.had_any);
+                return Input::NewCode { code, id, who, is_first, doing };
+            }
+            other => return other,
+        };
         let ruling = (self.ruler)(&request);
         let id = &request.request_id;
         // A check that is answered at once can be repeated, and its asker waits for every step.

@@ -27,7 +27,10 @@ impl Hands {
                 Output::Viewer { viewer, id, done, text } => {
                     self.viewers.tell(viewer, &id, done, &text);
                 }
-                Output::Lock(hash) => self.viewers.lock(&hash),
+                Output::Waiting { viewer, id, text, within } => {
+                    self.viewers.waiting(viewer, &id, &text, within);
+                }
+                Output::Lock { hash, text } => self.viewers.lock(&hash, &text),
             }
         }
     }

@@ -14,6 +14,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::askers::Askers;
 use super::clerk::Letter;
+use super::lineage::{lineage, process_of};
 use crate::desk::{AskerId, Input, Ruling};
 
 /// How long an asker may take to send its line.
@@ -69,14 +70,28 @@ async fn receive(
         to_desk.send(Letter::new(Input::Told(request))).await.ok();
         return;
     }
+    let process = process_of(&stream);
     let Ok(stream) = stream.into_std() else { return };
     // The connection is known before the question is, so that no answer finds it missing; and it
     // is watched after the question is, so that no hang-up comes before it.
     askers.add(id, stream);
+    if let Some(lineage) = process.and_then(|process| wanted_lineage(&request, process)) {
+        to_desk.send(Letter::new(Input::From { asker: id, lineage })).await.ok();
+    }
     let ruling = Ruling::Ask { because: None, is_guarded: false };
     let input = Input::Asked { asker: id, request, ruling, is_replay: false };
     to_desk.send(Letter::new(input)).await.ok();
     askers.watch(id).await;
+}
+
+/// What the desk has to know of the process that asks, if anything.
+fn wanted_lineage(request: &Request, process: u32) -> Option<Vec<u32>> {
+    let context = request.context.as_ref()?;
+    match (&context.gated, context.answers) {
+        (Some(_), _) => Some(lineage(process)),
+        (None, Some(true)) => Some(vec![process]),
+        _ => None,
+    }
 }
 
 /// One request; nothing when the line is malformed, too long, or has no end.

@@ -11,7 +11,7 @@ mod secrets;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,6 +25,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::clerk::Letter;
+use super::lineage::process_of;
 use super::pulse::Pulse;
 use crate::desk::Input;
 use seat::Seat;
@@ -88,7 +89,7 @@ impl Viewers {
 
     fn take_in(self: &Arc<Self>, connections: &mut JoinSet<()>, stream: UnixStream) {
         let viewer = self.next.fetch_add(1, Ordering::Relaxed);
-        let (seat, hears, stays) = Seat::new();
+        let (seat, hears, stays) = Seat::new(process_of(&stream));
         {
             let mut seats = self.seats();
             if seats.len() >= MOST_VIEWERS {
@@ -112,6 +113,8 @@ impl Viewers {
         if is_last {
             *self.store() = None;
         }
+        // A desk that has ended needs no news.
+        self.to_desk.send(Letter::new(Input::ViewerLeft(viewer))).await.ok();
         self.count().await;
     }
 
@@ -137,9 +140,18 @@ impl Viewers {
         }
     }
 
-    /// Locks every connection that this token has unlocked.
-    pub(super) fn lock(&self, hash: &str) {
-        self.seats().retain(|_, seat| seat.lock(hash));
+    /// Tells a viewer that something it wants waits for a person.
+    pub(super) fn waiting(&self, viewer: u64, id: &str, text: &str, within: Duration) {
+        let mut seats = self.seats();
+        let (Some(seat), Ok(number)) = (seats.get_mut(&viewer), id.parse()) else { return };
+        if !seat.waiting(number, text, within) {
+            seats.remove(&viewer);
+        }
+    }
+
+    /// Locks every connection that this token has unlocked, and tells them why.
+    pub(super) fn lock(&self, hash: &str, text: &str) {
+        self.seats().retain(|_, seat| seat.lock(hash, text));
     }
 
     fn status(&self) -> Status {
@@ -156,9 +168,9 @@ impl Viewers {
         self.reading(|store| store.entries(&Filter::default(), after, 1)).map(|mut it| it.pop())
     }
 
-    /// What is kept beside the ledger under keys that begin so.
-    fn kept(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
-        self.reading(|store| store.kept_under(prefix))
+    /// The links that the chain has, with their names.
+    fn standing(&self) -> Result<BTreeMap<String, String>, StoreError> {
+        self.reading(Store::links).map(|links| links.standing)
     }
 
     /// Reads from the ledger. Nobody who writes is ever in the way, so it takes no time.

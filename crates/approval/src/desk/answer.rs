@@ -37,6 +37,9 @@ impl Desk {
 
     /// Sends a live asker what was decided.
     pub(super) fn answer(&mut self, now: Now, step: &mut Step, id: &RequestId) {
+        if self.is_about_links(id) {
+            return self.settle_change(now, step, id);
+        }
         let Some(open) = self.open.get_mut(id) else { return };
         let (Some(asker), Some(decided)) = (open.asker, open.decided.as_mut()) else { return };
         let response =
@@ -81,10 +84,12 @@ impl Desk {
         }
         if let Some(asker) = open.asker {
             self.askers.remove(&asker);
+            self.lineages.remove(&asker);
         }
         if how == "gone" {
             self.forget_undelivered(&open);
         }
+        self.drop_change(step, id);
         let mark = mark_of(&open, how);
         step.record(now, "closed", id, &json!({ "how": how, "text": mark.text }));
         let doing = open.decided.as_ref().and_then(|decided| decided.doing.as_ref());
@@ -118,8 +123,10 @@ impl Desk {
             tell(step, doing, false, &text);
             mark_all(step, self.settings.terminal, &open, &Mark { state: State::Gone, text });
         }
+        self.drop_all_changes(step);
         self.alarms.clear();
         self.askers.clear();
+        self.lineages.clear();
         self.bytes = 0;
     }
 }

@@ -46,7 +46,7 @@ impl Desk {
     }
 
     #[allow(clippy::too_many_arguments, reason = "all of it is the question")]
-    fn register(
+    pub(super) fn register(
         &mut self,
         now: Now,
         step: &mut Step,
@@ -228,6 +228,7 @@ impl Desk {
         let is_early = open.reach_by.is_some_and(|at| at > now.mono);
         let can_be_seen =
             is_early || self.settings.terminal || self.viewers > 0 || open.is_on_phones();
+        let can_be_seen = can_be_seen || open.answers_itself();
         if !can_be_seen && open.decided.is_none() && open.asker.is_some() {
             self.time_out(now, step, id, "nobody can be reached");
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::answer::tell;
-use super::links::Link;
+use super::links::{Link, describe};
 use super::{Desk, Now, Output, Step, record};
 use crate::channel::{Doing, Order, Place, Who};
 
@@ -177,12 +177,16 @@ impl Desk {
             let text = "This code is not good (any more). Run `callgate pair` for a new one.";
             return tell(step, Some(doing), false, text);
         }
-        self.announce(now, step, &format!("{} was linked, in a chat.", record::shown(&who.name)));
-        self.link(step, &Link::Chat(chat), &who.name);
+        let mut links = vec![Link::Chat(chat)];
         if !private {
-            self.link(step, &Link::User(user), &who.name);
+            links.push(Link::User(user));
         }
-        step.note(now, "paired", None, &record::pressed(who, "pair", "paired"));
+        let whom = match links.as_slice() {
+            [_, user] => format!("{}, in the chat {chat},", describe(user, &who.name)),
+            _ => describe(&links[0], &who.name),
+        };
+        self.announce(step, &format!("{whom} was linked."));
+        self.link(now, step, &links, record::pressed(who, "pair", "paired"));
         let text = "Linked. Questions of your agents are shown here from now on.";
         tell(step, Some(doing), true, text);
     }
@@ -199,9 +203,10 @@ impl Desk {
         if !self.codes.take(now, code) {
             return tell(step, Some(doing), false, "This code is not good (any more).");
         }
-        self.announce(now, step, &format!("{} was linked, as a viewer.", record::shown(name)));
-        self.link(step, &Link::Viewer(token_hash.to_owned()), name);
-        step.note(now, "paired", None, &json!({ "channel": "viewer", "by": record::shown(name) }));
+        let link = Link::Viewer(token_hash.to_owned());
+        self.announce(step, &format!("{} was linked.", describe(&link, name)));
+        let body = json!({ "channel": "viewer", "by": record::shown(name) });
+        self.link(now, step, &[link], body);
         tell(step, Some(doing), true, "Linked.");
     }
 }

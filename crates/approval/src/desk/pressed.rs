@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use callgate_wire::approval::{Action, Decision, RequestId};
+use callgate_wire::approval::{Action, Decision, Request, RequestId};
 
 use super::answer::{fits, tell};
-use super::question::{Decided, Open, With};
+use super::question::{Decided, Occasion, Open, With};
 use super::{Desk, LONGEST_WORDS, Now, Output, Step, record};
 use crate::card::{Card, picks};
 use crate::channel::{Doing, Order, Place, Press, Who};
 
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
+/// Who decides when the asker's own front end does.
+const OWN: &str = "its own front end";
 const UNKNOWN: &str = "This question is no longer open.";
 
 /// What a press comes to.
@@ -38,7 +40,10 @@ impl Desk {
         doing: &Doing,
     ) {
         let action = name_of(&press);
-        if !self.authority.allows(who) {
+        let own = self.is_own(who, id).then(|| Who { name: OWN.to_owned(), ..who.clone() });
+        let is_own = own.is_some();
+        let who = own.as_ref().unwrap_or(who);
+        if !is_own && !self.authority.allows(who) {
             if self.strangers.take(now) {
                 let question = self.open.contains_key(id).then_some(id);
                 step.note(now, "pressed", question, &record::pressed(who, &action, "stranger"));
@@ -52,6 +57,11 @@ impl Desk {
             return tell(step, Some(doing), false, &text);
         }
         match self.meaning(id, press) {
+            Meaning::Decide(Decision::Deny, _) if self.is_own_removal(id, who) => {
+                step.record(now, "pressed", id, &record::pressed(who, &action, "nothing"));
+                let why = "It is your own link: only others can keep it.";
+                tell(step, Some(doing), false, why);
+            }
             Meaning::Decide(decision, with) => {
                 self.decide_by(now, step, who, id, doing, decision, with, &action);
             }
@@ -66,6 +76,21 @@ impl Desk {
                 tell(step, Some(doing), false, why);
             }
         }
+    }
+
+    /// Whether a viewer is of the very process that asked this question, and answers for its user
+    /// there. What it decides is what it could have done without asking; so it may not be about a
+    /// call of an agent, where other requests are answered from it.
+    fn is_own(&self, who: &Who, id: &RequestId) -> bool {
+        let Place::Viewer { paired: false, process: Some(process), .. } = who.place else {
+            return false;
+        };
+        let open = self.open.get(id).filter(|open| open.answers_itself());
+        let is_other = |request: &Request| Occasion::of(request) == Occasion::Other;
+        let open = open.filter(|open| open.request.as_ref().is_some_and(is_other));
+        let asker = open.and_then(|open| open.asker);
+        let lineage = asker.and_then(|asker| self.lineages.get(&asker));
+        lineage.and_then(|lineage| lineage.first()) == Some(&process)
     }
 
     #[allow(clippy::too_many_arguments, reason = "all of it goes into the record")]

@@ -148,6 +148,12 @@ impl Open {
         }
     }
 
+    /// Whether its asker has a front end that may answer it.
+    pub(super) fn answers_itself(&self) -> bool {
+        let context = self.request.as_ref().and_then(|request| request.context.as_ref());
+        context.is_some_and(|context| context.answers == Some(true))
+    }
+
     /// Whether a copy of it has reached somebody's phone, or may yet.
     pub(super) fn is_on_phones(&self) -> bool {
         !self.copies.is_empty() || !self.sending.is_empty() || self.phone_at.is_some()

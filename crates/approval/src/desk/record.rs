@@ -53,6 +53,10 @@ impl Step {
 pub(super) fn masked(request: &Request, input: &str) -> Request {
     let hidden = |text: &str| plain::hidden(text);
     let mut masked = request.clone();
+    // Whoever knows the value could have nobody asked.
+    if let Some(context) = &mut masked.context {
+        context.gated = None;
+    }
     masked.tool_input = bounded(input);
     masked.cwd = hidden(&request.cwd);
     masked.session_id = hidden(&request.session_id);

@@ -1,5 +1,6 @@
 //! What a desk knows again after a restart, from the ledger and what is kept beside it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,8 +21,8 @@ use crate::channel::Copy;
 const LAST_MOMENT: Duration = Duration::from_secs(2);
 
 impl Desk {
-    /// Takes up the questions that were open, the last ones that are over (the latest first), and
-    /// what was kept.
+    /// Takes up the questions that were open, the last ones that are over (the latest first), what
+    /// was kept, and the links that the chain has.
     /// Each list of entries is of one question, in order.
     pub fn restore(
         &mut self,
@@ -29,6 +30,7 @@ impl Desk {
         open: &[Vec<Entry>],
         over: &[Vec<Entry>],
         kept: &[(String, String)],
+        links: &BTreeMap<String, String>,
     ) {
         for entries in over.iter().rev() {
             self.restore_over(entries);
@@ -39,6 +41,11 @@ impl Desk {
         }
         for (key, value) in kept {
             self.restore_kept(key, value);
+        }
+        for (link, name) in links {
+            if let Some(link) = Link::parse(link) {
+                self.take_up(&link, name);
+            }
         }
     }
 
@@ -134,11 +141,6 @@ impl Desk {
             (Some("muted"), Some(chat), None, None) => {
                 if let (Ok(chat), Ok(until)) = (chat.parse(), value.parse()) {
                     self.muted.insert(chat, until);
-                }
-            }
-            (Some("paired"), Some(kind), Some(who), None) => {
-                if let Some(link) = Link::parse(&format!("{kind}/{who}")) {
-                    self.take_up(&link);
                 }
             }
             _ => {}

@@ -99,6 +99,22 @@ impl Ledger {
         }
     }
 
+    /// The links as the store reads them from the chain.
+    fn links(&self) -> BTreeMap<String, String> {
+        let mut links = BTreeMap::new();
+        for entry in &self.entries {
+            let body: Value = serde_json::from_str(&entry.body).unwrap();
+            if entry.kind == "paired" {
+                for link in body["links"].as_array().unwrap() {
+                    links.insert(link.as_str().unwrap().to_owned(), body["by"].to_string());
+                }
+            } else if entry.kind == "unpaired" {
+                links.remove(body["link"].as_str().unwrap());
+            }
+        }
+        links
+    }
+
     pub(super) fn of(&self, id: &RequestId) -> Vec<Entry> {
         let is_of = |entry: &&Entry| entry.question.as_deref() == Some(id.as_str());
         self.entries.iter().filter(is_of).cloned().collect()
@@ -122,7 +138,7 @@ impl Ledger {
         let entries = |ids: Vec<RequestId>| ids.iter().map(|id| self.of(id)).collect::<Vec<_>>();
         let kept: Vec<_> = self.kept.clone().into_iter().collect();
         let mut desk = Desk::new(settings, authority());
-        desk.restore(now, &entries(open), &entries(over), &kept);
+        desk.restore(now, &entries(open), &entries(over), &kept, &self.links());
         desk
     }
 }

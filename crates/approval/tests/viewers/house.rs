@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,8 @@ pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
 pub(crate) struct House {
     pub(crate) folder: TempDir,
+    /// The token of the first who was linked: whoever follows needs a yes.
+    owner: Mutex<Option<Secret>>,
     runtime: Runtime,
     daemon: Option<Daemon>,
 }
@@ -43,7 +45,7 @@ impl House {
     pub(crate) fn over(folder: TempDir, telegram: Option<telegram::Settings>) -> Self {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
-        let mut house = Self { folder, runtime, daemon: None };
+        let mut house = Self { folder, owner: Mutex::new(None), runtime, daemon: None };
         house.start(telegram);
         house
     }
@@ -98,7 +100,17 @@ impl House {
     /// A viewer that may press, and its token.
     pub(crate) fn paired(&self, name: &str) -> (Viewer, Secret) {
         let mut viewer = self.viewer();
-        let token = pair(&mut viewer, name);
+        let mut owner = self.owner.lock().unwrap();
+        let code = match owner.clone() {
+            Some(token) => {
+                let mut asking = self.viewer();
+                assert!(told(&mut asking, Command::Unlock { token }).0);
+                asking.code().unwrap().0
+            }
+            None => viewer.code().unwrap().0,
+        };
+        let token = pair_with(code, &mut viewer, name);
+        owner.get_or_insert_with(|| token.clone());
         (viewer, token)
     }
 
@@ -128,6 +140,10 @@ pub(crate) fn database(folder: &Path) -> PathBuf {
 /// Pairs a viewer with a fresh code.
 pub(crate) fn pair(viewer: &mut Viewer, name: &str) -> Secret {
     let (code, _) = viewer.code().unwrap();
+    pair_with(code, viewer, name)
+}
+
+fn pair_with(code: Secret, viewer: &mut Viewer, name: &str) -> Secret {
     let command = Command::Pair { code, name: name.to_owned() };
     match viewer.ask(command, DEADLINE).unwrap() {
         Answer::Paired { token } => token,

@@ -5,8 +5,10 @@ use std::time::Instant;
 use callgate_approval::desk::CODE_LIFETIME;
 use callgate_approval::viewer::Viewer;
 use callgate_store::Store;
-use callgate_wire::approval::{Action, Decision};
+use callgate_wire::approval::{Action, Decision, RequestId};
 use callgate_wire::desk::{Answer, Command, Message, Request, Secret};
+
+use serde_json::Value;
 
 use crate::house::{DEADLINE, House, Plain, button, next_of, request, told};
 
@@ -62,16 +64,21 @@ fn neither_code_nor_token_is_written_anywhere() {
 #[test]
 fn an_answer_to_another_request_of_the_same_id_frees_no_token() {
     let house = House::new();
-    let (_ada, _) = house.paired("Ada");
+    let (_ada, token) = house.paired("Ada");
     let link = house.viewer().links().unwrap().remove(0).link;
     let same = |command| Request { id: "same".to_owned(), command }.to_line();
     // One that will be done, and one that will not.
     let pair = Command::Pair { code: Secret::new("WRONG234"), name: "Mallory".to_owned() };
     let mut viewer = Plain::connect(&house);
+    viewer.send(&Request { id: "0".to_owned(), command: Command::Unlock { token } }.to_line());
+    assert!(matches!(Message::decode(&viewer.receive()).unwrap(), Message::Answer { .. }));
     viewer.send(&[same(Command::Unpair { link }), same(pair)].concat());
-    let mut answer = || match Message::decode(&viewer.receive()).unwrap() {
-        Message::Answer { id, answer } if id == "same" => answer,
-        other => panic!("{other:?}"),
+    let mut answer = || loop {
+        match Message::decode(&viewer.receive()).unwrap() {
+            Message::Answer { id, answer } if id == "same" => return answer,
+            Message::Locked { .. } => {}
+            other => panic!("{other:?}"),
+        }
     };
     let (unpaired, paired) = (answer(), answer());
     assert!(matches!(unpaired, Answer::Told { done: true, .. }), "{unpaired:?}");
@@ -100,9 +107,20 @@ fn a_link_outlives_a_restart_until_it_is_taken_back() {
     let answer = house.ask(asked);
     next_of(&mut ada, "asked");
     let link = links[0].link.clone();
-    let gone = told(&mut other, Command::Unpair { link: link.clone() });
+    let gone = told(&mut ada, Command::Unpair { link: link.clone() });
     assert_eq!(gone, (true, "The link is gone.".to_owned()));
-    let (_, body) = next_of(&mut ada, "unpaired");
+    // Whoever is unlinked is told, and the entry is there for all.
+    let (mut locked, mut unpaired) = (None, None);
+    while locked.is_none() || unpaired.is_none() {
+        match ada.next(Instant::now() + DEADLINE).unwrap().unwrap() {
+            Message::Locked { text } => locked = Some(text),
+            Message::Entry(entry) if entry.kind == "unpaired" => unpaired = Some(entry),
+            _ => {}
+        }
+    }
+    let text = locked.unwrap();
+    assert!(text.starts_with("“Ada” (viewer ") && text.contains("was unlinked by Ada."), "{text}");
+    let body: Value = serde_json::from_str(unpaired.unwrap().body.get()).unwrap();
     assert_eq!(body["link"], link.as_str());
     // The question is given up with the last who could have answered it.
     assert_eq!(answer.join().unwrap().unwrap().decision, Decision::Timeout);
@@ -127,4 +145,69 @@ fn what_is_no_link_is_not_taken_back() {
         assert_eq!(told, (false, "There is no such link.".to_owned()), "{link}");
     }
     assert!(viewer.next(Instant::now()).unwrap().is_none());
+}
+
+/// The attack that was possible: a process of the same user, such as the agent itself, unlinks the
+/// phone, links itself and presses.
+#[test]
+fn a_process_that_nobody_linked_can_neither_unlink_nor_link() {
+    let house = House::new();
+    let (mut ada, token) = house.paired("Ada");
+    ada.watch(None).unwrap();
+    let link = house.viewer().links().unwrap().remove(0).link;
+    for command in [Command::Unpair { link: link.clone() }, Command::Code] {
+        let mut agent = Plain::connect(&house);
+        agent.send(&Request { id: "1".to_owned(), command }.to_line());
+        let waiting = Message::decode(&agent.receive()).unwrap();
+        assert!(matches!(waiting, Message::Waiting { seconds: 60, .. }), "{waiting:?}");
+        let (entry, body) = next_of(&mut ada, "asked");
+        assert_eq!((&body["agent"], &body["ruling"]), (&"callgate".into(), &"guard".into()));
+        let id = RequestId::parse(&entry.question.unwrap()).unwrap();
+        let own = told(&mut house.viewer(), button(&id, Action::Allow));
+        assert!(!own.0, "{}", own.1);
+        assert_eq!(told(&mut ada, button(&id, Action::Deny)).1, "Denied by Ada");
+        let refused = Message::decode(&agent.receive()).unwrap();
+        let Message::Answer { answer: Answer::Told { done, text }, .. } = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!((done, text.as_str()), (false, "Ada did not allow it."));
+    }
+    assert_eq!(house.viewer().links().unwrap().len(), 1);
+    assert!(told(&mut house.viewer(), Command::Unlock { token }).0, "Ada may still answer");
+}
+
+#[test]
+fn a_yes_lets_a_stranger_have_a_code() {
+    let house = House::new();
+    let (mut ada, _) = house.paired("Ada");
+    ada.watch(None).unwrap();
+    let path = house.desk_socket();
+    let asking = std::thread::spawn(move || {
+        let mut waited = Vec::new();
+        let mut viewer = Viewer::connect(&path).unwrap();
+        let code = viewer.code_when_allowed(&mut |text| waited.push(text.to_owned())).unwrap().0;
+        (code, waited)
+    });
+    let (entry, _) = next_of(&mut ada, "asked");
+    let id = RequestId::parse(&entry.question.unwrap()).unwrap();
+    assert_eq!(told(&mut ada, button(&id, Action::Allow)), (true, "Allowed by Ada".to_owned()));
+    let (code, waited) = asking.join().unwrap();
+    assert_eq!(waited.len(), 1);
+    assert!(matches!(try_pair(&mut house.viewer(), code.reveal()), Answer::Paired { .. }));
+}
+
+#[test]
+fn a_row_written_by_hand_links_nobody() {
+    let mut house = House::new();
+    house.stop();
+    let token = Secret::new("0123456789abcdef");
+    let hash = "9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f";
+    let mut store = Store::open(&house.database()).unwrap();
+    store.keep(&format!("paired/viewer/{hash}"), "Ada").unwrap();
+    store.keep("paired/chat/666", "Ada").unwrap();
+    drop(store);
+    house.start(None);
+    let mut viewer = house.viewer();
+    assert!(viewer.links().unwrap().is_empty());
+    assert!(!told(&mut viewer, Command::Unlock { token }).0);
 }

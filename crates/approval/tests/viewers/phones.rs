@@ -7,7 +7,7 @@ use callgate_approval::viewer::Viewer;
 use callgate_testkit::telegram::{BOT_NAME, Telegram};
 use callgate_wire::desk::{Command, Phones};
 
-use crate::house::{DEADLINE, House, next_of, pair, told};
+use crate::house::{DEADLINE, House, next_of, told};
 
 const ADA: i64 = 7;
 const TEAM: i64 = -100;
@@ -65,7 +65,8 @@ fn the_status_tells_what_is_wrong_with_the_phones() {
 fn a_code_links_a_chat_and_everybody_hears_of_it() {
     let fake = fake();
     let house = House::with(Some(settings(&fake, fake.token())));
-    let mut viewer = house.viewer();
+    // Whoever is linked first may have the next codes.
+    let (mut viewer, _) = house.paired("Ada's page");
     viewer.watch(None).unwrap();
     let (code, _) = viewer.code().unwrap();
     fake.send(ADA, ADA, &format!("/pair {}", code.reveal()));
@@ -81,9 +82,9 @@ fn a_code_links_a_chat_and_everybody_hears_of_it() {
             seen.chat(ADA).find(|message| message.shape.text.contains(text)).map(drop)
         });
     };
-    hears("Bob was linked, in a chat.");
-    pair(&mut viewer, "The page");
-    hears("The page was linked, as a viewer.");
+    hears("“Bob” (Telegram user 8, in groups), in the chat -100, was linked.");
+    house.paired("The page");
+    hears("“The page” (viewer ");
 
     let links: Vec<(String, String)> =
         viewer.links().unwrap().into_iter().map(|it| (it.link, it.name)).collect();
@@ -91,10 +92,11 @@ fn a_code_links_a_chat_and_everybody_hears_of_it() {
     let expected = expected.map(|(link, name)| (link.to_owned(), name.to_owned()));
     assert_eq!(links[..3], expected);
     assert!(links[3].0.starts_with("viewer/"));
-    for (link, _) in links {
+    for (link, _) in links.into_iter().filter(|(_, name)| name != "Ada's page") {
         assert!(told(&mut viewer, Command::Unpair { link }).0);
     }
-    assert!(viewer.links().unwrap().is_empty());
+    assert_eq!(viewer.links().unwrap().len(), 1);
+    hears("“Ada” (Telegram chat 7) was unlinked by Ada's page.");
     // Ada is a stranger again.
     fake.send(ADA, ADA, "/status");
     hears("This chat is not linked.");

@@ -133,6 +133,12 @@ pub struct Context {
     /// Who puts the question to a person; for [`Kind::Check`], where absent means the desk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asks: Option<Asks>,
+    /// Whether the asker has a front end of its own that may answer this very question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<bool>,
+    /// The value that a host has registered at the desk for the agent that it drives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gated: Option<String>,
 }
 
 impl Context {
@@ -152,6 +158,8 @@ impl Context {
             tool_use_id: text("tool_use_id")?,
             reason: text("reason")?,
             asks: asks(&members)?,
+            answers: optional(&members, "answers", "true or false")?,
+            gated: text("gated")?,
         })
     }
 }

@@ -21,6 +21,20 @@ pub enum Message {
         /// What came of it.
         answer: Answer,
     },
+    /// A request waits for a yes of somebody who is linked; its answer follows.
+    Waiting {
+        /// The request's id.
+        id: String,
+        /// What it waits for, in words for a person.
+        text: String,
+        /// How long at most.
+        seconds: u64,
+    },
+    /// The token that unlocked this connection is not good any more.
+    Locked {
+        /// Why, in words for a person.
+        text: String,
+    },
     /// A line that was no request, or a request that cannot be served.
     Error {
         /// The request's id, where it could be read.
@@ -38,7 +52,7 @@ pub enum Answer {
         /// The number of the last entry at that moment; what comes after it is new.
         head: u64,
     },
-    /// To `press`, `unlock` and `unpair`, and to a `pair` that was refused.
+    /// To `press`, `unlock`, `unpair` and `gate`, and to a `pair` or `code` that was refused.
     Told {
         /// Whether it changed anything.
         done: bool,
@@ -99,6 +113,12 @@ impl Message {
         let kind = text(members, "kind").ok_or(Reason::NoKind)?;
         match kind.as_str() {
             "entry" => Ok(Self::Entry(object(members, "entry", ENTRY)?)),
+            "waiting" => Ok(Self::Waiting {
+                id: id.ok_or(Reason::NoId)?,
+                text: required(members, "text", "a string")?,
+                seconds: required(members, "seconds", "a whole number")?,
+            }),
+            "locked" => Ok(Self::Locked { text: required(members, "text", "a string")? }),
             "error" => Ok(Self::Error { id, text: required(members, "text", "a string")? }),
             kind => {
                 let answer = Answer::read(kind, members)?;
@@ -121,6 +141,16 @@ impl Serialize for Message {
             Self::Entry(entry) => {
                 map.serialize_entry("kind", "entry")?;
                 map.serialize_entry("entry", entry)?;
+            }
+            Self::Waiting { id, text, seconds } => {
+                map.serialize_entry("id", id)?;
+                map.serialize_entry("kind", "waiting")?;
+                map.serialize_entry("text", text)?;
+                map.serialize_entry("seconds", seconds)?;
+            }
+            Self::Locked { text } => {
+                map.serialize_entry("kind", "locked")?;
+                map.serialize_entry("text", text)?;
             }
             Self::Error { id, text } => {
                 map.serialize_entry("id", id)?;

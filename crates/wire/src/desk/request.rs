@@ -4,7 +4,9 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{LONGEST_ID, LONGEST_NAME, LONGEST_SECRET, Reason, Secret, Unreadable, text};
+use super::{
+    LONGEST_ID, LONGEST_NAME, LONGEST_SECRET, Reason, SHORTEST_GATE, Secret, Unreadable, text,
+};
 use crate::approval::{Action, NotUuid, RequestId};
 use crate::fields::{Malformed, members_of, one_line, optional, optional_object, required};
 use crate::raw::Members;
@@ -49,6 +51,13 @@ pub enum Command {
     Unpair {
         /// Which, as [`Link::link`](super::Link::link) has it.
         link: String,
+    },
+    /// For as long as this connection stays, whoever asks with this value has a host that asks its
+    /// user by another way.
+    Gate {
+        /// The value, as long as a secret may be and at least [`SHORTEST_GATE`](super::SHORTEST_GATE)
+        /// bytes long.
+        value: Secret,
     },
     /// How is the desk?
     Status,
@@ -115,6 +124,7 @@ impl Serialize for Request {
                 map.serialize_entry("code", code)?;
                 map.serialize_entry("name", name)?;
             }
+            Command::Gate { value } => map.serialize_entry("value", value)?,
             Command::Unpair { link } => map.serialize_entry("link", link)?,
             Command::Watch { from: None } | Command::Code | Command::Links | Command::Status => {}
         }
@@ -132,6 +142,7 @@ impl Command {
             Self::Code => "code",
             Self::Links => "links",
             Self::Unpair { .. } => "unpair",
+            Self::Gate { .. } => "gate",
             Self::Status => "status",
         }
     }
@@ -146,6 +157,7 @@ impl Command {
             "code" => Self::Code,
             "links" => Self::Links,
             "unpair" => Self::Unpair { link: bounded(members, "link", LONGEST_SECRET, LINK)? },
+            "gate" => Self::Gate { value: gate(members)? },
             "status" => Self::Status,
             _ => return Err(Reason::unknown(&kind)),
         })
@@ -180,6 +192,13 @@ fn action(name: &str) -> Result<Action, Malformed> {
 
 fn secret(members: &Members, field: &'static str) -> Result<Secret, Malformed> {
     bounded(members, field, LONGEST_SECRET, "a string of at most 128 bytes").map(Secret::new)
+}
+
+fn gate(members: &Members) -> Result<Secret, Malformed> {
+    const EXPECTED: &str = "a string of 32 to 128 bytes";
+    let value = bounded(members, "value", LONGEST_SECRET, EXPECTED)?;
+    let is_long = value.len() >= SHORTEST_GATE;
+    if is_long { Ok(Secret::new(value)) } else { Err(Malformed::wrong("value", EXPECTED)) }
 }
 
 fn name(members: &Members) -> Result<String, Malformed> {

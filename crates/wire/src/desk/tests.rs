@@ -48,6 +48,7 @@ fn requests() {
             r#"{"id":"6","kind":"links"}"#,
             r#"{"id":"7","kind":"unpair","link":"chat/-100"}"#,
             r#"{"id":"8","kind":"status"}"#,
+            r#"{"id":"9","kind":"gate","value":"0123456789abcdef0123456789abcdef"}"#,
         ],
         &expect![[r#"
             Request { id: "1", command: Watch { from: Some(7) } }
@@ -72,6 +73,8 @@ fn requests() {
               = "{\"id\":\"7\",\"kind\":\"unpair\",\"link\":\"chat/-100\"}\n"
             Request { id: "8", command: Status }
               = "{\"id\":\"8\",\"kind\":\"status\"}\n"
+            Request { id: "9", command: Gate { value: Secret(…) } }
+              = "{\"id\":\"9\",\"kind\":\"gate\",\"value\":\"0123456789abcdef0123456789abcdef\"}\n"
         "#]],
     );
 }
@@ -113,6 +116,7 @@ fn unreadable_requests() {
             r#"{"id":"1","kind":"pair","name":"Ada"}"#,
             &long_name,
             r#"{"id":"1","kind":"unpair"}"#,
+            r#"{"id":"1","kind":"gate","value":"1"}"#,
         ],
         &expect![[r#"
             None: the line is not one JSON object (read 0 bytes of it)
@@ -140,6 +144,7 @@ fn unreadable_requests() {
             Some("1"): `code` must be a string of at most 128 bytes
             Some("1"): `name` must be a string of at most 256 bytes
             Some("1"): `link` must be a link, such as chat/123456789
+            Some("1"): `value` must be a string of 32 to 128 bytes
         "#]],
     );
 }
@@ -159,6 +164,8 @@ fn messages() {
             r#"{"id":"6","kind":"status","status":{"version":"0.1.0","pid":4,"uptime_seconds":5,"open":0,"head":9,"socket":"/s","database":"/d","reach":{"terminal":true,"viewers":{"connected":1,"paired":0}}}}"#,
             r#"{"id":null,"kind":"error","text":"no"}"#,
             r#"{"id":"7","kind":"error","text":"no"}"#,
+            r#"{"id":"8","kind":"waiting","text":"a yes","seconds":300}"#,
+            r#"{"kind":"locked","text":"unlinked"}"#,
         ],
         &expect![[r#"
             Entry(Entry { seq: 7, at_ms: 1500, kind: "asked", question: Some("ID"), hash: "00ff", body: RawValue({ "b":1.0,"a":{} }) })
@@ -181,6 +188,10 @@ fn messages() {
               = "{\"id\":null,\"kind\":\"error\",\"text\":\"no\"}\n"
             Error { id: Some("7"), text: "no" }
               = "{\"id\":\"7\",\"kind\":\"error\",\"text\":\"no\"}\n"
+            Waiting { id: "8", text: "a yes", seconds: 300 }
+              = "{\"id\":\"8\",\"kind\":\"waiting\",\"text\":\"a yes\",\"seconds\":300}\n"
+            Locked { text: "unlinked" }
+              = "{\"kind\":\"locked\",\"text\":\"unlinked\"}\n"
         "#]],
     );
 }

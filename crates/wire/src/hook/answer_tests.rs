@@ -196,7 +196,7 @@ fn a_blocked_call_is_tried_again_or_left_alone() {
             {"hookSpecificOutput":{"hookEventName":"PermissionDenied","retry":true}}
             {"hookSpecificOutput":{"hookEventName":"PermissionDenied","retry":true}}
             {"hookSpecificOutput":{"hookEventName":"PermissionDenied","retry":true}}
-            {"hookSpecificOutput":{"hookEventName":"PermissionDenied","retry":true}}
+            nothing
             nothing
             nothing
             nothing

@@ -2,13 +2,13 @@
 
 use callgate_agent::gate::{Decision, Gate, Question};
 use callgate_approval::viewer::Viewer;
+use callgate_store::Store;
 use callgate_wire::approval::Action;
-use callgate_wire::desk::Command;
 use serde_json::json;
 
 use super::bench::{Bench, House, link, question, words};
 
-const TOLD: &str = "Allowed by the shell of callgate agent";
+const TOLD: &str = "Allowed by its own front end";
 
 fn make(target: &str) -> Question {
     question("run_shell_command", &json!({ "command": "make", "args": [target] }), "c1")
@@ -125,28 +125,23 @@ fn a_front_end_that_takes_no_questions_leaves_them_to_the_daemon() {
     assert_eq!(words(&bench.run(asked).unwrap()), "allowed: Allowed by Ada");
 }
 
+/// The front end answers the runtime's own questions, and nothing is linked or kept for that.
 #[test]
-fn the_runtime_is_linked_once_and_again_if_its_link_was_taken_back() {
+fn the_runtime_needs_no_link() {
     let mut bench = Bench::new("");
     let _house = House::new(&bench, false);
-    let allow = |bench: &Bench| {
+    for _ in 0..2 {
         let (asked, mut screen) = bench.ask(make("test"));
-        let (id, ..) = screen.asked(bench);
+        let (id, ..) = screen.asked(&bench);
         bench.answer(&id, Decision::Allow).unwrap();
         assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {TOLD}"));
-    };
-    allow(&bench);
-    allow(&bench);
-    bench.restart();
-    allow(&bench);
-    assert_eq!(bench.count("paired"), 1, "the token is kept");
+        bench.restart();
+    }
+    assert_eq!((bench.count("paired"), bench.count("code")), (0, 0));
     let mut viewer = Viewer::connect(&bench.config.desk_socket.value).unwrap();
-    let links = viewer.links().unwrap();
-    assert_eq!(links.len(), 1);
-    assert_eq!(links[0].name, "the shell of callgate agent");
-    assert!(viewer.told(Command::Unpair { link: links[0].link.clone() }).unwrap().0);
-    allow(&bench);
-    assert_eq!(bench.count("paired"), 2);
+    assert!(viewer.links().unwrap().is_empty());
+    let store = Store::open_read_only(&bench.config.database.value).unwrap();
+    assert_eq!(store.kept_under("agent/").unwrap(), []);
     assert!(bench.warnings.lock().unwrap().is_empty());
 }
 

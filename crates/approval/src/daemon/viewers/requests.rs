@@ -7,9 +7,10 @@ use super::Viewers;
 use super::connection::{Said, error};
 use super::seat::{Then, Unlocked};
 use super::secrets;
-use crate::channel::{self, Doing, News};
+use crate::asker::fresh_id;
+use crate::channel::{self, Doing, News, Who};
 use crate::daemon::clerk::Letter;
-use crate::desk::{CODE_LIFETIME, Input, KEPT_LINKS};
+use crate::desk::Input;
 
 const NO_LEDGER: &str = "this could not be recorded, so it was not done: look at `callgate up`";
 const TOO_MANY: &str = "too many of your requests are under way: wait for an answer";
@@ -23,14 +24,12 @@ impl Viewers {
             Command::Watch { from } => return Some(Said::Watch { id, from }),
             Command::Status => Ok(Some(Answer::Status(self.status()))),
             Command::Links => self.links().map(Some),
-            Command::Code => self.code().await.map(Some),
+            Command::Code => self.code(viewer, &id).await,
             Command::Press(press) => self.press(viewer, &id, press).await,
             Command::Unlock { token } => self.unlock(viewer, &id, &token).await,
             Command::Pair { code, name } => self.pair(viewer, &id, &code, name).await,
-            Command::Unpair { link } => {
-                let input = |doing| Input::Unpair { link, doing };
-                self.to_desk(viewer, &id, Then::Tell, input).await
-            }
+            Command::Unpair { link } => self.unpair(viewer, &id, link).await,
+            Command::Gate { value } => self.gate(viewer, &id, &value).await,
         };
         let message = match answered {
             Ok(answer) => Message::answer(id, answer?),
@@ -39,26 +38,40 @@ impl Viewers {
         Some(Said::Message(message))
     }
 
-    async fn code(&self) -> Result<Answer, String> {
-        let code = secrets::code().map_err(|_| NO_CHANCE)?;
-        if !self.is_recorded(Input::NewCode(code.reveal().to_owned())).await {
-            return Err(NO_LEDGER.to_owned());
-        }
-        Ok(Answer::Code { code, seconds: CODE_LIFETIME.as_secs() })
+    async fn code(&self, viewer: u64, id: &str) -> Result<Option<Answer>, String> {
+        let Some(who) = self.who(viewer) else { return Ok(None) };
+        let secret = secrets::code().map_err(|_| NO_CHANCE)?;
+        let (code, question) = (secret.reveal().to_owned(), fresh_id());
+        // The clerk finds out whether it is the first.
+        let input = |doing| Input::NewCode { code, id: question, who, is_first: false, doing };
+        self.to_desk(viewer, id, Then::Code(secret), input).await
+    }
+
+    async fn unpair(&self, viewer: u64, id: &str, link: String) -> Result<Option<Answer>, String> {
+        let Some(who) = self.who(viewer) else { return Ok(None) };
+        let input = |doing| Input::Unpair { link, id: fresh_id(), who, doing };
+        self.to_desk(viewer, id, Then::Tell, input).await
+    }
+
+    async fn gate(&self, viewer: u64, id: &str, value: &Secret) -> Result<Option<Answer>, String> {
+        let Some(who) = self.who(viewer) else { return Ok(None) };
+        let value = value.reveal().to_owned();
+        self.to_desk(viewer, id, Then::Tell, |doing| Input::Gate { value, who, doing }).await
     }
 
     fn links(&self) -> Result<Answer, String> {
-        let kept = self.kept(KEPT_LINKS).map_err(|error| error.to_string())?;
-        let link = |(key, name): (String, String)| {
-            Some(Link { link: key.strip_prefix(KEPT_LINKS)?.to_owned(), name })
-        };
-        Ok(Answer::Links(kept.into_iter().filter_map(link).collect()))
+        let standing = self.standing().map_err(|error| error.to_string())?;
+        let links = standing.into_iter().map(|(link, name)| Link { link, name });
+        Ok(Answer::Links(links.collect()))
+    }
+
+    /// Who a viewer is; nothing when its seat was taken away, and its connection is about to end.
+    fn who(&self, viewer: u64) -> Option<Who> {
+        self.seats().get(&viewer).map(|seat| seat.who(viewer))
     }
 
     async fn press(&self, viewer: u64, id: &str, press: Press) -> Result<Option<Answer>, String> {
-        let Some(who) = self.seats().get(&viewer).map(|seat| seat.who(viewer)) else {
-            return Ok(None);
-        };
+        let Some(who) = self.who(viewer) else { return Ok(None) };
         let Press { request_id: question, deed } = press;
         let press = match deed {
             Deed::Action(action) => channel::Press::Button(action),
@@ -76,9 +89,9 @@ impl Viewers {
         token: &Secret,
     ) -> Result<Option<Answer>, String> {
         let token_hash = secrets::hash(token);
-        let kept = self.kept(&format!("{KEPT_LINKS}viewer/{token_hash}"));
-        let kept = kept.map_err(|error| error.to_string())?;
-        let name = kept.into_iter().next().map_or_else(|| "a viewer".to_owned(), |(_, name)| name);
+        let mut standing = self.standing().map_err(|error| error.to_string())?;
+        let name = standing.remove(&format!("viewer/{token_hash}"));
+        let name = name.unwrap_or_else(|| "a viewer".to_owned());
         let then = Then::Unlock(Unlocked { hash: token_hash.clone(), name });
         self.to_desk(viewer, id, then, |doing| Input::Unlock { token_hash, doing }).await
     }

@@ -2,11 +2,13 @@
 //! to its ear.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use callgate_wire::desk::{Answer, Message, Secret};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::channel::{Place, Who};
+use crate::desk::CODE_LIFETIME;
 
 /// How many requests one viewer may have with the desk at once.
 const MOST_PENDING: usize = 256;
@@ -37,12 +39,16 @@ pub(super) enum Then {
     Unlock(Unlocked),
     /// It gets its token and may press.
     Pair(Secret, Unlocked),
+    /// It gets this code.
+    Code(Secret),
 }
 
 /// A connected viewer.
 #[derive(Debug)]
 pub(super) struct Seat {
     told: mpsc::Sender<Told>,
+    /// Which process it is, where the system tells.
+    process: Option<u32>,
     unlocked: Option<Unlocked>,
     /// The requests that are with the desk, by the number that the desk knows them by: the
     /// viewer's own ids may repeat, and the answer to one must never free the token of another.
@@ -54,10 +60,11 @@ pub(super) struct Seat {
 
 impl Seat {
     /// A seat, what its viewer is to hear, and what ends when it is taken away.
-    pub(super) fn new() -> (Self, mpsc::Receiver<Told>, oneshot::Receiver<()>) {
+    pub(super) fn new(process: Option<u32>) -> (Self, mpsc::Receiver<Told>, oneshot::Receiver<()>) {
         let (told, hears) = mpsc::channel(MOST_UNHEARD);
         let (stay, stays) = oneshot::channel();
-        let seat = Self { told, unlocked: None, pending: HashMap::new(), next: 0, _stay: stay };
+        let pending = HashMap::new();
+        let seat = Self { told, process, unlocked: None, pending, next: 0, _stay: stay };
         (seat, hears, stays)
     }
 
@@ -67,7 +74,7 @@ impl Seat {
 
     /// Who presses here.
     pub(super) fn who(&self, viewer: u64) -> Who {
-        let place = Place::Viewer { viewer, paired: self.is_unlocked() };
+        let place = Place::Viewer { viewer, paired: self.is_unlocked(), process: self.process };
         let name = self.unlocked.as_ref().map_or("a viewer", |unlocked| &unlocked.name);
         Who { place, name: name.to_owned() }
     }
@@ -95,6 +102,9 @@ impl Seat {
         let (answer, unlocked) = match then {
             Then::Unlock(unlocked) if done => (told, Some(unlocked)),
             Then::Pair(token, unlocked) if done => (Answer::Paired { token }, Some(unlocked)),
+            Then::Code(code) if done => {
+                (Answer::Code { code, seconds: CODE_LIFETIME.as_secs() }, None)
+            }
             _ => (told, None),
         };
         let changes_standing = unlocked.is_some();
@@ -103,12 +113,21 @@ impl Seat {
         self.told.try_send(Told { message, changes_standing }).is_ok()
     }
 
-    /// The token is not good any more. `false` when the viewer does not listen.
-    pub(super) fn lock(&mut self, hash: &str) -> bool {
+    /// A request waits for a person. `false` when the viewer does not listen.
+    pub(super) fn waiting(&self, number: u64, text: &str, within: Duration) -> bool {
+        let Some((id, _)) = self.pending.get(&number) else { return true };
+        let (id, text, seconds) = (id.clone(), text.to_owned(), within.as_secs());
+        let message = Some(Message::Waiting { id, text, seconds });
+        self.told.try_send(Told { message, changes_standing: false }).is_ok()
+    }
+
+    /// The token is not good any more, for this reason. `false` when the viewer does not listen.
+    pub(super) fn lock(&mut self, hash: &str, text: &str) -> bool {
         if self.unlocked.as_ref().is_none_or(|unlocked| unlocked.hash != hash) {
             return true;
         }
         self.unlocked = None;
-        self.told.try_send(Told { message: None, changes_standing: true }).is_ok()
+        let message = Some(Message::Locked { text: text.to_owned() });
+        self.told.try_send(Told { message, changes_standing: true }).is_ok()
     }
 }

@@ -41,7 +41,7 @@ async fn a_viewer_that_takes_a_little_now_and_then_is_not() {
 
 #[tokio::test]
 async fn only_what_the_desk_accepts_unlocks() {
-    let (mut seat, mut told, _stays) = Seat::new();
+    let (mut seat, mut told, _stays) = Seat::new(None);
     let mut answer_to = |seat: &mut Seat, then, done| {
         let number = seat.expect("7", then).unwrap();
         assert!(seat.tell(number, done, "so"));
@@ -64,13 +64,13 @@ async fn only_what_the_desk_accepts_unlocks() {
     assert_eq!(seat.who(3).name, "Ada", "a wrong token takes nothing away");
     answer_to(&mut seat, Then::Unlock(unlocked("Bob")), true);
     assert_eq!(seat.who(3).name, "Bob");
-    assert!(seat.lock("hash of Ada") && seat.is_unlocked());
-    assert!(seat.lock("hash of Bob") && !seat.is_unlocked());
+    assert!(seat.lock("hash of Ada", "why") && seat.is_unlocked());
+    assert!(seat.lock("hash of Bob", "why") && !seat.is_unlocked());
 }
 
 #[tokio::test]
 async fn so_many_requests_may_be_under_way_and_no_more() {
-    let (mut seat, mut hears, _stays) = Seat::new();
+    let (mut seat, mut hears, _stays) = Seat::new(None);
     let numbers: Vec<u64> = (0..256).map(|_| seat.expect("1", Then::Tell).unwrap()).collect();
     assert_eq!(seat.expect("1", Then::Tell), None);
     assert!(seat.forget(numbers[0]) && !seat.forget(numbers[0]));
@@ -81,7 +81,7 @@ async fn so_many_requests_may_be_under_way_and_no_more() {
 
 #[tokio::test]
 async fn answers_that_nobody_hears_are_not_kept_for_ever() {
-    let (mut seat, _hears, _stays) = Seat::new();
+    let (mut seat, _hears, _stays) = Seat::new(None);
     let mut tell = || {
         let number = seat.expect("1", Then::Tell).unwrap();
         seat.tell(number, true, "so")

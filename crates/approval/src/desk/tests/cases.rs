@@ -155,7 +155,10 @@ fn strangers_change_nothing_and_are_told_so() {
         place: Place::Telegram { chat: -100, user, private: false },
         name: "Eve".to_owned(),
     };
-    let elsewhere = Who { place: Place::Viewer { viewer: 1, paired: false }, name: "x".to_owned() };
+    let elsewhere = Who {
+        place: Place::Viewer { viewer: 1, paired: false, process: None },
+        name: "x".to_owned(),
+    };
     for who in [stranger(), in_group(8), elsewhere] {
         let outputs = table.press(who, 1, Press::Button(Action::Allow));
         assert!(answers(&outputs).is_empty());
@@ -652,10 +655,16 @@ fn commands_tell_list_and_mute() {
     assert_eq!(told(&command(&mut table, ada(), "status", "")), ["2 questions are open."]);
 }
 
+/// A code that somebody who is linked has asked for.
+fn new_code(code: &str) -> Input {
+    let doing = Doing::Viewer { viewer: 1, id: "1".to_owned() };
+    Input::NewCode { code: code.to_owned(), id: id(99), who: ada(), is_first: false, doing }
+}
+
 #[test]
 fn a_code_links_a_chat_once() {
     let mut table = Table::new();
-    table.give(Input::NewCode("K7QX-2M9P".to_owned()));
+    table.give(new_code("K7QX-2M9P"));
     assert!(told(&command(&mut table, stranger(), "pair", "wrong"))[0].contains("not good"));
     let outputs = command(&mut table, stranger(), "pair", " k7qx2m9p ");
     assert!(told(&outputs)[0].starts_with("Linked."));
@@ -671,12 +680,12 @@ fn a_code_links_a_chat_once() {
 #[test]
 fn a_code_cannot_be_guessed_and_does_not_live_long() {
     let mut table = Table::new();
-    table.give(Input::NewCode("K7QX2M9P".to_owned()));
+    table.give(new_code("K7QX2M9P"));
     for _ in 0..WRONG_CODES {
         command(&mut table, stranger(), "pair", "GUESS");
     }
     assert!(told(&command(&mut table, stranger(), "pair", "K7QX2M9P"))[0].contains("not good"));
-    table.give(Input::NewCode("K7QX2M9P".to_owned()));
+    table.give(new_code("K7QX2M9P"));
     table.wait(600);
     assert!(told(&command(&mut table, stranger(), "pair", "K7QX2M9P"))[0].contains("not good"));
 }
