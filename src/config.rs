@@ -19,7 +19,7 @@ use std::time::Duration;
 pub(crate) use agent::{Agent, EngineSetting, LogLevel, Millionths};
 use check::Check;
 pub(crate) use flags::{AgentFlags, Flags};
-pub(crate) use gate::{GateSettings, Unattended, WhenAbsent};
+pub(crate) use gate::{GateSettings, WhenAbsent};
 pub(crate) use places::Surroundings;
 pub(crate) use problem::{Origin, Problems, Setting};
 use raw::{RawConfig, Variables};

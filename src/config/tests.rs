@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, FromArgMatches};
 use tempfile::TempDir;
 
+use super::gate::Unattended;
 use super::keys::{KEYS, Key, Kind};
 use super::*;
 

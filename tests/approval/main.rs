@@ -15,6 +15,7 @@ mod dialog;
 mod fixture;
 mod killed;
 mod many;
+mod modes;
 mod phone;
 mod private;
 mod secrets;

@@ -137,7 +137,7 @@ impl Terminal {
             self.held_notes += 1;
             return String::new();
         }
-        self.page.note(line, self.width)
+        self.held_back() + &self.page.note(line, self.width)
     }
 
     /// Returns what is told of the quiet lines that were held back, once nothing is asked any more.

@@ -358,3 +358,61 @@ fn number_keys_choose_answers_one_question_at_a_time() {
     assert_eq!(pressed(&mut terminal, '1'), pick(1, 0));
     assert_eq!(pressed(&mut terminal, 'o'), Some(Press::Button(Action::Done)));
 }
+
+fn blocked(number: u8) -> Arc<Card> {
+    let reason = "it pushes to a shared branch.";
+    let context = json!({ "event": "PermissionDenied", "mode": "auto", "reason": reason });
+    let more = json!({ "context": context });
+    card(number, "Bash", &json!({ "command": "git push" }), &more)
+}
+
+#[test]
+fn a_blocked_call_is_answered_with_yes_or_no() {
+    let mut seat = Seat::new();
+    seat.order(show(blocked(1)));
+    check(
+        blocked(1),
+        &expect![[r"
+
+            Claude Code in /home/ada/engine: auto mode blocked a command
+            because it pushes to a shared branch
+              git push
+            Let it try again?   a yes   d no
+        "]],
+    );
+    for key in ['r', 's', '1'] {
+        assert_eq!(pressed(&mut seat, key), None, "{key}");
+    }
+    assert_eq!(pressed(&mut seat, 'a'), Some(Press::Button(Action::Allow)));
+    assert_eq!(pressed(&mut seat, 'd'), Some(Press::Button(Action::Deny)));
+}
+
+fn note(line: &str) -> Order {
+    Order::Note { line: line.to_owned() }
+}
+
+#[test]
+fn a_quiet_line_is_no_wider_than_the_terminal() {
+    let mut seat = Seat::new();
+    assert_eq!(seat.order(note("auto mode ran: make")), "· auto mode ran: make\n");
+    seat.terminal.set_width(16);
+    assert_eq!(seat.order(note("auto mode ran: make\nrm")), "· auto mode ran…\n");
+    let mut colourful = Terminal::new("ada", true);
+    assert_eq!(colourful.order(seat.now, note("x")), "\u{1b}[2m· x\u{1b}[0m\n");
+}
+
+#[test]
+fn quiet_lines_push_no_question_off_the_screen() {
+    let mut seat = Seat::new();
+    seat.order(show(build(1)));
+    assert_eq!(seat.order(note("one")), "");
+    seat.key(Key::Char('r'));
+    assert_eq!(seat.order(note("two")), "");
+    let mark = Mark { state: State::Allowed, text: "Allowed by Ada".to_owned() };
+    let marked = seat.order(Order::Mark { card: build(1), copies: Vec::new(), mark });
+    assert!(!marked.contains("ran meanwhile"), "somebody is still typing: {marked}");
+    seat.key(Key::Escape);
+    let printed = seat.order(note("three"));
+    assert_eq!(printed, "· 2 ran meanwhile (callgate log shows them)\n· three\n");
+    assert_eq!(seat.order(note("four")), "· four\n");
+}

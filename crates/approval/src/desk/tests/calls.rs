@@ -51,7 +51,9 @@ fn no_history_gives_an_answer_more_often_than_it_was_given() {
                     // Another decision takes the place of those before it, and the same one makes
                     // all of them last longer.
                     plain.retain(|(other, at, _)| *other == decision && now < *at + REMEMBERED);
-                    plain.iter_mut().for_each(|(_, at, _)| *at = now);
+                    for (_, at, _) in plain.iter_mut() {
+                        *at = now;
+                    }
                     plain.push((decision, now, tool_use));
                 }
                 1 => {

@@ -1,6 +1,8 @@
 //! The world around the desk, in which everything may happen in any order: hooks that ask, die
 //! and come back, presses that arrive before the message was sent, and a daemon that is killed
-//! between any two things it does, above all between the ledger and the answer.
+//! between any two things it does, above all between the ledger and the answer. Several requests
+//! are about the same call: its check, the question for permission, the agent's report that it has
+//! blocked it.
 //!
 //! Each seed plays one history and checks what must hold in all of them. The same checks catch
 //! the desks of `naive.rs`, so they can see.
@@ -9,10 +11,12 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use callgate_wire::approval::{Action, Decision, Request, RequestId, Response};
+use serde_json::json;
 
+use super::super::question::Occasion;
 use super::super::{AskerId, Desk, Input, Now, Output, Ruling};
-use super::naive::{Boasts, Forgets, Judge, ShowsFirst};
-use super::{Ledger, ada, request, settings, stranger};
+use super::naive::{Boasts, Forgets, Generous, Judge, ShowsFirst};
+use super::{Ledger, ada, request_of, settings, stranger};
 use crate::channel::{Copy, Doing, News, Order, Press, State};
 
 const HISTORIES: u64 = 500;
@@ -35,11 +39,30 @@ fn the_model_sees_the_mistakes_of_others() {
     assert!(caught(play::<ShowsFirst>, "was lost"));
     assert!(caught(play::<Forgets>, "was lost"));
     assert!(caught(play::<Boasts>, "is shown as allowed"));
+    assert!(caught(play::<Generous>, "was allowed by nobody"));
+}
+
+/// How long a yes at a check, or to a blocked call, may count: ten minutes from when its asker, who
+/// may have been away, was answered.
+const REMEMBERED: Duration = Duration::from_mins(11);
+
+/// A yes of a person that may be given once more, to another request about the same call.
+struct Yes {
+    call: String,
+    /// On which occasion it was given: it counts for another one.
+    given: Occasion,
+    at: Duration,
+    is_used: bool,
 }
 
 /// A hook as its agent sees it.
 struct Hook {
     request: Request,
+    /// The call that it is about.
+    call: String,
+    occasion: Occasion,
+    /// What the rules say about it.
+    ruling: Ruling,
     /// Its connection, if the daemon it is connected to lives.
     asker: Option<AskerId>,
     /// Until when it tries to come back.
@@ -81,6 +104,7 @@ struct World<J> {
     /// The first decision by somebody who may decide that the desk took, by question.
     first: HashMap<RequestId, Decision>,
     told: HashMap<usize, usize>,
+    yeses: Vec<Yes>,
     messages: i64,
     /// What has happened, to be read when something is wrong.
     history: Vec<String>,
@@ -103,6 +127,7 @@ fn play<J: Judge>(seed: u64) -> Result<(), String> {
         on_phone: Vec::new(),
         first: HashMap::new(),
         told: HashMap::new(),
+        yeses: Vec::new(),
         messages: 0,
         history: Vec::new(),
     };
@@ -120,7 +145,7 @@ impl<J: Judge> World<J> {
 
     fn event(&mut self) -> Result<(), String> {
         match self.chance(20) {
-            0 | 1 if self.hooks.len() < 12 => self.ask(),
+            0 | 1 if self.hooks.len() < 16 => self.ask(),
             2..=6 => return self.do_output(),
             7..=10 => self.tell_desk(),
             11 | 12 => self.press(),
@@ -160,8 +185,49 @@ impl<J: Judge> World<J> {
 
     fn ask(&mut self) {
         let number = self.hooks.len() as u64;
+        // Half of them are about calls of their own, the others about few.
+        let occasions = [Occasion::Check, Occasion::Permission, Occasion::Blocked, Occasion::Other];
+        let mut occasion = occasions[usize::try_from(self.chance(4)).unwrap()];
+        let mut call = "make common".to_owned();
+        // What usually follows a yes.
+        if self.chance(3) > 0
+            && let Some(yes) = self.yeses.last()
+        {
+            occasion = match yes.given {
+                Occasion::Check => Occasion::Permission,
+                Occasion::Blocked => Occasion::Check,
+                other => other,
+            };
+        }
+        // An agent goes on with a call only after it has heard what came of the step before; checks
+        // of calls that are alike may be under way at once.
+        let hinders = |hook: &Hook| {
+            let is_both_checks = occasion == Occasion::Check && hook.occasion == Occasion::Check;
+            hook.call == call && hook.end.is_none() && !is_both_checks
+        };
+        if occasion == Occasion::Other || self.hooks.iter().any(hinders) {
+            (occasion, call) = (Occasion::Other, format!("make part{number}"));
+        }
+        let ruling = match self.chance(8) {
+            0 => Ruling::Allow { because: "a rule".to_owned() },
+            1 => Ruling::Deny { because: "a rule".to_owned() },
+            2 => Ruling::Ask { because: None, is_guarded: false },
+            _ => Ruling::Ask { because: Some("a rule".to_owned()), is_guarded: false },
+        };
+        let (kind, event) = match occasion {
+            Occasion::Check => ("check", Some("PreToolUse")),
+            Occasion::Permission => ("ask", Some("PermissionRequest")),
+            Occasion::Blocked => ("ask", Some("PermissionDenied")),
+            Occasion::Other => ("ask", None),
+        };
+        let context =
+            json!({ "event": event, "prompt_id": "p1", "mode": "auto", "takes": ["interrupt"] });
+        let more = json!({ "kind": kind, "context": context });
         self.hooks.push(Hook {
-            request: request(number, &format!("make part{number}")),
+            request: request_of(number, "Bash", &json!({ "command": call }), &more),
+            call,
+            occasion,
+            ruling,
             asker: None,
             redials_until: self.now.mono + settings().grace,
             end: None,
@@ -174,9 +240,8 @@ impl<J: Judge> World<J> {
         self.next_asker += 1;
         let hook = &mut self.hooks[at];
         hook.asker = Some(asker);
-        let request = hook.request.clone();
+        let (request, ruling) = (hook.request.clone(), hook.ruling.clone());
         let is_replay = self.ledger.is_over(&request.request_id);
-        let ruling = Ruling::Ask { because: None, is_guarded: false };
         self.handle(Input::Asked { asker, request, ruling, is_replay });
     }
 
@@ -213,14 +278,27 @@ impl<J: Judge> World<J> {
             return Err(format!("{id} was answered twice"));
         }
         let decision = response.decision;
-        if decision == Decision::Allow && self.first.get(id) != Some(&Decision::Allow) {
-            return Err(format!("{id} was allowed by nobody"));
+        let is_pressed = self.first.get(id) == Some(&Decision::Allow);
+        if decision == Decision::Allow && !is_pressed {
+            is_justified(hook, &mut self.yeses, self.now.mono)?;
         }
-        let is_recorded = self.ledger.of(id).iter().any(|entry| {
-            entry.kind == "decided" && entry.body.contains(&format!("\"{}\"", decision.name()))
+        if decision == Decision::Allow && matches!(hook.ruling, Ruling::Deny { .. }) {
+            return Err(format!("{id} was allowed against a rule"));
+        }
+        let is_recorded = self.ledger.entries.iter().any(|entry| {
+            let is_of_it = match entry.kind.as_str() {
+                "decided" => entry.question.as_deref() == Some(id.as_str()),
+                "checked" => entry.body.contains(&hook.call),
+                _ => false,
+            };
+            is_of_it && entry.body.contains(&format!("\"{}\"", decision.name()))
         });
-        if !is_recorded && decision != Decision::Timeout {
+        let needs_record = matches!(decision, Decision::Allow | Decision::Deny);
+        if !is_recorded && needs_record {
             return Err(format!("{id} was answered before it was recorded"));
+        }
+        if decision == Decision::None && hook.occasion != Occasion::Check {
+            return Err(format!("{id} was no check, and was answered with none"));
         }
         hook.end =
             Some(if decision == Decision::Timeout { End::FellBack } else { End::Read(decision) });
@@ -295,7 +373,9 @@ impl<J: Judge> World<J> {
     fn update(&mut self) {
         let Some(update) = self.updates.front().cloned() else { return };
         let who = if update.is_ada { ada() } else { stranger() };
-        let could_count = update.is_ada && self.awaits(&update.question);
+        let could_count =
+            update.is_ada && self.awaits(&update.question) && self.is_offered(&update);
+        let was_decided = self.is_decided(&update.question);
         let press = Press::Button(update.action);
         let doing = Doing::Callback(update.number.to_string());
         let question = update.question.clone();
@@ -304,9 +384,32 @@ impl<J: Judge> World<J> {
             self.updates.pop_front();
             let decision =
                 if update.action == Action::Allow { Decision::Allow } else { Decision::Deny };
+            if !was_decided && self.is_decided(&update.question) {
+                self.said(&update.question, decision);
+            }
             if could_count {
                 self.first.entry(update.question).or_insert(decision);
             }
+        }
+    }
+
+    /// Whether the button is there: to a blocked call there is only yes and no.
+    fn is_offered(&self, update: &Update) -> bool {
+        let hook = self.hooks.iter().find(|hook| hook.request.request_id == update.question);
+        let is_blocked = hook.is_some_and(|hook| hook.occasion == Occasion::Blocked);
+        !is_blocked || update.action != Action::Stop
+    }
+
+    fn is_decided(&self, id: &RequestId) -> bool {
+        self.ledger.of(id).iter().any(|entry| entry.kind == "decided")
+    }
+
+    /// Notes a yes that may count for another request about the same call.
+    fn said(&mut self, id: &RequestId, decision: Decision) {
+        let hook = self.hooks.iter().find(|hook| hook.request.request_id == *id);
+        if let Some(hook) = hook.filter(|_| decision == Decision::Allow) {
+            let (call, given) = (hook.call.clone(), hook.occasion);
+            self.yeses.push(Yes { call, given, at: self.now.mono, is_used: false });
         }
     }
 
@@ -400,10 +503,38 @@ impl<J: Judge> World<J> {
             if asked > 1 || decided > 1 || closed != asked {
                 return Err(format!("{id} has {asked} asked, {decided} decided, {closed} closed"));
             }
-            if hook.end == Some(End::Read(Decision::Allow)) && decided != 1 {
+            let is_decided_at_once = hook.occasion == Occasion::Check && asked == 0;
+            if hook.end == Some(End::Read(Decision::Allow)) && decided != 1 && !is_decided_at_once {
                 return Err(format!("{id} was allowed without a record"));
             }
         }
         Ok(())
+    }
+}
+
+/// An allow that nobody pressed comes from a rule, or from a yes about the same call that was not
+/// given to anything else yet: of its check to the question for permission, of the report that it
+/// was blocked to its check.
+fn is_justified(hook: &Hook, yeses: &mut [Yes], now: Duration) -> Result<(), String> {
+    if matches!(hook.ruling, Ruling::Allow { .. }) && hook.occasion != Occasion::Blocked {
+        return Ok(());
+    }
+    let counts = match hook.occasion {
+        Occasion::Permission => Some(Occasion::Check),
+        Occasion::Check => Some(Occasion::Blocked),
+        Occasion::Blocked | Occasion::Other => None,
+    };
+    let is_it = |yes: &&mut Yes| {
+        !yes.is_used
+            && yes.call == hook.call
+            && Some(yes.given) == counts
+            && now < yes.at + REMEMBERED
+    };
+    match yeses.iter_mut().find(is_it) {
+        Some(yes) => {
+            yes.is_used = true;
+            Ok(())
+        }
+        None => Err(format!("{} was allowed by nobody", hook.request.request_id)),
     }
 }

@@ -1,10 +1,11 @@
 //! Desks that make the mistakes of others, to show that the model sees them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use callgate_wire::approval::RequestId;
+use callgate_wire::approval::{Decision, RequestId};
 
-use super::super::{AskerId, Desk, Input, Now, Output, Step};
+use super::super::question::Occasion;
+use super::super::{AskerId, Desk, Input, Now, Output, Ruling, Step};
 use super::{Ledger, authority, settings};
 use crate::channel::{News, Order};
 
@@ -91,6 +92,44 @@ impl Judge for Forgets {
 
     fn open_count(&self) -> usize {
         self.0.open_count()
+    }
+}
+
+/// Takes a yes at the check of any call for a yes to all questions that follow.
+pub(super) struct Generous {
+    desk: Desk,
+    checks: HashSet<RequestId>,
+    has_allowed: bool,
+}
+
+impl Judge for Generous {
+    fn start(now: Now, ledger: &Ledger) -> Self {
+        Self { desk: ledger.desk(now), checks: HashSet::new(), has_allowed: false }
+    }
+
+    fn handle(&mut self, now: Now, mut input: Input) -> Step {
+        if let Input::Asked { request, ruling, .. } = &mut input {
+            match Occasion::of(request) {
+                Occasion::Check => {
+                    self.checks.insert(request.request_id.clone());
+                }
+                Occasion::Permission if self.has_allowed => {
+                    *ruling = Ruling::Allow { because: "a check".to_owned() };
+                }
+                _ => {}
+            }
+        }
+        let step = self.desk.handle(now, input);
+        self.has_allowed |= step.outputs.iter().any(|output| {
+            matches!(output, Output::Answer(_, response)
+                if response.decision == Decision::Allow
+                    && self.checks.contains(&response.request_id))
+        });
+        step
+    }
+
+    fn open_count(&self) -> usize {
+        self.desk.open_count()
     }
 }
 

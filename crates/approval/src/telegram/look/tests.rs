@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::card::{Body, Change};
+use crate::card::{Blocked, Body, Change};
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 
@@ -463,4 +463,35 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_call_that_was_blocked() {
+    let reason = Some("it pushes to a <shared> branch".into());
+    let blocked = Some(Blocked { by: "auto mode".into(), reason });
+    let body = Body::Command { command: "git push".into(), description: None };
+    check(
+        &Card { blocked, tool: "Bash".into(), ..card(body) },
+        &expect![[r#"
+        <b>Claude Code</b> was stopped: <b>auto mode</b> blocked <b>Bash</b>
+        📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+
+        <pre><code class="language-bash">git push</code></pre>
+
+        Because <i>it pushes to a &lt;shared&gt; branch</i>.
+
+        Let it try again?
+
+        ⏳ Waits 5 min, until 08:05 UTC
+
+        [✅ Yes, try again = allow] [❌ No = deny]
+    "#]],
+    );
+}
+
+#[test]
+fn a_question_whose_silence_is_a_no_says_so() {
+    let card = Card { no_answer_denies: true, ..card(command("make")) };
+    let look = Look::open(&card, &[]);
+    assert!(look.html.contains("until 08:05 UTC; no answer is a no"), "{}", look.html);
 }
