@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_wire::control;
+use serde_json::json;
 
 use crate::common::child::Watched;
 use crate::common::watchdog::Watchdog;
@@ -31,7 +32,8 @@ pub(crate) struct Bare {
 impl Bare {
     /// Starts it as it was recorded in `folder`.
     pub(crate) fn new(folder: &Path, work: &Path) -> Self {
-        let opening = control::request(INITIALIZE, "initialize") + &control::user_message(PROMPT);
+        let opening = control::request(INITIALIZE, &json!({"subtype": "initialize"}))
+            + &control::user_message(&json!(PROMPT), "", true);
         Self { start: Start::load(folder), work: work.to_owned(), opening }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_claude::{ClaudeError, Event, Transport};
+use callgate_claude::{ClaudeError, Event, Outcome, Transport};
 use callgate_testkit::messages::Turn;
 
 use crate::fixture::{Stage, TRANSPORTS, read, read_until, uses};
@@ -64,9 +64,9 @@ async fn a_budget_ends_the_turn() {
     let model = stage.model_with(stage.settings().budget_usd(0.000_001), TRANSPORTS[1]);
     let error = model.request("Spend").await.unwrap_err();
     let ClaudeError::Unfinished(answer) = &error else { panic!("{error}") };
-    assert_eq!(answer.outcome, "error_max_budget_usd");
+    assert_eq!(answer.outcome, Outcome::MaxBudget);
     assert!(answer.cost_usd.unwrap() > 0.0, "{answer:?}");
-    assert!(error.to_string().contains("error_max_budget_usd"), "{error}");
+    assert!(error.to_string().contains("the budget was used up"), "{error}");
 }
 
 #[tokio::test]

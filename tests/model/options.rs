@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use callgate_claude::{Decision, Model, Settings, blocking};
+use callgate_claude::{Decision, Model, SettingSource, Settings, blocking};
 use callgate_testkit::messages::Turn;
 use callgate_testkit::process::run;
 use callgate_testkit::tools;
@@ -107,7 +107,8 @@ fn a_cli_can_be_run_from_inside_another() {
     stage.fake.assert_played();
 }
 
-/// Hooks of the user's settings run as ever, and can tell that somebody else is asked.
+/// Hooks of the user's settings run where these are loaded, and can tell that somebody else is
+/// asked.
 #[tokio::test]
 async fn hooks_of_the_user_see_that_the_call_is_gated() {
     for transport in TRANSPORTS {
@@ -120,7 +121,8 @@ async fn hooks_of_the_user_see_that_the_call_is_gated() {
         let home = stage.claude.environment().iter().find(|(n, _)| n == "CLAUDE_CONFIG_DIR");
         let path = Path::new(&home.unwrap().1).join("settings.json");
         fs::write(path, hooks.to_string()).unwrap();
-        let settings = stage.settings().permission(|_| async { Decision::allow() });
+        let settings = stage.settings().setting_sources([SettingSource::User]);
+        let settings = settings.permission(|_| async { Decision::allow() });
         let model = stage.model_with(settings, transport);
         assert_eq!(model.request("Go").await.unwrap(), "Done.");
         assert!(stage.claude.work().join("it").exists(), "it was allowed");

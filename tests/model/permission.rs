@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use callgate_claude::{ClaudeError, Decision, Event, PermissionAsked, Settings};
+use callgate_claude::{ClaudeError, Decision, Event, Outcome, PermissionAsked, Settings};
 use callgate_testkit::messages::Turn;
 
 use crate::fixture::{Stage, TRANSPORTS, command, read, read_until, runs};
@@ -104,7 +104,7 @@ async fn a_denial_can_end_the_turn() {
         });
         let error = stage.model_with(settings, transport).request("Go").await.unwrap_err();
         let ClaudeError::Unfinished(answer) = error else { panic!("{error}") };
-        assert!(answer.is_error && answer.outcome != "success", "{answer:?}");
+        assert_eq!(answer.outcome, Outcome::Interrupted, "{answer:?}");
         assert_eq!(stage.fake.main_requests().len(), 1);
     }
 }
@@ -142,7 +142,7 @@ async fn a_question_is_withdrawn() {
         read_until(&mut stream, stage.visits.cancelled(1)).await;
         let (events, error) = read(stream).await;
         assert!(error.is_none(), "{error:?}");
-        assert!(matches!(events.last(), Some(Event::Finished(answer)) if answer.is_error));
+        assert!(matches!(events.last(), Some(Event::Finished(answer)) if answer.is_error()));
         assert!(!events.iter().any(|event| matches!(event, Event::Permission { .. })));
         assert!(!stage.claude.work().join("it").exists());
     }

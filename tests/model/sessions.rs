@@ -1,6 +1,6 @@
 //! Conversations that go on, and turns that are stopped.
 
-use callgate_claude::{Ask, Event};
+use callgate_claude::{Ask, Event, Outcome};
 use callgate_testkit::messages::Turn;
 
 use crate::fixture::{Stage, TRANSPORTS, read, read_until, uses};
@@ -69,8 +69,7 @@ async fn an_interrupt_cancels_the_tool_and_ends_the_turn() {
         let (events, error) = read(stream).await;
         assert!(error.is_none(), "{error:?}");
         let Some(Event::Finished(answer)) = events.last() else { panic!("{events:?}") };
-        assert!(answer.is_error, "{answer:?}");
-        assert_eq!(answer.outcome, "error_during_execution");
+        assert_eq!(answer.outcome, Outcome::Interrupted, "{answer:?}");
         stage.visits.cancelled(1).await;
         // The CLI says something in the user's name, which the model has not said.
         assert!(!events.iter().any(|event| matches!(event, Event::Text(_))), "{events:?}");

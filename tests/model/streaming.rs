@@ -229,7 +229,7 @@ async fn agents_in_the_background_can_be_interrupted() {
         let (events, error) = read(stream).await;
         assert!(error.is_none(), "{error:?}");
         let Some(Event::Finished(answer)) = events.last() else { panic!("{events:?}") };
-        assert!(answer.text == "Started." || answer.is_error, "{answer:?}");
+        assert!(answer.text == "Started." || answer.is_error(), "{answer:?}");
         stage.visits.cancelled(1).await;
     }
 }

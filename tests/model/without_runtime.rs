@@ -32,7 +32,7 @@ fn a_stream_is_an_iterator() {
         events.interrupt();
         let rest: Vec<Event> = events.map(Result::unwrap).collect();
         assert!(
-            matches!(rest.last(), Some(Event::Finished(answer)) if answer.is_error),
+            matches!(rest.last(), Some(Event::Finished(answer)) if answer.is_error()),
             "{rest:?}"
         );
     }

@@ -2,10 +2,18 @@
 
 use serde_json::Value;
 
-/// What to ask.
+use crate::Prompt;
+
+/// A question to the agent, with what holds for this call alone.
 #[derive(Debug, Clone, Default)]
 pub struct Ask {
-    pub(crate) prompt: String,
+    pub(crate) prompt: Prompt,
+    pub(crate) launch: Launch,
+}
+
+/// What is fixed when the CLI is started.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Launch {
     pub(crate) tools: Option<Vec<String>>,
     pub(crate) resume: Option<String>,
     pub(crate) is_fork: bool,
@@ -13,41 +21,41 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// Asks this.
-    pub fn new(prompt: impl Into<String>) -> Self {
-        Self { prompt: prompt.into(), ..Self::default() }
+    /// Creates a question.
+    pub fn new(prompt: impl Into<Prompt>) -> Self {
+        Self { prompt: prompt.into(), launch: Launch::default() }
     }
 
     /// Offers only these of the model's tools.
     #[must_use]
     pub fn only_tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.tools = Some(names.into_iter().map(Into::into).collect());
+        self.launch.tools = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Goes on with an earlier conversation.
+    /// Continues an earlier conversation.
     #[must_use]
     pub fn resume(mut self, session_id: impl Into<String>) -> Self {
-        self.resume = Some(session_id.into());
+        self.launch.resume = Some(session_id.into());
         self
     }
 
-    /// Leaves the resumed conversation as it is, and goes on with a copy.
+    /// Leaves the resumed conversation as it is, and continues a copy.
     #[must_use]
     pub fn fork(mut self) -> Self {
-        self.is_fork = true;
+        self.launch.is_fork = true;
         self
     }
 
     /// Wants the answer as a value that fits this JSON Schema.
     #[must_use]
     pub fn output_schema(mut self, schema: Value) -> Self {
-        self.output_schema = Some(schema);
+        self.launch.output_schema = Some(schema);
         self
     }
 }
 
-impl<P: Into<String>> From<P> for Ask {
+impl<P: Into<Prompt>> From<P> for Ask {
     fn from(prompt: P) -> Self {
         Self::new(prompt)
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{Answer, Ask, ClaudeError, Event, Model, Stream};
+use crate::{Answer, Ask, ClaudeError, Event, Model, PermissionMode, Prompt, Stream, TurnStream};
 
 /// Asks, and waits for the answer's text.
 pub fn request(model: &Model, ask: impl Into<Ask>) -> Result<String, ClaudeError> {
@@ -16,7 +16,7 @@ pub fn request_with_metadata(model: &Model, ask: impl Into<Ask>) -> Result<Answe
     runtime()?.block_on(model.request_with_metadata(ask))
 }
 
-/// Asks, and gives what happens as it happens.
+/// Asks, and returns what happens as it happens.
 pub fn stream(model: &Model, ask: impl Into<Ask>) -> Result<Events, ClaudeError> {
     let runtime = runtime()?;
     let stream = {
@@ -24,6 +24,27 @@ pub fn stream(model: &Model, ask: impl Into<Ask>) -> Result<Events, ClaudeError>
         model.stream(ask)?
     };
     Ok(Events { stream, runtime })
+}
+
+/// Starts a conversation of several turns.
+pub fn converse(model: &Model) -> Result<Conversation, ClaudeError> {
+    start(|| model.converse())
+}
+
+/// Continues an earlier conversation.
+pub fn resume(model: &Model, session_id: &str) -> Result<Conversation, ClaudeError> {
+    start(|| model.resume(session_id))
+}
+
+fn start(
+    start: impl FnOnce() -> Result<crate::Conversation, ClaudeError>,
+) -> Result<Conversation, ClaudeError> {
+    let runtime = runtime()?;
+    let conversation = {
+        let _inside = runtime.enter();
+        start()?
+    };
+    Ok(Conversation { conversation, runtime })
 }
 
 /// What happens during a call, as it happens.
@@ -46,6 +67,64 @@ impl Iterator for Events {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.runtime.block_on(self.stream.next())
+    }
+}
+
+/// A conversation with one CLI process, see [`crate::Conversation`].
+#[derive(Debug)]
+pub struct Conversation {
+    // Dropped before the runtime that it needs.
+    conversation: crate::Conversation,
+    runtime: Runtime,
+}
+
+impl Conversation {
+    /// Asks, and waits for the answer.
+    pub fn ask(&mut self, prompt: impl Into<Prompt>) -> Result<Answer, ClaudeError> {
+        self.runtime.block_on(self.conversation.ask(prompt))
+    }
+
+    /// Asks, and returns what happens until the answer.
+    pub fn turn(&mut self, prompt: impl Into<Prompt>) -> TurnEvents<'_> {
+        let _inside = self.runtime.enter();
+        TurnEvents { turn: self.conversation.turn(prompt), runtime: &self.runtime }
+    }
+
+    /// Changes the model, from the next request to it.
+    pub fn set_model(&mut self, name: &str) -> Result<(), ClaudeError> {
+        self.runtime.block_on(self.conversation.set_model(name))
+    }
+
+    /// Changes what happens with tool calls that no rule decides.
+    pub fn set_permission_mode(&mut self, mode: PermissionMode) -> Result<(), ClaudeError> {
+        self.runtime.block_on(self.conversation.set_permission_mode(mode))
+    }
+
+    /// Ends the conversation, once the CLI has put away what it wants to keep.
+    pub fn close(self) {
+        self.runtime.block_on(self.conversation.close());
+    }
+}
+
+/// One turn of a [`Conversation`], as it happens.
+#[derive(Debug)]
+pub struct TurnEvents<'a> {
+    turn: TurnStream<'a>,
+    runtime: &'a Runtime,
+}
+
+impl TurnEvents<'_> {
+    /// Asks the agent to stop what it is doing.
+    pub fn interrupt(&mut self) {
+        self.turn.interrupt();
+    }
+}
+
+impl Iterator for TurnEvents<'_> {
+    type Item = Result<Event, ClaudeError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.runtime.block_on(self.turn.next())
     }
 }
 

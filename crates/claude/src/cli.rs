@@ -5,10 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::{Ask, ClaudeError, Settings};
+use crate::ask::Launch;
+use crate::{ClaudeError, Settings};
 
-/// The oldest CLI that speaks the control protocol as it is used here.
-const OLDEST: &str = "2.1.0";
+/// The oldest CLI that speaks the control protocol as it is used here: it sends prompts verbatim.
+const OLDEST: &str = "2.1.248";
 /// Where installers put the CLI, below the home folder and elsewhere.
 const USUAL_PLACES: [&str; 5] = [
     "~/.local/bin/claude",
@@ -58,28 +59,35 @@ fn numbers(version: &str) -> Option<Vec<u64>> {
     version.split('.').map(|number| number.parse().ok()).collect()
 }
 
-/// The command line for one call. `own` is the rule that allows your tools.
+/// Returns the command that starts the CLI. `own` is the rule that allows your tools.
 pub(crate) fn command(
     program: &Path,
     settings: &Settings,
-    ask: &Ask,
+    launch: &Launch,
     servers: Option<&OsStr>,
     own: Option<String>,
 ) -> Command {
     let mut command = Command::new(program);
     command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
     command.args(["--verbose", "--permission-prompt-tool", "stdio", "--strict-mcp-config"]);
+    // The user's own mode and rules would answer before anybody is asked.
+    let sources: Vec<&str> = settings.sources.iter().map(|source| source.as_str()).collect();
+    command.arg(format!("--setting-sources={}", sources.join(",")));
+    command.args(["--permission-mode", settings.permission_mode.as_str()]);
     let allowed: Vec<String> = settings.allowed.iter().cloned().chain(own).collect();
-    let denied = (!settings.denied.is_empty()).then(|| settings.denied.join(","));
-    let schema = ask.output_schema.as_ref().map(ToString::to_string);
-    let options: [(&str, Option<OsString>); 9] = [
+    let schema = launch.output_schema.as_ref().map(ToString::to_string);
+    let options: [(&str, Option<OsString>); 13] = [
         ("--mcp-config", servers.map(Into::into)),
-        ("--allowedTools", (!allowed.is_empty()).then(|| allowed.join(",").into())),
-        ("--disallowedTools", denied.map(Into::into)),
+        ("--allowedTools", joined(&allowed)),
+        ("--disallowedTools", joined(&settings.denied)),
         ("--model", settings.model.as_ref().map(Into::into)),
+        ("--fallback-model", settings.fallback_model.as_ref().map(Into::into)),
+        ("--effort", settings.effort.map(|effort| effort.as_str().into())),
+        ("--betas", joined(&settings.betas)),
         ("--system-prompt", settings.system_prompt.as_ref().map(Into::into)),
         ("--append-system-prompt", settings.append_system_prompt.as_ref().map(Into::into)),
-        ("--resume", ask.resume.as_ref().map(Into::into)),
+        ("--resume", launch.resume.as_ref().map(Into::into)),
+        ("--max-turns", settings.max_turns.map(|turns| turns.to_string().into())),
         ("--max-budget-usd", settings.budget_usd.map(|dollars| dollars.to_string().into())),
         ("--json-schema", schema.map(Into::into)),
     ];
@@ -88,12 +96,21 @@ pub(crate) fn command(
             command.arg(option).arg(value);
         }
     }
-    let flags = [("--fork-session", ask.is_fork), ("--include-partial-messages", settings.partial)];
+    let folders = settings.folders.iter().map(|folder| ("--add-dir", folder));
+    for (option, path) in folders.chain(settings.plugins.iter().map(|p| ("--plugin-dir", p))) {
+        command.arg(option).arg(path);
+    }
+    let flags =
+        [("--fork-session", launch.is_fork), ("--include-partial-messages", settings.partial)];
     command.args(flags.iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag));
     command.args(&settings.arguments);
     set_environment(&mut command, settings);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+fn joined(names: &[String]) -> Option<OsString> {
+    (!names.is_empty()).then(|| names.join(",").into())
 }
 
 fn set_environment(command: &mut Command, settings: &Settings) {
@@ -123,16 +140,18 @@ mod tests {
 
     #[test]
     fn versions_are_compared_by_their_numbers() {
-        for good in ["2.1.0", "2.1.325", "2.10.0", "3.0.0", "2.1.9-beta.1", "2.1.5 (Claude Code)"] {
+        for good in
+            ["2.1.248", "2.1.325", "2.10.0", "3.0.0", "2.1.300-beta.1", "2.1.250 (Claude Code)"]
+        {
             assert!(check_version(Some(good)).is_ok(), "{good}");
         }
-        for bad in ["2.0.99", "1.9.9", "0.0.1", "", "two"] {
+        for bad in ["2.1.247", "2.0.999", "1.9.9", "0.0.1", "", "two"] {
             assert!(check_version(Some(bad)).is_err(), "{bad}");
         }
         let unknown = check_version(None).expect_err("no version");
         assert_eq!(
             unknown.to_string(),
-            "the Claude Code CLI is version one that does not say, but 2.1.0 is needed: update it"
+            "the Claude Code CLI is version one that does not say, but 2.1.248 is needed: update it"
         );
     }
 }

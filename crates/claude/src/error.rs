@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use callgate_tools::HostError;
 
-use crate::event::Answer;
+use crate::{Answer, Outcome};
 
 /// Why a call failed. Where the CLI has written something on its standard error, the last of it
 /// is there, with secrets masked.
@@ -97,9 +97,21 @@ pub enum ClaudeError {
     },
     /// The agent ended without an answer: it was interrupted, its budget was used up, the model's
     /// service failed. What is known is in the answer.
-    #[error("the agent ended without an answer ({}): {}", .0.outcome, .0.text)]
+    #[error("{}", unfinished(.0))]
     Unfinished(Box<Answer>),
+    /// The CLI has ended, by an error that was reported before.
+    #[error("the conversation has ended: start another, or resume it")]
+    Ended,
     /// The pipe to the CLI broke, or there is no runtime to wait in.
     #[error("cannot talk to the CLI: {0}")]
     Io(#[from] std::io::Error),
+}
+
+/// An interrupt needs no more words: those of the CLI are for its own developers.
+fn unfinished(answer: &Answer) -> String {
+    match (&answer.outcome, answer.text.as_str()) {
+        (Outcome::Interrupted, _) => "the agent was interrupted".to_owned(),
+        (outcome, "") => format!("the agent ended without an answer: {outcome}"),
+        (outcome, text) => format!("the agent ended without an answer: {outcome} ({text})"),
+    }
 }

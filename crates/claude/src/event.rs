@@ -4,6 +4,8 @@ use callgate_wire::raw::{Json, Members};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::Answer;
+
 /// Something that has happened.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -115,77 +117,6 @@ pub enum Partial {
     Input(String),
 }
 
-/// What came of a call.
-#[derive(Debug, Clone)]
-pub struct Answer {
-    /// The model's last words.
-    pub text: String,
-    /// The value, when [`output_schema`](crate::Ask::output_schema) asked for one.
-    pub structured: Option<Value>,
-    /// What it cost, in dollars.
-    pub cost_usd: Option<f64>,
-    /// Tokens and the like, as the service counts them.
-    pub usage: Option<Value>,
-    /// How many turns it took.
-    pub turns: u64,
-    /// The conversation's id, to resume it by.
-    pub session_id: String,
-    /// Why the model stopped.
-    pub stop_reason: Option<String>,
-    /// What the agent was not allowed to do.
-    pub denials: Vec<Denial>,
-    /// How it ended, as the CLI calls it: `success`, `error_max_budget_usd`, …; `error` where the
-    /// model's service failed.
-    pub outcome: String,
-    /// Whether it ended without an answer.
-    pub is_error: bool,
-}
-
-/// Something that the agent was not allowed to do.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Denial {
-    /// The tool.
-    pub tool_name: String,
-    /// The call.
-    pub tool_use_id: String,
-    /// What it would have been given.
-    pub input: Value,
-}
-
-impl Answer {
-    /// The answer of a call in which there was an earlier one.
-    pub(crate) fn after(mut self, earlier: Self) -> Self {
-        self.turns += earlier.turns;
-        self.denials.splice(0..0, earlier.denials);
-        self.structured = self.structured.or(earlier.structured);
-        self.usage = match (earlier.usage, self.usage) {
-            (Some(earlier), Some(later)) => Some(sum(earlier, later)),
-            (earlier, later) => later.or(earlier),
-        };
-        self
-    }
-}
-
-/// Two counts in one: numbers are added, and of all else the later is kept.
-fn sum(earlier: Value, later: Value) -> Value {
-    match (earlier, later) {
-        (Value::Object(mut all), Value::Object(later)) => {
-            for (name, value) in later {
-                let earlier = all.remove(&name).unwrap_or_default();
-                all.insert(name, sum(earlier, value));
-            }
-            Value::Object(all)
-        }
-        (Value::Number(earlier), Value::Number(later)) => {
-            match earlier.as_u64().zip(later.as_u64()).and_then(|(a, b)| a.checked_add(b)) {
-                Some(sum) => sum.into(),
-                None => later.into(),
-            }
-        }
-        (_, later) => later,
-    }
-}
-
 /// Whether the CLI has nothing more to do, if that is what it tells.
 pub(crate) fn is_idle(kind: &str, message: &Members<'_>) -> Option<bool> {
     let is_state =
@@ -201,7 +132,7 @@ pub(crate) fn events(kind: &str, message: &Members<'_>) -> Vec<Event> {
         }
         "assistant" | "user" => blocks(kind, message),
         "stream_event" => partial(message).map(|partial| vec![Event::Partial(partial)]),
-        "result" => Some(vec![Event::Finished(answer(message))]),
+        "result" => Some(vec![Event::Finished(Answer::read(message))]),
         _ => None,
     };
     let events = known.unwrap_or_else(|| other(kind, message).into_iter().collect());
@@ -281,46 +212,18 @@ fn partial(message: &Members<'_>) -> Option<Partial> {
     }
 }
 
-fn answer(message: &Members<'_>) -> Answer {
-    let denials: Vec<Value> = value(message, "permission_denials").unwrap_or_default();
-    let errors: Vec<String> = value(message, "errors").unwrap_or_default();
-    let result = message.string("result").map(Into::into);
-    let is_error = value(message, "is_error").unwrap_or_default();
-    // What the service refuses the CLI calls a success of its own, and an error.
-    let outcome = match text(message, "subtype") {
-        success if is_error && success == "success" => "error".to_owned(),
-        outcome => outcome,
-    };
-    Answer {
-        text: result.unwrap_or_else(|| errors.join("; ")),
-        structured: value(message, "structured_output"),
-        cost_usd: value(message, "total_cost_usd"),
-        usage: value(message, "usage"),
-        turns: value(message, "num_turns").unwrap_or_default(),
-        session_id: text(message, "session_id"),
-        stop_reason: value(message, "stop_reason"),
-        denials: denials
-            .into_iter()
-            .map(|mut denial| Denial {
-                tool_name: string(&denial, "tool_name"),
-                tool_use_id: string(&denial, "tool_use_id"),
-                input: denial["tool_input"].take(),
-            })
-            .collect(),
-        outcome,
-        is_error,
-    }
-}
-
-fn text(message: &Members<'_>, name: &str) -> String {
+pub(crate) fn text(message: &Members<'_>, name: &str) -> String {
     message.string(name).unwrap_or_default().into_owned()
 }
 
-fn string(value: &Value, name: &str) -> String {
+pub(crate) fn string(value: &Value, name: &str) -> String {
     value[name].as_str().unwrap_or_default().to_owned()
 }
 
-fn value<T: serde::de::DeserializeOwned>(message: &Members<'_>, name: &str) -> Option<T> {
+pub(crate) fn value<T: serde::de::DeserializeOwned>(
+    message: &Members<'_>,
+    name: &str,
+) -> Option<T> {
     message.some(name).and_then(|value| serde_json::from_str(value.get()).ok())
 }
 

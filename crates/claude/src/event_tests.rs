@@ -109,26 +109,6 @@ fn a_subagent_is_told_apart() {
 }
 
 #[test]
-fn an_answer() {
-    check(
-        r#"{"type":"result","subtype":"success","is_error":false,"result":"done","structured_output":{"a":1},"total_cost_usd":0.25,"usage":{"output_tokens":5},"num_turns":3,"session_id":"s","stop_reason":"end_turn","permission_denials":[{"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}}]}"#,
-        expect![[
-            r#"Finished(Answer { text: "done", structured: Some(Object {"a": Number(1)}), cost_usd: Some(0.25), usage: Some(Object {"output_tokens": Number(5)}), turns: 3, session_id: "s", stop_reason: Some("end_turn"), denials: [Denial { tool_name: "Bash", tool_use_id: "t1", input: Object {"command": String("ls")} }], outcome: "success", is_error: false })"#
-        ]],
-    );
-}
-
-#[test]
-fn an_end_without_an_answer_says_why() {
-    check(
-        r#"{"type":"result","subtype":"error_during_execution","is_error":true,"result":null,"errors":["one","two"],"permission_denials":[],"num_turns":3}"#,
-        expect![[
-            r#"Finished(Answer { text: "one; two", structured: None, cost_usd: None, usage: None, turns: 3, session_id: "", stop_reason: None, denials: [], outcome: "error_during_execution", is_error: true })"#
-        ]],
-    );
-}
-
-#[test]
 fn what_is_unknown_is_kept_as_it_came() {
     for line in [
         r#"{"type":"system","subtype":"status","more":{"a": [1,  2]}}"#,
@@ -142,27 +122,6 @@ fn what_is_unknown_is_kept_as_it_came() {
         let [Event::Other { message, .. }] = &told[..] else { panic!("{told:?}") };
         assert_eq!(message.get(), line);
     }
-}
-
-#[test]
-fn answers_of_one_call_are_one() {
-    let answer = |line: &str| match read(line).remove(0) {
-        Event::Finished(answer) => answer,
-        other => panic!("{other:?}"),
-    };
-    let earlier = answer(
-        r#"{"type":"result","subtype":"success","result":"Wait.","num_turns":2,"total_cost_usd":1.5,"usage":{"in":3,"tier":"a","deep":{"x":1},"gone":4},"structured_output":{"a":1},"permission_denials":[{"tool_name":"A","tool_use_id":"1","tool_input":{}}]}"#,
-    );
-    let later = answer(
-        r#"{"type":"result","subtype":"success","result":"All.","num_turns":1,"total_cost_usd":2.5,"usage":{"in":4,"tier":"b","deep":{"x":2,"y":1}},"permission_denials":[{"tool_name":"B","tool_use_id":"2","tool_input":{}}]}"#,
-    );
-    let both = later.after(earlier);
-    assert_eq!((both.text.as_str(), both.turns, both.cost_usd), ("All.", 3, Some(2.5)));
-    assert_eq!(both.structured, Some(serde_json::json!({"a": 1})));
-    let usage = serde_json::json!({"in": 7, "tier": "b", "deep": {"x": 3, "y": 1}, "gone": 4});
-    assert_eq!(both.usage, Some(usage));
-    let denied: Vec<&str> = both.denials.iter().map(|denial| denial.tool_name.as_str()).collect();
-    assert_eq!(denied, ["A", "B"]);
 }
 
 #[test]

@@ -1,11 +1,10 @@
-//! What the CLI asks of us, dealt with beside everything else: permissions and MCP messages.
+//! What the CLI asks of us, dealt with beside everything else: permissions, hooks and MCP messages.
 
 use std::collections::HashMap;
 use std::fmt;
-use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use callgate_tools::Inline;
 use callgate_wire::control;
@@ -15,6 +14,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::{AbortHandle, Id, JoinSet};
 
 use crate::event::Event;
+use crate::hooks::{Hook, HookInput};
 use crate::permission::{Decider, Decision, PermissionAsked};
 
 /// The ids of our requests that tell of a tool's progress begin so.
@@ -42,13 +42,21 @@ pub(crate) enum Next {
 /// Control requests of the CLI that are being dealt with.
 #[derive(Debug)]
 pub(crate) struct Jobs {
-    /// Questions to whoever decides, each a task: foreign code may panic and take its time.
+    /// Questions to callbacks, each a task: foreign code may panic and take its time.
     asked: JoinSet<Done>,
-    handles: HashMap<String, AbortHandle>,
+    questions: HashMap<String, Question>,
     calls: Calls,
     tell: Sender<String>,
     news: Receiver<String>,
     told: u64,
+}
+
+/// A question to a callback.
+#[derive(Debug)]
+struct Question {
+    task: AbortHandle,
+    /// The answer for a callback that has panicked.
+    panicked: String,
 }
 
 /// MCP messages that are being answered. Tools run in tasks of their own; what is left is so
@@ -61,18 +69,34 @@ type Call = Pin<Box<dyn Future<Output = Done> + Send>>;
 impl Jobs {
     pub(crate) fn new() -> Self {
         let (tell, news) = mpsc::channel(NEWS);
-        let (asked, handles, calls) = (JoinSet::new(), HashMap::new(), Calls::default());
-        Self { asked, handles, calls, tell, news, told: 0 }
+        let (asked, questions, calls) = (JoinSet::new(), HashMap::new(), Calls::default());
+        Self { asked, questions, calls, tell, news, told: 0 }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.handles.is_empty() && self.calls.0.is_empty()
+        self.questions.is_empty() && self.calls.0.is_empty()
     }
 
     /// Asks whether a tool may be used.
     pub(crate) fn ask(&mut self, id: &str, decider: Option<Decider>, asked: PermissionAsked) {
-        let handle = self.asked.spawn(decide(id.to_owned(), decider, asked));
-        self.handles.insert(id.to_owned(), handle);
+        let panicked = control::failure(id, "whoever should have answered this has panicked");
+        self.question(id, decide(id.to_owned(), decider, asked), panicked);
+    }
+
+    /// Calls a hook.
+    pub(crate) fn hook(&mut self, id: &str, hook: Hook, input: HookInput) {
+        let panicked = hook.panicked(id);
+        self.question(id, call_hook(id.to_owned(), hook, input), panicked);
+    }
+
+    fn question(
+        &mut self,
+        id: &str,
+        answer: impl Future<Output = Done> + Send + 'static,
+        panicked: String,
+    ) {
+        let task = self.asked.spawn(answer);
+        self.questions.insert(id.to_owned(), Question { task, panicked });
     }
 
     /// Answers an MCP message.
@@ -84,29 +108,36 @@ impl Jobs {
     /// The answer is not wanted any more.
     pub(crate) fn cancel(&mut self, id: &str) {
         self.calls.0.retain(|(call, _)| call != id);
-        self.handles.remove(id).inspect(AbortHandle::abort);
+        if let Some(question) = self.questions.remove(id) {
+            question.task.abort();
+        }
     }
 
-    /// Waits for something to tell, for ever if nothing is under way. The progress of the tools of
+    /// Returns what there is to tell, once there is something. The progress of the tools of
     /// `server` is told when `may_report`, before the answer that follows it in any case.
-    pub(crate) async fn next(&mut self, server: &str, may_report: bool) -> Next {
+    pub(crate) fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+        server: &str,
+        may_report: bool,
+    ) -> Poll<Next> {
+        if may_report && let Poll::Ready(Some(message)) = self.news.poll_recv(context) {
+            return Poll::Ready(Next::Progress(self.progress_line(server, &message)));
+        }
+        if let Poll::Ready(done) = self.calls.poll(context) {
+            return Poll::Ready(Next::Done(Box::new(done)));
+        }
         loop {
-            tokio::select! {
-                biased;
-                Some(message) = self.news.recv(), if may_report => {
-                    return Next::Progress(self.progress_line(server, &message));
-                }
-                done = poll_fn(|context| self.calls.poll(context)) => return Next::Done(Box::new(done)),
-                Some(done) = self.asked.join_next_with_id() => {
-                    let done = match done {
-                        Ok((_, done)) => Some(done),
-                        Err(error) => self.failed(error.id()),
-                    };
-                    if let Some(done) = done {
-                        self.handles.remove(&done.id);
-                        return Next::Done(Box::new(done));
-                    }
-                }
+            let Some(ended) = ready!(self.asked.poll_join_next_with_id(context)) else {
+                return Poll::Pending;
+            };
+            let done = match ended {
+                Ok((_, done)) => Some(done),
+                Err(error) => self.failed(error.id()),
+            };
+            if let Some(done) = done {
+                self.questions.remove(&done.id);
+                return Poll::Ready(Next::Done(Box::new(done)));
             }
         }
     }
@@ -114,9 +145,8 @@ impl Jobs {
     /// A task that has panicked is answered for all the same, so that the CLI does not wait for
     /// it; one that was cancelled has nothing to say.
     fn failed(&self, task: Id) -> Option<Done> {
-        let (id, _) = self.handles.iter().find(|(_, handle)| handle.id() == task)?;
-        let line = control::failure(id, "whoever should have answered this has panicked");
-        Some(Done { id: id.clone(), line: Some(line), event: None })
+        let (id, question) = self.questions.iter().find(|(_, q)| q.task.id() == task)?;
+        Some(Done { id: id.clone(), line: Some(question.panicked.clone()), event: None })
     }
 
     /// What the CLI is told before an answer: all progress that was reported before.
@@ -170,6 +200,12 @@ async fn decide(id: String, decider: Option<Decider>, asked: PermissionAsked) ->
     let is_allowed = matches!(decision, Decision::Allow { .. });
     let line = control::success(&id, &decision.response(&input).to_string());
     Done { id, line: Some(line), event: Some(Event::Permission { tool_name, is_allowed }) }
+}
+
+async fn call_hook(id: String, hook: Hook, input: HookInput) -> Done {
+    let answer = hook.call(input).await;
+    let line = control::success(&id, &answer);
+    Done { id, line: Some(line), event: None }
 }
 
 /// Answers an MCP message that came over the control channel.

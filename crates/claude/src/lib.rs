@@ -17,25 +17,40 @@
 //! }
 //! ```
 
+mod answer;
 mod ask;
 pub mod blocking;
 mod cli;
+mod conversation;
+mod driver;
 mod error;
 mod event;
+mod fake;
 mod farewell;
+mod hooks;
 mod jobs;
 mod links;
 mod model;
+mod options;
 mod permission;
+mod process;
+mod prompt;
+pub mod sessions;
 mod settings;
 mod stderr;
 mod stream;
 
+pub use answer::{Answer, Denial, ModelUsage, Outcome, Usage};
 pub use ask::Ask;
+pub use conversation::{Conversation, TurnStream};
 pub use error::ClaudeError;
-pub use event::{Answer, Denial, Event, Partial, Server, Started, ToolResult, ToolUse};
+pub use event::{Event, Partial, Server, Started, ToolResult, ToolUse};
+pub use fake::FakeCli;
+pub use hooks::{Hook, HookEvent, HookInput, HookOutput};
 pub use model::{Model, Transport};
+pub use options::{AgentDefinition, Effort, PermissionMode, SettingSource};
 pub use permission::{Decision, PermissionAsked};
+pub use prompt::{ImageFormat, Prompt};
 pub use settings::Settings;
 pub use stream::Stream;
 

@@ -9,8 +9,9 @@ use callgate_tools::{Host, Inline, Session};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::ask::Launch;
 use crate::event::Started;
-use crate::{Ask, ClaudeError, Settings, Transport};
+use crate::{ClaudeError, Settings, Transport};
 
 /// The file that tells the CLI of its MCP servers begins so. It is a file because a command line
 /// can be read by everybody, and servers are given secrets; our own tools behind the control
@@ -38,16 +39,18 @@ impl Links {
     pub(crate) fn start(
         settings: &Settings,
         tools: Option<&(Host, Transport)>,
-        ask: &Ask,
+        launch: &Launch,
     ) -> Result<Self, ClaudeError> {
         let mut links = Self { host: None, session: None, inline: None, config: None };
         let mut servers = settings.servers.clone();
         if let Some((host, transport)) = tools {
-            let host = match &ask.tools {
+            let host = match &launch.tools {
                 Some(names) => host.only(names.iter().map(String::as_str))?,
                 None => host.clone(),
             };
-            servers.insert(host.name().to_owned(), links.serve(&host, *transport)?);
+            // A fake starts no bridge.
+            let transport = if settings.fake.is_some() { Transport::Sdk } else { *transport };
+            servers.insert(host.name().to_owned(), links.serve(&host, transport)?);
             links.host = Some(host);
         }
         let is_secret = !settings.servers.is_empty() || links.session.is_some();

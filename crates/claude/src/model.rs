@@ -2,9 +2,9 @@
 
 use callgate_tools::Host;
 
-use crate::event::Event;
+use crate::ask::Launch;
 use crate::stream::Stream;
-use crate::{Answer, Ask, ClaudeError, Settings};
+use crate::{Answer, Ask, ClaudeError, Conversation, Settings};
 
 /// How the agent reaches your tools. They give the same results either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,23 +53,32 @@ impl Model {
 
     /// Asks, and waits for the answer with all that is known about it.
     pub async fn request_with_metadata(&self, ask: impl Into<Ask>) -> Result<Answer, ClaudeError> {
-        let mut stream = self.stream(ask)?;
-        let mut answer = None;
-        while let Some(event) = stream.next().await {
-            if let Event::Finished(finished) = event? {
-                answer = Some(finished);
-            }
-        }
-        match answer {
-            Some(answer) if answer.is_error => Err(ClaudeError::Unfinished(Box::new(answer))),
-            Some(answer) => Ok(answer),
-            None => Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
-        }
+        self.stream(ask)?.answer().await
     }
 
-    /// Asks, and gives what happens as it happens. Has to be called inside a tokio runtime.
+    /// Asks, and returns what happens as it happens. Has to be called inside a tokio runtime.
     pub fn stream(&self, ask: impl Into<Ask>) -> Result<Stream, ClaudeError> {
-        Stream::start(&self.settings, self.tools.as_ref(), &ask.into())
+        Stream::start(&self.settings, self.tools.as_ref(), ask.into())
+    }
+
+    /// Starts a conversation of several turns. Has to be called inside a tokio runtime.
+    pub fn converse(&self) -> Result<Conversation, ClaudeError> {
+        self.start(&Launch::default())
+    }
+
+    /// Continues an earlier conversation.
+    pub fn resume(&self, session_id: impl Into<String>) -> Result<Conversation, ClaudeError> {
+        self.start(&Launch { resume: Some(session_id.into()), ..Launch::default() })
+    }
+
+    /// Continues a copy of an earlier conversation, which stays as it is.
+    pub fn fork(&self, session_id: impl Into<String>) -> Result<Conversation, ClaudeError> {
+        let resume = Some(session_id.into());
+        self.start(&Launch { resume, is_fork: true, ..Launch::default() })
+    }
+
+    fn start(&self, launch: &Launch) -> Result<Conversation, ClaudeError> {
+        Conversation::start(&self.settings, self.tools.as_ref(), launch)
     }
 }
 

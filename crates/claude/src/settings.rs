@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::fake::FakeCli;
+use crate::hooks::Hook;
+use crate::options::{AgentDefinition, Effort, PermissionMode, SettingSource};
 use crate::permission::{Decider, Decision, PermissionAsked};
 
 /// How long the CLI may be silent while nothing of ours is running.
@@ -15,7 +18,18 @@ const DEFAULT_STALL: Duration = Duration::from_mins(10);
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub(crate) cli: Option<PathBuf>,
+    pub(crate) fake: Option<FakeCli>,
     pub(crate) model: Option<String>,
+    pub(crate) fallback_model: Option<String>,
+    pub(crate) effort: Option<Effort>,
+    pub(crate) betas: Vec<String>,
+    pub(crate) permission_mode: PermissionMode,
+    pub(crate) sources: Vec<SettingSource>,
+    pub(crate) max_turns: Option<u32>,
+    pub(crate) agents: Map<String, Value>,
+    pub(crate) folders: Vec<PathBuf>,
+    pub(crate) plugins: Vec<PathBuf>,
+    pub(crate) hooks: Vec<Hook>,
     pub(crate) system_prompt: Option<String>,
     pub(crate) append_system_prompt: Option<String>,
     pub(crate) folder: Option<PathBuf>,
@@ -37,7 +51,18 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             cli: None,
+            fake: None,
             model: None,
+            fallback_model: None,
+            effort: None,
+            betas: Vec::new(),
+            permission_mode: PermissionMode::Default,
+            sources: Vec::new(),
+            max_turns: None,
+            agents: Map::new(),
+            folders: Vec::new(),
+            plugins: Vec::new(),
+            hooks: Vec::new(),
             system_prompt: None,
             append_system_prompt: None,
             folder: None,
@@ -58,7 +83,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings of a CLI that is found by itself, with the defaults of its user.
+    /// Creates the settings of a CLI that is found by itself. It loads no settings of its user or
+    /// of the project, see [`setting_sources`](Self::setting_sources).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -75,6 +101,85 @@ impl Settings {
     #[must_use]
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.model = Some(name.into());
+        self
+    }
+
+    /// Sets the model to use while the other is overloaded.
+    #[must_use]
+    pub fn fallback_model(mut self, name: impl Into<String>) -> Self {
+        self.fallback_model = Some(name.into());
+        self
+    }
+
+    /// Sets how much thought the model gives to an answer.
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.effort = Some(effort);
+        self
+    }
+
+    /// Adds a beta feature of the model's service, by the name that its header has.
+    #[must_use]
+    pub fn beta(mut self, name: impl Into<String>) -> Self {
+        self.betas.push(name.into());
+        self
+    }
+
+    /// Sets what happens with tool calls that no rule decides. In modes that ask nobody,
+    /// [`permission`](Self::permission) is not called.
+    #[must_use]
+    pub fn permission_mode(mut self, mode: PermissionMode) -> Self {
+        self.permission_mode = mode;
+        self
+    }
+
+    /// Loads settings from these sources: their permission rules answer in place of
+    /// [`permission`](Self::permission), and their hooks run. By default none is loaded.
+    #[must_use]
+    pub fn setting_sources(mut self, sources: impl IntoIterator<Item = SettingSource>) -> Self {
+        self.sources = sources.into_iter().collect();
+        self
+    }
+
+    /// Limits how many turns the model may take to answer.
+    #[must_use]
+    pub fn max_turns(mut self, turns: u32) -> Self {
+        self.max_turns = Some(turns);
+        self
+    }
+
+    /// Adds a kind of agent that the main agent can start by this name.
+    #[must_use]
+    pub fn agent(mut self, name: impl Into<String>, agent: AgentDefinition) -> Self {
+        self.agents.insert(name.into(), agent.into_value());
+        self
+    }
+
+    /// Adds a folder that the agent may work in, beside its own.
+    #[must_use]
+    pub fn add_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folders.push(folder.into());
+        self
+    }
+
+    /// Loads a plugin from a folder.
+    #[must_use]
+    pub fn plugin(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.plugins.push(folder.into());
+        self
+    }
+
+    /// Adds a hook.
+    #[must_use]
+    pub fn hook(mut self, hook: Hook) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Runs this instead of the CLI, for tests.
+    #[must_use]
+    pub fn fake_cli(mut self, fake: FakeCli) -> Self {
+        self.fake = Some(fake);
         self
     }
 

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::raw::{Json, Members, NotJson, quoted};
 
@@ -74,27 +74,28 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// A control request to the CLI.
+/// Writes a control request to the CLI. `request` has a `subtype` and what belongs to it.
 #[must_use]
-pub fn request(id: &str, subtype: &str) -> String {
-    let line = json!({
-        "type": "control_request",
-        "request_id": id,
-        "request": {"subtype": subtype},
-    });
+pub fn request(id: &str, request: &Value) -> String {
+    let line = json!({"type": "control_request", "request_id": id, "request": request});
     format!("{line}\n")
 }
 
-/// What the user says.
+/// Writes what the user says: a string, or a list of content blocks. A verbatim message reaches
+/// the model as it is (CLI 2.1.248 and later); in any other the CLI reads the files behind `@path`
+/// and runs what begins with a slash.
 #[must_use]
-pub fn user_message(text: &str) -> String {
-    let message = json!({"role": "user", "content": text});
-    let line = json!({
+pub fn user_message(content: &Value, id: &str, is_verbatim: bool) -> String {
+    let mut line = json!({
         "type": "user",
-        "message": message,
+        "message": {"role": "user", "content": content},
         "parent_tool_use_id": null,
         "session_id": "default",
+        "uuid": id,
     });
+    if is_verbatim {
+        line["client_composed"] = json!(true);
+    }
     format!("{line}\n")
 }
 
@@ -161,8 +162,8 @@ mod tests {
     #[test]
     fn what_is_written_is_one_line_of_json() {
         for line in [
-            request("r1", "interrupt"),
-            user_message("two\nlines"),
+            request("r1", &json!({"subtype": "interrupt"})),
+            user_message(&json!("two\nlines"), "u1", true),
             success("r\"2", r#"{"a":1}"#),
             failure("r3", "no\nway"),
         ] {

@@ -1,0 +1,209 @@
+//! What came of a call: the answer, what it used, and how it ended.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::AddAssign;
+use std::time::Duration;
+
+use callgate_wire::raw::Members;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::event::{string, text, value};
+
+/// What came of a call.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The model's last words; the CLI's reasons where there are none.
+    pub text: String,
+    /// The value, when [`output_schema`](crate::Ask::output_schema) asked for one.
+    pub structured: Option<Value>,
+    /// What it cost, in dollars, as the CLI estimates it.
+    pub cost_usd: Option<f64>,
+    /// The tokens of the main conversation.
+    pub usage: Usage,
+    /// The tokens and cost of each model, with those of subagents and side requests. In a
+    /// conversation they are counted from its beginning.
+    pub model_usage: BTreeMap<String, ModelUsage>,
+    /// How many turns the model took.
+    pub turns: u64,
+    /// How long it took.
+    pub duration: Duration,
+    /// How long the model's service took of that.
+    pub api_duration: Duration,
+    /// The conversation's id, to resume it by.
+    pub session_id: String,
+    /// Why the model stopped, in the service's words.
+    pub stop_reason: Option<String>,
+    /// What the agent was not allowed to do.
+    pub denials: Vec<Denial>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The agent has answered.
+    Success,
+    /// It was interrupted, by you or by a denial that says so.
+    Interrupted,
+    /// [`max_turns`](crate::Settings::max_turns) was reached.
+    MaxTurns,
+    /// [`budget_usd`](crate::Settings::budget_usd) was used up.
+    MaxBudget,
+    /// No value that the model gave fits the [`output_schema`](crate::Ask::output_schema).
+    NoStructuredOutput,
+    /// The model's service failed.
+    ServiceError,
+    /// The CLI failed.
+    ExecutionError,
+    /// Anything else, as the CLI calls it.
+    Other(String),
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Success => "success",
+            Self::Interrupted => "interrupted",
+            Self::MaxTurns => "the limit of turns was reached",
+            Self::MaxBudget => "the budget was used up",
+            Self::NoStructuredOutput => "no value fits the schema",
+            Self::ServiceError => "the model's service failed",
+            Self::ExecutionError => "the CLI failed",
+            Self::Other(name) => name,
+        })
+    }
+}
+
+/// Tokens, as the model's service counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Read anew.
+    pub input_tokens: u64,
+    /// Written by the model.
+    pub output_tokens: u64,
+    /// Read and put into the cache.
+    pub cache_creation_input_tokens: u64,
+    /// Read from the cache.
+    pub cache_read_input_tokens: u64,
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.cache_creation_input_tokens += other.cache_creation_input_tokens;
+        self.cache_read_input_tokens += other.cache_read_input_tokens;
+    }
+}
+
+/// What one model used.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ModelUsage {
+    /// Tokens read anew.
+    pub input_tokens: u64,
+    /// Tokens written by the model.
+    pub output_tokens: u64,
+    /// Tokens put into the cache.
+    pub cache_creation_input_tokens: u64,
+    /// Tokens read from the cache.
+    pub cache_read_input_tokens: u64,
+    /// Searches of the web.
+    pub web_search_requests: u64,
+    /// The cost in dollars, as the CLI estimates it.
+    #[serde(rename = "costUSD")]
+    pub cost_usd: f64,
+    /// The size of the model's context, in tokens.
+    pub context_window: u64,
+}
+
+/// Something that the agent was not allowed to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Denial {
+    /// The tool.
+    pub tool_name: String,
+    /// The call.
+    pub tool_use_id: String,
+    /// What it would have been given.
+    pub input: Value,
+}
+
+impl Answer {
+    /// Returns true if the call ended without an answer.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.outcome != Outcome::Success
+    }
+
+    /// Reads a `result` message of the CLI.
+    pub(crate) fn read(message: &Members<'_>) -> Self {
+        let denials: Vec<Value> = value(message, "permission_denials").unwrap_or_default();
+        let errors: Vec<String> = value(message, "errors").unwrap_or_default();
+        let result = message.string("result").map(Into::into);
+        let duration = |name| Duration::from_millis(value(message, name).unwrap_or_default());
+        Self {
+            text: result.unwrap_or_else(|| errors.join("; ")),
+            structured: value(message, "structured_output"),
+            cost_usd: value(message, "total_cost_usd"),
+            usage: value(message, "usage").unwrap_or_default(),
+            model_usage: value(message, "modelUsage").unwrap_or_default(),
+            turns: value(message, "num_turns").unwrap_or_default(),
+            duration: duration("duration_ms"),
+            api_duration: duration("duration_api_ms"),
+            session_id: text(message, "session_id"),
+            stop_reason: value(message, "stop_reason"),
+            denials: denials.into_iter().map(Denial::read).collect(),
+            outcome: Outcome::read(message),
+        }
+    }
+
+    /// Returns this answer as that of a call in which there was an earlier one.
+    pub(crate) fn after(mut self, earlier: Self) -> Self {
+        self.turns += earlier.turns;
+        self.duration += earlier.duration;
+        self.denials.splice(0..0, earlier.denials);
+        self.structured = self.structured.or(earlier.structured);
+        self.usage += earlier.usage;
+        self
+    }
+}
+
+impl Outcome {
+    fn read(message: &Members<'_>) -> Self {
+        let is_error: bool = value(message, "is_error").unwrap_or_default();
+        let reason = text(message, "terminal_reason");
+        match &*text(message, "subtype") {
+            "success" if !is_error => Self::Success,
+            // What the service refuses is a success to the CLI, and an error all the same.
+            "success" => Self::ServiceError,
+            "error_max_turns" => Self::MaxTurns,
+            "error_max_budget_usd" => Self::MaxBudget,
+            "error_max_structured_output_retries" => Self::NoStructuredOutput,
+            "error_during_execution" if reason.starts_with("aborted_") => Self::Interrupted,
+            "error_during_execution" => Self::ExecutionError,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+impl Denial {
+    fn read(mut denial: Value) -> Self {
+        Self {
+            tool_name: string(&denial, "tool_name"),
+            tool_use_id: string(&denial, "tool_use_id"),
+            input: denial["tool_input"].take(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

@@ -1,0 +1,363 @@
+//! A CLI at work: what it is told, what it asks, and what it does.
+//!
+//! Everything of a CLI is in one value, and whatever it has started ends with it: drop the driver,
+//! and the CLI, its children, the tools' socket and the calls under way are gone. There is no task
+//! beside it: it works while somebody polls it.
+
+mod messages;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use callgate_tools::Host;
+use callgate_wire::control;
+use callgate_wire::frame::Lines;
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+use tokio::time::{Instant, Sleep, sleep_until};
+use uuid::Uuid;
+
+use crate::ask::Launch;
+use crate::event::Event;
+use crate::hooks::{self, Hook};
+use crate::jobs::{Jobs, Next};
+use crate::links::Links;
+use crate::permission::Decider;
+use crate::process::CliProcess;
+use crate::{Answer, ClaudeError, Prompt, Settings, Transport};
+
+/// The longest line of the CLI; tool results with pictures are long.
+const LONGEST_LINE: usize = 64 * 1024 * 1024;
+const INITIALIZE: &str = "callgate-initialize";
+const INTERRUPT: &str = "callgate-interrupt";
+/// The ids of requests whose answer is waited for begin so.
+const CHANGE: &str = "callgate-change-";
+
+/// How long a CLI is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lifetime {
+    /// It ends with the answer.
+    OneTurn,
+    /// It waits for the next prompt.
+    Conversation,
+}
+
+/// A CLI at work.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    /// Absent once it is about to end.
+    process: Option<CliProcess>,
+    lifetime: Lifetime,
+    lines: Lines,
+    /// What is still to be written.
+    outbox: Vec<u8>,
+    /// What has happened and not been told.
+    inbox: VecDeque<Event>,
+    jobs: Jobs,
+    links: Links,
+    hooks: Vec<Hook>,
+    decider: Option<Decider>,
+    time_limit: Option<Duration>,
+    end: Option<Instant>,
+    stall: Duration,
+    heard: Instant,
+    /// Wakes at the latest when one of the limits is reached.
+    alarm: Pin<Box<Sleep>>,
+    stage: Stage,
+    turn: Turn,
+    /// The prompt to send once the turn that nobody reads any more has ended.
+    next_prompt: Option<Prompt>,
+    /// Whether the CLI tells when it has nothing more to do.
+    tells_idle: bool,
+    changes: u64,
+    change: Option<Change>,
+}
+
+/// A turn under way.
+#[derive(Debug, Default)]
+struct Turn {
+    /// The id of its prompt.
+    id: String,
+    has_begun: bool,
+    /// What was answered while agents in the background go on: they may have more to say.
+    answer: Option<Answer>,
+    is_interrupted: bool,
+    /// Nobody wants to know what becomes of it.
+    is_abandoned: bool,
+}
+
+/// A request to the CLI whose answer is waited for.
+#[derive(Debug)]
+struct Change {
+    id: String,
+    outcome: Option<Result<(), String>>,
+}
+
+enum Stage {
+    Running,
+    /// The turn is over, and the CLI waits for the next.
+    Resting,
+    /// The CLI ends by itself.
+    Leaving(Pin<Box<dyn Future<Output = ()> + Send>>),
+    /// The CLI has ended before its answer.
+    Dying(Pin<Box<dyn Future<Output = ClaudeError> + Send>>),
+    Ended,
+}
+
+impl Driver {
+    /// Starts a CLI. It rests until it is given a prompt.
+    pub(crate) fn start(
+        settings: &Settings,
+        tools: Option<&(Host, Transport)>,
+        launch: &Launch,
+        lifetime: Lifetime,
+    ) -> Result<Self, ClaudeError> {
+        Handle::try_current().map_err(|_| ClaudeError::NoRuntime)?;
+        let links = Links::start(settings, tools, launch)?;
+        let process = CliProcess::start(settings, launch, &links)?;
+        let mut initialize = json!({"subtype": "initialize"});
+        if !settings.hooks.is_empty() {
+            initialize["hooks"] = hooks::registrations(&settings.hooks);
+        }
+        if !settings.agents.is_empty() {
+            initialize["agents"] = settings.agents.clone().into();
+        }
+        let now = Instant::now();
+        Ok(Self {
+            process: Some(process),
+            lifetime,
+            lines: Lines::new(LONGEST_LINE),
+            outbox: control::request(INITIALIZE, &initialize).into_bytes(),
+            inbox: VecDeque::new(),
+            jobs: Jobs::new(),
+            links,
+            hooks: settings.hooks.clone(),
+            decider: settings.decider.clone(),
+            time_limit: settings.time_limit,
+            end: None,
+            stall: settings.stall_limit,
+            heard: now,
+            alarm: Box::pin(sleep_until(now)),
+            stage: Stage::Resting,
+            turn: Turn::default(),
+            next_prompt: None,
+            tells_idle: false,
+            changes: 0,
+            change: None,
+        })
+    }
+
+    /// Sends a prompt. A turn that is under way has to be abandoned before; its end is waited for.
+    pub(crate) fn send(&mut self, prompt: Prompt) {
+        match self.stage {
+            Stage::Running => self.next_prompt = Some(prompt),
+            Stage::Resting => {
+                self.turn = Turn { id: Uuid::new_v4().to_string(), ..Turn::default() };
+                self.outbox.extend(prompt.line(&self.turn.id).into_bytes());
+                self.stage = Stage::Running;
+            }
+            Stage::Leaving(_) | Stage::Dying(_) | Stage::Ended => {}
+        }
+        self.restart_clock();
+    }
+
+    /// Counts the limits from now: what happened while nobody polled does not count.
+    fn restart_clock(&mut self) {
+        self.heard = Instant::now();
+        self.end = self.time_limit.map(|limit| self.heard + limit);
+        self.alarm.as_mut().reset(self.heard);
+    }
+
+    /// Returns what happens next: `None` at the end of the turn, and after an error.
+    pub(crate) fn poll_event(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Event, ClaudeError>>> {
+        loop {
+            if self.turn.is_abandoned {
+                self.inbox.clear();
+            }
+            if let Some(event) = self.inbox.pop_front() {
+                return Poll::Ready(Some(Ok(event)));
+            }
+            let step = match &mut self.stage {
+                Stage::Running => ready!(self.poll_step(context)),
+                Stage::Leaving(leave) => {
+                    ready!(leave.as_mut().poll(context));
+                    self.stage = Stage::Ended;
+                    return Poll::Ready(None);
+                }
+                Stage::Dying(died) => Err(ready!(died.as_mut().poll(context))),
+                Stage::Resting | Stage::Ended => return Poll::Ready(None),
+            };
+            if let Err(error) = step {
+                self.stage = Stage::Ended;
+                return Poll::Ready(Some(Err(error)));
+            }
+        }
+    }
+
+    /// Returns what happens next, see [`poll_event`](Self::poll_event). A call of this that is
+    /// dropped half-way loses nothing.
+    pub(crate) async fn next(&mut self) -> Option<Result<Event, ClaudeError>> {
+        poll_fn(|context| self.poll_event(context)).await
+    }
+
+    /// Reads to the end of the turn, and returns its answer.
+    pub(crate) async fn answer(&mut self) -> Result<Answer, ClaudeError> {
+        let mut answer = None;
+        while let Some(event) = self.next().await {
+            if let Event::Finished(finished) = event? {
+                answer = Some(finished);
+            }
+        }
+        match answer {
+            Some(answer) if answer.is_error() => Err(ClaudeError::Unfinished(Box::new(answer))),
+            Some(answer) => Ok(answer),
+            None => Err(ClaudeError::Ended),
+        }
+    }
+
+    /// Asks the agent to stop what it is doing; it ends its turn as interrupted. Where it has
+    /// answered, and only agents in the background go on, the turn ends with that answer.
+    pub(crate) fn interrupt(&mut self) {
+        if !matches!(self.stage, Stage::Running) {
+            return;
+        }
+        if self.turn.answer.is_some() {
+            return self.finish();
+        }
+        let is_first = !std::mem::replace(&mut self.turn.is_interrupted, true);
+        if is_first && self.turn.has_begun {
+            self.send_interrupt();
+        }
+    }
+
+    /// A turn that has not begun cannot be stopped: it is asked to once it has.
+    fn send_interrupt(&mut self) {
+        let request = json!({"subtype": "interrupt"});
+        self.outbox.extend(control::request(INTERRUPT, &request).into_bytes());
+    }
+
+    /// Stops the turn, and drops all that is still told of it.
+    pub(crate) fn abandon(&mut self) {
+        self.turn.is_abandoned = true;
+        self.interrupt();
+    }
+
+    /// Asks the CLI to change something, and waits until it has.
+    pub(crate) async fn change(&mut self, request: Value) -> Result<(), ClaudeError> {
+        if !matches!(self.stage, Stage::Running | Stage::Resting) {
+            return Err(ClaudeError::Ended);
+        }
+        self.restart_clock();
+        self.changes += 1;
+        let id = format!("{CHANGE}{}", self.changes);
+        self.outbox.extend(control::request(&id, &request).into_bytes());
+        self.change = Some(Change { id, outcome: None });
+        let outcome = poll_fn(|context| self.poll_change(context)).await;
+        let what = request["subtype"].as_str().unwrap_or_default().replace('_', " ");
+        outcome?.map_err(|reason| ClaudeError::Refused { what, reason })
+    }
+
+    fn poll_change(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Result<(), String>, ClaudeError>> {
+        loop {
+            if let Some(outcome) = self.change.as_mut().and_then(|change| change.outcome.take()) {
+                self.change = None;
+                return Poll::Ready(Ok(outcome));
+            }
+            let step = match &mut self.stage {
+                // The turn may end meanwhile; the CLI answers all the same.
+                Stage::Running | Stage::Resting => ready!(self.poll_step(context)),
+                Stage::Dying(died) => Err(ready!(died.as_mut().poll(context))),
+                Stage::Leaving(_) | Stage::Ended => Err(ClaudeError::Ended),
+            };
+            if let Err(error) = step {
+                self.stage = Stage::Ended;
+                return Poll::Ready(Err(error));
+            }
+        }
+    }
+
+    /// Lets the CLI end by itself, so that it can put away what it wants to keep.
+    pub(crate) async fn leave(mut self) {
+        if let Some(process) = self.process.take() {
+            process.leave().await;
+        }
+    }
+
+    /// Waits for one thing to happen, and deals with it.
+    fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ClaudeError>> {
+        let Some(process) = &mut self.process else { return Poll::Ready(Err(ClaudeError::Ended)) };
+        if !self.outbox.is_empty()
+            && let Poll::Ready(written) = process.poll_write(context, &self.outbox)
+        {
+            match written {
+                Ok(count) => drop(self.outbox.drain(..count)),
+                // The CLI is gone, as the end of its output tells next.
+                Err(_) => process.close_input(),
+            }
+            return Poll::Ready(Ok(()));
+        }
+        let may_report = self.outbox.is_empty();
+        if let Poll::Ready(next) = self.jobs.poll_next(context, self.links.server(), may_report) {
+            match next {
+                Next::Done(done) => self.finish_job(*done),
+                Next::Progress(line) => self.outbox.extend(line.into_bytes()),
+            }
+            return Poll::Ready(Ok(()));
+        }
+        if let Poll::Ready(read) = process.poll_read(context, self.lines.space()) {
+            return Poll::Ready(self.take_read(read.unwrap_or_default()));
+        }
+        ready!(self.alarm.as_mut().poll(context));
+        Poll::Ready(self.check_time())
+    }
+
+    /// Looks whether a limit is reached, and sets the alarm for the next if not.
+    fn check_time(&mut self) -> Result<(), ClaudeError> {
+        let now = Instant::now();
+        if let (Some(limit), Some(end)) = (self.time_limit, self.end)
+            && end <= now
+        {
+            return Err(ClaudeError::TimeLimit { limit });
+        }
+        if self.links.is_busy() || !self.jobs.is_empty() {
+            self.heard = now;
+        }
+        let stall = self.heard + self.stall;
+        if stall <= now {
+            let stderr = self.last_words();
+            return Err(ClaudeError::Stalled { after: self.stall, stderr });
+        }
+        self.alarm.as_mut().reset(self.end.map_or(stall, |end| end.min(stall)));
+        Ok(())
+    }
+
+    fn garbage(&self, reason: String) -> ClaudeError {
+        ClaudeError::Garbage { reason, stderr: self.last_words() }
+    }
+
+    fn last_words(&self) -> String {
+        self.process.as_ref().map(CliProcess::last_words).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Running => "Running",
+            Self::Resting => "Resting",
+            Self::Leaving(_) => "Leaving",
+            Self::Dying(_) => "Dying",
+            Self::Ended => "Ended",
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! What the CLI says, and what follows from it.
+
+use std::sync::Arc;
+
+use callgate_wire::control::{self, Incoming};
+use callgate_wire::frame::{Line, Lines};
+use callgate_wire::raw::{Json, Members};
+use tokio::time::Instant;
+
+use super::{CHANGE, Driver, INITIALIZE, LONGEST_LINE, Lifetime, Stage};
+use crate::event::{self, Event};
+use crate::hooks::Hook;
+use crate::jobs::{Done, PROGRESS};
+use crate::permission::PermissionAsked;
+use crate::{Answer, ClaudeError, Outcome, cli};
+
+impl Driver {
+    pub(super) fn take_read(&mut self, count: usize) -> Result<(), ClaudeError> {
+        if count > 0 {
+            self.heard = Instant::now();
+            self.lines.filled(count);
+            return self.read_lines();
+        }
+        if self.turn.answer.is_some() {
+            self.finish();
+        } else if let Some(process) = self.process.take() {
+            self.stage = Stage::Dying(Box::pin(process.died()));
+        }
+        Ok(())
+    }
+
+    fn read_lines(&mut self) -> Result<(), ClaudeError> {
+        let mut lines = std::mem::replace(&mut self.lines, Lines::new(LONGEST_LINE));
+        let mut outcome = Ok(());
+        while let Some(line) = lines.next_frame() {
+            outcome = self.read_line(line);
+            // What follows the answer belongs to nobody: the call is over.
+            if outcome.is_err() || matches!(self.stage, Stage::Leaving(_)) {
+                break;
+            }
+        }
+        self.lines = lines;
+        outcome
+    }
+
+    fn read_line(&mut self, line: Line<'_>) -> Result<(), ClaudeError> {
+        let line = match line {
+            Line::Whole(line) => line,
+            Line::TooLong(line) => return Err(self.garbage(format!("it has {} bytes", line.size))),
+        };
+        match Incoming::decode(line) {
+            Err(error) => Err(self.garbage(error.to_string())),
+            Ok(Incoming::Request { id, subtype, request }) => {
+                self.begin_job(&id, &subtype, &request);
+                Ok(())
+            }
+            Ok(Incoming::Answer { id, outcome }) => self.take_answer(&id, outcome),
+            Ok(Incoming::Cancel { id }) => {
+                self.jobs.cancel(&id);
+                Ok(())
+            }
+            Ok(Incoming::Message { kind, message }) => self.take_message(&kind, &message),
+        }
+    }
+
+    fn take_answer(
+        &mut self,
+        id: &str,
+        outcome: Result<Json<'_>, String>,
+    ) -> Result<(), ClaudeError> {
+        if id.starts_with(CHANGE) {
+            if let Some(change) = self.change.as_mut().filter(|change| change.id == id) {
+                change.outcome = Some(outcome.map(drop));
+            }
+            return Ok(());
+        }
+        match outcome {
+            Ok(response) if id == INITIALIZE => {
+                cli::check_version(response.members().string("claude_code_version").as_deref())
+            }
+            Ok(_) => Ok(()),
+            // A CLI that has no use for progress goes on without.
+            Err(_) if id.starts_with(PROGRESS) => Ok(()),
+            Err(reason) => {
+                let what = id.trim_start_matches("callgate-").to_owned();
+                Err(ClaudeError::Refused { what, reason })
+            }
+        }
+    }
+
+    fn take_message(&mut self, kind: &str, message: &Members<'_>) -> Result<(), ClaudeError> {
+        if let Some(is_idle) = event::is_idle(kind, message) {
+            self.tells_idle = true;
+            if is_idle && self.turn.answer.is_some() {
+                self.finish();
+            }
+            return Ok(());
+        }
+        if kind == "command_lifecycle" {
+            // Where our own prompt stands in the CLI's queue, which always has one at most.
+            return Ok(());
+        }
+        let is_own = self.is_own(kind, message);
+        for event in event::events(kind, message) {
+            match event {
+                Event::Finished(answer) if is_own => self.take_turn(answer),
+                Event::Finished(_) => {}
+                Event::Started(started) => {
+                    self.links.check(&started)?;
+                    self.begin_turn();
+                    self.inbox.push_back(Event::Started(started));
+                }
+                event => self.inbox.push_back(event),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns false if a result belongs to an earlier prompt, as that of an agent in the
+    /// background whose end was not waited for.
+    fn is_own(&self, kind: &str, message: &Members<'_>) -> bool {
+        if kind != "result" || self.turn.answer.is_some() {
+            return true;
+        }
+        let prompt = message.string("user_message_uuid");
+        let origin = message.some("origin").map(Json::members).unwrap_or_default();
+        prompt.is_none_or(|prompt| *prompt == *self.turn.id)
+            && origin.string("kind").as_deref() != Some("task-notification")
+    }
+
+    fn begin_turn(&mut self) {
+        let is_first = !std::mem::replace(&mut self.turn.has_begun, true);
+        if is_first && self.turn.is_interrupted {
+            self.send_interrupt();
+        }
+    }
+
+    /// A turn has ended. Another may follow when agents in the background have ended.
+    fn take_turn(&mut self, mut answer: Answer) {
+        if self.turn.is_interrupted && answer.outcome == Outcome::ExecutionError {
+            answer.outcome = Outcome::Interrupted;
+        }
+        self.turn.answer = Some(match self.turn.answer.take() {
+            Some(earlier) => answer.after(earlier),
+            None => answer,
+        });
+        if !self.tells_idle || self.turn.is_interrupted {
+            self.finish();
+        }
+    }
+
+    /// All is answered.
+    pub(super) fn finish(&mut self) {
+        let answer = self.turn.answer.take();
+        self.inbox.extend(answer.map(Event::Finished));
+        if self.turn.is_abandoned {
+            self.inbox.clear();
+        }
+        self.stage = match (self.lifetime, self.process.take()) {
+            (Lifetime::OneTurn, Some(process)) => Stage::Leaving(Box::pin(process.leave())),
+            (Lifetime::Conversation, Some(process)) => {
+                self.process = Some(process);
+                Stage::Resting
+            }
+            (_, None) => Stage::Ended,
+        };
+        if let Some(prompt) = self.next_prompt.take() {
+            self.send(prompt);
+        }
+    }
+
+    /// Works on a control request of the CLI, beside everything else.
+    fn begin_job(&mut self, id: &str, subtype: &str, request: &Members<'_>) {
+        match (subtype, &self.links.inline) {
+            ("can_use_tool", _) => {
+                self.jobs.ask(id, self.decider.clone(), PermissionAsked::read(request));
+            }
+            ("hook_callback", _) if let Some(hook) = self.hook(request) => {
+                let input = hook.input(request);
+                self.jobs.hook(id, hook, input);
+            }
+            ("mcp_message", Some(inline)) => {
+                let message = request.get("message").unwrap_or(Json::EMPTY).get().to_owned();
+                self.jobs.serve(id, Arc::clone(inline), message);
+            }
+            _ => {
+                let refusal = control::failure(id, &format!("{subtype} is not served here"));
+                self.outbox.extend(refusal.into_bytes());
+            }
+        }
+    }
+
+    fn hook(&self, request: &Members<'_>) -> Option<Hook> {
+        let index: usize = request.string("callback_id")?.parse().ok()?;
+        self.hooks.get(index).cloned()
+    }
+
+    pub(super) fn finish_job(&mut self, done: Done) {
+        self.heard = Instant::now();
+        self.outbox.extend(self.jobs.rest_of_progress(self.links.server()).into_bytes());
+        self.outbox.extend(done.line.unwrap_or_default().into_bytes());
+        self.inbox.extend(done.event);
+    }
+}

@@ -1,0 +1,171 @@
+//! A stand-in for the CLI, for tests of programs that use this crate.
+
+mod session;
+mod tool_use;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use tokio::io::{DuplexStream, duplex};
+
+use crate::Settings;
+use crate::links::Links;
+use session::FakeSession;
+
+/// How much may be on its way between the fake and its driver, in bytes.
+const ROOM: usize = 64 * 1024;
+
+/// A CLI that plays a script inside your process: no program is started and no model is asked.
+///
+/// It speaks the CLI's protocol, so your tools, your hooks and your permission callback are really
+/// called, and the events are those of the CLI. It runs no command and touches no file: the results
+/// of the CLI's own tools are part of the script. Clones share the script and what was recorded.
+///
+/// ```
+/// use callgate_claude::{FakeCli, Model, Settings, Transport};
+/// use callgate_tools::{Host, NoArguments, Tool};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let moon = Tool::blocking("moon", "The phase of the moon.", |_: NoArguments, _| "waxing");
+/// let fake = FakeCli::new().uses("mcp__callgate__moon", json!({})).says("It is waxing.");
+/// let mut model = Model::with(Settings::new().fake_cli(fake.clone()));
+/// model.set_tools(Host::new([moon])?, Transport::Auto);
+///
+/// assert_eq!(model.request("How is the moon tonight?").await?, "It is waxing.");
+/// assert_eq!(fake.prompts(), ["How is the moon tonight?"]);
+/// assert_eq!(fake.tool_results()[0].text, "waxing");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct FakeCli {
+    state: Arc<Mutex<FakeState>>,
+}
+
+#[derive(Debug, Default)]
+struct FakeState {
+    turns: VecDeque<Vec<FakeStep>>,
+    /// Steps of a turn that has no end yet.
+    open: Vec<FakeStep>,
+    prompts: Vec<String>,
+    results: Vec<FakeToolResult>,
+}
+
+#[derive(Debug, Clone)]
+enum FakeStep {
+    Thinks(String),
+    Says(String),
+    Uses { name: String, input: Value, result: String },
+    Waits,
+    Fails(String),
+}
+
+/// What the fake's model was told of a tool that it used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FakeToolResult {
+    /// The tool.
+    pub tool_name: String,
+    /// What it gave, or why it did not run.
+    pub text: String,
+    /// Whether it failed or was denied.
+    pub is_error: bool,
+}
+
+impl FakeCli {
+    /// Creates a fake with an empty script. Each prompt plays the next turn of the script; a prompt
+    /// beyond its end fails.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Has the model think.
+    #[must_use]
+    pub fn thinks(self, text: impl Into<String>) -> Self {
+        self.step(FakeStep::Thinks(text.into()))
+    }
+
+    /// Has the model use a tool: one of yours by its whole name, such as `mcp__callgate__moon`, or
+    /// one of the CLI's own, which then gives an empty result.
+    #[must_use]
+    pub fn uses(self, tool: impl Into<String>, input: Value) -> Self {
+        self.uses_with_result(tool, input, "")
+    }
+
+    /// Has the model use a tool of the CLI, which gives this result if it is allowed.
+    #[must_use]
+    pub fn uses_with_result(
+        self,
+        tool: impl Into<String>,
+        input: Value,
+        result: impl Into<String>,
+    ) -> Self {
+        self.step(FakeStep::Uses { name: tool.into(), input, result: result.into() })
+    }
+
+    /// Has the model say something and end its turn.
+    #[must_use]
+    pub fn says(self, text: impl Into<String>) -> Self {
+        self.end(FakeStep::Says(text.into()))
+    }
+
+    /// Has the agent wait until it is interrupted, which ends its turn.
+    #[must_use]
+    pub fn waits(self) -> Self {
+        self.end(FakeStep::Waits)
+    }
+
+    /// Has the model's service fail, which ends the turn.
+    #[must_use]
+    pub fn fails(self, reason: impl Into<String>) -> Self {
+        self.end(FakeStep::Fails(reason.into()))
+    }
+
+    /// Returns the texts of the prompts so far.
+    #[must_use]
+    pub fn prompts(&self) -> Vec<String> {
+        self.lock().prompts.clone()
+    }
+
+    /// Returns what the model was told of the tools that it used so far.
+    #[must_use]
+    pub fn tool_results(&self) -> Vec<FakeToolResult> {
+        self.lock().results.clone()
+    }
+
+    fn step(self, step: FakeStep) -> Self {
+        self.lock().open.push(step);
+        self
+    }
+
+    fn end(self, step: FakeStep) -> Self {
+        {
+            let mut state = self.lock();
+            state.open.push(step);
+            let turn = std::mem::take(&mut state.open);
+            state.turns.push_back(turn);
+        }
+        self
+    }
+
+    fn lock(&self) -> MutexGuard<'_, FakeState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts to play; returns the fake's input and output. It ends when they are dropped.
+    pub(crate) fn connect(
+        &self,
+        links: &Links,
+        settings: &Settings,
+    ) -> (DuplexStream, DuplexStream) {
+        let (input, their_input) = duplex(ROOM);
+        let (their_output, output) = duplex(ROOM);
+        let session = FakeSession::new(self.clone(), links, settings, their_input, their_output);
+        tokio::spawn(session.run());
+        (input, output)
+    }
+}

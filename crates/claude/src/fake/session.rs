@@ -1,0 +1,265 @@
+//! One run of the fake CLI.
+
+use std::collections::VecDeque;
+use std::io;
+
+use callgate_wire::frame::{Line, Lines};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use uuid::Uuid;
+
+use super::{FakeCli, FakeStep};
+use crate::Settings;
+use crate::links::Links;
+
+/// The version that the fake claims.
+const VERSION: &str = "2.1.325";
+const LONGEST_LINE: usize = 64 * 1024 * 1024;
+
+/// Why a turn went no further.
+pub(super) enum Stop {
+    Interrupted,
+    Gone(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Gone(error)
+    }
+}
+
+pub(super) struct FakeSession {
+    pub(super) fake: FakeCli,
+    pub(super) server: String,
+    pub(super) allowed: Vec<String>,
+    pub(super) denied: Vec<String>,
+    model: String,
+    pub(super) session_id: String,
+    pub(super) hooks: Value,
+    /// Prompts that came during a turn.
+    prompts: VecDeque<Value>,
+    pub(super) denials: Vec<Value>,
+    pub(super) uses: u64,
+    pub(super) requests: u64,
+    input: DuplexStream,
+    output: DuplexStream,
+    lines: Lines,
+}
+
+impl FakeSession {
+    pub(super) fn new(
+        fake: FakeCli,
+        links: &Links,
+        settings: &Settings,
+        input: DuplexStream,
+        output: DuplexStream,
+    ) -> Self {
+        Self {
+            fake,
+            server: links.server().to_owned(),
+            allowed: settings.allowed.clone(),
+            denied: settings.denied.clone(),
+            model: settings.model.clone().unwrap_or_else(|| "fake".to_owned()),
+            session_id: Uuid::new_v4().to_string(),
+            hooks: Value::Null,
+            prompts: VecDeque::new(),
+            denials: Vec::new(),
+            uses: 0,
+            requests: 0,
+            input,
+            output,
+            lines: Lines::new(LONGEST_LINE),
+        }
+    }
+
+    /// Plays until whoever drives it hangs up, which is no error.
+    pub(super) async fn run(mut self) {
+        while let Ok(message) = self.receive().await {
+            if self.take(message).await.is_err() {
+                return;
+            }
+            while let Some(prompt) = self.prompts.pop_front() {
+                if self.turn(&prompt).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Deals with a message between turns.
+    async fn take(&mut self, message: Value) -> io::Result<()> {
+        match message["type"].as_str() {
+            Some("control_request") => self.answer(&message).await,
+            Some("user") => {
+                self.prompts.push_back(message);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn answer(&mut self, message: &Value) -> io::Result<()> {
+        let request = &message["request"];
+        let response = match request["subtype"].as_str() {
+            Some("initialize") => {
+                self.hooks = request["hooks"].clone();
+                json!({"claude_code_version": VERSION})
+            }
+            Some("set_model") => {
+                self.model = request["model"].as_str().unwrap_or("fake").to_owned();
+                json!({})
+            }
+            _ => json!({}),
+        };
+        let id = &message["request_id"];
+        let response = json!({"subtype": "success", "request_id": id, "response": response});
+        self.send(&json!({"type": "control_response", "response": response})).await
+    }
+
+    /// Plays one turn of the script.
+    async fn turn(&mut self, prompt: &Value) -> io::Result<()> {
+        let steps = {
+            let mut state = self.fake.lock();
+            state.prompts.push(text(&prompt["message"]["content"]));
+            state.turns.pop_front()
+        };
+        self.denials.clear();
+        self.send_state("running").await?;
+        let exhausted = || vec![FakeStep::Fails("the fake's script has ended".to_owned())];
+        let result = match self.play(steps.unwrap_or_else(exhausted)).await {
+            Ok(result) => result,
+            Err(Stop::Interrupted) => json!({
+                "subtype": "error_during_execution", "is_error": true, "errors": [],
+                "terminal_reason": "aborted_streaming",
+            }),
+            Err(Stop::Gone(error)) => return Err(error),
+        };
+        self.send_result(result, &prompt["uuid"]).await?;
+        self.send_state("idle").await
+    }
+
+    async fn play(&mut self, steps: Vec<FakeStep>) -> Result<Value, Stop> {
+        self.begin().await?;
+        for step in steps {
+            match step {
+                FakeStep::Thinks(text) => {
+                    self.say(json!({"type": "thinking", "thinking": text, "signature": ""}))
+                        .await?;
+                }
+                FakeStep::Says(text) => {
+                    self.say(json!({"type": "text", "text": text})).await?;
+                    return Ok(json!({"subtype": "success", "is_error": false, "result": text}));
+                }
+                FakeStep::Uses { name, input, result } => {
+                    self.use_tool(name, input, result).await?;
+                }
+                FakeStep::Waits => loop {
+                    let message = self.receive().await?;
+                    self.take_during_turn(message).await?;
+                },
+                FakeStep::Fails(reason) => {
+                    return Ok(json!({"subtype": "success", "is_error": true, "result": reason}));
+                }
+            }
+        }
+        Ok(json!({"subtype": "success", "is_error": false, "result": ""}))
+    }
+
+    /// Reports what the agent works with.
+    async fn begin(&mut self) -> Result<(), Stop> {
+        let mut tools = Vec::new();
+        let mut servers = Vec::new();
+        if !self.server.is_empty() {
+            let listed = self.call_server("tools/list", json!({})).await?;
+            let names = listed["result"]["tools"].as_array().into_iter().flatten();
+            let names = names.filter_map(|tool| tool["name"].as_str());
+            tools.extend(names.map(|name| format!("mcp__{}__{name}", self.server)));
+            servers.push(json!({"name": self.server, "status": "connected"}));
+        }
+        let init = json!({
+            "type": "system", "subtype": "init", "session_id": self.session_id,
+            "model": self.model, "tools": tools, "mcp_servers": servers,
+        });
+        Ok(self.send(&init).await?)
+    }
+
+    /// Asks whoever drives the fake, and waits for the answer or the reason why there is none.
+    pub(super) async fn ask(&mut self, request: Value) -> Result<Result<Value, String>, Stop> {
+        self.requests += 1;
+        let id = format!("fake-{}", self.requests);
+        self.send(&json!({"type": "control_request", "request_id": id, "request": request}))
+            .await?;
+        loop {
+            let mut message = self.receive().await?;
+            let response = &mut message["response"];
+            if response["request_id"] == *id {
+                return Ok(match response["subtype"].as_str() {
+                    Some("success") => Ok(response["response"].take()),
+                    _ => Err(string(&response["error"])),
+                });
+            }
+            if let Err(stop) = self.take_during_turn(message).await {
+                let cancel = json!({"type": "control_cancel_request", "request_id": id});
+                self.send(&cancel).await?;
+                return Err(stop);
+            }
+        }
+    }
+
+    async fn take_during_turn(&mut self, message: Value) -> Result<(), Stop> {
+        let is_interrupt = message["request"]["subtype"] == "interrupt";
+        self.take(message).await?;
+        if is_interrupt { Err(Stop::Interrupted) } else { Ok(()) }
+    }
+
+    pub(super) async fn say(&mut self, block: Value) -> io::Result<()> {
+        let message = json!({"role": "assistant", "content": [block]});
+        self.send(&json!({"type": "assistant", "message": message})).await
+    }
+
+    async fn send_state(&mut self, state: &str) -> io::Result<()> {
+        let told = json!({"type": "system", "subtype": "session_state_changed", "state": state});
+        self.send(&told).await
+    }
+
+    async fn send_result(&mut self, mut result: Value, prompt: &Value) -> io::Result<()> {
+        result["type"] = json!("result");
+        result["num_turns"] = json!(1);
+        result["total_cost_usd"] = json!(0.0);
+        result["session_id"] = json!(self.session_id);
+        result["permission_denials"] = json!(self.denials);
+        result["user_message_uuid"] = prompt.clone();
+        self.send(&result).await
+    }
+
+    pub(super) async fn send(&mut self, message: &Value) -> io::Result<()> {
+        self.output.write_all(format!("{message}\n").as_bytes()).await
+    }
+
+    /// Waits for the next message. Nothing more to come is an error.
+    async fn receive(&mut self) -> io::Result<Value> {
+        loop {
+            if let Some(Line::Whole(line)) = self.lines.next_frame() {
+                return Ok(serde_json::from_slice(line)?);
+            }
+            let count = self.input.read(self.lines.space()).await?;
+            if count == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.lines.filled(count);
+        }
+    }
+}
+
+pub(super) fn string(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Returns the text of a content: a string, or the texts of its blocks.
+pub(super) fn text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}

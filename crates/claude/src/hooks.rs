@@ -1,0 +1,336 @@
+//! Hooks: functions of your program that the CLI calls at certain moments.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_wire::control;
+use callgate_wire::raw::Members;
+use serde_json::{Map, Value, json};
+
+use crate::event::value;
+
+/// A moment at which the CLI calls a [`Hook`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HookEvent {
+    /// Before a tool runs.
+    PreToolUse,
+    /// After a tool has run.
+    PostToolUse,
+    /// After a tool has failed.
+    PostToolUseFailure,
+    /// Before somebody is asked whether a tool may run.
+    PermissionRequest,
+    /// Before a prompt is sent to the model.
+    UserPromptSubmit,
+    /// When a session begins.
+    SessionStart,
+    /// When a session ends.
+    SessionEnd,
+    /// Before the agent ends its turn.
+    Stop,
+    /// When a subagent begins.
+    SubagentStart,
+    /// Before a subagent ends.
+    SubagentStop,
+    /// Before the conversation is summarised.
+    PreCompact,
+    /// When the CLI would notify its user.
+    Notification,
+    /// Another, by the CLI's name.
+    Other(String),
+}
+
+impl HookEvent {
+    /// Returns the CLI's name of the event.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::PreToolUse => "PreToolUse",
+            Self::PostToolUse => "PostToolUse",
+            Self::PostToolUseFailure => "PostToolUseFailure",
+            Self::PermissionRequest => "PermissionRequest",
+            Self::UserPromptSubmit => "UserPromptSubmit",
+            Self::SessionStart => "SessionStart",
+            Self::SessionEnd => "SessionEnd",
+            Self::Stop => "Stop",
+            Self::SubagentStart => "SubagentStart",
+            Self::SubagentStop => "SubagentStop",
+            Self::PreCompact => "PreCompact",
+            Self::Notification => "Notification",
+            Self::Other(name) => name,
+        }
+    }
+
+    /// Returns true if something is about to happen that the hook may refuse.
+    fn is_guard(&self) -> bool {
+        matches!(self, Self::PreToolUse | Self::PermissionRequest | Self::UserPromptSubmit)
+    }
+}
+
+/// What a [`Hook`] is told.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HookInput {
+    /// The moment.
+    pub event: HookEvent,
+    /// The tool, where there is one.
+    pub tool_name: Option<String>,
+    /// The tool's arguments; null where there is no tool.
+    pub tool_input: Value,
+    /// The tool call, where there is one.
+    pub tool_use_id: Option<String>,
+    /// Everything, in the CLI's words.
+    pub data: Value,
+}
+
+/// What a [`Hook`] answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HookOutput {
+    verdict: Option<Verdict>,
+    input: Option<Value>,
+    context: Option<String>,
+    raw: Option<Value>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Verdict {
+    Allow,
+    Deny(String),
+    Ask(String),
+    Stop(String),
+}
+
+impl HookOutput {
+    /// Lets things take their course.
+    #[must_use]
+    pub fn proceed() -> Self {
+        Self::default()
+    }
+
+    /// Allows the tool without asking anybody. Rules that deny it still hold.
+    #[must_use]
+    pub fn allow() -> Self {
+        Self::with(Verdict::Allow)
+    }
+
+    /// Refuses what the event is about: the tool call, the prompt, the end of the turn. The model
+    /// reads the reason.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self::with(Verdict::Deny(reason.into()))
+    }
+
+    /// Has [`Settings::permission`](crate::Settings::permission) decide about the tool, also where
+    /// a rule would allow it.
+    pub fn ask(reason: impl Into<String>) -> Self {
+        Self::with(Verdict::Ask(reason.into()))
+    }
+
+    /// Ends the call.
+    pub fn stop(reason: impl Into<String>) -> Self {
+        Self::with(Verdict::Stop(reason.into()))
+    }
+
+    /// Answers in the CLI's own words.
+    #[must_use]
+    pub fn raw(output: Value) -> Self {
+        Self { raw: Some(output), ..Self::default() }
+    }
+
+    fn with(verdict: Verdict) -> Self {
+        Self { verdict: Some(verdict), ..Self::default() }
+    }
+
+    /// Runs the tool with these arguments instead of the model's.
+    #[must_use]
+    pub fn input(mut self, input: Value) -> Self {
+        self.input = Some(input);
+        self
+    }
+
+    /// Tells the model something more.
+    #[must_use]
+    pub fn context(mut self, text: impl Into<String>) -> Self {
+        self.context = Some(text.into());
+        self
+    }
+
+    /// Returns the answer in the CLI's words.
+    fn response(&self, event: &HookEvent) -> Value {
+        if let Some(raw) = &self.raw {
+            return raw.clone();
+        }
+        let mut output = Map::new();
+        let mut specific = Map::new();
+        match (&self.verdict, event) {
+            (Some(Verdict::Stop(reason)), _) => {
+                output.insert("continue".into(), json!(false));
+                output.insert("stopReason".into(), json!(reason));
+            }
+            (Some(verdict), HookEvent::PreToolUse) => specific.extend(verdict.before_tool()),
+            (Some(Verdict::Deny(reason)), HookEvent::PermissionRequest) => {
+                let decision = json!({"behavior": "deny", "message": reason});
+                specific.insert("decision".into(), decision);
+            }
+            (Some(Verdict::Allow), HookEvent::PermissionRequest) => {
+                let mut decision = json!({"behavior": "allow"});
+                if let Some(input) = &self.input {
+                    decision["updatedInput"] = input.clone();
+                }
+                specific.insert("decision".into(), decision);
+            }
+            (Some(Verdict::Deny(reason)), _) => {
+                output.insert("decision".into(), json!("block"));
+                output.insert("reason".into(), json!(reason));
+            }
+            (None | Some(Verdict::Allow | Verdict::Ask(_)), _) => {}
+        }
+        if let (Some(input), HookEvent::PreToolUse) = (&self.input, event) {
+            specific.insert("updatedInput".into(), input.clone());
+        }
+        if let Some(context) = &self.context {
+            specific.insert("additionalContext".into(), json!(context));
+        }
+        if !specific.is_empty() {
+            specific.insert("hookEventName".into(), json!(event.as_str()));
+            output.insert("hookSpecificOutput".into(), specific.into());
+        }
+        output.into()
+    }
+}
+
+impl Verdict {
+    fn before_tool(&self) -> Vec<(String, Value)> {
+        let (decision, reason) = match self {
+            Self::Allow => ("allow", None),
+            Self::Deny(reason) => ("deny", Some(reason)),
+            Self::Ask(reason) => ("ask", Some(reason)),
+            Self::Stop(_) => return Vec::new(),
+        };
+        let reason = reason.map(|reason| ("permissionDecisionReason".to_owned(), json!(reason)));
+        std::iter::once(("permissionDecision".to_owned(), json!(decision))).chain(reason).collect()
+    }
+}
+
+type HookFuture = Pin<Box<dyn Future<Output = HookOutput> + Send>>;
+
+/// A function that the CLI calls at certain moments.
+///
+/// A hook that panics at a moment where it could refuse something refuses it.
+///
+/// ```
+/// use callgate_claude::{Hook, HookEvent, HookOutput, Settings};
+///
+/// let hook = Hook::new(HookEvent::PreToolUse, |call| async move {
+///     match call.tool_input["command"].as_str() {
+///         Some(command) if command.contains("rm ") => HookOutput::deny("nothing is removed here"),
+///         _ => HookOutput::proceed(),
+///     }
+/// });
+/// let settings = Settings::new().hook(hook.matcher("Bash"));
+/// ```
+#[derive(Clone)]
+pub struct Hook {
+    event: HookEvent,
+    matcher: Option<String>,
+    timeout: Option<Duration>,
+    function: Arc<dyn Fn(HookInput) -> HookFuture + Send + Sync>,
+}
+
+impl Hook {
+    /// Creates a hook that is called at every such event.
+    pub fn new<F, R>(event: HookEvent, function: F) -> Self
+    where
+        F: Fn(HookInput) -> R + Send + Sync + 'static,
+        R: Future<Output = HookOutput> + Send + 'static,
+    {
+        let function = Arc::new(move |input| Box::pin(function(input)) as HookFuture);
+        Self { event, matcher: None, timeout: None, function }
+    }
+
+    /// Calls the hook only for what matches: a regular expression on the tool's name.
+    #[must_use]
+    pub fn matcher(mut self, pattern: impl Into<String>) -> Self {
+        self.matcher = Some(pattern.into());
+        self
+    }
+
+    /// Sets how long the CLI waits for the hook. By default the CLI decides.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    fn registration(&self, id: &str) -> Value {
+        let mut entry = json!({"hookCallbackIds": [id]});
+        if let Some(matcher) = &self.matcher {
+            entry["matcher"] = json!(matcher);
+        }
+        if let Some(timeout) = self.timeout {
+            entry["timeout"] = json!(timeout.as_secs_f64());
+        }
+        if self.event.is_guard() {
+            // Where the CLI knows it: a hook that gave no answer has not allowed anything.
+            entry["onFailure"] = json!("block");
+        }
+        entry
+    }
+
+    /// Reads what the CLI tells the hook.
+    pub(crate) fn input(&self, request: &Members<'_>) -> HookInput {
+        let data: Value = value(request, "input").unwrap_or_default();
+        let text = |name: &str| data[name].as_str().map(str::to_owned);
+        HookInput {
+            event: self.event.clone(),
+            tool_name: text("tool_name"),
+            tool_input: data["tool_input"].clone(),
+            tool_use_id: request.string("tool_use_id").map(Into::into),
+            data,
+        }
+    }
+
+    /// Calls the hook, and returns its answer as JSON text.
+    pub(crate) async fn call(self, input: HookInput) -> String {
+        (self.function)(input).await.response(&self.event).to_string()
+    }
+
+    /// Returns the line that answers the CLI's request `id` for a hook that has panicked.
+    pub(crate) fn panicked(&self, id: &str) -> String {
+        let reason = "the hook that decides about this has panicked";
+        if self.event.is_guard() {
+            let refusal = HookOutput::deny(reason).response(&self.event);
+            return control::success(id, &refusal.to_string());
+        }
+        control::failure(id, reason)
+    }
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { event, matcher, timeout, .. } = self;
+        f.debug_struct("Hook")
+            .field("event", event)
+            .field("matcher", matcher)
+            .field("timeout", timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the hooks in the words of the CLI's `initialize`; the callback's id is its index.
+pub(crate) fn registrations(hooks: &[Hook]) -> Value {
+    let mut events = Map::new();
+    for (index, hook) in hooks.iter().enumerate() {
+        let entries = events.entry(hook.event.as_str()).or_insert_with(|| json!([]));
+        if let Value::Array(entries) = entries {
+            entries.push(hook.registration(&index.to_string()));
+        }
+    }
+    events.into()
+}
+
+#[cfg(test)]
+#[path = "hooks_tests.rs"]
+mod tests;

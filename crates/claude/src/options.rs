@@ -1,0 +1,122 @@
+//! The typed options of a [`Settings`](crate::Settings).
+
+use serde_json::{Map, Value};
+
+/// What the CLI does with a tool call that no rule decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[non_exhaustive]
+pub enum PermissionMode {
+    /// Asks [`Settings::permission`](crate::Settings::permission).
+    #[default]
+    Default,
+    /// Allows edits of files in the folder, and asks for the rest.
+    AcceptEdits,
+    /// Plans, and changes nothing.
+    Plan,
+    /// Lets the CLI's own classifier decide. Nobody is asked.
+    Auto,
+    /// Refuses whatever would have to be asked. Nobody is asked.
+    DontAsk,
+    /// Allows everything. Nobody is asked.
+    BypassPermissions,
+}
+
+impl PermissionMode {
+    /// Returns the CLI's name of the mode.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::AcceptEdits => "acceptEdits",
+            Self::Plan => "plan",
+            Self::Auto => "auto",
+            Self::DontAsk => "dontAsk",
+            Self::BypassPermissions => "bypassPermissions",
+        }
+    }
+}
+
+/// How much thought the model gives to an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Effort {
+    /// The least.
+    Low,
+    /// Less than usual.
+    Medium,
+    /// Much.
+    High,
+    /// Very much.
+    ExtraHigh,
+    /// As much as the model allows.
+    Max,
+}
+
+impl Effort {
+    /// Returns the CLI's name of the level.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::ExtraHigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
+}
+
+/// A place from which the CLI loads settings: permission rules, hooks, instructions, skills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SettingSource {
+    /// The user's own settings.
+    User,
+    /// The settings that the project's folder shares.
+    Project,
+    /// The user's settings for the project's folder.
+    Local,
+}
+
+impl SettingSource {
+    /// Returns the CLI's name of the source.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+        }
+    }
+}
+
+/// A kind of agent that the main agent can start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentDefinition(Map<String, Value>);
+
+impl AgentDefinition {
+    /// Creates an agent from what the main agent reads to choose it, and its system prompt.
+    pub fn new(description: impl Into<String>, prompt: impl Into<String>) -> Self {
+        Self(Map::new()).with("description", description.into()).with("prompt", prompt.into())
+    }
+
+    /// Limits the agent to these tools. By default it has those of the main agent.
+    #[must_use]
+    pub fn tools<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.with("tools", names.into_iter().map(Into::into).collect::<Vec<String>>())
+    }
+
+    /// Sets the agent's model. By default it is that of the main agent.
+    #[must_use]
+    pub fn model(self, name: impl Into<String>) -> Self {
+        self.with("model", name.into())
+    }
+
+    fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.0.insert(name.to_owned(), value.into());
+        self
+    }
+
+    pub(crate) fn into_value(self) -> Value {
+        self.0.into()
+    }
+}

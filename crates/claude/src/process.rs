@@ -1,0 +1,138 @@
+//! The CLI's process: its pipes, its last words and its end.
+
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use callgate_link::child::Leashed;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::time::timeout;
+
+use crate::ask::Launch;
+use crate::links::Links;
+use crate::stderr::{self, Stderr};
+use crate::{ClaudeError, Settings, cli, farewell};
+
+/// How long the CLI may take to end by itself.
+const FAREWELL: Duration = Duration::from_secs(5);
+/// How long its last words may take once it has ended: a child of it may hold the pipe open.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// A CLI that runs. It ends, with all that it has started, when this is dropped.
+pub(crate) struct CliProcess {
+    input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
+    output: Box<dyn AsyncRead + Send + Unpin>,
+    /// Absent for a fake, which is no process.
+    child: Option<CliChild>,
+}
+
+struct CliChild {
+    child: Leashed,
+    stderr: Stderr,
+    secrets: Vec<String>,
+}
+
+impl CliProcess {
+    /// Starts the CLI.
+    pub(crate) fn start(
+        settings: &Settings,
+        launch: &Launch,
+        links: &Links,
+    ) -> Result<Self, ClaudeError> {
+        if let Some(fake) = &settings.fake {
+            let (input, output) = fake.connect(links, settings);
+            return Ok(Self {
+                input: Some(Box::new(input)),
+                output: Box::new(output),
+                child: None,
+            });
+        }
+        let program = cli::find(settings)?;
+        let command = cli::command(&program, settings, launch, links.config(), links.rule());
+        let own: Vec<_> = std::env::vars_os().collect();
+        let given = settings.environment.iter().filter_map(|(n, v)| Some((n, v.as_ref()?)));
+        let secrets = stderr::secrets(own.iter().map(|(n, v)| (n, v)).chain(given));
+        let mut child = Leashed::spawn_gently(command)
+            .map_err(|source| ClaudeError::Start { program, source })?;
+        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let input = ChildStdin::from_std(child.stdin.take().ok_or_else(broken)?)?;
+        let output = ChildStdout::from_std(child.stdout.take().ok_or_else(broken)?)?;
+        let pipe = ChildStderr::from_std(child.stderr.take().ok_or_else(broken)?)?;
+        let child = CliChild { child, stderr: Stderr::collect(pipe), secrets };
+        Ok(Self { input: Some(Box::new(input)), output: Box::new(output), child: Some(child) })
+    }
+
+    /// Writes some of `bytes`, unless the CLI's input is closed.
+    pub(crate) fn poll_write(
+        &mut self,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match &mut self.input {
+            Some(input) => Pin::new(input).poll_write(context, bytes),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Reads into `space`.
+    pub(crate) fn poll_read(
+        &mut self,
+        context: &mut Context<'_>,
+        space: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        let mut space = ReadBuf::new(space);
+        let read = Pin::new(&mut self.output).poll_read(context, &mut space);
+        read.map_ok(|()| space.filled().len())
+    }
+
+    /// Closes the CLI's input.
+    pub(crate) fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Returns the last that the CLI wrote on its standard error, with secrets masked.
+    pub(crate) fn last_words(&self) -> String {
+        self.child
+            .as_ref()
+            .map_or_else(|| "nothing".to_owned(), |child| child.stderr.text(&child.secrets))
+    }
+
+    /// Lets the CLI end by itself, so that it can put away what it wants to keep.
+    pub(crate) async fn leave(mut self) {
+        self.input = None;
+        let mut rest = [0; 4096];
+        let drain =
+            async { while self.output.read(&mut rest).await.is_ok_and(|count| count > 0) {} };
+        timeout(FAREWELL, drain).await.ok();
+        if let Some(child) = &self.child {
+            timeout(FAREWELL, farewell::ended(&child.child)).await.ok();
+        }
+    }
+
+    /// Returns how the CLI ended, after its output has ended before its answer.
+    pub(crate) async fn died(mut self) -> ClaudeError {
+        self.input = None;
+        let Some(mut cli) = self.child.take() else {
+            return io::Error::from(io::ErrorKind::UnexpectedEof).into();
+        };
+        timeout(FAREWELL, farewell::ended(&cli.child)).await.ok();
+        timeout(LAST_WORDS, cli.stderr.read_to_its_end()).await.ok();
+        if matches!(cli.child.has_ended(), Ok(false)) {
+            return io::Error::other("it has closed its output, but goes on").into();
+        }
+        match cli.child.wait() {
+            Ok(status) => ClaudeError::Died { status, stderr: cli.stderr.text(&cli.secrets) },
+            Err(error) => ClaudeError::Io(error),
+        }
+    }
+}
+
+impl fmt::Debug for CliProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.child.as_ref().map(|child| child.child.id());
+        f.debug_struct("CliProcess").field("id", &id).finish_non_exhaustive()
+    }
+}

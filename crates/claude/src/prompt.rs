@@ -1,0 +1,141 @@
+//! What is said to the agent: text, images and documents.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use callgate_wire::control;
+use serde_json::{Value, json};
+
+/// A message to the agent.
+///
+/// It reaches the model as it is. In particular `@path` does not read a file and `/clear` is not a
+/// command, unless [`expand`](Self::expand) says so.
+///
+/// ```
+/// use callgate_claude::{ImageFormat, Prompt};
+///
+/// # let picture = Vec::new();
+/// let prompt = Prompt::new("What is in this picture?").image(ImageFormat::Png, &picture);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Prompt {
+    blocks: Vec<Value>,
+    is_expanded: bool,
+}
+
+/// The format of an image in a [`Prompt`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ImageFormat {
+    /// PNG.
+    Png,
+    /// JPEG.
+    Jpeg,
+    /// GIF.
+    Gif,
+    /// WebP.
+    Webp,
+}
+
+impl ImageFormat {
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+            Self::Gif => "image/gif",
+            Self::Webp => "image/webp",
+        }
+    }
+}
+
+impl Prompt {
+    /// Creates a message of text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self::default().text(text)
+    }
+
+    /// Adds text.
+    #[must_use]
+    pub fn text(self, text: impl Into<String>) -> Self {
+        self.block(json!({"type": "text", "text": text.into()}))
+    }
+
+    /// Adds an image.
+    #[must_use]
+    pub fn image(self, format: ImageFormat, bytes: &[u8]) -> Self {
+        self.block(json!({"type": "image", "source": source(format.media_type(), bytes)}))
+    }
+
+    /// Adds a PDF document.
+    #[must_use]
+    pub fn pdf(self, bytes: &[u8]) -> Self {
+        self.block(json!({"type": "document", "source": source("application/pdf", bytes)}))
+    }
+
+    /// Adds a content block in the words of the Messages API.
+    #[must_use]
+    pub fn block(mut self, block: Value) -> Self {
+        self.blocks.push(block);
+        self
+    }
+
+    /// Lets the CLI treat the text as if the user had typed it: `@path` reads that file into the
+    /// model's context without asking anybody, `/name` runs a command, and reminders are added.
+    /// Use it only for text that you trust.
+    #[must_use]
+    pub fn expand(mut self) -> Self {
+        self.is_expanded = true;
+        self
+    }
+
+    /// Returns the line for the CLI. A single text is sent as a string, which is the only form in
+    /// which every CLI looks for commands.
+    pub(crate) fn line(&self, id: &str) -> String {
+        let content = match &self.blocks[..] {
+            [only] if only["type"] == "text" => only["text"].clone(),
+            blocks => json!(blocks),
+        };
+        control::user_message(&content, id, !self.is_expanded)
+    }
+}
+
+fn source(media_type: &str, bytes: &[u8]) -> Value {
+    json!({"type": "base64", "media_type": media_type, "data": STANDARD.encode(bytes)})
+}
+
+impl<T: Into<String>> From<T> for Prompt {
+    fn from(text: T) -> Self {
+        Self::new(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(prompt: &Prompt) -> Value {
+        serde_json::from_str(&prompt.line("u1")).expect("JSON")
+    }
+
+    #[test]
+    fn a_prompt_is_verbatim_unless_it_says_otherwise() {
+        let line = sent(&"look at @/etc/hosts".into());
+        assert_eq!(line["client_composed"], true);
+        assert_eq!(line["message"]["content"], "look at @/etc/hosts");
+        assert_eq!(line["uuid"], "u1");
+        let line = sent(&Prompt::new("/clear").expand());
+        assert_eq!(line.get("client_composed"), None);
+    }
+
+    #[test]
+    fn images_and_documents_are_blocks_in_their_order() {
+        let prompt = Prompt::new("a").image(ImageFormat::Webp, b"\x00\xff").pdf(b"%PDF").text("b");
+        let expected = json!([
+            {"type": "text", "text": "a"},
+            {"type": "image", "source":
+                {"type": "base64", "media_type": "image/webp", "data": "AP8="}},
+            {"type": "document", "source":
+                {"type": "base64", "media_type": "application/pdf", "data": "JVBERg=="}},
+            {"type": "text", "text": "b"},
+        ]);
+        assert_eq!(sent(&prompt)["message"]["content"], expected);
+    }
+}
