@@ -9,6 +9,7 @@ mod tests;
 mod title;
 
 use crate::plain;
+use callgate_rules::mask;
 use callgate_wire::approval::{Kind, Request, RequestId, Takes};
 
 pub use blocked::Blocked;
@@ -16,8 +17,12 @@ pub use body::{Body, Change};
 pub use offers::Offer;
 pub use picks::{Choice, Picker};
 
+/// What faces say where a card hides something that could be executed.
+pub const HIDDEN_COULD_RUN: &str = "Part of what is hidden could run.";
+
 /// A question as people see it. Every text in it is masked and safe to show.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own that faces show")]
 pub struct Card {
     /// The question's id.
     pub id: RequestId,
@@ -39,6 +44,8 @@ pub struct Card {
     pub last_words: Option<String>,
     /// Why it is asked, when a rule says so.
     pub because: Option<String>,
+    /// Whether something that is hidden could be executed, so that it would be allowed unseen.
+    pub hides_what_runs: bool,
     /// What blocked the call, where the question is whether it may try again: yes or no.
     pub blocked: Option<Blocked>,
     /// Whether the tool may not run when nobody answers, because no prompt of the agent follows.
@@ -86,6 +93,7 @@ impl Card {
             input: plain::visible(input),
             last_words: last_words.map(shown).filter(|words| !words.trim().is_empty()),
             because: None,
+            hides_what_runs: mask::json(input).could_run(),
             no_answer_denies: request.kind == Kind::Check,
             offers,
             pickers: if can_edit { picks::of(&request.tool_name, input) } else { Vec::new() },

@@ -6,9 +6,10 @@
 //!
 //! Two dangers pull in opposite directions. A secret that is shown leaks; but what is hidden is
 //! also approved unseen, so a command must not be able to pass itself off as a password. Tokens
-//! are therefore known by their own shape, and a value that is only known by its name
-//! (`PASSWORD=…`) is hidden as far as the shell would take it for one word, and not at all when it
-//! runs something (`$(…)`).
+//! are therefore known by their own shape. A value that is only known by its name (`PASSWORD=…`)
+//! is not hidden when it could be what runs: when it is more than one word to a shell, or its
+//! variable is used in the same text (`API_KEY='rm -rf ~'; $API_KEY`). Where something hidden could
+//! still be executed, as a token in the place of a program, [`Masked::could_run`] says so.
 //!
 //! Time and memory are proportional to the text.
 
@@ -23,6 +24,7 @@ mod pem;
 mod placeholder;
 mod quotes;
 mod restore;
+mod runs;
 #[doc(hidden)]
 pub mod samples;
 mod shapes;
@@ -36,6 +38,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 pub use restore::Changed;
+use runs::Uses;
 use span::Span;
 
 /// A text with more hidden spans than this is hidden from there on, so that a text made of
@@ -45,6 +48,10 @@ pub const MOST_SPANS: usize = 1000;
 /// The label of what is hidden because there were too many secrets before it.
 const REST: &str = "the rest, with too many secrets to show";
 
+/// The label of a member's value that is hidden by the member's name although it may be a command:
+/// the label says so also where only the shown text is left.
+const SEVERAL_WORDS: &str = "secret of several words";
+
 /// A text with its secrets hidden, and the way back.
 pub struct Masked {
     shown: String,
@@ -52,6 +59,8 @@ pub struct Masked {
     secrets: Vec<Secret>,
     /// Whether the one placeholder stands for a whole JSON value, with the quotes around it.
     is_whole_json: bool,
+    /// Whether something hidden could be executed.
+    could_run: bool,
 }
 
 /// One hidden original.
@@ -65,14 +74,15 @@ struct Secret {
 /// Hides the secrets in any text.
 #[must_use]
 pub fn text(text: &str) -> Masked {
-    let spans = span::all(text);
-    let Some(last) = spans.get(MOST_SPANS) else {
-        return Masked::compose(text, &spans);
-    };
-    let rest = Span::new(last.start, text.len(), REST);
-    let mut spans = spans[..MOST_SPANS].to_vec();
-    spans.push(rest);
-    Masked::compose(text, &spans)
+    let uses = Uses::find(text.as_bytes());
+    let mut spans = span::all(text, &uses);
+    if let Some(last) = spans.get(MOST_SPANS) {
+        let rest = Span::new(last.start, text.len(), REST);
+        spans.truncate(MOST_SPANS);
+        spans.push(rest);
+    }
+    let could_run = spans.iter().any(|span| runs::could_run(text.as_bytes(), span, &uses, true));
+    Masked { could_run, ..Masked::compose(text, &spans) }
 }
 
 /// Hides the secrets in a JSON value that is given as text: those in its strings, and the strings
@@ -100,6 +110,13 @@ impl Masked {
     #[must_use]
     pub fn hidden(&self) -> usize {
         self.spans
+    }
+
+    /// Whether something that is hidden could be executed: whoever approves the text approves it
+    /// unseen, and has to be told.
+    #[must_use]
+    pub fn could_run(&self) -> bool {
+        self.could_run
     }
 
     /// The original of `edited`, which is [`shown`](Self::shown) after a person edited the text
@@ -131,7 +148,7 @@ impl Masked {
             copied = span.end;
         }
         shown.push_str(&text[copied..]);
-        Self { shown, spans: spans.len(), secrets, is_whole_json: false }
+        Self { shown, spans: spans.len(), secrets, is_whole_json: false, could_run: false }
     }
 
     /// One placeholder, as a JSON string, in the place of a whole JSON value.
@@ -140,7 +157,7 @@ impl Masked {
         placeholder::write(1, REST, &mut shown);
         shown.push('"');
         let secret = Secret { original: text.into(), label: Cow::Borrowed(REST), times: 1 };
-        Self { shown, spans: 1, secrets: vec![secret], is_whole_json: true }
+        Self { shown, spans: 1, secrets: vec![secret], is_whole_json: true, could_run: true }
     }
 }
 

@@ -269,3 +269,22 @@ fn more_answers_than_can_be_shown_are_not_offered_at_all() {
     let input = json!({ "question": "Which?", "choices": many });
     assert!(card("Ask", &input, &json!([])).pickers.is_empty());
 }
+
+#[test]
+fn a_card_says_that_something_hidden_could_run() {
+    let token = format!("ghp_{}", "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0aB3dE6");
+    for (command, expected) in [
+        (format!("X={token}; $X"), true),
+        (format!("{token} --all"), true),
+        (format!("echo {token}"), false),
+        ("API_KEY='rm -rf ~'; $API_KEY".to_owned(), false),
+        ("make".to_owned(), false),
+    ] {
+        let input = json!({ "command": command }).to_string();
+        let masked = callgate_rules::mask::json(&input);
+        let shown: Value = serde_json::from_str(masked.shown()).unwrap();
+        let card = card("Bash", &shown, &json!([]));
+        assert_eq!(card.hides_what_runs, expected, "{shown}");
+        assert_eq!(card.summary().contains("rm -rf"), command.contains("rm -rf"), "{shown}");
+    }
+}

@@ -117,6 +117,9 @@ pub(super) fn asked(
     if let Some(mode) = masked.context.as_ref().and_then(|context| context.mode.as_deref()) {
         body["mode"] = shown(mode).into();
     }
+    if card.hides_what_runs {
+        body["hides_what_runs"] = true.into();
+    }
     if let Some(blocked) = &card.blocked {
         body["question"] = blocked.question(card).into();
         body["retry"] = retry.map(Digest::to_string).into();

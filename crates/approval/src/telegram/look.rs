@@ -15,7 +15,7 @@ use callgate_wire::approval::RequestId;
 use serde_json::{Value, json};
 
 use super::presses::Presser;
-use crate::card::{Card, Choice, Offer, Picker};
+use crate::card::{Card, Choice, HIDDEN_COULD_RUN, Offer, Picker};
 use crate::channel::{Mark, State};
 
 pub(super) use full::{Full, full};
@@ -92,6 +92,11 @@ fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&Mark>) -> (String, boo
     let html = match card.blocked.as_ref().and_then(|blocked| blocked.reason.as_ref()) {
         Some(reason) => html.text("\nBecause ").content(Style::Italic, reason).text(".\n"),
         None => html,
+    };
+    let html = if card.hides_what_runs {
+        html.text("\n⚠️ ").fixed(Style::Bold, HIDDEN_COULD_RUN).text("\n")
+    } else {
+        html
     };
     let html = match &card.because {
         Some(because) => html.text("\n").content(Style::Italic, because).text("\n"),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use callgate_rules::text::{self, diff};
 
-use crate::card::{Body, Card};
+use crate::card::{Body, Card, HIDDEN_COULD_RUN};
 use crate::channel::{Mark, State};
 
 /// How many lines of a question are shown before it has to be asked for in full.
@@ -41,6 +41,9 @@ impl Page {
         }
         if let Some(because) = &card.because {
             line(&mut page, &brief(because));
+        }
+        if card.hides_what_runs {
+            line(&mut page, &self.bold(HIDDEN_COULD_RUN));
         }
         let body = body(card);
         let lines: Vec<&str> = body.lines().collect();

@@ -416,3 +416,13 @@ fn quiet_lines_push_no_question_off_the_screen() {
     assert_eq!(printed, "· 2 ran meanwhile (callgate log shows them)\n· three\n");
     assert_eq!(seat.order(note("four")), "· four\n");
 }
+
+#[test]
+fn a_question_says_that_something_hidden_could_run() {
+    let page = Page { colours: false };
+    let shown = |command: &str| {
+        page.question(&card(1, "Bash", &json!({ "command": command }), &json!({})), &[], 0)
+    };
+    assert!(shown("X=[hidden 1: token]; $X").contains("Part of what is hidden could run."));
+    assert!(!shown("echo [hidden 1: token]").contains("could run"));
+}

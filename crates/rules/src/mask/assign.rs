@@ -7,6 +7,7 @@ use super::headers;
 use super::judge::{Candidate, Link, is_random};
 use super::names::{Level, Role, is_query_secret, role};
 use super::quotes::Quotes;
+use super::runs::Uses;
 use super::span::{Span, Spans};
 use super::value::{Value, read};
 
@@ -20,12 +21,14 @@ const AFTER: usize = 80;
 pub(super) struct Search<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) quotes: Quotes<'a>,
+    /// The variables whose values it uses.
+    pub(super) uses: &'a Uses<'a>,
 }
 
 /// Finds all secrets by their names.
-pub(super) fn find(bytes: &[u8], spans: &mut Spans) {
+pub(super) fn find(bytes: &[u8], uses: &Uses, spans: &mut Spans) {
     spans.begin();
-    let mut search = Search { bytes, quotes: Quotes::new(bytes) };
+    let mut search = Search { bytes, quotes: Quotes::new(bytes), uses };
     let mut at = 0;
     while let Some(found) = memchr3(b'=', b':', b'>', &bytes[at..]) {
         let sign = at + found;
@@ -69,6 +72,10 @@ impl Search<'_> {
         let blanks = self.blanks(from);
         if self.is_query(name) && self.bytes[sign] == b'=' {
             return self.query(name, role, sign + 1, spans);
+        }
+        // What a variable holds that is used here may be what runs.
+        if self.uses.has(&self.bytes[name.start..name.end]) {
+            return None;
         }
         match role? {
             Role::Authorization => headers::authorization(self, from + blanks, spans),

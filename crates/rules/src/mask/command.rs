@@ -3,8 +3,11 @@
 //! Words are split at blanks only, and quotes before a word are passed over, so that a command in
 //! a command (`bash -c "mysql -pX"`) is read like any other.
 
+mod hashes;
+mod htpasswd;
 mod words;
 
+use self::htpasswd::Htpasswd;
 use self::words::{Word, Words};
 use super::assign::{Search, label};
 use super::headers;
@@ -12,13 +15,14 @@ use super::judge::{Candidate, Link, is_operator, is_reference, runs_something};
 use super::names::{Level, Role, role};
 use super::options::{self, Takes};
 use super::quotes::Quotes;
+use super::runs::{Uses, is_more_than_a_word};
 use super::span::{Span, Spans};
 use super::value::{Value, read};
 
 /// Finds all secrets that are known by the command they are in.
-pub(super) fn find(bytes: &[u8], spans: &mut Spans) {
+pub(super) fn find(bytes: &[u8], uses: &Uses, spans: &mut Spans) {
     spans.begin();
-    let search = Search { bytes, quotes: Quotes::new(bytes) };
+    let search = Search { bytes, quotes: Quotes::new(bytes), uses };
     let mut reader = Reader { search, state: State::default() };
     let mut words = Words::new(bytes);
     while let Some(word) = words.next() {
@@ -38,6 +42,14 @@ struct State {
     piped: Option<usize>,
     echoed: Option<usize>,
     in_netrc: bool,
+    /// What is known of a call of `htpasswd`.
+    htpasswd: Option<Htpasswd>,
+    /// Whether what a command in an option prints is a secret: `--password-command "echo …"`.
+    prints_secret: bool,
+    /// Whether a program was named that speaks of commits and checksums.
+    has_hashes: bool,
+    /// The word before this one.
+    last: Option<(usize, usize)>,
 }
 
 /// What the next word is, because of those before it.
@@ -87,7 +99,13 @@ impl Reader<'_> {
             Next::Own(takes) => self.own(word.raw, takes, spans),
             Next::Name if text.starts_with(b"-") => self.state.next = Next::Name,
             Next::Name => self.name(text),
-            Next::Echoed if text.starts_with(b"-") => self.state.next = Next::Echoed,
+            // Options, and the format of `printf`.
+            Next::Echoed if text.starts_with(b"-") || text.starts_with(b"%") => {
+                self.state.next = Next::Echoed;
+            }
+            Next::Echoed if self.state.prints_secret => {
+                self.secret(word.raw, Level::Strong, spans);
+            }
             Next::Echoed => self.state.echoed = Some(word.raw),
             Next::By if text.eq_ignore_ascii_case(b"by") => self.state.next = Next::Quoted,
             Next::By | Next::Any | Next::Quoted => {}
@@ -95,13 +113,16 @@ impl Reader<'_> {
         if next == Next::Any || next == Next::Echoed {
             self.look_at(word, spans);
         }
+        self.state.last = Some((word.start, word.end));
     }
 
     /// A new command begins; after `|` it reads what the one before wrote.
     fn begin(&mut self, word: Word) {
-        let State { echoed, in_netrc, .. } = self.state;
+        let State { echoed, in_netrc, prints_secret, .. } = self.state;
         let piped = echoed.filter(|_| word.is_piped);
-        self.state = State { piped, in_netrc, ..State::default() };
+        // What an option runs may be several commands.
+        let prints_secret = prints_secret && word.is_piped;
+        self.state = State { piped, in_netrc, prints_secret, ..State::default() };
     }
 
     fn look_at(&mut self, word: Word, spans: &mut Spans) {
@@ -109,6 +130,16 @@ impl Reader<'_> {
         let text = &bytes[word.start..word.end];
         if text.starts_with(b"-") {
             return self.option(word, spans);
+        }
+        self.state.has_hashes |= hashes::is_about_hashes(text);
+        self.hash(word, spans);
+        if let Some(htpasswd) = &mut self.state.htpasswd
+            && htpasswd.is_password()
+        {
+            return self.secret(word.raw, Level::Strong, spans);
+        }
+        if prints_secret(text) {
+            self.state.prints_secret = true;
         }
         if let Some(program) = options::program(text) {
             self.state.program = Some(program);
@@ -120,6 +151,7 @@ impl Reader<'_> {
             b"set" => (self.state.subcommand, self.state.next) = (Some("set"), Next::Name),
             b"setx" | b"setenv" | b"ENV" | b"ARG" | b"config" => self.state.next = Next::Name,
             b"chpasswd" => self.piped_after_user(spans),
+            b"htpasswd" => self.state.htpasswd = Some(Htpasswd::default()),
             b"machine" if word.starts_command => self.state.in_netrc = true,
             b"password" if self.state.in_netrc => self.state.next = Next::Secret(Level::Strong),
             b"ConvertTo-SecureString" | b"PASSWORD" => self.state.next = Next::Quoted,
@@ -137,7 +169,10 @@ impl Reader<'_> {
             b"set" => self.state.next = Next::Name,
             _ if text.contains(&b'=') => {}
             _ => {
-                if let Some(Role::Secret(level @ (Level::Strong | Level::Token))) = role(text) {
+                let is_used = self.search.uses.has(text);
+                if let Some(Role::Secret(level @ (Level::Strong | Level::Token))) = role(text)
+                    && !is_used
+                {
                     self.state.next = Next::Secret(level);
                 }
             }
@@ -148,7 +183,11 @@ impl Reader<'_> {
         let text = &self.search.bytes[word.start..word.end];
         match text {
             b"--password-stdin" | b"--stdin" | b"-S" | b"--passphrase-fd" => self.piped(spans),
+            _ if prints_secret(text) => self.state.prints_secret = true,
             _ => {}
+        }
+        if let Some(htpasswd) = &mut self.state.htpasswd {
+            return htpasswd.option(text);
         }
         if let Some(rest) = text.strip_prefix(b"--from-literal=") {
             if let Some(sign) = memchr::memchr(b'=', rest) {
@@ -208,6 +247,19 @@ impl Reader<'_> {
         rest[..len].contains(&b':') && rest.get(len).is_none_or(u8::is_ascii_whitespace)
     }
 
+    /// A word of 40 hexadecimal digits is a key, unless it is about a commit or a checksum.
+    fn hash(&mut self, word: Word, spans: &mut Spans) {
+        let bytes = self.search.bytes;
+        let last = self.state.last.map(|(start, end)| &bytes[start..end]);
+        let is_key = !word.starts_command
+            && !self.state.has_hashes
+            && hashes::is_hash(&bytes[word.start..word.end])
+            && !last.is_some_and(hashes::announces_hash);
+        if is_key {
+            spans.push(Span::new(word.start, word.end, "key"));
+        }
+    }
+
     fn secret(&mut self, from: usize, level: Level, spans: &mut Spans) {
         self.search.hide(from, level, Link::Option, spans);
     }
@@ -227,7 +279,7 @@ impl Reader<'_> {
         let is_shown = secret.is_empty()
             || is_reference(secret)
             || runs_something(secret)
-            || secret.contains(&b'\n');
+            || is_more_than_a_word(secret);
         if !is_shown {
             spans.push(Span::new(start + colon + 1, end, label(Level::Strong)));
         }
@@ -265,4 +317,25 @@ impl Reader<'_> {
             !rest[value.start..value.end].iter().any(|byte| is_operator(*byte) || *byte == b'\n');
         is_plain.then_some(Value { start: from + value.start, end: from + value.end, ..value })
     }
+}
+
+/// Whether a word begins an option or a variable that holds the command which prints a secret, with
+/// its value or without.
+fn prints_secret(word: &[u8]) -> bool {
+    const COMMAND: usize = "command".len();
+    let name = word.split(|byte| *byte == b'=').next().unwrap_or_default();
+    let Some((secret, command)) =
+        name.len().checked_sub(COMMAND).and_then(|at| name.split_at_checked(at))
+    else {
+        return false;
+    };
+    let secret = secret.strip_suffix(b"-").or_else(|| secret.strip_suffix(b"_")).unwrap_or(secret);
+    let ends = |end: &str| {
+        secret
+            .len()
+            .checked_sub(end.len())
+            .is_some_and(|at| secret[at..].eq_ignore_ascii_case(end.as_bytes()))
+    };
+    command.eq_ignore_ascii_case(b"command")
+        && ["password", "passphrase", "pass", "token", "secret"].into_iter().any(ends)
 }

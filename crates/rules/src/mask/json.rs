@@ -11,8 +11,9 @@ use self::string::decode;
 use super::assign::label;
 use super::judge::{is_random, is_reference};
 use super::names::{Level, Role, role};
+use super::runs::{self, Uses, is_more_than_a_word};
 use super::span::{self, Span};
-use super::{MOST_SPANS, Masked};
+use super::{MOST_SPANS, Masked, SEVERAL_WORDS};
 
 /// JSON that is deeper is hidden as a whole; nobody could read it.
 const DEEPEST: usize = 512;
@@ -21,11 +22,18 @@ pub(super) fn mask(text: &str) -> Masked {
     if Json::read(text).is_err() {
         return super::text(text);
     }
-    let mut walk = Walk { text, at: 0, frames: vec![Frame::default()], spans: Vec::new() };
+    let mut walk = Walk {
+        text,
+        at: 0,
+        frames: vec![Frame::default()],
+        spans: Vec::new(),
+        uses: Uses::find(text.as_bytes()),
+        could_run: false,
+    };
     if walk.run().is_none() {
         return Masked::whole_json(text);
     }
-    Masked::compose(text, &walk.spans)
+    Masked { could_run: walk.could_run, ..Masked::compose(text, &walk.spans) }
 }
 
 /// What is known of the strings below a member whose name means a secret.
@@ -61,6 +69,8 @@ struct Frame {
     member: Member,
     /// Whether the next value is the secrets of many.
     is_plural: bool,
+    /// Whether the next value is what a tool runs.
+    is_command: bool,
     /// What the string of a member called `name` or `key` says about `value` beside it.
     named: Option<Level>,
 }
@@ -70,6 +80,10 @@ struct Walk<'a> {
     at: usize,
     frames: Vec<Frame>,
     spans: Vec<Span>,
+    /// The variables that its texts use.
+    uses: Uses<'a>,
+    /// Whether something hidden could be executed.
+    could_run: bool,
 }
 
 impl Walk<'_> {
@@ -112,7 +126,8 @@ impl Walk<'_> {
             (_, Some(level)) => Below::Value(level),
             _ => Below::Nothing,
         };
-        self.frames.push(Frame { is_object, below, ..Frame::default() });
+        let is_command = parent.is_command && !is_object;
+        self.frames.push(Frame { is_object, below, is_command, ..Frame::default() });
         (self.frames.len() <= DEEPEST).then_some(())
     }
 
@@ -130,7 +145,7 @@ impl Walk<'_> {
         if is_key {
             self.key(&decoded);
         }
-        let spans = hidden(raw, &decoded, level);
+        let spans = self.hidden(raw, &decoded, level);
         self.spans.extend(spans.into_iter().map(|span| Span {
             start: span.start + start,
             end: span.end + start,
@@ -139,7 +154,8 @@ impl Walk<'_> {
     }
 
     fn key(&mut self, key: &str) {
-        let level = match role(key.as_bytes()) {
+        let is_used = self.uses.has(key.as_bytes());
+        let level = match role(key.as_bytes()).filter(|_| !is_used) {
             Some(Role::Secret(level)) => Some(level),
             Some(Role::Authorization | Role::Cookie) => Some(Level::Strong),
             None => None,
@@ -152,6 +168,7 @@ impl Walk<'_> {
             _ => Member::Other,
         };
         frame.is_plural = key.ends_with('s');
+        frame.is_command = matches!(key, "command" | "cmd" | "script" | "args" | "argv" | "code");
     }
 
     /// Whether the value `text` is a secret as a whole, by what stands before it.
@@ -177,23 +194,28 @@ impl Walk<'_> {
         }
         level
     }
-}
 
-/// What is hidden of a string with this text.
-fn hidden(raw: &str, text: &str, level: Option<Level>) -> Vec<Span> {
-    /// Nothing shorter is found in a text.
-    const SHORTEST: usize = 5;
-    let whole = level.filter(|level| is_whole(text, *level));
-    if whole.is_none() && text.len() < SHORTEST {
-        return Vec::new();
-    }
-    let found = span::all(text);
-    let covers = |span: &Span| span.start == 0 && span.end == text.len();
-    match whole {
-        Some(level) if !found.first().is_some_and(covers) => {
-            vec![Span::new(0, raw.len(), label(level))]
+    /// What is hidden of a string with this text.
+    fn hidden(&mut self, raw: &str, text: &str, level: Option<Level>) -> Vec<Span> {
+        /// Nothing shorter is found in a text.
+        const SHORTEST: usize = 5;
+        let whole = level.filter(|level| is_whole(text, *level));
+        if whole.is_none() && text.len() < SHORTEST {
+            return Vec::new();
         }
-        _ => string::place(raw, text, &found),
+        let uses = Uses::within(text.as_bytes(), &self.uses);
+        let found = span::all(text, &uses);
+        let covers = |span: &Span| span.start == 0 && span.end == text.len();
+        if let Some(level) = whole.filter(|_| !found.first().is_some_and(covers)) {
+            let is_more = is_more_than_a_word(text.as_bytes());
+            self.could_run |= is_more;
+            let label = if is_more { SEVERAL_WORDS } else { label(level) };
+            return vec![Span::new(0, raw.len(), label)];
+        }
+        let is_command = self.frames.last().is_some_and(|frame| frame.is_command);
+        let could_run = |span: &Span| runs::could_run(text.as_bytes(), span, &uses, is_command);
+        self.could_run |= found.iter().any(could_run);
+        string::place(raw, text, &found)
     }
 }
 

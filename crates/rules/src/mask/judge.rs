@@ -1,6 +1,7 @@
 //! Tells a secret from what only stands in its place: a reference, a type, a word of prose.
 
 use super::names::Level;
+use super::runs::is_more_than_a_word;
 
 /// What separates commands, redirects or substitutes in a shell.
 pub(super) fn is_operator(byte: u8) -> bool {
@@ -46,7 +47,15 @@ impl Candidate<'_> {
             Level::Pass => self.is_for_pass(),
             Level::Strong => true,
         };
-        by_level && (self.is_quoted || self.is_by_link()) && !runs_something(value)
+        by_level
+            && (self.is_quoted || self.is_by_link())
+            && !runs_something(value)
+            && !(self.may_run() && is_more_than_a_word(value))
+    }
+
+    /// Whether the value may be what a shell is given to run.
+    fn may_run(&self) -> bool {
+        !matches!(self.link, Link::Query | Link::Member)
     }
 
     /// Test runners write `PASS: name`, and counts follow the word too.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use super::runs::Uses;
 use super::{MOST_SPANS, REST, assign, command, pem, placeholder, shapes, tokens, url};
 
 /// A piece of a text that is hidden.
@@ -55,8 +56,9 @@ impl Spans {
     }
 }
 
-/// All secrets in `text`, in order and without overlaps.
-pub(super) fn all(text: &str) -> Vec<Span> {
+/// All secrets in `text`, which is part of something that uses these variables; in order and
+/// without overlaps.
+pub(super) fn all(text: &str, uses: &Uses) -> Vec<Span> {
     let bytes = text.as_bytes();
     let mut spans = Spans { all: Vec::new(), before: 0, len: text.len() };
     placeholder::find(text, &mut spans);
@@ -64,8 +66,8 @@ pub(super) fn all(text: &str) -> Vec<Span> {
     shapes::find(bytes, &mut spans);
     pem::find(bytes, &mut spans);
     url::find(bytes, &mut spans);
-    assign::find(bytes, &mut spans);
-    command::find(bytes, &mut spans);
+    assign::find(bytes, uses, &mut spans);
+    command::find(bytes, uses, &mut spans);
     debug_assert!(spans.all.iter().all(|span| text.get(span.start..span.end).is_some()));
     merge(spans.all)
 }

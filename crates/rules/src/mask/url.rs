@@ -1,8 +1,8 @@
-//! Passwords in addresses: `scheme://user:password@host`.
+//! Secrets in addresses: `scheme://user:password@host`, and tokens in their paths.
 
 use memchr::{memchr, memmem, memrchr};
 
-use super::judge::{is_operator, is_random, is_reference, runs_something};
+use super::judge::{distinct, is_operator, is_random, is_reference, runs_something};
 use super::span::{Span, Spans};
 
 /// Longer than this is no user, password and host.
@@ -16,6 +16,7 @@ pub(super) fn find(bytes: &[u8], spans: &mut Spans) {
         // An authority holds no `//`, so what was read is not read again.
         if mark >= end {
             end = authority(bytes, mark + 3, spans);
+            end = path(bytes, end, spans);
         }
     }
     for sign in ["@tcp(", "@unix("] {
@@ -42,6 +43,79 @@ fn authority(bytes: &[u8], start: usize, spans: &mut Spans) -> usize {
         }
     }
     start + len
+}
+
+/// Names in a path after which a token follows.
+const BEFORE_TOKEN: [&str; 22] = [
+    "webhook",
+    "webhooks",
+    "hook",
+    "hooks",
+    "catch",
+    "services",
+    "token",
+    "tokens",
+    "secret",
+    "secrets",
+    "key",
+    "keys",
+    "auth",
+    "login",
+    "reset",
+    "verify",
+    "confirm",
+    "invite",
+    "magic",
+    "signed",
+    "access",
+    "unsubscribe",
+];
+
+/// Looks at the names of the path that begins at `start` and says where it ends.
+fn path(bytes: &[u8], start: usize, spans: &mut Spans) -> usize {
+    const LONGEST: usize = 4096;
+    let window = &bytes[start..bytes.len().min(start + LONGEST)];
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"/-_.~%+=@:,".contains(byte);
+    let len = window.iter().take_while(is_part).count();
+    let mut at = start;
+    let mut is_told = false;
+    for name in window[..len].split(|byte| *byte == b'/') {
+        let is_token = (is_told && is_told_token(name)) || is_token(name);
+        if is_token {
+            spans.push(Span::new(at, at + name.len(), "token"));
+        }
+        let is_telling = BEFORE_TOKEN.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()));
+        // A number or a short name may stand between, as in `/hooks/catch/12345/…`.
+        is_told = is_telling || (is_told && name.len() < 16 && !is_token);
+        at += name.len() + 1;
+    }
+    start + len
+}
+
+/// Whether a name after one that announces a token is one.
+fn is_told_token(name: &[u8]) -> bool {
+    let longest = name.split(|byte| matches!(byte, b'-' | b'.' | b'_')).map(<[u8]>::len).max();
+    longest.unwrap_or(0) >= 16 && is_random(name) && distinct(name) >= 8
+}
+
+/// Whether a name can be nothing but a token: long, and capitals, small letters and digits come and
+/// go in it. A commit has no capitals, and a name that people made has its digits in one place.
+fn is_token(name: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if name.len() < 24 || !name.iter().all(is_part) {
+        return false;
+    }
+    let kind = |byte: u8| match byte {
+        b'0'..=b'9' => 0,
+        b'A'..=b'Z' => 1,
+        b'a'..=b'z' => 2,
+        _ => 3,
+    };
+    let has = |wanted: u8| name.iter().any(|byte| kind(*byte) == wanted);
+    let starts_digits = |two: &&[u8]| kind(two[0]) != 0 && kind(two[1]) == 0;
+    let changes = name.windows(2).filter(|two| kind(two[0]) != kind(two[1])).count();
+    let digits = name.windows(2).filter(starts_digits).count();
+    has(0) && has(1) && has(2) && digits >= 2 && changes * 5 >= name.len() * 2
 }
 
 /// `user:password@tcp(host)/name`, as Go writes it.

@@ -7,7 +7,7 @@ use callgate_rules::text::html::{Html, Limits, Style};
 use serde_json::Value;
 
 use super::{footer, html_message};
-use crate::card::{Body, Card};
+use crate::card::{Body, Card, HIDDEN_COULD_RUN};
 
 /// More pages than this would bury the chat: then it is one file.
 const MOST_PAGES: usize = 4;
@@ -74,6 +74,7 @@ fn everything(card: &Card) -> String {
         });
         add(&picker.question, &choices.collect::<Vec<_>>().join("\n"));
     }
+    add("Hidden", if card.hides_what_runs { HIDDEN_COULD_RUN } else { "" });
     add("Because", card.because.as_deref().unwrap_or_default());
     for (at, offer) in card.offers.iter().enumerate() {
         add(&format!("Always {}", at + 1), &format!("{}\n{}", offer.meaning, offer.lasts));

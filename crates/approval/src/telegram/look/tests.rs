@@ -22,6 +22,7 @@ fn card(body: Body) -> Card {
         input: "{}".into(),
         last_words: None,
         because: None,
+        hides_what_runs: false,
         blocked: None,
         no_answer_denies: false,
         offers: Vec::new(),
@@ -494,4 +495,14 @@ fn a_question_whose_silence_is_a_no_says_so() {
     let card = Card { no_answer_denies: true, ..card(command("make")) };
     let look = Look::open(&card, &[]);
     assert!(look.html.contains("until 08:05 UTC; no answer is a no"), "{}", look.html);
+}
+
+#[test]
+fn a_question_says_that_something_hidden_could_run() {
+    let mut card = card(command("X=[hidden 1: token]; $X"));
+    let (text, _) = super::question(&card, &[], None);
+    assert!(!text.contains("could run"), "{text}");
+    card.hides_what_runs = true;
+    let (text, _) = super::question(&card, &[], None);
+    assert!(text.contains("⚠️ <b>Part of what is hidden could run.</b>"), "{text}");
 }

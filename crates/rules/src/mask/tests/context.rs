@@ -41,9 +41,7 @@ fn environment_assignments() {
     hide_all(&places, "hunter2", "password");
     hide_all(&places, "Tr0ub4dor3", "password");
     hides("export GITHUB_TOKEN=", "abcdef0123", "", "token");
-    hides("PASSWORD=", "pa\"ss wo\"'rd 1'x", " cmd", "password");
-    hides("PASSWORD=", "aB3xyz&Kd93jQ", " cmd", "password");
-    hides("PASSWORD=\"", "correct horse; battery & staple", "\" cmd", "password");
+    hides("PASSWORD=", "pa\"ssw\"'ord1'x", " cmd", "password");
     hides("PASSWORD=", "${DB_PASSWORD:-hunter2}", "", "password");
 }
 
@@ -116,6 +114,16 @@ fn commands() {
         ("gh secret set NAME --body ", ""),
         ("mysql -e \"CREATE USER x IDENTIFIED BY '", "'\""),
         ("npm config set //r.org/:_password ", ""),
+        ("htpasswd -b users.txt bob ", ""),
+        ("htpasswd -bc users.txt bob ", ""),
+        ("htpasswd -c -b users.txt bob ", " && ls"),
+        ("htpasswd -nb bob ", ""),
+        ("htpasswd -nbB -C 12 bob ", " > x"),
+        ("restic --password-command \"echo ", "\" snapshots"),
+        ("restic --password-command='echo ", "' snapshots"),
+        ("restic --password-command 'printf %s ", "' snapshots"),
+        ("BORG_PASSCOMMAND='echo ", "' borg list"),
+        ("RESTIC_PASSWORD_COMMAND=\"echo ", "\" restic check"),
     ];
     hide_all(&places, "hunter2x", "password");
     hides("tool --token ", "abcdef", " x", "token");
@@ -134,6 +142,18 @@ fn addresses() {
     hides("https://x.org/?sv=2&sig=", "aB3%2Fd9Kx%3D", "'", "URL parameter");
     hides("https://x.org/#access_token=", "abcdef", "", "URL parameter");
     hides("https://x/?X-Goog-Signature=", "00ff00ff12ab34cd", "", "URL parameter");
+    hides("curl https://api.x.org/v1/", "a7Kd93jQx0Zb5LmN2pRt8sVw", "/getMe", "token");
+    hides("curl -d x 'https://x.org/hooks/catch/1234567/", "o2x4k9qzw8v7b6n5", "/'", "token");
+    hides("https://x.org/api/webhooks/123456789/", "94c16ddb423418bb0784fa23", "", "token");
+}
+
+#[test]
+fn a_word_of_40_hexadecimal_digits_is_a_key() {
+    let key = "94c16ddb423418bb0784fa2336183bedf9345d77";
+    hides("doctl auth init -t ", key, "", "key");
+    hides("tool login ", key, " && ls", "key");
+    hides("tool '", key, "'", "key");
+    hides("ls; tool ", key, "", "key");
 }
 
 #[test]
@@ -184,8 +204,12 @@ fn members_with_telling_names() {
         ("password_file", false),
     ] {
         let input = format!(r#"{{"a":{{"{key}" : "some thing"}}, "n":1.50 }}"#);
-        let label = if key == "accessToken" { "token" } else { "password" };
+        let label = "secret of several words";
         let hidden = format!(r#"{{"a":{{"{key}" : "[hidden 1: {label}]"}}, "n":1.50 }}"#);
         check_json(&input, if is_hidden { &hidden } else { &input });
     }
+    check_json(
+        r#"{"password": "hunter2", "accessToken": "abcdef"}"#,
+        r#"{"password": "[hidden 1: password]", "accessToken": "[hidden 2: token]"}"#,
+    );
 }

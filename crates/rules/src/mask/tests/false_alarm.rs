@@ -1,12 +1,31 @@
 //! What is no secret stays, and what runs is never hidden.
 
-use super::{check_all, check_json};
+use super::{check_all, check_json, json, text};
 
 #[test]
 fn what_is_no_secret_stays() {
     let inputs = [
         "git show 0123456789abcdef0123456789abcdef01234567",
         "commit a1b2c3d4e5f60718293a4b5c6d7e8f9012345678\nAuthor: x",
+        "git checkout 94c16ddb423418bb0784fa2336183bedf9345d77",
+        "sudo -u x git -C y cherry-pick 94c16ddb423418bb0784fa2336183bedf9345d77",
+        "sh -c 'git show 94c16ddb423418bb0784fa2336183bedf9345d77 --stat'",
+        "gh api repos/x/y/commits/94c16ddb423418bb0784fa2336183bedf9345d77",
+        "git log 94c16ddb423418bb0784fa2336183bedf9345d77..main",
+        "cargo add x --git https://y/x --rev 94c16ddb423418bb0784fa2336183bedf9345d77",
+        "This reverts commit 94c16ddb423418bb0784fa2336183bedf9345d77.",
+        "pip install git+https://x/y@94c16ddb423418bb0784fa2336183bedf9345d77",
+        "uses: actions/checkout@94c16ddb423418bb0784fa2336183bedf9345d77",
+        "94c16ddb423418bb0784fa2336183bedf9345d77 refs/heads/main",
+        "a\n94c16ddb423418bb0784fa2336183bedf9345d77  file.txt",
+        "https://github.com/x/y/commit/94c16ddb423418bb0784fa2336183bedf9345d77",
+        "https://raw.example.org/x/y/94c16ddb423418bb0784fa2336183bedf9345d77/a.txt",
+        "https://github.com/x/AVeryLongRepositoryNameForTests2024/issues/12",
+        "https://docs.rs/callgate/0.1.0/callgate/struct.VeryLongStructName.html",
+        "https://x.org/123e4567-e89b-12d3-a456-426614174000",
+        "https://x.org/services/my-long-service-name-2024",
+        "htpasswd users.txt bob",
+        "restic --password-command \"pass show x\" snapshots",
         "id 123e4567-e89b-12d3-a456-426614174000",
         "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "token_count = 5",
@@ -125,8 +144,84 @@ fn what_runs_is_never_hidden() {
         ("echo 'x; reboot' | sudo -S ls", None),
         ("password=\\\"; rm -rf ~; \\\"", None),
         ("echo it's password='; rm -rf ~; '", None),
+        ("API_KEY='rm -rf ~'; $API_KEY", None),
+        ("API_KEY='rm -rf ~' ./run.sh", None),
+        ("export API_KEY=\"rm -rf ~\"", None),
+        ("API_KEY=reboot; $API_KEY", None),
+        ("API_KEY=reboot; sh -c \"$API_KEY\"", None),
+        ("API_KEY=reboot\neval ${API_KEY}", None),
+        ("API_KEY=reboot; x=API_KEY; ${!API_KEY}", None),
+        ("API_KEY=reboot; printenv API_KEY | sh", None),
+        ("$env:API_KEY = 'reboot'; iex $env:API_KEY", None),
+        ("set API_KEY=reboot\r\n%API_KEY%", None),
+        ("fish -c 'set -gx API_KEY reboot; $API_KEY'", None),
+        ("TOKEN=a;b", Some("TOKEN=[hidden 1: token];b")),
+        ("TOKEN='a;b' x", None),
+        ("TOKEN='a&reboot' x", None),
+        ("TOKEN='rm${IFS}-rf${IFS}x' y", None),
+        ("TOKEN='{rm,-rf,x}' y", None),
+        ("PASSWORD=aB3xyz&Kd93jQ cmd", None),
+        ("PASSWORD=pa\"ss wo\"rd cmd", None),
+        ("PASSWORD=\"correct horse; battery & staple\" cmd", None),
+        ("tool --password 'rm -rf ~'", None),
+        ("password: 'rm -rf ~'", None),
+        ("curl -u 'bob:rm -rf ~' x", None),
+        ("restic --password-command \"rm -rf ~\" snapshots", None),
     ];
     check_all(cases.map(|(input, shown)| (input, shown.unwrap_or(input))));
+}
+
+#[test]
+fn what_runs_is_not_hidden_in_json_either() {
+    for input in [
+        r#"{"command":"API_KEY='rm -rf ~'; $API_KEY"}"#,
+        r#"{"command":"API_KEY=reboot; \u0024API_KEY"}"#,
+        r#"{"env":{"API_KEY":"rm -rf ~"},"command":"$API_KEY"}"#,
+        r#"{"env":{"API_KEY":"reboot"},"command":"\u0024API_KEY"}"#,
+    ] {
+        check_json(input, input);
+        assert!(!json(input).could_run(), "{input}");
+    }
+}
+
+#[test]
+fn hidden_text_that_could_run_is_told() {
+    let token = format!("ghp_{}", "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0aB3dE6");
+    for (command, expected) in [
+        ("@", true),
+        ("@ --flag", true),
+        ("ls; @", true),
+        ("ls | '@' x", true),
+        ("sh -c @", true),
+        ("sudo @", true),
+        ("echo $(@)", true),
+        ("X=@; $X", true),
+        ("X='@'; eval \"$X\"", true),
+        ("export X=@ && curl -H \"$X\" y", true),
+        ("echo @", false),
+        ("X=@ cmd", false),
+        ("curl -H 'Authorization: Bearer @' x", false),
+        ("git clone https://x:@@h/y", false),
+        ("tool --token @ > x", false),
+        ("ls", false),
+    ] {
+        let command = command.replacen('@', &token, 1);
+        assert_eq!(text(&command).could_run(), expected, "{command}");
+        let quoted = callgate_wire::raw::quoted(&command);
+        let input = format!(r#"{{"command":{quoted},"n":1}}"#);
+        assert_eq!(json(&input).could_run(), expected, "{input}");
+        let words = format!(r#"{{"args":["x",{quoted}]}}"#);
+        assert_eq!(json(&words).could_run(), expected, "{words}");
+        let content = format!(r#"{{"content":{quoted}}}"#);
+        assert_eq!(json(&content).could_run(), command.contains("$X"), "{content}");
+        // What is shown tells it too.
+        assert_eq!(json(json(&input).shown()).could_run(), expected, "{input}");
+    }
+    // Hidden by the name of the member: nobody sees whether a tool runs it.
+    let masked = json(r#"{"secret":"rm -rf ~"}"#);
+    assert!(masked.could_run() && json(masked.shown()).could_run());
+    assert!(!json(r#"{"secret":"hunter2"}"#).could_run());
+    assert!(text(&format!("{token} ").repeat(1200)).could_run());
 }
 
 #[test]

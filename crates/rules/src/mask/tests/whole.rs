@@ -90,7 +90,7 @@ fn json_strings_are_searched_and_stay_strings() {
     );
     check_json(
         r#"{"env":[{"name":"DB_PASSWORD","value":"x y"},{"name":"A","value":"b"}]}"#,
-        r#"{"env":[{"name":"DB_PASSWORD","value":"[hidden 1: password]"},{"name":"A","value":"b"}]}"#,
+        r#"{"env":[{"name":"DB_PASSWORD","value":"[hidden 1: secret of several words]"},{"name":"A","value":"b"}]}"#,
     );
     check_json(
         r#"{"args":["tool","--password","x y","z"]}"#,
