@@ -17,7 +17,12 @@ pub(super) fn answer(config: &HookConfig, request: &Request) -> Result<Response,
     // What is wrong with a rule file is in the verdict; `callgate rules check` tells the rest.
     let ruling = Ruler::new(&config, Arc::new(|_| ())).rule(request);
     let asks = request.context.as_ref().and_then(|context| context.asks).unwrap_or_default();
-    let (decision, message) = decide(ruling, asks, config.gate.when_absent.value);
+    let when_absent = match request.tool_name.as_str() {
+        // A question of the agent to its user is no act that somebody has to allow.
+        "AskUserQuestion" => WhenAbsent::Agent,
+        _ => config.gate.when_absent.value,
+    };
+    let (decision, message) = decide(ruling, asks, when_absent);
     let response = Response::new(request.request_id.clone(), decision);
     Ok(Response { message, ..response })
 }

@@ -154,6 +154,10 @@ fn everything_but_what_a_rule_allows_can_be_denied() {
     let mut alone = Alone::new(RULES);
     alone.settings = "[gate]\nunattended = \"ask\"\nwhen_absent = \"agent\"";
     alone.run("claude", "auto", "ls").printed("");
+    // The agent may still ask its user something.
+    alone.write(".config/callgate/config.toml", "gate.when_absent = \"deny\"");
+    let input = alone.call("AskUserQuestion", &json!({"questions": []}), "auto");
+    alone.stage.hook(input).end().printed("");
     alone.settings = "gate.when_absent = \"perhaps\"";
     alone.run("claude", "auto", "ls").denied("must be agent or deny");
 }

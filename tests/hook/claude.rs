@@ -13,8 +13,10 @@ use serde_json::{Value, json};
 
 use crate::fixture::Stage;
 
-const EVENTS: [&str; 7] = [
+const EVENTS: [&str; 9] = [
     "PermissionRequest",
+    "PreToolUse",
+    "PermissionDenied",
     "PostToolUse",
     "PostToolUseFailure",
     "Stop",
@@ -30,7 +32,16 @@ struct Answering {
 }
 
 impl Answering {
+    /// A desk at which no rule names any call.
     fn start(decide: impl Fn(&Value) -> String + Send + 'static) -> Self {
+        Self::checking(decide, |_| r#""decision":"none""#.to_owned())
+    }
+
+    /// A desk that answers checks with what `checked` says.
+    fn checking(
+        decide: impl Fn(&Value) -> String + Send + 'static,
+        mut checked: impl FnMut(&Value) -> String + Send + 'static,
+    ) -> Self {
         let stage = Stage::new();
         let desk = stage.desk();
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -39,8 +50,10 @@ impl Answering {
         thread::spawn(move || {
             while let Some(mut asked) = desk.accept_any() {
                 let request = asked.request();
-                if request.get("kind").is_none() {
-                    asked.answer(&decide(&request));
+                match request.get("kind").and_then(Value::as_str) {
+                    None => asked.answer(&decide(&request)),
+                    Some("check") => asked.answer(&checked(&request)),
+                    Some(_) => {}
                 }
                 kept.lock().unwrap().push(request);
             }
@@ -360,4 +373,77 @@ fn a_person_approves_the_whole_plan() {
     let results = fake.main_requests().into_iter().flat_map(|request| request.tool_results());
     let approved = results.filter(|result| result.text.contains("User has approved your plan"));
     assert!(approved.count() > 0);
+}
+
+/// Runs the CLI in a mode in which it asks nobody, with our hook as it is installed.
+fn run_in(mode: &str, stage: &Stage, turns: impl IntoIterator<Item = Turn>) -> Run {
+    let fake = Messages::start(turns);
+    let config = stage.folder.path().join("config.toml");
+    let rules = stage.folder.path().join("rules.toml");
+    let command = format!(
+        "{} --agent claude --config {} --socket {} --rules {}",
+        env!("CARGO_BIN_EXE_callgate-hook"),
+        config.display(),
+        stage.socket.display(),
+        rules.display()
+    );
+    let entry = json!([{"hooks": [{"type": "command", "command": command}]}]);
+    let settings = json!({"hooks": {"PreToolUse": entry, "PermissionDenied": entry}});
+    let claude = Claude::new(&fake).settings(&settings).prompt_in(mode, "Go");
+    // Without it root may not leave out all questions.
+    let run = claude.env("IS_SANDBOX", "1").run();
+    fake.assert_played();
+    run
+}
+
+#[test]
+fn before_every_call_it_holds_the_rules_without_a_desk() {
+    if Claude::find().is_none() {
+        return;
+    }
+    let stage = Stage::new();
+    let rules = "[[rule]]\nname = \"keep\"\ndecide = \"deny\"\ncommand = \"touch denied\"\n\
+                 reason = \"keep out\"\n";
+    crate::fixture::write(&stage, "rules.toml", rules);
+    let turns = || [bash("touch denied"), bash("touch free"), Turn::text("Done")];
+    let run = run_in("bypassPermissions", &stage, turns());
+    let has = |run: &Run, name: &str| run.folder().join("work").join(name).exists();
+    assert_eq!((has(&run, "denied"), has(&run, "free")), (false, true));
+    assert!(run.tool_results()[0].text.contains("keep out"), "{:?}", run.tool_results());
+    // Settings that cannot be read let nothing run.
+    crate::fixture::write(&stage, "config.toml", "socket =");
+    let run = run_in("bypassPermissions", &stage, turns());
+    assert_eq!((has(&run, "denied"), has(&run, "free")), (false, false));
+    assert!(run.tool_results()[1].text.contains("cannot check"), "{:?}", run.tool_results());
+}
+
+#[test]
+fn what_auto_mode_has_blocked_is_tried_again() {
+    if Claude::find().is_none() {
+        return;
+    }
+    // The classifier cannot be reached here, so it blocks what lies outside the project.
+    let mut checks = 0;
+    let desk = Answering::checking(
+        |_| r#""decision":"allow""#.to_owned(),
+        move |_| {
+            checks += 1;
+            let decision = if checks == 1 { "none" } else { "allow" };
+            format!(r#""decision":"{decision}""#)
+        },
+    );
+    let made = desk.stage.folder.path().join("made");
+    let touch = format!("touch {}", made.display());
+    run_in("auto", &desk.stage, [bash(&touch), bash(&touch), Turn::text("Done")]);
+    assert!(made.exists());
+    let blocked = desk.of("PermissionDenied", 1);
+    assert_eq!(blocked[0]["tool_input"]["command"], touch);
+    assert!(blocked[0]["context"]["reason"].is_string(), "{}", blocked[0]);
+    let checks = desk.of("PreToolUse", 2);
+    for check in &checks {
+        assert_eq!((&check["kind"], &check["tool_name"]), (&json!("check"), &json!("Bash")));
+        assert_eq!(check["context"]["mode"], "auto");
+        assert_eq!(check["context"]["asks"], "desk", "nobody is at a terminal");
+    }
+    assert_ne!(checks[0]["context"]["tool_use_id"], checks[1]["context"]["tool_use_id"]);
 }
