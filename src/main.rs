@@ -7,6 +7,7 @@ mod agent;
 mod ask;
 mod cli;
 mod config;
+mod disk;
 mod doctor;
 mod hook;
 mod install;

@@ -10,7 +10,8 @@ use std::time::SystemTime;
 
 use callgate_approval::desk::Ruling;
 use callgate_rules::{
-    Act, Decision, Defaults, Guarded, Kind, Moment, Policy, RuleFile, Trust, mask,
+    Act, Decision, Defaults, Guarded, Kind, Moment, Policy, RuleFile, Trust, Verdict, disk, judge,
+    mask,
 };
 use callgate_wire::approval::Request;
 use jiff::Timestamp;
@@ -18,6 +19,7 @@ use jiff::tz::TimeZone;
 use rustix::fs::OFlags;
 
 use crate::config::{Config, Surroundings};
+use crate::disk::RealDisk;
 
 /// Where the rules of a project are, below its folder.
 pub(crate) const PROJECT_RULES: &str = ".callgate/rules.toml";
@@ -118,13 +120,12 @@ impl Ruler {
         self
     }
 
-    /// What the rules make of a question.
+    /// What the rules make of a question. One that asks without a reason is one on which nothing
+    /// decides; with a reason a rule, the guard or the judge wants a person.
     pub(crate) fn rule(&mut self, request: &Request) -> Ruling {
-        let policy = self.policy(Path::new(&request.cwd));
         let agent = request.agent.as_deref().unwrap_or_default();
         let (tool, input) = (&request.tool_name, request.tool_input.get());
-        let act = Act::of(tool, input, &request.cwd, agent, &self.home);
-        let verdict = policy.decide(&act, &moment(SystemTime::now()));
+        let verdict = self.judge(tool, input, &request.cwd, agent);
         let because = mask::text(&verdict.because).shown().to_owned();
         let must_ask = request.context.as_ref().and_then(|context| context.must_ask.as_deref());
         match verdict.decision {
@@ -134,8 +135,7 @@ impl Ruler {
                 Ruling::Allow { because }
             }
             decision => {
-                let is_said =
-                    verdict.is_guarded || verdict.rule.is_some() && decision != Decision::Allow;
+                let is_said = verdict.wants_person && decision != Decision::Allow;
                 let because = match must_ask {
                     Some(why) if !is_said => Some(mask::text(why).shown().to_owned()),
                     _ => is_said.then_some(because),
@@ -143,6 +143,13 @@ impl Ruler {
                 Ruling::Ask { because, is_guarded: verdict.is_guarded }
             }
         }
+    }
+
+    /// Judges one use of a tool by an agent that works in `cwd`. It may wait for the disk.
+    pub(crate) fn judge(&mut self, tool: &str, input: &str, cwd: &str, agent: &str) -> Verdict {
+        let policy = self.policy(Path::new(cwd));
+        let act = Act::of(tool, input, cwd, agent, &self.home);
+        judge(&policy, &act, &RealDisk, &moment(SystemTime::now()))
     }
 
     /// The policy for an agent that works in `folder`. It is built again only when a file that it
@@ -246,9 +253,10 @@ fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     let mut guarded = Guarded::new(&home());
     let mut add = |kind, path: &Path| {
         // A link to it, or on the way to it, leads to the same place under another name.
-        for path in [Some(path.to_owned()), real(path)].into_iter().flatten() {
-            if let Some(path) = path.to_str() {
-                guarded.add(kind, path);
+        if let Some(path) = path.to_str() {
+            guarded.add(kind, path);
+            if let Some(place) = disk::real(path, &RealDisk).filter(|place| place != path) {
+                guarded.add(kind, &place);
             }
         }
     };
@@ -280,12 +288,6 @@ fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
         add(Kind::Settings, &program);
     }
     guarded
-}
-
-/// The path without links; of what is not there yet, by the folder it will be in.
-fn real(path: &Path) -> Option<PathBuf> {
-    let real = || Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?));
-    fs::canonicalize(path).ok().or_else(real)
 }
 
 /// The user's folder, as rules know it.

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Failure;
 use crate::config::{Config, Flags};
+use crate::disk::RealDisk;
 use crate::policy::{PROJECT_RULES, Ruler, guarded, home, moment, read_file};
 
 /// How many questions are read from the ledger at once.
@@ -154,7 +155,7 @@ fn explain(
     // What the daemon would use; what is wrong with the files is for `check` to say.
     let policy = Ruler::new(config, Arc::new(|_| ())).policy(folder);
     let act = Act::of(tool, input, &folder.display().to_string(), agent, &home());
-    let explained = policy.explain(&act, &moment(SystemTime::now()));
+    let explained = callgate_rules::explain(&policy, &act, &RealDisk, &moment(SystemTime::now()));
     let mut output = io::stdout().lock();
     let because = text::one_line(&explained.verdict.because).into_owned();
     writeln!(output, "{}: {because}", explained.verdict.decision.name())?;

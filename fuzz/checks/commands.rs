@@ -1,7 +1,7 @@
 //! Command lines, and what rules make of them.
 
 use callgate_rules::shell::{Piece, Script};
-use callgate_rules::{Act, Decision, Guarded, Moment, Policy, RuleFile, Trust};
+use callgate_rules::{Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge};
 
 const HOME: &str = "/home/ada";
 const CWD: &str = "/home/ada/engine";
@@ -36,7 +36,7 @@ pub fn shell_command(data: &[u8]) {
     assert_eq!(act.commands().is_some(), script.is_clear(), "the act and the line agree");
     let file = RuleFile::read("rules.toml", RULES, Trust::User);
     let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
-    let verdict = policy.decide(&act, &Moment::at(0, 0));
+    let verdict = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
     assert!(script.is_clear() || verdict.decision != Decision::Allow, "{}", verdict.because);
     if script.is_clear() && !script.commands.is_empty() {
         let lines = format!("true\n{text}");

@@ -11,7 +11,6 @@ mod board;
 mod folder;
 mod hidden;
 mod inside;
-mod led;
 mod link;
 mod rules;
 #[cfg(test)]

@@ -151,7 +151,7 @@ fn defaults_hold_also_in_a_policy_that_was_built_again() {
     let act = Act::of("read_file", r#"{"path": "x"}"#, &folder, "callgate", &folder);
     for rules in ["", "# none\n"] {
         bench.write("user.toml", rules);
-        let verdict = bench.policy("a/b").decide(&act, &Moment::at(0, 0));
+        let verdict = judge(&bench.policy("a/b"), &act, &RealDisk, &Moment::at(0, 0));
         assert_eq!(verdict.decision, Decision::Allow, "{}", verdict.because);
     }
 }

@@ -1,11 +1,13 @@
 //! What is about to happen, in the terms in which rules speak.
 
+pub(crate) mod follow;
 mod input;
 mod patch;
 mod tools;
 pub(crate) mod touch;
 mod url;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::glob::Tok;
@@ -101,6 +103,12 @@ pub struct Act {
     pub(crate) touched: Vec<Vec<Tok>>,
     /// The folders that it searches, removes or moves with all that is in them.
     pub(crate) swept: Vec<Vec<Tok>>,
+    /// The project's folder without links, if that is another name.
+    pub(crate) real_project: Option<String>,
+    /// The user's folder without links, if that is another name.
+    pub(crate) real_home: Option<String>,
+    /// Where the paths of commands lead, if elsewhere than their letters say.
+    pub(crate) led: BTreeMap<String, Vec<String>>,
 }
 
 impl Act {
@@ -129,6 +137,9 @@ impl Act {
             runs: Runs::default(),
             touched: Vec::new(),
             swept: Vec::new(),
+            real_project: None,
+            real_home: None,
+            led: BTreeMap::new(),
         };
         if !cwd.starts_with('/') || !home.starts_with('/') {
             act.doubt("the working folder or the home is no absolute path");
@@ -136,10 +147,7 @@ impl Act {
         tools::fill(&mut act, tool_input);
         act.touched = touch::paths(&act);
         act.swept = touch::swept(&act);
-        if touch::is_lost(&act) {
-            act.is_lost = true;
-            act.doubt("a path in it goes through a link of a process, which may lead anywhere");
-        }
+        act.look_for_lost();
         act
     }
 
@@ -159,14 +167,6 @@ impl Act {
     pub fn commands(&self) -> Option<&[Command]> {
         let script = self.script.as_ref()?;
         (self.unsure.is_none() && script.is_clear()).then_some(script.commands.as_slice())
-    }
-
-    /// The paths that the words of its commands could mean, and the folders in which these run, all
-    /// absolute but with every `..` as it stands: whoever can look at the disk may find that one
-    /// leads elsewhere through a link. `None` when they are more than `most`.
-    #[must_use]
-    pub fn spelled(&self, most: usize) -> Option<Vec<String>> {
-        touch::spelled(self, most)
     }
 
     /// Whether what is not known of a path is a matter of file names only.

@@ -25,6 +25,13 @@ pub(crate) enum Tok {
     ShyOne,
 }
 
+impl Tok {
+    /// The character that it stands for, if it is one.
+    pub(crate) fn character(&self) -> Option<char> {
+        if let Self::Is(c) = self { Some(*c) } else { None }
+    }
+}
+
 /// How a comparison ends that has to be right in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lean {

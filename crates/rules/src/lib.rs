@@ -1,10 +1,12 @@
 //! What callgate decides by itself, what it hides, and how it shows text. Pure: no I/O, no clock.
 //!
 //! An [`Act`] is what an agent is about to do, a [`Policy`] the rules of all files, a [`Verdict`]
-//! what they say:
+//! what they say by [`judge`]:
 //!
 //! ```
-//! use callgate_rules::{Act, Decision, Guarded, Moment, Policy, RuleFile, Trust};
+//! use callgate_rules::{
+//!     Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge,
+//! };
 //!
 //! let file = RuleFile::read(
 //!     "rules.toml",
@@ -20,7 +22,7 @@
 //! let decide = |command: &str| {
 //!     let input = format!(r#"{{"command": "{command}"}}"#);
 //!     let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
-//!     policy.decide(&act, &Moment::at(0, 0))
+//!     judge(&policy, &act, &NoLinks, &Moment::at(0, 0))
 //! };
 //! let verdict = decide("make build");
 //! assert_eq!(verdict.decision, Decision::Allow);
@@ -29,9 +31,11 @@
 //! ```
 
 pub mod act;
+pub mod disk;
 pub mod file;
 mod glob;
 pub mod guard;
+mod judge;
 pub mod mask;
 pub mod moment;
 mod place;
@@ -41,8 +45,10 @@ pub mod shell;
 pub mod text;
 
 pub use act::{Act, Class};
+pub use disk::{Disk, Entry, NoLinks};
 pub use file::{Case, Level, Problem, RuleFile, Trust};
 pub use guard::{Guarded, Kind};
+pub use judge::{explain, judge};
 pub use moment::Moment;
 pub use policy::{Backtest, Defaults, Explanation, Past, Policy, Verdict, run_cases};
 pub use rule::{Decision, Rule};

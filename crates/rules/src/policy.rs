@@ -18,6 +18,7 @@ use crate::file::{Problem, RuleFile, Trust};
 use crate::guard::Guarded;
 use crate::mask;
 use crate::moment::Moment;
+use crate::place::is_in;
 use crate::rule::{Decision, Rule};
 use crate::shell::{Command, Script};
 use crate::text::{Measure, cut, one_line};
@@ -54,6 +55,9 @@ pub struct Verdict {
     pub because: String,
     /// Whether it asks because it touches callgate itself: then nothing may allow it for good.
     pub is_guarded: bool,
+    /// Whether it asks because a rule, the guard or the judge wants a person to decide, rather than
+    /// because nothing decides.
+    pub wants_person: bool,
 }
 
 /// The rules of all files, what they may not decide, and what holds without them.
@@ -120,15 +124,14 @@ impl Policy {
         &self.problems
     }
 
-    /// Decides on an act.
-    #[must_use]
-    pub fn decide(&self, act: &Act, moment: &Moment) -> Verdict {
+    /// Decides on an act by the names in it; see [`judge`](crate::judge).
+    pub(crate) fn decide(&self, act: &Act, moment: &Moment) -> Verdict {
         if let Some(verdict) = self.tightened(Decision::Deny, act, moment) {
             return verdict;
         }
         if let Some(why) = self.guarded.touches(act) {
             let because = format!("no rule can allow this, because {why}");
-            return Verdict { is_guarded: true, ..Verdict::ask(because) };
+            return Verdict { is_guarded: true, ..Verdict::wanted(because) };
         }
         if let Some(verdict) = self.tightened(Decision::Ask, act, moment) {
             return verdict;
@@ -137,10 +140,13 @@ impl Policy {
             Ok(verdict) => verdict,
             Err(why) => match self.defaults.decide(act) {
                 Some(because) => Verdict { decision: Decision::Allow, ..Verdict::ask(because) },
-                None => return Verdict::ask(why),
+                None => {
+                    // The rule that is not there because it could not be read may want a question.
+                    return self.broken_here(act).map_or(Verdict::ask(why), Verdict::wanted);
+                }
             },
         };
-        self.held_back(act, moment).map_or(verdict, Verdict::ask)
+        self.held_back(act, moment).map_or(verdict, Verdict::wanted)
     }
 
     /// The first rule of a kind that holds.
@@ -152,15 +158,19 @@ impl Policy {
         })
     }
 
+    /// Which file with errors holds here, in words.
+    fn broken_here(&self, act: &Act) -> Option<String> {
+        let is_here = |scope: &Option<String>| {
+            scope.as_ref().is_none_or(|scope| act.projects().any(|project| is_in(project, scope)))
+        };
+        let (file, _) = self.broken.iter().find(|(_, scope)| is_here(scope))?;
+        Some(format!("{file} has errors, and until it is mended nothing is allowed by rules"))
+    }
+
     /// Why something that would be allowed is not.
     fn held_back(&self, act: &Act, moment: &Moment) -> Option<String> {
-        let is_here = |scope: &Option<String>| {
-            scope.as_ref().is_none_or(|scope| crate::place::is_in(&act.project, scope))
-        };
-        if let Some((file, _)) = self.broken.iter().find(|(_, scope)| is_here(scope)) {
-            return Some(format!(
-                "{file} has errors, and until it is mended nothing is allowed by rules"
-            ));
+        if let Some(why) = self.broken_here(act) {
+            return Some(why);
         }
         let forbids = |rule: &&Rule| rule.decision != Decision::Allow;
         self.rules.iter().filter(forbids).find_map(|rule| {
@@ -225,7 +235,18 @@ impl Policy {
 
 impl Verdict {
     fn ask(because: String) -> Self {
-        Self { decision: Decision::Ask, rule: None, because, is_guarded: false }
+        Self {
+            decision: Decision::Ask,
+            rule: None,
+            because,
+            is_guarded: false,
+            wants_person: false,
+        }
+    }
+
+    /// A question that is more than the lack of a rule.
+    pub(crate) fn wanted(because: String) -> Self {
+        Self { wants_person: true, ..Self::ask(because) }
     }
 
     fn by(rule: &Rule, because: String) -> Self {
@@ -236,7 +257,13 @@ impl Verdict {
             line: *line,
             reason: reason.clone(),
         };
-        Self { decision: rule.decision, rule: Some(name), because, is_guarded: false }
+        Self {
+            decision: rule.decision,
+            rule: Some(name),
+            because,
+            is_guarded: false,
+            wants_person: rule.decision == Decision::Ask,
+        }
     }
 }
 

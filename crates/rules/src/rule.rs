@@ -10,6 +10,7 @@ use std::fmt;
 use crate::act::{Act, Class};
 use crate::glob::{Lean, Tok, literal, meets};
 use crate::moment::{Between, Days, Moment, Until, is_within};
+use crate::place::is_in;
 use crate::shell::Command;
 use arguments::ArgumentCondition;
 use command::CommandPattern;
@@ -121,7 +122,7 @@ impl Rule {
             return Err("it holds at another time".into());
         }
         if let Some(scope) =
-            self.scope.as_ref().filter(|scope| !crate::place::is_in(&act.project, scope))
+            self.scope.as_ref().filter(|scope| !act.projects().any(|project| is_in(project, scope)))
         {
             return Err(format!("it holds in {scope}"));
         }
@@ -138,7 +139,9 @@ impl Rule {
             return Err(format!("the class is {}", act.class));
         }
         if let Some(patterns) = &self.project
-            && !patterns.iter().any(|pattern| pattern.holds(&act.project, act, lean))
+            && !self.holds_by_names(act, |name| {
+                patterns.iter().any(|pattern| pattern.holds(name, act, lean))
+            })
         {
             return Err(format!("the project is {}", act.project));
         }
@@ -146,6 +149,16 @@ impl Rule {
             return Ok(());
         }
         arguments::all(&self.arguments, act, lean)
+    }
+
+    /// Whether something holds for the project: by each of its names for a rule that allows, by one
+    /// of them for the others.
+    fn holds_by_names(&self, act: &Act, holds: impl Fn(&str) -> bool) -> bool {
+        if self.decision == Decision::Allow {
+            act.projects().all(holds)
+        } else {
+            act.projects().any(holds)
+        }
     }
 
     /// Whether a rule that denies or asks holds: something of what the act could do is enough.
@@ -213,9 +226,11 @@ impl Rule {
             }
         }
         if let Some(patterns) = &self.project {
-            let is_in =
+            let holds =
                 |folder: &String| patterns.iter().any(|p| p.holds(folder, act, Lean::Strict));
-            if let Some(folder) = command.folders.iter().find(|folder| !is_in(folder)) {
+            let leads = command.folders.iter().flat_map(|folder| act.led_to(folder));
+            if let Some(folder) = command.folders.iter().chain(leads).find(|folder| !holds(folder))
+            {
                 return Err(format!("the command would run in {folder}"));
             }
         }

@@ -1,6 +1,6 @@
 //! Commands that must not pass the allows that they look like.
 
-use callgate_rules::{Act, Decision, Guarded, Moment, Policy, RuleFile, Trust};
+use callgate_rules::{Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge};
 use serde_json::json;
 
 const RULES: &str = r#"
@@ -22,7 +22,7 @@ fn policy(rules: &str) -> Policy {
 fn decide(policy: &Policy, command: &str) -> callgate_rules::Verdict {
     let input = json!({ "command": command }).to_string();
     let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
-    policy.decide(&act, &Moment::at(0, 0))
+    judge(&policy, &act, &NoLinks, &Moment::at(0, 0))
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
-use callgate_rules::{Act, Decision, Guarded, Moment, Policy, RuleFile, Trust, run_cases};
+use callgate_rules::{
+    Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge, run_cases,
+};
 use serde_json::json;
 
 const HOME: &str = "/home/ada";
@@ -53,7 +55,7 @@ fn the_table_of_patterns_is_true() {
         for command in spelled(cells[3]) {
             let input = json!({ "command": command }).to_string();
             let act = Act::of("Bash", &input, PROJECT, "claude", HOME);
-            let verdict = policy.decide(&act, &Moment::at(0, 0));
+            let verdict = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
             assert_eq!(verdict.decision, Decision::Ask, "{pattern} allows {command}");
         }
         rows += 1;

@@ -7,11 +7,12 @@
 use std::path::{Path, PathBuf};
 
 use callgate_agent::files::IsHidden;
-use callgate_rules::{Act, Decision, Moment, Policy};
+use callgate_rules::{Act, Decision, Moment, NoLinks, Policy, disk, judge};
 use serde_json::json;
 
 use super::AGENT;
-use super::rules::{DENIED, GUARDED, rank, real};
+use super::rules::{DENIED, GUARDED, rank};
+use crate::disk::RealDisk;
 
 /// The tool by which each file of a search could be read instead.
 const READ: &str = "read_file";
@@ -38,7 +39,9 @@ struct Search {
 impl Judge {
     /// Says what a search by this tool that begins in `start` leaves out, unless it is nothing.
     pub(super) fn hidden(self, tool: &str, start: &Path) -> Option<IsHidden> {
-        let mut starts = vec![start.to_owned(), real(start)];
+        let mut starts = vec![start.to_owned()];
+        let place = start.to_str().and_then(|start| disk::real(start, &RealDisk));
+        starts.extend(place.map(PathBuf::from));
         starts.dedup();
         let mut search = Search { judge: self, tool: tool.to_owned(), starts, bases: [0; 2] };
         search.bases = search.ranks(Path::new(""));
@@ -53,7 +56,8 @@ impl Judge {
     fn rank(&self, tool: &str, path: &Path) -> u8 {
         let input = json!({ "path": path.to_string_lossy() }).to_string();
         let act = Act::of(tool, &input, &self.folder, AGENT, &self.home);
-        rank(&self.policy.decide(&act, &self.now))
+        // A search follows no links, and where it begins is followed before.
+        rank(&judge(&self.policy, &act, &NoLinks, &self.now))
     }
 }
 

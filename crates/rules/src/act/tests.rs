@@ -144,19 +144,6 @@ fn our_own_command_is_a_program_and_its_arguments() {
 }
 
 #[test]
-fn the_paths_of_a_command_are_told_as_they_are_spelled() {
-    let input = r#"{"command":"./cp","args":["a","-tlink/../b","~/c","/d//e"],"cwd":"src"}"#;
-    let spelled = act("run_shell_command", input).spelled(20).unwrap();
-    let project = "/home/ada/engine/src";
-    for path in ["", "/./cp", "/a", "/link/../b"] {
-        assert!(spelled.contains(&format!("{project}{path}")), "{path}: {spelled:?}");
-    }
-    assert!(spelled.contains(&"/home/ada/c".into()) && spelled.contains(&"/d//e".into()));
-    assert_eq!(act("run_shell_command", input).spelled(5), None);
-    assert_eq!(act("Read", r#"{"file_path":"a"}"#).spelled(5), Some(Vec::new()));
-}
-
-#[test]
 fn our_own_file_tools_know_one_member_that_is_a_path() {
     let own = ["list_files", "read_file", "write_file", "edit_file", "search_files", "search_text"];
     for tool in own {

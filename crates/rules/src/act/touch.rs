@@ -3,8 +3,6 @@
 //! Which words of a command are paths nobody knows but the program, so every word counts as one,
 //! and so does every part of a word behind a `=`, a `:`, a `,`, an `@` or an option's letter.
 
-use std::collections::BTreeSet;
-
 use super::{Act, OWN_AGENT};
 use crate::glob::{Tok, is_text, literal};
 use crate::place::link::leads_anywhere;
@@ -24,7 +22,7 @@ pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
     let named = act.paths.iter().chain(&act.cwds);
     let mut found: Vec<Vec<Tok>> = named.map(|path| literal(path)).collect();
     for text in &act.strings {
-        for piece in text.split(|c: char| c.is_whitespace() || "\"'`<>()[]{}|;".contains(c)) {
+        for piece in pieces(text) {
             parts(&literal(piece))
                 .for_each(|part| found.push(placed(part, &act.project, &act.home)));
         }
@@ -38,35 +36,18 @@ pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
     few_wild(found, act)
 }
 
-/// The paths that the words of a command could mean, as far as they are known, not resolved.
-pub(super) fn spelled(act: &Act, most: usize) -> Option<Vec<String>> {
-    let mut found = BTreeSet::new();
-    for command in &act.runs.commands {
-        found.extend(command.folders.iter().cloned());
-        for word in words(command) {
-            let toks = word.toks();
-            for part in parts(&toks).filter(|part| is_text(part)) {
-                let part: String = part.iter().copied().filter_map(character).collect();
-                found.extend(command.folders.iter().map(|folder| joined(&part, folder, &act.home)));
-                if found.len() > most {
-                    return None;
-                }
-            }
-        }
-    }
-    Some(found.into_iter().collect())
-}
-
-fn character(tok: Tok) -> Option<char> {
-    if let Tok::Is(c) = tok { Some(c) } else { None }
-}
-
-fn joined(part: &str, folder: &str, home: &str) -> String {
+/// The absolute path that a part spells in a folder, with every `..` as it stands.
+pub(super) fn joined(part: &str, folder: &str, home: &str) -> String {
     match part.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
         _ if part.starts_with('/') => part.to_owned(),
         _ => format!("{folder}/{part}"),
     }
+}
+
+/// The words of a text that is no command.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || "\"'`<>()[]{}|;".contains(c))
 }
 
 /// Whether one of the paths, or a folder of a command, may lead anywhere. In a line that is not

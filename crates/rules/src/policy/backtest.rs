@@ -2,6 +2,8 @@
 
 use super::{Policy, Verdict};
 use crate::act::Act;
+use crate::disk::NoLinks;
+use crate::judge::judge;
 use crate::moment::Moment;
 use crate::rule::Decision;
 
@@ -65,7 +67,7 @@ impl Policy {
     pub fn backtest(&self, past: impl IntoIterator<Item = Past>) -> Backtest {
         let mut result = Backtest::default();
         for Past { label, act, moment, decided } in past {
-            let verdict = self.decide(&act, &moment);
+            let verdict = judge(self, &act, &NoLinks, &moment);
             result.acts += 1;
             result.would[verdict.decision as usize] += 1;
             result.spared += usize::from(verdict.decision != Decision::Ask);

@@ -1,7 +1,9 @@
 //! Runs the tests of a file of rules.
 
 use super::{Policy, Verdict};
+use crate::disk::NoLinks;
 use crate::file::Case;
+use crate::judge::judge;
 use crate::moment::Moment;
 
 /// How a test went.
@@ -33,7 +35,7 @@ pub fn run_cases<'a>(
 ) -> Vec<CaseResult<'a>> {
     let run = |case: &'a Case| {
         let moment = case.moment().unwrap_or(*moment);
-        CaseResult { case, verdict: policy.decide(&case.act(home, project), &moment) }
+        CaseResult { case, verdict: judge(policy, &case.act(home, project), &NoLinks, &moment) }
     };
     cases.iter().map(run).collect()
 }

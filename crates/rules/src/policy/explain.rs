@@ -36,8 +36,7 @@ pub struct Explanation {
 
 impl Policy {
     /// Decides on an act and says how.
-    #[must_use]
-    pub fn explain(&self, act: &Act, moment: &Moment) -> Explanation {
+    pub(crate) fn explain(&self, act: &Act, moment: &Moment) -> Explanation {
         let commands = act.script.iter().flat_map(|script| &script.commands);
         Explanation {
             verdict: self.decide(act, moment),

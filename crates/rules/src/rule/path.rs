@@ -70,17 +70,22 @@ impl PathPattern {
         self.root == Root::Project
     }
 
-    fn root<'a>(&self, act: &'a Act) -> &'a str {
-        let root = match self.root {
-            Root::Absolute => "",
-            Root::Home => &act.home,
-            Root::Project => &act.project,
+    /// The folders in which it lies: the home and the project have two names behind a link.
+    fn roots<'a>(&self, act: &'a Act) -> Vec<&'a str> {
+        let roots: Vec<&str> = match self.root {
+            Root::Absolute => vec![""],
+            Root::Home => act.homes().collect(),
+            Root::Project => act.projects().collect(),
         };
-        root.trim_end_matches('/')
+        roots.into_iter().map(|root| root.trim_end_matches('/')).collect()
     }
 
     fn fits(&self, path: &[Tok], act: &Act, lean: Lean, with_below: bool) -> bool {
-        let root = literal(self.root(act));
+        self.roots(act).into_iter().any(|root| self.fits_in(root, path, lean, with_below))
+    }
+
+    fn fits_in(&self, root: &str, path: &[Tok], lean: Lean, with_below: bool) -> bool {
+        let root = literal(root);
         self.choices.iter().any(|choice| {
             let mut toks = root.clone();
             toks.extend(choice);
@@ -128,8 +133,9 @@ impl PathPattern {
         if act.is_search {
             return self.fits(&above, act, Lean::Generous, false);
         }
-        let fixed = format!("{}{}", self.root(act), self.fixed);
-        !self.fixed.is_empty() && meets(&above, &literal(&fixed), Lean::Generous)
+        let names_it =
+            |root: &str| meets(&above, &literal(&format!("{root}{}", self.fixed)), Lean::Generous);
+        !self.fixed.is_empty() && self.roots(act).into_iter().any(names_it)
     }
 }
 
@@ -157,12 +163,14 @@ fn choices(segments: &[&str]) -> Vec<Vec<Tok>> {
     choices
 }
 
-/// Whether all paths are meant, and there are some.
+/// Whether all paths are meant, and where they lead, and there are some.
 pub(crate) fn all(patterns: &[PathPattern], paths: &[String], act: &Act) -> Result<(), String> {
     if paths.is_empty() {
         return Err("it names no path".into());
     }
-    match paths.iter().find(|path| !patterns.iter().any(|pattern| pattern.is(path, act))) {
+    let is_meant = |path: &&String| patterns.iter().any(|pattern| pattern.is(path, act));
+    let leads = paths.iter().flat_map(|path| act.led_to(path));
+    match paths.iter().chain(leads).find(|path| !is_meant(path)) {
         Some(path) => Err(format!("the path is {path}")),
         None => Ok(()),
     }

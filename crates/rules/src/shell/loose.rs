@@ -43,9 +43,10 @@ impl Runs {
             let starts = starts(command, is_open);
             self.starts.extend(starts.into_iter().map(|word| (index, word)));
             self.commands.push(command.clone());
-            let Some(cwd) = command.folders.first() else { continue };
             for text in texts(command, is_open) {
-                self.read(&text, Base { cwd, home }, depth, is_code || takes_code(command));
+                for cwd in &command.folders {
+                    self.read(&text, Base { cwd, home }, depth, is_code || takes_code(command));
+                }
             }
         }
         if is_open {

@@ -32,6 +32,22 @@ impl Word {
         word
     }
 
+    /// A word that begins with a known text and goes on with these.
+    pub(crate) fn of_toks(text: &str, toks: &[Tok]) -> Self {
+        let mut word = Self::known(text);
+        for tok in toks {
+            match tok {
+                Tok::Is(c) => word.push(*c),
+                Tok::Run => word.push_piece(Piece::Glob('*')),
+                Tok::One | Tok::ShyOne => word.push_piece(Piece::Glob('?')),
+                Tok::Cross => word.push_piece(Piece::Unknown),
+                // It stands before a star.
+                Tok::Shy => {}
+            }
+        }
+        word
+    }
+
     /// The text, if the shell changes nothing of it.
     #[must_use]
     pub fn text(&self) -> Option<&str> {

@@ -1,0 +1,248 @@
+//! An act as the disk has it: each path by its name and by where that leads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Act, touch};
+use crate::disk::{Disk, Follower};
+use crate::glob::{Tok, literal};
+use crate::place;
+use crate::shell::{Command, Word};
+
+/// Where the paths of an act lead that do not lead where their letters say.
+#[derive(Debug, Default)]
+struct Leads {
+    project: Option<String>,
+    home: Option<String>,
+    paths: Vec<String>,
+    cwds: Vec<String>,
+    strings: Vec<String>,
+    /// Commands with the other names, each with the index of the command that it stands for.
+    commands: Vec<(usize, Command)>,
+    by_name: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// What came of following the paths of an act.
+pub(crate) enum Followed {
+    /// All of them lead where their letters say.
+    Same,
+    /// Some lead elsewhere. This is the act with both names of each.
+    Led(Box<Act>),
+    /// There are more than may be looked up.
+    TooMany,
+}
+
+impl Act {
+    /// Where the paths that it names lead, in their order; not those of a command. A path whose
+    /// links lead in circles leads nowhere and is left as it is.
+    #[must_use]
+    pub fn places(&self, disk: &dyn Disk) -> Vec<String> {
+        let follower = Follower::new(disk);
+        self.paths.iter().map(|path| follower.real(path).unwrap_or_else(|| path.clone())).collect()
+    }
+
+    /// Follows every path in it.
+    pub(crate) fn followed(&self, follower: &Follower<'_>) -> Followed {
+        let leads = Leads::of(self, follower);
+        if follower.is_spent() {
+            Followed::TooMany
+        } else if leads.is_empty() {
+            Followed::Same
+        } else {
+            Followed::Led(Box::new(self.with(leads)))
+        }
+    }
+
+    fn with(&self, leads: Leads) -> Self {
+        let mut act = self.clone();
+        act.real_project = leads.project;
+        act.real_home = leads.home;
+        act.paths.extend(leads.paths);
+        act.cwds.extend(leads.cwds);
+        for (index, command) in leads.commands {
+            let new = act.runs.commands.len();
+            let starts: Vec<(usize, usize)> = act.runs.starts.clone();
+            let same = starts.into_iter().filter(|(command, _)| *command == index);
+            act.runs.starts.extend(same.map(|(_, word)| (new, word)));
+            act.runs.commands.push(command);
+        }
+        act.led =
+            leads.by_name.into_iter().map(|(name, to)| (name, to.into_iter().collect())).collect();
+        act.touched = touch::paths(&act);
+        act.touched.extend(leads.strings.iter().map(|place| literal(place)));
+        act.swept = touch::swept(&act);
+        act.look_for_lost();
+        act
+    }
+}
+
+impl Leads {
+    fn of(act: &Act, follower: &Follower<'_>) -> Self {
+        let other = |path: &str| follower.real(path).filter(|place| place != path);
+        let mut leads = Self {
+            project: other(&act.project),
+            home: other(&act.home),
+            paths: act.paths.iter().filter_map(|path| other(path)).collect(),
+            cwds: act.cwds.iter().filter_map(|path| other(path)).collect(),
+            ..Self::default()
+        };
+        for path in named_in_strings(act) {
+            leads.strings.extend(other(&path));
+        }
+        for (index, command) in act.runs.commands.iter().enumerate() {
+            if follower.is_spent() {
+                break;
+            }
+            if let Some(command) = leads.command(command, act, follower) {
+                leads.commands.push((index, command));
+            }
+        }
+        leads
+    }
+
+    fn is_empty(&self) -> bool {
+        self.project.is_none()
+            && self.home.is_none()
+            && [&self.paths, &self.cwds, &self.strings].iter().all(|list| list.is_empty())
+            && self.commands.is_empty()
+    }
+
+    /// The command with the other names of its paths, if it has some. Which of its words are paths
+    /// nobody knows, so that all are looked at, as for rules that forbid.
+    fn command(
+        &mut self,
+        command: &Command,
+        act: &Act,
+        follower: &Follower<'_>,
+    ) -> Option<Command> {
+        let mut twin: Option<Command> = None;
+        for folder in &command.folders {
+            if let Some(place) = self.elsewhere(folder, follower) {
+                let twin = twin.get_or_insert_with(|| command.clone());
+                twin.folders.retain(|known| known != folder);
+                if !twin.folders.contains(&place) {
+                    twin.folders.push(place);
+                }
+            }
+        }
+        for (at, word) in command.words.iter().enumerate() {
+            if at == 0 && !word.known_text().contains('/') {
+                continue;
+            }
+            let mut places = self.word(word, command, act, follower).into_iter();
+            if let Some(first) = places.next() {
+                let twin = twin.get_or_insert_with(|| command.clone());
+                twin.words[at] = first;
+                twin.words.extend(places);
+            }
+        }
+        for word in &command.redirects {
+            let places = self.word(word, command, act, follower);
+            if !places.is_empty() {
+                twin.get_or_insert_with(|| command.clone()).redirects.extend(places);
+            }
+        }
+        for word in &command.assigns {
+            let places = self.word(word, command, act, follower);
+            if !places.is_empty() {
+                twin.get_or_insert_with(|| command.clone()).words.extend(places);
+            }
+        }
+        twin
+    }
+
+    /// The other names of what a word could mean.
+    fn word(
+        &mut self,
+        word: &Word,
+        command: &Command,
+        act: &Act,
+        follower: &Follower<'_>,
+    ) -> Vec<Word> {
+        let toks = word.toks();
+        let mut found: Vec<Word> = Vec::new();
+        for part in touch::parts(&toks) {
+            // Before the first wildcard stands a folder that is known.
+            let known = part.iter().take_while(|tok| matches!(tok, Tok::Is(_))).count();
+            let (text, rest) = if known == part.len() {
+                (part, &part[known..])
+            } else {
+                let slash = part[..known].iter().rposition(|tok| *tok == Tok::Is('/'));
+                part.split_at(slash.map_or(0, |at| at + 1))
+            };
+            if text.is_empty() && !rest.is_empty() {
+                continue;
+            }
+            let text: String = text.iter().filter_map(|tok| tok.character()).collect();
+            for folder in &command.folders {
+                let spelled = touch::joined(&text, folder, &act.home);
+                if let Some(place) = self.elsewhere(&spelled, follower) {
+                    let word = if rest.is_empty() {
+                        Word::known(&place)
+                    } else {
+                        Word::of_toks(&format!("{}/", place.trim_end_matches('/')), rest)
+                    };
+                    if !found.contains(&word) {
+                        found.push(word);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Where an absolute path leads, if not where its letters say.
+    fn elsewhere(&mut self, spelled: &str, follower: &Follower<'_>) -> Option<String> {
+        let place = follower.real(spelled)?;
+        let name = place::normal(spelled);
+        (place != name).then(|| {
+            self.by_name.entry(name).or_default().insert(place.clone());
+            place
+        })
+    }
+}
+
+/// The texts of a tool that is not known which could be paths: those with a slash, and those that
+/// are one word.
+fn named_in_strings(act: &Act) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for text in &act.strings {
+        for piece in touch::pieces(text) {
+            if piece.contains('/') || piece == text {
+                let toks = literal(piece);
+                let paths =
+                    touch::parts(&toks).map(|part| touch::placed(part, &act.project, &act.home));
+                found.extend(
+                    paths.map(|path| {
+                        path.iter().filter_map(|tok| tok.character()).collect::<String>()
+                    }),
+                );
+            }
+        }
+    }
+    found
+}
+
+impl Act {
+    /// Notes when one of its paths may lead anywhere.
+    pub(super) fn look_for_lost(&mut self) {
+        if touch::is_lost(self) {
+            self.is_lost = true;
+            self.doubt("a path in it goes through a link of a process, which may lead anywhere");
+        }
+    }
+
+    /// Where a path of a command leads, if elsewhere than its letters say.
+    pub(crate) fn led_to(&self, path: &str) -> &[String] {
+        self.led.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// The names of the project's folder: its own, and the one without links.
+    pub(crate) fn projects(&self) -> impl Iterator<Item = &str> {
+        [Some(&self.project), self.real_project.as_ref()].into_iter().flatten().map(String::as_str)
+    }
+
+    /// The names of the user's folder.
+    pub(crate) fn homes(&self) -> impl Iterator<Item = &str> {
+        [Some(&self.home), self.real_home.as_ref()].into_iter().flatten().map(String::as_str)
+    }
+}

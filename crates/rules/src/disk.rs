@@ -1,0 +1,221 @@
+//! What a verdict asks of the disk: what is at a path, and where a link leads.
+//!
+//! The crate itself looks at no disk. Whoever wants a verdict passes a [`Disk`] in: the real one
+//! before something happens, [`NoLinks`] where rules are tested or the past is judged again, since
+//! the disk is another one by then.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+/// How many links one path may lead through, as the kernel has it.
+const MOST_LINKS: usize = 40;
+/// The most often that the disk is asked for one verdict.
+pub const MOST_LOOKUPS: usize = 4_096;
+/// Links that the system keeps for each process. Where they lead for the agent is not where they
+/// lead for us.
+const OF_A_PROCESS: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
+
+/// What is found at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// Nothing.
+    Missing,
+    /// Something that is no symbolic link, or that cannot be looked at.
+    Present,
+    /// A symbolic link, and the text to which it points.
+    Link(String),
+}
+
+/// Tells what is at a path.
+pub trait Disk {
+    /// Looks at an absolute path without following its last name.
+    fn entry(&self, path: &str) -> Entry;
+}
+
+/// A disk on which every path leads where its letters say.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoLinks;
+
+impl Disk for NoLinks {
+    fn entry(&self, _path: &str) -> Entry {
+        Entry::Present
+    }
+}
+
+/// Follows an absolute path to where it leads: without `.`, `..` and symbolic links. What is not
+/// there yet is taken by its letters. Gives `None` when its links lead in circles.
+#[must_use]
+pub fn real(path: &str, disk: &dyn Disk) -> Option<String> {
+    Follower::new(disk).real(path)
+}
+
+/// Follows the paths of one verdict, and asks the disk for each name once.
+pub(crate) struct Follower<'a> {
+    disk: &'a dyn Disk,
+    known: RefCell<HashMap<String, Entry>>,
+    left: Cell<usize>,
+}
+
+impl<'a> Follower<'a> {
+    pub(crate) fn new(disk: &'a dyn Disk) -> Self {
+        Self { disk, known: RefCell::default(), left: Cell::new(MOST_LOOKUPS) }
+    }
+
+    /// Whether the disk was to be asked more often than it may be.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.left.get() == 0
+    }
+
+    /// Looks at a path, once for each verdict.
+    pub(crate) fn entry(&self, path: &str) -> Entry {
+        let is_of_a_process = path.starts_with("/proc/") || OF_A_PROCESS.contains(&path);
+        if is_of_a_process {
+            return Entry::Present;
+        }
+        if let Some(entry) = self.known.borrow().get(path) {
+            return entry.clone();
+        }
+        let Some(left) = self.left.get().checked_sub(1) else { return Entry::Present };
+        self.left.set(left);
+        let entry = self.disk.entry(path);
+        self.known.borrow_mut().insert(path.to_owned(), entry.clone());
+        entry
+    }
+
+    /// Follows an absolute path, see [`real`].
+    pub(crate) fn real(&self, path: &str) -> Option<String> {
+        self.walk(String::new(), path)
+    }
+
+    /// Follows `path` from `at`, which is real and has no slash at its end.
+    pub(crate) fn walk(&self, mut at: String, path: &str) -> Option<String> {
+        let mut links = MOST_LINKS;
+        let mut names: Vec<String> = Vec::new();
+        push(&mut names, path);
+        if path.starts_with('/') {
+            at.clear();
+        }
+        // How much of the path is there; below it nothing can be a link.
+        let mut is_there = usize::MAX;
+        while let Some(name) = names.pop() {
+            match name.as_str() {
+                ".." => {
+                    at.truncate(at.rfind('/').unwrap_or(0));
+                    if at.len() < is_there {
+                        is_there = usize::MAX;
+                    }
+                }
+                name => {
+                    at.push('/');
+                    at.push_str(name);
+                    if is_there != usize::MAX {
+                        continue;
+                    }
+                    match self.entry(&at) {
+                        Entry::Present => {}
+                        Entry::Missing => is_there = at.len(),
+                        Entry::Link(target) => {
+                            links = links.checked_sub(1)?;
+                            at.truncate(at.len() - name.len() - 1);
+                            if target.starts_with('/') {
+                                at.clear();
+                            }
+                            push(&mut names, &target);
+                        }
+                    }
+                }
+            }
+        }
+        if at.is_empty() {
+            at.push('/');
+        }
+        Some(at)
+    }
+}
+
+/// Adds the names of a path so that the first is taken first.
+fn push(names: &mut Vec<String>, path: &str) {
+    let parts = path.split('/').rev().filter(|name| !matches!(*name, "" | "."));
+    names.extend(parts.map(str::to_owned));
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A disk with some links, on which all else is there unless its name begins with `new`.
+    pub(crate) struct MadeUp<'a> {
+        pub(crate) links: &'a [(&'a str, &'a str)],
+        pub(crate) looks: Cell<usize>,
+    }
+
+    impl<'a> MadeUp<'a> {
+        pub(crate) fn new(links: &'a [(&'a str, &'a str)]) -> Self {
+            Self { links, looks: Cell::new(0) }
+        }
+    }
+
+    impl Disk for MadeUp<'_> {
+        fn entry(&self, path: &str) -> Entry {
+            self.looks.set(self.looks.get() + 1);
+            match self.links.iter().find(|(name, _)| *name == path) {
+                Some((_, target)) => Entry::Link((*target).to_owned()),
+                None if path.contains("/new") => Entry::Missing,
+                None => Entry::Present,
+            }
+        }
+    }
+
+    #[test]
+    fn links_are_followed_as_the_kernel_does() {
+        let disk = MadeUp::new(&[
+            ("/a/out", "/srv/out"),
+            ("/a/in", "src"),
+            ("/a/up", "../b"),
+            ("/a/hanging", "../new/x"),
+            ("/a/circle", "circle"),
+            ("/a/twice", "in/../up"),
+            ("/proc/self", "17"),
+            ("/dev/stdin", "/proc/self/fd/0"),
+        ]);
+        for (path, expected) in [
+            ("/", Some("/")),
+            ("/a/x", Some("/a/x")),
+            ("/a//./x/", Some("/a/x")),
+            ("/a/out/y", Some("/srv/out/y")),
+            ("/a/out/../y", Some("/srv/y")),
+            ("/a/in/y", Some("/a/src/y")),
+            ("/a/up", Some("/b")),
+            ("/a/hanging", Some("/new/x")),
+            ("/a/new/y/../../out", Some("/srv/out")),
+            ("/a/new/../../../..", Some("/")),
+            ("/a/twice/z", Some("/b/z")),
+            ("/a/circle", None),
+            ("/a/circle/x", None),
+            ("/proc/self/x", Some("/proc/self/x")),
+            ("/dev/stdin", Some("/dev/stdin")),
+        ] {
+            assert_eq!(real(path, &disk).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_disk_is_asked_once_for_each_name_and_not_too_often() {
+        let disk = MadeUp::new(&[]);
+        let follower = Follower::new(&disk);
+        for _ in 0..3 {
+            assert_eq!(follower.real("/a/b/c").as_deref(), Some("/a/b/c"));
+        }
+        assert_eq!(disk.looks.get(), 3);
+        // Nothing lies below what is not there.
+        assert_eq!(follower.real("/new/x/y/z").as_deref(), Some("/new/x/y/z"));
+        assert_eq!(disk.looks.get(), 4);
+        assert!(!follower.is_spent());
+        let long = "/x".repeat(2 * MOST_LOOKUPS);
+        assert_eq!(follower.real(&long), Some(long));
+        assert_eq!(disk.looks.get(), MOST_LOOKUPS);
+        assert!(follower.is_spent());
+    }
+}

@@ -1,0 +1,57 @@
+//! The one judge: what the rules say about an act, on a disk, at a moment.
+//!
+//! The hook, the daemon, the runtime, `callgate rules` and its backtests all come here, so that one
+//! act has one verdict. A path that leads through a symbolic link is judged by both its names: a
+//! rule that denies or asks holds for either, one that allows has to cover both.
+
+use crate::act::Act;
+use crate::act::follow::Followed;
+use crate::disk::{Disk, Follower, MOST_LOOKUPS};
+use crate::moment::Moment;
+use crate::policy::{Explanation, Policy, Verdict};
+use crate::rule::Decision;
+
+/// Judges an act.
+#[must_use]
+pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
+    let follower = Follower::new(disk);
+    match act.followed(&follower) {
+        Followed::Same => policy.decide(act, now),
+        Followed::Led(led) => {
+            let verdict = policy.decide(&led, now);
+            let is_undecided = verdict.decision == Decision::Ask && !verdict.wants_person;
+            if is_undecided && policy.decide(act, now).decision == Decision::Allow {
+                let because = format!("it leads through a link, and {}", verdict.because);
+                return Verdict::wanted(because);
+            }
+            verdict
+        }
+        Followed::TooMany => too_many(policy.decide(act, now)),
+    }
+}
+
+/// Judges an act and says which rules were considered.
+#[must_use]
+pub fn explain(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Explanation {
+    let follower = Follower::new(disk);
+    let verdict = judge(policy, act, disk, now);
+    let mut explanation = match act.followed(&follower) {
+        Followed::Led(led) => policy.explain(&led, now),
+        Followed::Same | Followed::TooMany => policy.explain(act, now),
+    };
+    explanation.verdict = verdict;
+    explanation
+}
+
+/// The verdict by names alone, where not all of them could be followed.
+fn too_many(verdict: Verdict) -> Verdict {
+    if verdict.decision == Decision::Deny || verdict.is_guarded {
+        return verdict;
+    }
+    Verdict::wanted(format!(
+        "it is too long to judge: to follow its paths takes more than {MOST_LOOKUPS} looks at the disk"
+    ))
+}
+
+#[cfg(test)]
+mod tests;

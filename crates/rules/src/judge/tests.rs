@@ -1,0 +1,193 @@
+//! Tests of verdicts on a disk with links.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::disk::NoLinks;
+use crate::disk::tests::MadeUp;
+use crate::{Guarded, RuleFile, Trust};
+
+const HOME: &str = "/home/ada";
+const PROJECT: &str = "/home/ada/engine";
+
+const LINKS: &[(&str, &str)] = &[
+    ("/home/ada/engine/src/out", "/srv/out"),
+    ("/home/ada/engine/src/in", "lib"),
+    ("/home/ada/engine/open", "secret/in"),
+    ("/home/ada/engine/ours", "/home/ada/.config/callgate"),
+    ("/home/ada/engine/circle", "circle"),
+    ("/home/ada/engine/self", "/proc/self/cwd"),
+    ("/home/ada/engine/tool", "/usr/local/bin/callgate"),
+    ("/home/ada/alias", "/home/ada/engine"),
+];
+
+const RULES: &str = r#"
+    [[rule]]
+    name = "sources"
+    decide = "allow"
+    class = ["read", "write"]
+    path = "src/**"
+
+    [[rule]]
+    name = "looks"
+    decide = "allow"
+    command = ["cat *", "ls", "ls *"]
+    path = ["", "src/**", "open/**", "new/**"]
+
+    [[rule]]
+    name = "echo"
+    decide = "allow"
+    command = ["echo *", "./tool *"]
+
+    [[rule]]
+    name = "any tool"
+    decide = "allow"
+    tool = "mcp__files__*"
+
+    [[rule]]
+    name = "secret"
+    decide = "deny"
+    path = "secret/**"
+"#;
+
+fn policy() -> Policy {
+    let rules = RULES.replace("\"\", ", "\"/home/ada/engine\", ");
+    let file = RuleFile::read("rules.toml", &rules, Trust::User);
+    assert!(!file.has_errors(), "{:?}", file.problems);
+    Policy::new(Guarded::new(HOME)).with(&file, None)
+}
+
+fn verdict_in(project: &str, tool: &str, input: &Value, disk: &dyn Disk) -> Verdict {
+    let act = Act::of(tool, &input.to_string(), project, "claude-code", HOME);
+    judge(&policy(), &act, disk, &Moment::at(0, 0))
+}
+
+fn verdict(tool: &str, input: &Value) -> Verdict {
+    verdict_in(PROJECT, tool, input, &MadeUp::new(LINKS))
+}
+
+fn bash(command: &str) -> Verdict {
+    verdict("Bash", &json!({ "command": command }))
+}
+
+#[test]
+fn a_file_is_judged_by_both_its_names() {
+    for (path, expected) in [
+        ("src/a.rs", Decision::Allow),
+        ("src/in/a.rs", Decision::Allow),
+        ("src/out/a.rs", Decision::Ask),
+        ("src/out", Decision::Ask),
+        ("src/circle", Decision::Allow),
+        ("secret/key", Decision::Deny),
+        ("open/key", Decision::Deny),
+        ("open", Decision::Deny),
+        ("/srv/out/a.rs", Decision::Ask),
+        ("ours/rules.toml", Decision::Ask),
+        ("self/x", Decision::Ask),
+    ] {
+        for (tool, member) in [("Read", "file_path"), ("Write", "file_path"), ("read_file", "path")]
+        {
+            let verdict = verdict(tool, &json!({ member: path }));
+            let expected = if path == "self/x" { Decision::Deny } else { expected };
+            assert_eq!(verdict.decision, expected, "{tool} {path}: {}", verdict.because);
+        }
+    }
+    let led = verdict("Read", &json!({ "file_path": "src/out/a.rs" }));
+    assert!(led.because.starts_with("it leads through a link, and "), "{}", led.because);
+    assert!(led.wants_person);
+    assert!(verdict("Write", &json!({ "file_path": "ours/rules.toml" })).is_guarded);
+}
+
+#[test]
+fn a_command_is_judged_by_both_names_of_its_words() {
+    for (command, expected) in [
+        ("cat src/a.rs", Decision::Allow),
+        ("cat src/in/a.rs", Decision::Allow),
+        ("cat src/out/a.rs", Decision::Ask),
+        ("cat src/out", Decision::Ask),
+        ("cat new/a", Decision::Allow),
+        ("cat open/key", Decision::Deny),
+        ("cat --from=open/key", Decision::Deny),
+        // The system climbs from where the link leads.
+        ("cat open/../key", Decision::Deny),
+        ("cat open/*", Decision::Deny),
+        ("cat open/*.pem", Decision::Deny),
+        ("cd open && ls", Decision::Deny),
+        ("cd open; cat key", Decision::Deny),
+        ("sh -c 'cat open/key'", Decision::Deny),
+        ("cd src && sh -c 'cat out/key'", Decision::Ask),
+        ("echo x > open/key", Decision::Deny),
+        ("echo hello", Decision::Allow),
+        ("echo src/out", Decision::Allow),
+        ("cat ours/rules.toml", Decision::Ask),
+        ("./tool unpair", Decision::Ask),
+        ("./tools", Decision::Ask),
+    ] {
+        let verdict = bash(command);
+        assert_eq!(verdict.decision, expected, "{command}: {}", verdict.because);
+    }
+    assert!(bash("echo ours/x").is_guarded);
+    assert!(bash("./tool up").is_guarded, "{}", bash("./tool up").because);
+}
+
+#[test]
+fn the_texts_of_other_tools_are_followed_where_they_look_like_paths() {
+    let other = |input: &Value| verdict("mcp__files__get", input).decision;
+    assert_eq!(other(&json!({ "path": "src/a" })), Decision::Allow);
+    assert_eq!(other(&json!({ "path": "open" })), Decision::Deny);
+    assert_eq!(other(&json!({ "text": "see open/key there" })), Decision::Deny);
+    assert_eq!(other(&json!({ "text": "an open question" })), Decision::Allow);
+}
+
+#[test]
+fn a_project_behind_a_link_has_two_names() {
+    let disk = MadeUp::new(LINKS);
+    for (path, expected) in [
+        ("src/a.rs", Decision::Allow),
+        ("/home/ada/engine/src/a.rs", Decision::Allow),
+        ("/home/ada/alias/src/a.rs", Decision::Allow),
+        ("src/out/a.rs", Decision::Ask),
+        ("open/key", Decision::Deny),
+        ("/home/ada/engine/secret/x", Decision::Deny),
+    ] {
+        let input = json!({ "file_path": path });
+        let verdict = verdict_in("/home/ada/alias", "Read", &input, &disk);
+        assert_eq!(verdict.decision, expected, "{path}: {}", verdict.because);
+    }
+}
+
+#[test]
+fn rules_of_a_project_hold_by_either_name_of_it() {
+    let rules = "[[rule]]\nname = \"own\"\ndecide = \"deny\"\npath = \"private/**\"\n";
+    let file = RuleFile::read("project.toml", rules, Trust::Project);
+    let disk = MadeUp::new(LINKS);
+    for scope in ["/home/ada/alias", PROJECT] {
+        let policy = policy().with(&file, Some(scope));
+        for path in ["private/x", "/home/ada/engine/private/x", "/home/ada/alias/private/x"] {
+            let input = json!({ "file_path": path }).to_string();
+            let act = Act::of("Read", &input, "/home/ada/alias", "codex", HOME);
+            let verdict = judge(&policy, &act, &disk, &Moment::at(0, 0));
+            assert_eq!(verdict.decision, Decision::Deny, "{path} in {scope}: {}", verdict.because);
+        }
+    }
+}
+
+#[test]
+fn without_a_disk_names_are_all_there_is() {
+    let input = json!({ "file_path": "open/key" });
+    assert_eq!(verdict_in(PROJECT, "Read", &input, &NoLinks).decision, Decision::Ask);
+    let input = json!({ "file_path": "src/out/x" });
+    assert_eq!(verdict_in(PROJECT, "Read", &input, &NoLinks).decision, Decision::Allow);
+}
+
+#[test]
+fn what_takes_too_many_looks_at_the_disk_is_asked_about() {
+    let many: Vec<String> = (0..MOST_LOOKUPS).map(|n| format!("src/{n}")).collect();
+    let verdict_of = |words: &[String]| bash(&format!("cat {}", words.join(" ")));
+    assert_eq!(verdict_of(&many[..500]).decision, Decision::Allow);
+    let verdict = verdict_of(&many);
+    assert!(verdict.because.starts_with("it is too long to judge"), "{}", verdict.because);
+    assert!(verdict.wants_person && verdict.decision == Decision::Ask);
+    let denied = [many.as_slice(), &["secret/x".to_owned()]].concat();
+    assert_eq!(verdict_of(&denied).decision, Decision::Deny);
+}

@@ -1,0 +1,62 @@
+//! The disk of this machine, as verdicts see it.
+
+use std::fs;
+use std::io::ErrorKind;
+
+use callgate_rules::{Disk, Entry};
+
+/// The disk of this machine. A look at it may wait, on a network that is gone: not for a thread
+/// that must not.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RealDisk;
+
+impl Disk for RealDisk {
+    fn entry(&self, path: &str) -> Entry {
+        match fs::read_link(path) {
+            Ok(target) => Entry::Link(target.to_string_lossy().into_owned()),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                Entry::Missing
+            }
+            // It is no link; or nobody of us can look, and then the agent cannot go there either.
+            Err(_) => Entry::Present,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use callgate_rules::disk::real;
+
+    use super::*;
+
+    #[test]
+    fn links_lead_where_the_system_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap();
+        let path = |name: &str| root.join(name).display().to_string();
+        fs::create_dir(path("there")).unwrap();
+        fs::write(path("there/file"), "").unwrap();
+        symlink("there", path("link")).unwrap();
+        symlink(path("nowhere"), path("hanging")).unwrap();
+        symlink("circle", path("circle")).unwrap();
+        for (name, expected) in [
+            ("there/file", Some("there/file")),
+            ("link/file", Some("there/file")),
+            ("link/../link/new", Some("there/new")),
+            ("hanging/x", Some("nowhere/x")),
+            ("there/file/x", Some("there/file/x")),
+            ("circle", None),
+        ] {
+            assert_eq!(real(&path(name), &RealDisk), expected.map(path), "{name}");
+        }
+        assert_eq!(RealDisk.entry(&path("new")), Entry::Missing);
+        assert_eq!(RealDisk.entry(&path("there/file/x")), Entry::Missing);
+        assert_eq!(RealDisk.entry(&path("there")), Entry::Present);
+        assert_eq!(RealDisk.entry(&path("link")), Entry::Link("there".to_owned()));
+    }
+}
