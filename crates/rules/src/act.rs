@@ -14,6 +14,7 @@ use crate::glob::Tok;
 use crate::place;
 use crate::shell::loose::Runs;
 use crate::shell::{Command, Script};
+use crate::steps;
 
 pub(crate) use tools::{RUN_TOOLS, WRITE_TOOLS};
 pub(crate) use url::{host_of, split_port};
@@ -25,6 +26,8 @@ pub const MOST_STRINGS: usize = 10_000;
 
 /// The largest input into whose arguments rules look.
 pub const LARGEST_INPUT: usize = 256 * 1024;
+/// The longest name of a tool or an agent that is compared with rules.
+const LONGEST_NAME: usize = 1_000;
 
 /// What kind of thing an act does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,6 +112,10 @@ pub struct Act {
     pub(crate) real_home: Option<String>,
     /// Where the paths of commands lead, if elsewhere than their letters say.
     pub(crate) led: BTreeMap<String, Vec<String>>,
+    /// Why it cannot be done at all, in a sentence.
+    pub(crate) refused: Option<String>,
+    /// Whether it was too long to be read wholly.
+    pub(crate) is_cut: bool,
 }
 
 impl Act {
@@ -124,9 +131,9 @@ impl Act {
             command: None,
             paths: Vec::new(),
             hosts: Vec::new(),
-            project: place::normal(cwd),
+            project: "/".to_owned(),
             agent: agent.to_owned(),
-            home: place::normal(home),
+            home: "/".to_owned(),
             unsure: None,
             cwds: Vec::new(),
             is_search: false,
@@ -140,19 +147,51 @@ impl Act {
             real_project: None,
             real_home: None,
             led: BTreeMap::new(),
+            refused: None,
+            is_cut: false,
         };
-        if !cwd.starts_with('/') || !home.starts_with('/') {
-            act.doubt("the working folder or the home is no absolute path");
-        }
-        tools::fill(&mut act, tool_input);
-        act.touched = touch::paths(&act);
-        act.swept = touch::swept(&act);
-        act.look_for_lost();
+        // What was read of a long input is placed all the same, for rules that deny it.
+        let ((), is_read) = steps::within(steps::READING, || act.read(tool_input, cwd, home));
+        let ((), is_placed) = steps::within(steps::PLACING, || act.place());
+        act.is_cut = !is_read || !is_placed || tool.len().max(agent.len()) > LONGEST_NAME;
         act
+    }
+
+    fn read(&mut self, tool_input: &str, cwd: &str, home: &str) {
+        self.refuse_overlong(cwd);
+        if self.refused.is_some() {
+            return;
+        }
+        self.project = place::normal(cwd);
+        self.home = place::normal(home);
+        if !cwd.starts_with('/') || !home.starts_with('/') {
+            self.doubt("the working folder or the home is no absolute path");
+        }
+        tools::fill(self, tool_input);
+    }
+
+    /// Finds the paths that it could touch.
+    fn place(&mut self) {
+        self.touched = touch::paths(self);
+        self.swept = touch::swept(self);
+        self.look_for_lost();
     }
 
     pub(crate) fn doubt(&mut self, why: &'static str) {
         self.unsure.get_or_insert(why);
+    }
+
+    /// Refuses a path that is longer than systems take.
+    pub(crate) fn refuse_overlong(&mut self, path: &str) {
+        let (length, longest) = (path.len(), place::LONGEST);
+        if length > longest {
+            self.refused.get_or_insert_with(|| {
+                format!(
+                    "a path in it has {length} bytes, and no system takes more than \
+                     {longest}: give a shorter one"
+                )
+            });
+        }
     }
 
     /// Makes this an act that runs a script.

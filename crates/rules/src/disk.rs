@@ -11,6 +11,8 @@ use std::collections::HashMap;
 const MOST_LINKS: usize = 40;
 /// The most often that the disk is asked for one verdict.
 pub const MOST_LOOKUPS: usize = 4_096;
+/// The most letters of paths that are followed for one verdict.
+const MOST_LETTERS: usize = 1_000_000;
 /// Links that the system keeps for each process. Where they lead for the agent is not where they
 /// lead for us.
 const OF_A_PROCESS: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
@@ -53,17 +55,25 @@ pub fn real(path: &str, disk: &dyn Disk) -> Option<String> {
 pub(crate) struct Follower<'a> {
     disk: &'a dyn Disk,
     known: RefCell<HashMap<String, Entry>>,
+    /// How often the disk may still be asked.
     left: Cell<usize>,
+    /// How many letters of paths may still be followed.
+    letters: Cell<usize>,
 }
 
 impl<'a> Follower<'a> {
     pub(crate) fn new(disk: &'a dyn Disk) -> Self {
-        Self { disk, known: RefCell::default(), left: Cell::new(MOST_LOOKUPS) }
+        Self {
+            disk,
+            known: RefCell::default(),
+            left: Cell::new(MOST_LOOKUPS),
+            letters: Cell::new(MOST_LETTERS),
+        }
     }
 
-    /// Whether the disk was to be asked more often than it may be.
+    /// Whether more was to be followed than may be.
     pub(crate) fn is_spent(&self) -> bool {
-        self.left.get() == 0
+        self.left.get() == 0 || self.letters.get() == 0
     }
 
     /// Looks at a path, once for each verdict.
@@ -75,7 +85,11 @@ impl<'a> Follower<'a> {
         if let Some(entry) = self.known.borrow().get(path) {
             return entry.clone();
         }
-        let Some(left) = self.left.get().checked_sub(1) else { return Entry::Present };
+        self.letters.set(self.letters.get().saturating_sub(path.len()));
+        if self.is_spent() {
+            return Entry::Present;
+        }
+        let left = self.left.get() - 1;
         self.left.set(left);
         let entry = self.disk.entry(path);
         self.known.borrow_mut().insert(path.to_owned(), entry.clone());
@@ -89,6 +103,10 @@ impl<'a> Follower<'a> {
 
     /// Follows `path` from `at`, which is real and has no slash at its end.
     pub(crate) fn walk(&self, mut at: String, path: &str) -> Option<String> {
+        self.letters.set(self.letters.get().saturating_sub(at.len() + path.len()));
+        if self.is_spent() {
+            return None;
+        }
         let mut links = MOST_LINKS;
         let mut names: Vec<String> = Vec::new();
         push(&mut names, path);
@@ -213,9 +231,14 @@ pub(crate) mod tests {
         assert_eq!(follower.real("/new/x/y/z").as_deref(), Some("/new/x/y/z"));
         assert_eq!(disk.looks.get(), 4);
         assert!(!follower.is_spent());
-        let long = "/x".repeat(2 * MOST_LOOKUPS);
-        assert_eq!(follower.real(&long), Some(long));
+        for number in 0..2 * MOST_LOOKUPS {
+            follower.real(&format!("/{number}"));
+        }
         assert_eq!(disk.looks.get(), MOST_LOOKUPS);
         assert!(follower.is_spent());
+        let disk = MadeUp::new(&[]);
+        let follower = Follower::new(&disk);
+        follower.real(&"/x".repeat(1_000_000));
+        assert!(follower.is_spent() && disk.looks.get() < MOST_LOOKUPS);
     }
 }

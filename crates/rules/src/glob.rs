@@ -4,7 +4,9 @@
 //! [`Tok`]s. A text that is known is one without wildcards, so one question answers both: could
 //! these two [meet](meets)?
 
-/// The most steps one comparison may take; what is larger is not compared.
+use crate::steps;
+
+/// The most steps one comparison may take where no budget is kept; what is larger is not compared.
 const MOST_STEPS: usize = 4_000_000;
 
 /// One step of a pattern.
@@ -48,13 +50,21 @@ pub(crate) fn literal(text: &str) -> Vec<Tok> {
 
 /// Whether some text fits both patterns.
 pub(crate) fn meets(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
+    if steps::is_spent() {
+        return false;
+    }
+    let length = one.len().min(other.len());
     // Nearly always the first or the last letters differ already.
     let (mut one, mut other) = (one, other);
     while let ([Tok::Is(a), rest @ ..], [Tok::Is(b), others @ ..]) = (one, other) {
         if !is_same(*a, *b, lean) {
+            steps::spend(1 + (length - one.len().min(other.len())) / 4);
             return false;
         }
         (one, other) = (rest, others);
+    }
+    if !steps::spend(1 + length / 4) {
+        return false;
     }
     while let ([rest @ .., Tok::Is(a)], [others @ .., Tok::Is(b)]) = (one, other) {
         if !is_same(*a, *b, lean) {
@@ -71,6 +81,26 @@ pub(crate) fn meets(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     }
 }
 
+/// Whether a path surely begins otherwise than with this root and what follows it, so that the two
+/// cannot meet. It is a quick look before [`meets`].
+pub(crate) fn begins_otherwise(path: &[Tok], root: &str, rest: &[Tok], lean: Lean) -> bool {
+    let known = root.chars().map(Tok::Is).chain(rest.iter().copied());
+    let mut left = path.iter();
+    for (at, tok) in known.enumerate() {
+        let (Tok::Is(wanted), next) = (tok, left.next()) else { return false };
+        match next {
+            None => return true,
+            Some(Tok::Is(c)) if is_same(*c, wanted, lean) => {}
+            Some(Tok::Is(_)) => {
+                steps::spend(1 + at / 8);
+                return true;
+            }
+            Some(_) => return false,
+        }
+    }
+    false
+}
+
 /// Whether a pattern is a known text.
 pub(crate) fn is_text(toks: &[Tok]) -> bool {
     toks.iter().all(|tok| matches!(tok, Tok::Is(_)))
@@ -79,11 +109,15 @@ pub(crate) fn is_text(toks: &[Tok]) -> bool {
 fn meet_slowly(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     for (text, pattern) in [(one, other), (other, one)] {
         if is_text(text) && pattern.iter().all(|tok| matches!(tok, Tok::Is(_) | Tok::Cross)) {
-            return fits_pieces(text, pattern, lean);
+            let steps = text.len().saturating_mul(1 + pattern.len() / 16);
+            return steps::spend(steps) && fits_pieces(text, pattern, lean);
         }
     }
     if one.len().saturating_mul(other.len()) > MOST_STEPS {
         return lean == Lean::Generous;
+    }
+    if !steps::spend(one.len().saturating_mul(other.len())) {
+        return false;
     }
     // `row[j]` says whether the first `i` tokens of one and the first `j` of the other can have
     // used up the same text.

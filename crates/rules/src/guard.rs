@@ -11,7 +11,7 @@ mod terminals;
 
 use crate::act::{Act, Class};
 use crate::glob::{Tok, literal};
-use crate::place::{Base, resolve};
+use crate::place::{self, Base, resolve};
 use agents::{AGENT_FOLDERS, ANYWHERE, IN_HOME, OF_MACHINE, STRICT_FOLDERS};
 pub use places::Kind;
 use places::Place;
@@ -142,7 +142,8 @@ impl Guarded {
     fn mentioned(&self, act: &Act) -> Option<String> {
         let is_path = |path: &&Vec<Tok>| act.is_clear() && !path.contains(&Tok::Cross);
         // A folder and a name in it may stand apart.
-        let others: Vec<Vec<Tok>> = act.strings.iter().map(|text| plain(&literal(text))).collect();
+        let names = act.strings.iter().filter(|text| text.len() <= place::LONGEST);
+        let others: Vec<Vec<Tok>> = names.map(|text| plain(&literal(text))).collect();
         let by_path = act.touched.iter().filter(is_path).find_map(|path| {
             let path = plain(path);
             let is_hit = |place: &&Place| place.holds(&path) || place.is_joined(&path, &others);

@@ -6,14 +6,19 @@
 
 use crate::act::Act;
 use crate::act::follow::Followed;
-use crate::disk::{Disk, Follower, MOST_LOOKUPS};
+use crate::disk::{Disk, Follower};
 use crate::moment::Moment;
 use crate::policy::{Explanation, Policy, Verdict};
 use crate::rule::Decision;
+use crate::steps;
 
 /// Judges an act.
 #[must_use]
 pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
+    steps::within(steps::JUDGING, || judge_within(policy, act, disk, now)).0
+}
+
+fn judge_within(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
     let follower = Follower::new(disk);
     match act.followed(&follower) {
         Followed::Same => policy.decide(act, now),
@@ -48,9 +53,7 @@ fn too_many(verdict: Verdict) -> Verdict {
     if verdict.decision == Decision::Deny || verdict.is_guarded {
         return verdict;
     }
-    Verdict::wanted(format!(
-        "it is too long to judge: to follow its paths takes more than {MOST_LOOKUPS} looks at the disk"
-    ))
+    Verdict::wanted(format!("{}: it has too many paths to follow", steps::TOO_LONG))
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ mod place;
 pub mod policy;
 pub mod rule;
 pub mod shell;
+mod steps;
 pub mod text;
 
 pub use act::{Act, Class};

@@ -6,6 +6,13 @@
 pub(crate) mod link;
 
 use crate::glob::{Tok, literal};
+use crate::steps;
+
+/// What it costs to keep one more path.
+const PATH: usize = 32;
+
+/// The longest path, in bytes, that a system takes.
+pub(crate) const LONGEST: usize = 4_095;
 
 /// The folders against which `~` and relative paths are read.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +50,10 @@ pub(crate) fn normal(path: &str) -> String {
 /// The same for a path with wildcards. What a `..` leads to after a wildcard that may itself hold
 /// slashes is unknown, and then so is everything before it.
 pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
+    // A path that a system takes is resolved all the same; whoever has many looks at the budget.
+    if !steps::spend(PATH + path.len()) && path.len() > LONGEST {
+        return vec![Tok::Is('/')];
+    }
     let mut segments: Vec<&[Tok]> = Vec::new();
     let unknown: &[Tok] = &[Tok::Cross];
     for segment in path.split(|tok| *tok == Tok::Is('/')) {

@@ -21,6 +21,7 @@ use crate::moment::Moment;
 use crate::place::is_in;
 use crate::rule::{Decision, Rule};
 use crate::shell::{Command, Script};
+use crate::steps;
 use crate::text::{Measure, cut, one_line};
 
 /// The longest piece of a command that is repeated in an explanation, in characters.
@@ -126,6 +127,19 @@ impl Policy {
 
     /// Decides on an act by the names in it; see [`judge`](crate::judge).
     pub(crate) fn decide(&self, act: &Act, moment: &Moment) -> Verdict {
+        if let Some(why) = &act.refused {
+            return Verdict { decision: Decision::Deny, ..Verdict::ask(why.clone()) };
+        }
+        let (verdict, was_enough) =
+            steps::within(steps::JUDGING, || self.decide_within(act, moment));
+        let is_whole = was_enough && !act.is_cut;
+        if is_whole || verdict.decision == Decision::Deny || verdict.is_guarded {
+            return verdict;
+        }
+        Verdict::wanted(steps::TOO_LONG.to_owned())
+    }
+
+    fn decide_within(&self, act: &Act, moment: &Moment) -> Verdict {
         if let Some(verdict) = self.tightened(Decision::Deny, act, moment) {
             return verdict;
         }

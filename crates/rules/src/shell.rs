@@ -20,6 +20,7 @@ mod word;
 pub use word::{Piece, Word};
 
 use crate::place::Base;
+use crate::steps;
 
 /// The longest command line that is read; of a longer one only the beginning is.
 pub const LONGEST_LINE: usize = 256 * 1024;
@@ -76,8 +77,13 @@ impl Script {
     /// A program with its arguments, started without a shell.
     #[must_use]
     pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>, cwd: &str) -> Self {
-        let words: Vec<Word> = words.into_iter().take(MOST_WORDS).map(Word::known).collect();
-        let mut script = Self::default();
+        let known = |text| steps::spend(steps::WORD + str::len(text)).then(|| Word::known(text));
+        let mut words = words.into_iter();
+        let read: Vec<Word> = words.by_ref().take(MOST_WORDS).map_while(known).collect();
+        if words.next().is_some() {
+            steps::cut();
+        }
+        let (words, mut script) = (read, Self::default());
         if words.first().is_none_or(Word::is_empty) {
             script.doubt("no program");
         }

@@ -192,7 +192,7 @@ impl Leads {
 
     /// Where an absolute path leads, if not where its letters say.
     fn elsewhere(&mut self, spelled: &str, follower: &Follower<'_>) -> Option<String> {
-        let place = follower.real(spelled)?;
+        let place = follower.real(spelled).filter(|place| place != spelled)?;
         let name = place::normal(spelled);
         (place != name).then(|| {
             self.by_name.entry(name).or_default().insert(place.clone());

@@ -4,12 +4,20 @@ use callgate_wire::raw::Members;
 use serde_json::{Map, Value};
 
 use super::MOST_STRINGS;
+use crate::steps;
 
 /// The most texts in a list that are read as the names of one path.
 const MOST_NAMES: usize = 64;
 
+/// The most values of an input that is read.
+const MOST_VALUES: usize = 50_000;
+
 /// A tool's input, or why it is not clear what it says.
 pub(super) fn read(text: &str) -> Result<Map<String, Value>, &'static str> {
+    if has_many_values(text) {
+        steps::exhaust();
+        return Err("its input has more values than are read");
+    }
     let Ok(members) = Members::read(text) else { return Err("its input is no JSON object") };
     let mut names: Vec<_> = members.0.iter().map(|(name, _)| name.as_ref()).collect();
     names.sort_unstable();
@@ -21,6 +29,22 @@ pub(super) fn read(text: &str) -> Result<Map<String, Value>, &'static str> {
         Ok(Value::Object(map)) => Ok(map),
         _ => Err("its input is no JSON object"),
     }
+}
+
+/// Whether there are more values than may be kept, each of which takes many times its length.
+fn has_many_values(text: &str) -> bool {
+    let mut values = 0;
+    let (mut in_string, mut is_escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values > MOST_VALUES
 }
 
 /// A member that is a text.

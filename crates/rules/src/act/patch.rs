@@ -2,6 +2,7 @@
 
 use super::Act;
 use crate::place::{Base, resolve};
+use crate::steps;
 
 /// What names a file.
 const MARKS: [&str; 4] =
@@ -16,7 +17,11 @@ pub(super) fn fill(act: &mut Act, patch: &str, cwd: &str) {
     // What ends a line is a matter of taste too.
     let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
     for line in patch.split(ends).map(str::trim_start) {
+        if steps::is_spent() {
+            break;
+        }
         if let Some(path) = MARKS.iter().find_map(|mark| line.strip_prefix(mark)) {
+            act.refuse_overlong(path.trim());
             named.push(resolve(path.trim(), Base { cwd, home: &act.home }));
         } else {
             is_odd |= line.starts_with("***") && !FRAMES.contains(&line.trim_end());

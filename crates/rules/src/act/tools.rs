@@ -6,6 +6,7 @@ use super::input::{strings, text, texts};
 use super::{Act, Class, LARGEST_INPUT, MOST_STRINGS, host_of, input, patch};
 use crate::place::{Base, resolve};
 use crate::shell::Script;
+use crate::steps;
 
 /// Tools that run a command.
 pub(crate) const RUN_TOOLS: &[&str] =
@@ -88,6 +89,7 @@ pub(super) fn fill(act: &mut Act, json: &str) {
         Class::Other => {
             act.strings = strings(&input);
             if act.strings.len() > MOST_STRINGS {
+                steps::cut();
                 act.doubt("its input has more texts than are looked through");
             }
         }
@@ -127,10 +129,13 @@ fn files(act: &mut Act, input: &Map<String, Value>) {
     if text(input, "glob").is_some_and(|glob| glob.contains("..")) {
         act.doubt("its pattern climbs to an unknown folder");
     }
-    for path in named {
+    for path in &named {
         if let Some(why) = odd(path) {
             act.doubt(why);
         }
+    }
+    for path in named.iter().chain(&others) {
+        act.refuse_overlong(path);
     }
     act.paths = paths;
 }

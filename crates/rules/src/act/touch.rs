@@ -9,12 +9,15 @@ use crate::place::link::leads_anywhere;
 use crate::place::normal_toks;
 use crate::shell::names::{MOVERS, SEARCHERS, is_one_of};
 use crate::shell::{Command, MOST_WILD_WORDS, Word, operands};
+use crate::steps;
 
 /// What is longer than this is no path: systems refuse it.
 const LONGEST_PATH: usize = 4_096;
+/// What it costs to keep one word that may be a host.
+const HOST: usize = 32;
 /// The most parts of one word that are looked at.
 const MOST_PARTS: usize = 24;
-/// The most paths that are found in one act; beyond it an act counts as touching everything.
+/// The most paths that are found in one act; one with more is too long to judge.
 const MOST_PATHS: usize = 20_000;
 
 /// All paths an act could touch, absolute.
@@ -23,6 +26,12 @@ pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
     let mut found: Vec<Vec<Tok>> = named.map(|path| literal(path)).collect();
     for text in &act.strings {
         for piece in pieces(text) {
+            if steps::is_spent() {
+                break;
+            }
+            // Only the end of a text that is longer can be a path.
+            let from = piece.ceil_char_boundary(piece.len().saturating_sub(4 * LONGEST_PATH));
+            let piece = &piece[from..];
             parts(&literal(piece))
                 .for_each(|part| found.push(placed(part, &act.project, &act.home)));
         }
@@ -31,7 +40,7 @@ pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
         of_command(command, &act.home, &mut found);
     }
     if found.len() > MOST_PATHS {
-        return vec![vec![Tok::Cross]];
+        steps::exhaust();
     }
     few_wild(found, act)
 }
@@ -78,7 +87,7 @@ pub(crate) fn of_command(command: &Command, home: &str, found: &mut Vec<Vec<Tok>
         let toks = word.toks();
         for part in parts(&toks) {
             for folder in &command.folders {
-                if found.len() > MOST_PATHS {
+                if found.len() > MOST_PATHS || steps::is_spent() {
                     return;
                 }
                 found.push(placed(part, folder, home));
@@ -154,10 +163,16 @@ pub(crate) fn hosts(act: &Act) -> Vec<(String, bool)> {
     let mut found: Vec<(String, bool)> =
         act.hosts.iter().map(|host| (host.clone(), true)).collect();
     for text in texts {
+        if !steps::spend(text.len()) {
+            break;
+        }
         let is_url = text.contains("://");
         let is_host = |c: char| c.is_alphanumeric() || "-._:".contains(c);
         let names = text.split(|c: char| !is_host(c)).filter(|name| !name.is_empty());
         for name in names.map(str::to_lowercase) {
+            if !steps::spend(HOST) {
+                break;
+            }
             found.extend(
                 name.split(':').filter(|part| !part.is_empty()).map(|part| (part.into(), is_url)),
             );

@@ -8,6 +8,7 @@ use crate::place::{above, last_name, normal_toks};
 use crate::shell::loose::Runs;
 use crate::shell::names::{INTERPRETERS, MOVERS, SEARCHERS, SHELLS, WRAPPERS, is_one_of};
 use crate::shell::{Command, Script, Word};
+use crate::steps;
 
 /// Programs that put files into the folder that they name last.
 const COPIERS: &str = "cp gcp mv gmv ln gln install ginstall rsync scp";
@@ -190,7 +191,7 @@ fn relatives(command: &Command) -> Vec<Vec<Tok>> {
     let mut found = Vec::new();
     for word in command.words.iter().skip(1).chain(&command.redirects) {
         let toks = plain(&word.toks());
-        for part in touch::parts(&toks) {
+        for part in touch::parts(&toks).take_while(|_| !steps::is_spent()) {
             let whole = normal_toks(&[&[Tok::Is('/')], part].concat());
             let name = whole.rsplit(|tok| *tok == Tok::Is('/')).next().unwrap_or_default().to_vec();
             if !name.is_empty() && !name.contains(&Tok::Cross) {

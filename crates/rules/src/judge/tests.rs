@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::disk::NoLinks;
 use crate::disk::tests::MadeUp;
+use crate::disk::{MOST_LOOKUPS, NoLinks};
 use crate::{Guarded, RuleFile, Trust};
 
 const HOME: &str = "/home/ada";
@@ -190,4 +190,39 @@ fn what_takes_too_many_looks_at_the_disk_is_asked_about() {
     assert!(verdict.wants_person && verdict.decision == Decision::Ask);
     let denied = [many.as_slice(), &["secret/x".to_owned()]].concat();
     assert_eq!(verdict_of(&denied).decision, Decision::Deny);
+}
+
+#[test]
+fn a_path_that_no_system_takes_is_refused() {
+    for (length, expected) in
+        [(4_095, Decision::Allow), (4_096, Decision::Deny), (60_000, Decision::Deny)]
+    {
+        let path = format!("src/{}", "x".repeat(length - 4));
+        for (tool, member) in [("Read", "file_path"), ("write_file", "path"), ("Edit", "path")] {
+            let verdict = verdict(tool, &json!({ member: path }));
+            assert_eq!(verdict.decision, expected, "{tool} {length}: {}", verdict.because);
+            let is_refused = verdict.because.contains("no system takes more than 4095");
+            assert_eq!(is_refused, expected == Decision::Deny, "{}", verdict.because);
+        }
+        let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch");
+        let verdict = verdict("apply_patch", &json!({ "input": patch }));
+        assert_eq!(verdict.decision, expected, "{}", verdict.because);
+    }
+}
+
+#[test]
+fn what_is_too_long_is_asked_about_unless_a_rule_has_denied_it() {
+    let long = "{a,".repeat(1_000_000);
+    for command in [
+        format!("echo {}", "x ".repeat(200_000)),
+        format!("cat src/a; {}", "echo x;".repeat(100_000)),
+        format!("sh -c '{}'", "echo x;".repeat(100_000)),
+    ] {
+        let verdict = bash(&command);
+        assert_eq!(verdict.decision, Decision::Ask, "{}", verdict.because);
+        assert!(verdict.wants_person, "{}", verdict.because);
+        assert!(verdict.because.contains("too long to judge"), "{}", verdict.because);
+    }
+    assert_eq!(bash(&format!("cat secret/key; {long}")).decision, Decision::Deny);
+    assert_eq!(bash(&format!("cat secret/key {}", "x ".repeat(200_000))).decision, Decision::Deny);
 }

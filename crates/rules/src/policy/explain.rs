@@ -6,6 +6,7 @@ use super::{Policy, Verdict, short};
 use crate::act::Act;
 use crate::moment::Moment;
 use crate::rule::{Decision, Rule};
+use crate::steps;
 
 /// One rule, and whether it held.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,11 +49,15 @@ impl Policy {
 }
 
 fn consider(rule: &Rule, act: &Act, moment: &Moment) -> Considered {
-    let fit = if rule.decision == Decision::Allow {
-        allows(rule, act, moment)
-    } else {
-        rule.tightens(act, moment)
+    let fit = || {
+        if rule.decision == Decision::Allow {
+            allows(rule, act, moment)
+        } else {
+            rule.tightens(act, moment)
+        }
     };
+    let (fit, was_enough) = steps::within(steps::JUDGING, fit);
+    let fit = if was_enough { fit } else { Err(steps::TOO_LONG.to_owned()) };
     let holds = fit.is_ok();
     let (Ok(because) | Err(because)) = fit;
     Considered { rule: rule.shown(), decision: rule.decision, holds, because }

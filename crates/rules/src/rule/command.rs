@@ -176,8 +176,8 @@ fn follows(parts: &[Part], words: &[Word], could: &dyn Fn(&Part, &Word) -> bool)
     open[0] = true;
     let mut after_option = false;
     for word in words {
-        if open[parts.len()] {
-            return true;
+        if open[parts.len()] || !open.contains(&true) {
+            break;
         }
         let text = word.known_text();
         let is_option = text.starts_with('-') || text.starts_with('\0');
@@ -201,7 +201,7 @@ pub(crate) fn found(patterns: &[CommandPattern], act: &Act) -> Result<String, St
     if act.script.is_none() {
         return Err("no command is run".into());
     }
-    for (command, words) in act.runs.each() {
+    for (command, words) in act.runs.beginnings() {
         if patterns.iter().any(|pattern| pattern.could_be(words, command, &act.home)) {
             let words: Vec<String> = words.iter().map(Word::shown).collect();
             return Ok(format!("it could run `{}`", crate::policy::short(&words.join(" "))));

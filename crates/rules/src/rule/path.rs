@@ -1,10 +1,11 @@
 //! Patterns of paths: `*` and `?` within a name, `**` across folders.
 
 use crate::act::Act;
-use crate::glob::{Lean, Tok, literal, meets};
+use crate::glob::{Lean, Tok, begins_otherwise, literal, meets};
 use crate::place::join;
 use crate::rule::command::CommandPattern;
 use crate::shell::{Command, Word, operands};
+use crate::steps;
 
 /// The most `**` of a pattern.
 const MOST_CROSSINGS: usize = 4;
@@ -85,9 +86,11 @@ impl PathPattern {
     }
 
     fn fits_in(&self, root: &str, path: &[Tok], lean: Lean, with_below: bool) -> bool {
-        let root = literal(root);
         self.choices.iter().any(|choice| {
-            let mut toks = root.clone();
+            if begins_otherwise(path, root, choice, lean) || !steps::spend(16) {
+                return false;
+            }
+            let mut toks = literal(root);
             toks.extend(choice);
             if toks.is_empty() {
                 toks.push(Tok::Is('/'));

@@ -4,6 +4,7 @@ use super::names::{STATEFUL, is_one_of};
 use super::{Command, MOST_WILD_WORDS, Script, Word};
 use crate::place::link::is_through_root;
 use crate::place::{Base, join, last_name, normal};
+use crate::steps;
 
 /// The most folders in which a command may run before that counts as unknown.
 const MOST_FOLDERS: usize = 16;
@@ -13,7 +14,14 @@ pub(super) fn look(script: &mut Script, base: Base<'_>) {
     let mut folders = vec![normal(base.cwd)];
     let mut doubts = Vec::new();
     for command in &mut script.commands {
-        command.folders.clone_from(&folders);
+        let length: usize = folders.iter().map(String::len).sum();
+        if steps::spend(length / 4) {
+            command.folders.clone_from(&folders);
+        } else {
+            steps::cut();
+            command.folders.extend(folders.first().cloned());
+            doubts.push("more commands than are read");
+        }
         doubts.extend(doubt(command));
         if !step(command, &mut folders, base.home) {
             doubts.push("a change to an unknown folder");

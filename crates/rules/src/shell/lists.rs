@@ -5,12 +5,14 @@
 
 use super::names::{CONTROL, OPENERS, has};
 use super::{Command, DEEPEST, LONGEST_LINE, MOST_COMMANDS, MOST_WORDS, Script, Word};
+use crate::steps;
 
 /// Reads a whole text.
 pub(super) fn read(text: &str, home: &str, depth: usize) -> Script {
     let mut reader = Reader {
-        chars: text.chars().take(LONGEST_LINE).collect(),
+        chars: Vec::new(),
         at: 0,
+        kept_to: 0,
         depth,
         home: home.trim_end_matches('/'),
         words: 0,
@@ -18,9 +20,15 @@ pub(super) fn read(text: &str, home: &str, depth: usize) -> Script {
         here: Vec::new(),
     };
     if text.len() > LONGEST_LINE {
+        steps::cut();
         reader.broken("more text than is read");
     }
-    reader.list(false);
+    if steps::spend(text.len().min(LONGEST_LINE)) {
+        reader.chars = text.chars().take(LONGEST_LINE).collect();
+        reader.list(false);
+    } else {
+        reader.stop();
+    }
     reader.script
 }
 
@@ -33,6 +41,8 @@ pub(super) struct Here {
 pub(super) struct Reader<'a> {
     pub(super) chars: Vec<char>,
     pub(super) at: usize,
+    /// Up to where the alternatives of a brace expansion were kept.
+    pub(super) kept_to: usize,
     pub(super) depth: usize,
     pub(super) home: &'a str,
     words: usize,
@@ -95,10 +105,18 @@ impl Reader<'_> {
         self.script.is_broken = true;
     }
 
+    /// Ends the reading, because the budget is spent.
+    pub(super) fn stop(&mut self) {
+        steps::cut();
+        self.broken("more text than is read");
+        self.at = self.chars.len();
+    }
+
     /// Reads commands up to the end, or up to the `)` that closes this list.
     pub(super) fn list(&mut self, in_parens: bool) {
         self.depth += 1;
         if self.depth > DEEPEST {
+            steps::cut();
             self.broken("too much nesting");
             self.at = self.chars.len();
         }
@@ -239,6 +257,7 @@ impl Reader<'_> {
         self.words += 1;
         open.stands = Stands::Something;
         if self.words > MOST_WORDS || self.script.commands.len() >= MOST_COMMANDS {
+            steps::cut();
             self.broken("more commands than are read");
             self.at = self.chars.len();
         } else if open.command.words.is_empty() && word.value_at.is_some() {

@@ -6,9 +6,7 @@
 use super::names::{CAN_RUN, INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
 use super::{Command, DEEPEST, Script, Word, operands};
 use crate::place::Base;
-
-/// The most texts within words that are read as command lines of their own.
-const MOST_TEXTS: usize = 300;
+use crate::steps;
 
 /// All commands that could run, and where in their words they could begin.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +15,6 @@ pub(crate) struct Runs {
     pub(crate) commands: Vec<Command>,
     /// For each possible beginning: the command's index, and the word's index in it.
     pub(crate) starts: Vec<(usize, usize)>,
-    texts: usize,
 }
 
 impl Runs {
@@ -30,7 +27,14 @@ impl Runs {
 
     /// The words of every command that could run, the program first.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&Command, &[Word])> {
-        self.starts.iter().map(|(command, word)| {
+        // Whoever asks looks at all of them, and in a long line that is much.
+        self.beginnings().take_while(|(_, words)| steps::spend(words.len()))
+    }
+
+    /// The same for whoever looks at the first words of most of them.
+    pub(crate) fn beginnings(&self) -> impl Iterator<Item = (&Command, &[Word])> {
+        let counted = self.starts.iter().take_while(|_| steps::spend(1));
+        counted.map(|(command, word)| {
             let command = &self.commands[*command];
             (command, &command.words[*word..])
         })
@@ -60,8 +64,12 @@ impl Runs {
 
     /// Reads a text as a command line, or as code in which one may stand anywhere.
     fn read(&mut self, text: &str, base: Base<'_>, depth: usize, is_code: bool) {
-        if depth < DEEPEST && self.texts < MOST_TEXTS && !text.trim().is_empty() {
-            self.texts += 1;
+        if text.trim().is_empty() || steps::is_spent() {
+            return;
+        }
+        if depth >= DEEPEST {
+            steps::cut();
+        } else {
             let script = Script::nested(text, base, depth + 1);
             self.add(&script, base.home, depth + 1, is_code);
         }

@@ -2,11 +2,16 @@
 
 use super::lists::Reader;
 use super::word::{Piece, Word};
+use crate::steps;
 
 impl Reader<'_> {
     /// Reads a word up to the blank or operator that ends it.
     pub(super) fn word(&mut self) -> Word {
         let mut word = Word::default();
+        if !steps::spend(steps::WORD) {
+            self.stop();
+            return word;
+        }
         let begin = self.at;
         while let Some(c) = self.peek() {
             match c {
@@ -46,10 +51,11 @@ impl Reader<'_> {
                 word.push(c);
             }
             '=' => {
-                if word.value_at.is_none() && !word.is_quoted {
+                if !word.has_equals && !word.is_quoted {
                     word.value_at =
                         word.text().filter(|name| is_assignable(name)).map(|name| name.len() + 1);
                 }
+                word.has_equals = true;
                 word.push(c);
             }
             '!' if !(is_first && self.ends_word()) => {
@@ -75,7 +81,7 @@ impl Reader<'_> {
         if is_first && (self.peek() == Some('/') || self.ends_word()) {
             word.push_text(self.home);
             word.is_quoted = true;
-        } else if is_first || word.known_text().ends_with(['=', ':']) {
+        } else if is_first || word.ends_with(['=', ':']) {
             self.doubt("a tilde of unknown meaning");
             word.push_piece(Piece::Unknown);
         } else {
@@ -100,10 +106,20 @@ impl Reader<'_> {
         } else {
             self.doubt("a brace expansion");
             word.push_piece(Piece::Unknown);
-            let goes_on = |c: &&char| !" \t\n;&|<>()".contains(**c);
-            let rest: String = self.chars[self.at..].iter().take_while(goes_on).collect();
-            self.script.bodies.push(rest.replace(['{', '}', ','], " "));
+            self.alternatives();
         }
+    }
+
+    /// Keeps the rest of a word with braces as words that may be run. That of a brace within is a
+    /// part of it.
+    fn alternatives(&mut self) {
+        if self.at < self.kept_to {
+            return;
+        }
+        let goes_on = |c: &&char| !" \t\n;&|<>()".contains(**c);
+        let rest: String = self.chars[self.at..].iter().take_while(goes_on).collect();
+        self.kept_to = self.at + rest.chars().count();
+        self.script.bodies.push(rest.replace(['{', '}', ','], " "));
     }
 
     fn single(&mut self, word: &mut Word) {
@@ -242,6 +258,7 @@ impl Reader<'_> {
         let mut inside = Word::default();
         self.depth += 1;
         if self.depth > super::DEEPEST {
+            steps::cut();
             self.at = self.chars.len();
         }
         while let Some(c) = self.next() {
@@ -286,6 +303,7 @@ impl Reader<'_> {
             }
         }
         if self.depth >= super::DEEPEST {
+            steps::cut();
             self.broken("too much nesting");
             return;
         }

@@ -1,6 +1,7 @@
 //! One word of a command: what is known of it, and what only the shell will know.
 
 use crate::glob::Tok;
+use crate::steps;
 
 /// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Word {
     pieces: Vec<Piece>,
     /// Whether something of it was quoted; then it is no keyword.
     pub(crate) is_quoted: bool,
+    /// Whether it has an unquoted `=`; only the first can make it an assignment.
+    pub(crate) has_equals: bool,
     /// Where the value begins, in a word that is an assignment when it stands before a program.
     pub(crate) value_at: Option<usize>,
 }
@@ -83,7 +86,7 @@ impl Word {
         if let Some(Piece::Text(text)) = self.pieces.last_mut() {
             text.push(c);
         } else {
-            self.pieces.push(Piece::Text(c.into()));
+            self.push_piece(Piece::Text(c.into()));
         }
     }
 
@@ -91,12 +94,19 @@ impl Word {
         if let Some(Piece::Text(known)) = self.pieces.last_mut() {
             known.push_str(text);
         } else if !text.is_empty() {
-            self.pieces.push(Piece::Text(text.into()));
+            self.push_piece(Piece::Text(text.into()));
         }
     }
 
     pub(crate) fn push_piece(&mut self, piece: Piece) {
-        self.pieces.push(piece);
+        if steps::spend(steps::PIECE) {
+            self.pieces.push(piece);
+        }
+    }
+
+    /// Whether its text, as far as it is known, ends with one of these.
+    pub(crate) fn ends_with(&self, ends: [char; 2]) -> bool {
+        matches!(self.pieces.last(), Some(Piece::Text(text)) if text.ends_with(ends))
     }
 
     /// The word for people: what is not known is `…`.
@@ -119,6 +129,9 @@ impl Word {
     /// The texts that the word can become.
     pub(crate) fn toks(&self) -> Vec<Tok> {
         let mut toks = Vec::new();
+        if !steps::spend(self.pieces.len()) {
+            return toks;
+        }
         for (at, piece) in self.pieces.iter().enumerate() {
             let begins_name = matches!(toks.last(), None | Some(Tok::Is('/')));
             match piece {

@@ -60,7 +60,7 @@ fn the_daemon_allows_nothing_that_leads_through_a_link_to_what_is_not() {
     link(&bench.root("other"), &bench.root("src/other"));
     link(&bench.folder.path().join("data"), &bench.root("src/ours"));
     let write = |path: &str| json!({ "path": path, "content": "" });
-    let many: Vec<String> = (0..2_000).map(|n| n.to_string()).collect();
+    let many: Vec<String> = (0..6_000).map(|n| n.to_string()).collect();
     for (tool, input) in [
         ("write_file", write("src/other/x")),
         ("write_file", write("src/ours/callgate.db")),

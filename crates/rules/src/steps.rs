@@ -1,0 +1,99 @@
+//! The budget of one verdict.
+//!
+//! An agent chooses what is judged, so that no input may cost much. Everything that reads,
+//! compares or follows takes steps from one budget, about one for each character that it looks at.
+//! When the budget is spent, reading ends and comparisons find nothing, and the verdict is to ask:
+//! a rule that denies has then matched already, or it has not.
+//!
+//! The budget belongs to the thread while a verdict is made, rather than to an argument of every
+//! function, so that nobody who compares two patterns can forget it. Outside of [`within`] nothing
+//! is counted.
+
+use std::cell::Cell;
+
+/// The most steps for reading an act. What is longer is judged by its beginning and asked about.
+pub(crate) const READING: usize = 1_000_000;
+/// The most steps for finding the paths in an act.
+pub(crate) const PLACING: usize = 1_000_000;
+/// The most steps for judging an act.
+pub(crate) const JUDGING: usize = 2_000_000;
+/// What one word of a command costs beside its letters: it is kept, and looked up in lists.
+pub(crate) const WORD: usize = 64;
+/// What one more piece of a word costs.
+pub(crate) const PIECE: usize = 16;
+/// Why something is asked about that was too long.
+pub(crate) const TOO_LONG: &str = "it is too long to judge";
+
+thread_local! {
+    /// What is left of the budget; none where nothing is counted.
+    static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+    /// Whether something was left out for another reason.
+    static IS_CUT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Puts back what there was before, also when a check in a test panics.
+struct Opened;
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        LEFT.set(None);
+    }
+}
+
+/// Does some work with a budget, and says whether it was enough. Work within other work shares its
+/// budget.
+pub(crate) fn within<T>(most: usize, work: impl FnOnce() -> T) -> (T, bool) {
+    let _opened = LEFT.get().is_none().then(|| {
+        LEFT.set(Some(most));
+        IS_CUT.set(false);
+        Opened
+    });
+    let result = work();
+    (result, !is_spent() && !IS_CUT.get())
+}
+
+/// Takes steps from the budget; false when it is spent, and from then on.
+pub(crate) fn spend(steps: usize) -> bool {
+    let Some(left) = LEFT.get() else { return true };
+    let left = left.saturating_sub(steps);
+    LEFT.set(Some(left));
+    left > 0
+}
+
+/// Whether the budget is spent.
+pub(crate) fn is_spent() -> bool {
+    LEFT.get() == Some(0)
+}
+
+/// Notes that something was left out, although there are steps left: it was too deep, or too many.
+pub(crate) fn cut() {
+    IS_CUT.set(true);
+}
+
+/// Spends what is left.
+pub(crate) fn exhaust() {
+    spend(usize::MAX);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_spent_once_and_belongs_to_its_work() {
+        assert!(spend(usize::MAX) && !is_spent(), "nothing is counted outside");
+        let ((), was_enough) = within(10, || {
+            assert!(spend(9));
+            assert!(!is_spent());
+            let (_, was_enough) = within(100, || spend(1));
+            assert!(!was_enough, "the inner work shares the budget");
+            assert!(!spend(0));
+        });
+        assert!(!was_enough);
+        assert!(within(10, || spend(5)).1);
+        assert!(!within(10, exhaust).1);
+        assert!(!within(10, cut).1);
+        assert!(within(10, || ()).1);
+        assert!(!is_spent());
+    }
+}
