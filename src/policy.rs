@@ -264,8 +264,9 @@ fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     for (kind, path) in LINKED {
         // By its own name it is guarded already.
         let path = folder.join(path);
-        if let Some(real) = real(&path).filter(|real| *real != path) {
-            add(kind, &real);
+        let place = path.to_str().and_then(|path| disk::real(path, &RealDisk)).map(PathBuf::from);
+        if let Some(place) = place.filter(|place| *place != path) {
+            add(kind, &place);
         }
     }
     for (kind, variable, below) in AGENT_VARIABLES {
