@@ -5,6 +5,7 @@
 
 #[allow(dead_code, unused_imports, reason = "a hook uses few of the settings, and no flags")]
 mod config;
+mod disk;
 mod hook;
 #[allow(dead_code, reason = "a hook judges one call, and then ends")]
 mod policy;
