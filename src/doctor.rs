@@ -3,6 +3,7 @@
 mod daemon;
 mod files;
 mod finding;
+mod gate;
 mod hooks;
 mod ledger;
 mod phones;

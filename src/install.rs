@@ -1,12 +1,14 @@
 //! `callgate install`: puts our hook into an agent's settings.
 
 mod agent;
+pub(crate) mod codex;
 mod command;
 mod edit;
 mod hooks;
 mod json;
 mod layout;
 mod place;
+mod trust;
 
 use std::env;
 use std::ffi::OsStr;
@@ -17,9 +19,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-pub(crate) use agent::{Agent, Asks, Scope, claude_version};
+pub(crate) use agent::{Agent, Scope, claude_version, is_old_claude};
 use clap::ValueEnum;
-pub(crate) use command::{Whose, program as program_of};
+pub(crate) use command::{Whose, option as option_of, program as program_of};
 use edit::{Installed, Wanted};
 pub(crate) use edit::{Removed, composed, uninstall};
 pub(crate) use hooks::{Event, Found, Handler};
@@ -27,7 +29,7 @@ use place::PlaceError;
 pub(crate) use place::{Backup, Place};
 
 use crate::cli::Failure;
-use crate::config::{Config, Flags, Origin, Surroundings};
+use crate::config::{Config, Flags, Surroundings};
 
 /// How often a file that changes under our hands is tried.
 const ATTEMPTS: usize = 3;
@@ -48,9 +50,6 @@ pub(crate) struct Args {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
-    /// Ask before every tool, for a Claude Code before 2.1.268 (found out if `claude` is on PATH)
-    #[arg(long)]
-    pre_tool_use: bool,
 }
 
 /// Which agents.
@@ -100,43 +99,40 @@ impl Args {
         let mut failures = Vec::new();
         for agent in agents {
             let place = place(agent, scope, &around)?;
-            let wanted = self.wanted(agent, &program, &config)?;
+            let wanted = wanted(agent, &program, &config)?;
             match change(&place, || install(&place, &wanted, self.dry_run)) {
-                Ok(done) => self.tell(agent, &place, &wanted, &done)?,
+                Ok(done) => {
+                    let trust = self.trust(agent, &place, &around);
+                    self.tell(agent, &place, &wanted, &done, trust.as_ref().ok())?;
+                    failures.extend(trust.err());
+                }
                 Err(text) => failures.push(text),
             }
         }
         all_done(&failures)
     }
 
-    fn wanted(
+    /// Has Codex trust its hooks; returns what was done, if there was anything to do.
+    fn trust(
         &self,
         agent: Agent,
-        program: &Path,
-        config: &Config,
-    ) -> Result<Vec<Wanted>, Failure> {
-        let asks = match agent {
-            Agent::Claude if self.pre_tool_use => Asks::PreToolUse,
-            Agent::Claude => Asks::of_claude(),
-            Agent::Codex => Asks::PermissionRequest,
-        };
-        let text = |path| command::text(path).map_err(Failure::Failed);
-        // A file that was named for us would not be found by the hook, which knows its agent's
-        // environment only.
-        let named = config.file.as_ref().filter(|file| file.origin != Origin::Default);
-        let named = named.map(|file| text(&file.value)).transpose()?;
-        let agent_flag = (agent == Agent::Codex).then_some("codex");
-        let command = command::hook(text(program)?, agent_flag, named);
-        let hook = |(event, limit): (&str, Duration)| Wanted {
-            event: event.to_owned(),
-            command: command.clone(),
-            timeout: limit.as_secs(),
-        };
-        let answer = config.timeout.value + config.grace.value;
-        Ok(agent.events(asks, answer).into_iter().map(hook).collect())
+        place: &Place,
+        around: &Surroundings,
+    ) -> Result<Option<String>, String> {
+        match agent {
+            Agent::Codex if !self.dry_run => codex::trust(place, around).map(Some),
+            _ => Ok(None),
+        }
     }
 
-    fn tell(&self, agent: Agent, place: &Place, wanted: &[Wanted], done: &Done) -> io::Result<()> {
+    fn tell(
+        &self,
+        agent: Agent,
+        place: &Place,
+        wanted: &[Wanted],
+        done: &Done,
+        trust: Option<&Option<String>>,
+    ) -> io::Result<()> {
         let mut out = io::stdout().lock();
         let path = place.path().display();
         let Done { installed, is_changed, has_backup } = done;
@@ -160,6 +156,9 @@ impl Args {
         if *has_backup {
             writeln!(out, "  backup   {}", place.backup_path().display())?;
         }
+        if let Some(Some(trust)) = trust {
+            writeln!(out, "  trust    {trust}")?;
+        }
         installed.notes.iter().try_for_each(|note| writeln!(out, "  note     {note}"))?;
         if *is_changed && !self.dry_run {
             writeln!(out, "Next: run `callgate up`, which answers the hooks. {}", agent.next())?;
@@ -167,6 +166,26 @@ impl Args {
         }
         out.flush()
     }
+}
+
+/// The hooks that the agent is to have. Their command line holds all that they need, so that
+/// nothing in the environment that an agent hands on, such as a project's, leads them elsewhere.
+fn wanted(agent: Agent, program: &Path, config: &Config) -> Result<Vec<Wanted>, Failure> {
+    let text = |path| command::text(path).map_err(Failure::Failed);
+    let mut options = vec![("--agent", agent.word())];
+    if let Some(file) = &config.file {
+        options.push(("--config", text(&file.value)?));
+    }
+    options.push(("--socket", text(&config.socket.value)?));
+    options.push(("--rules", text(&config.rules.value)?));
+    let command = command::hook(text(program)?, &options);
+    let hook = |(event, limit): (&str, Duration)| Wanted {
+        event: event.to_owned(),
+        command: command.clone(),
+        timeout: limit.as_secs(),
+    };
+    let is_old = agent == Agent::Claude && claude_version().is_some_and(|it| is_old_claude(&it));
+    Ok(agent.events(is_old).into_iter().map(hook).collect())
 }
 
 /// Success, if no file failed.

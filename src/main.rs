@@ -6,6 +6,7 @@
 mod agent;
 mod ask;
 mod cli;
+mod codex;
 mod config;
 mod disk;
 mod doctor;

@@ -1,21 +1,24 @@
-//! Runs another program for its few words of output.
+//! Runs another program for its few words of output, or for one answer in a conversation.
 
-use std::io::{self, Read};
-use std::process::{Command, Stdio};
+use std::io::{self, ErrorKind, Read, Write};
+use std::process::{ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use callgate_link::child::Leashed;
-use rustix::io::ioctl_fionbio;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio};
 
 /// How often a running program is looked at.
 const LOOK: Duration = Duration::from_millis(2);
+/// How long a program may take to end by itself after a conversation.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Why there is no output. The output itself is in none of these texts.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgramError {
     #[error("cannot be started: {0}")]
     NotStarted(io::Error),
-    #[error("did not end within {0:?}")]
+    #[error("did not answer within {0:?}")]
     TooSlow(Duration),
     #[error("failed ({0})")]
     Failed(std::process::ExitStatus),
@@ -23,6 +26,8 @@ pub(crate) enum ProgramError {
     TooMuch(usize),
     #[error("printed no text")]
     NotText,
+    #[error("ended without an answer")]
+    NoAnswer,
     #[error("cannot be read: {0}")]
     Unread(io::Error),
 }
@@ -30,12 +35,26 @@ pub(crate) enum ProgramError {
 /// Runs `command` to its end and gives what it printed, at most `most` bytes. After `limit` it is
 /// ended. What it says on stderr is nobody's.
 pub(crate) fn output(
-    mut command: Command,
+    command: Command,
     limit: Duration,
     most: usize,
 ) -> Result<String, ProgramError> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    feed(command, "", limit, most)
+}
+
+/// Like [`output`], for a program that reads `words`, which are few enough for a pipe to hold.
+pub(crate) fn feed(
+    mut command: Command,
+    words: &str,
+    limit: Duration,
+    most: usize,
+) -> Result<String, ProgramError> {
+    let stdin = if words.is_empty() { Stdio::null() } else { Stdio::piped() };
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = Leashed::spawn(command).map_err(ProgramError::NotStarted)?;
+    if let Some(stdin) = child.stdin.take() {
+        tell(stdin, words)?;
+    }
     let end = Instant::now() + limit;
     while !child.has_ended().map_err(ProgramError::Unread)? {
         if Instant::now() > end {
@@ -55,6 +74,89 @@ pub(crate) fn output(
         return Err(ProgramError::TooMuch(most));
     }
     String::from_utf8(bytes).map_err(|_| ProgramError::NotText)
+}
+
+/// Starts `command`, sends it `words`, and returns the first answer that `answer` finds in a line
+/// that it prints. At most `most` bytes are read. Then, and after `limit` at the latest, the
+/// program is ended.
+pub(crate) fn converse<T>(
+    mut command: Command,
+    words: &str,
+    limit: Duration,
+    most: usize,
+    answer: impl Fn(&str) -> Option<T>,
+) -> Result<T, ProgramError> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = Leashed::spawn(command).map_err(ProgramError::NotStarted)?;
+    let end = Instant::now() + limit;
+    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(ProgramError::NoAnswer);
+    };
+    tell(&mut stdin, words)?;
+    let found = first_answer(stdout, end, most, answer);
+    // Most programs end by themselves when nobody talks to them any more, which is kinder.
+    drop(stdin);
+    let soon = Instant::now() + FAREWELL;
+    while found.is_ok() && Instant::now() < soon && !child.has_ended().unwrap_or(true) {
+        std::thread::sleep(LOOK);
+    }
+    found?.ok_or(ProgramError::TooSlow(limit))
+}
+
+/// Writes `words`. A program that has ended or does not listen gets none of them, which is no
+/// error: what it printed and how it ended tell more than that.
+fn tell(mut stdin: impl Write, words: &str) -> Result<(), ProgramError> {
+    match stdin.write_all(words.as_bytes()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.map_err(ProgramError::Unread),
+    }
+}
+
+/// The first answer; none if it did not come before `end`.
+fn first_answer<T>(
+    mut stdout: ChildStdout,
+    end: Instant,
+    most: usize,
+    answer: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, ProgramError> {
+    ioctl_fionbio(&stdout, true).map_err(|error| ProgramError::Unread(error.into()))?;
+    let (mut unread, mut count) = (Vec::new(), 0);
+    let mut chunk = [0; 16 * 1024];
+    loop {
+        let length = match stdout.read(&mut chunk) {
+            Ok(0) => return Err(ProgramError::NoAnswer),
+            Ok(length) => length,
+            Err(error) if error.kind() == ErrorKind::Interrupted => 0,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                let left = end.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Ok(None);
+                }
+                wait_for_more(&stdout, left).map_err(ProgramError::Unread)?;
+                0
+            }
+            Err(error) => return Err(ProgramError::Unread(error)),
+        };
+        count += length;
+        unread.extend_from_slice(&chunk[..length]);
+        while let Some(newline) = unread.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = unread.drain(..=newline).collect();
+            if let Some(answer) = std::str::from_utf8(&line).ok().and_then(&answer) {
+                return Ok(Some(answer));
+            }
+        }
+        if count > most {
+            return Err(ProgramError::TooMuch(most));
+        }
+    }
+}
+
+fn wait_for_more(stdout: &ChildStdout, left: Duration) -> io::Result<()> {
+    let left = Timespec::try_from(left).map_err(io::Error::other)?;
+    match poll(&mut [PollFd::new(stdout, PollFlags::IN)], Some(&left)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn read_what_is_there(mut pipe: impl Read) -> io::Result<Vec<u8>> {
@@ -92,8 +194,50 @@ mod tests {
         check(shell("echo 12345"), LIMIT, "printed more than 5 bytes");
         check(shell("echo 1; exit 3"), LIMIT, "failed (exit status: 3)");
         check(shell(r"printf '\377'"), LIMIT, "printed no text");
-        check(shell("exec sleep 1000"), Duration::from_millis(30), "did not end within 30ms");
+        check(shell("exec sleep 1000"), Duration::from_millis(30), "did not answer within 30ms");
         let absent = output(Command::new("/nowhere/at/all"), LIMIT, 5).unwrap_err().to_string();
         assert!(absent.starts_with("cannot be started: No such file"), "{absent}");
+    }
+    /// Whether it still reads or is gone when we write to it is the same.
+    #[test]
+    fn a_program_may_read_what_it_is_fed_or_not() {
+        assert_eq!(feed(shell("cat"), "hello", LIMIT, 100).unwrap(), "hello");
+        for _ in 0..20 {
+            assert_eq!(feed(shell("echo deaf"), "hello", LIMIT, 100).unwrap(), "deaf\n");
+            let failed = feed(shell("exec <&-; exit 2"), "hello", LIMIT, 100).unwrap_err();
+            assert_eq!(failed.to_string(), "failed (exit status: 2)");
+        }
+    }
+
+    fn asked(script: &str, limit: Duration) -> Result<String, String> {
+        let answer = |line: &str| Some(line.strip_prefix("answer: ")?.trim_end().to_owned());
+        converse(shell(script), "hello\n", limit, 100_000, answer)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_conversation_gives_the_first_answer() {
+        assert_eq!(asked("read a; echo no; echo answer: $a", LIMIT).unwrap(), "hello");
+        // It goes on talking, and keeps its output open, until it is ended.
+        assert_eq!(asked("echo answer: 1; exec cat", LIMIT).unwrap(), "1");
+        assert_eq!(asked("yes 123456789 | head -n 9000; echo answer: 2", LIMIT).unwrap(), "2");
+    }
+
+    /// Whether it still reads or is gone when we write to it is the same.
+    #[test]
+    fn a_program_that_ends_without_a_word_gave_no_answer() {
+        for script in ["exit 0", "exit 3", "exec <&-; exit 1", "echo other", "read a; exit 1"] {
+            for _ in 0..10 {
+                assert_eq!(asked(script, LIMIT).unwrap_err(), "ended without an answer");
+            }
+        }
+    }
+
+    #[test]
+    fn a_conversation_is_bounded() {
+        let slow = asked("exec sleep 1000", Duration::from_millis(30)).unwrap_err();
+        assert_eq!(slow, "did not answer within 30ms");
+        let much = asked("exec yes", LIMIT).unwrap_err();
+        assert_eq!(much, "printed more than 100000 bytes");
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::cli::Failure;
 use crate::config::Surroundings;
-use crate::install::{self, Agents, Backup, Place, Removed, Scope, Stopped};
+use crate::install::{self, Agent, Agents, Backup, Place, Removed, Scope, Stopped};
 
 /// Take callgate's hook out of your agent's settings
 ///
@@ -36,9 +36,16 @@ impl Args {
         }
         for agent in agents {
             let place = install::place(agent, scope, &around)?;
+            let before = place.read().ok().flatten().map(|seen| seen.text);
             match install::change(&place, || remove(&place, self.dry_run)) {
                 Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name())?,
-                Err(text) => failures.push(text),
+                Err(text) => {
+                    failures.push(text);
+                    continue;
+                }
+            }
+            if let (Agent::Codex, Some(text), false) = (agent, before, self.dry_run) {
+                failures.extend(install::codex::distrust(&place, &text, &around).err());
             }
         }
         install::all_done(&failures)

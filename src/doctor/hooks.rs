@@ -7,28 +7,30 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::finding::Findings;
+use super::gate;
 use crate::config::{Config, Surroundings};
 use crate::install::{
-    Agent, Asks, Event, Found, Handler, Place, Scope, Whose, claude_version, program_of, small_hook,
+    Agent, Event, Found, Handler, Place, Scope, Whose, claude_version, is_old_claude, program_of,
+    small_hook,
 };
 
 const ABOUT: &str = "hooks";
 /// How long an agent lets a hook run that has no limit of its own.
 const AGENTS_LIMIT: u64 = 600;
-/// The events by which an agent asks before it acts.
-const ASKING: [Asks; 2] = [Asks::PermissionRequest, Asks::PreToolUse];
+/// The events at which a person may be asked, so that the hook may take long.
+const ASKING: [&str; 4] = ["PreToolUse", "PermissionRequest", "PermissionDenied", "Elicitation"];
 
 /// A hook of ours, where it was found.
 #[derive(Debug)]
-struct Hook {
-    event: String,
-    command: String,
+pub(super) struct InstalledHook {
+    pub(super) event: String,
+    pub(super) command: String,
     /// After how many seconds the agent ends it.
     limit: u64,
     matcher: Option<String>,
-    file: PathBuf,
+    pub(super) file: PathBuf,
     /// What brings it up to date.
-    install: String,
+    pub(super) install: String,
 }
 
 /// Looks into the settings of every agent, the user's and those of the working folder.
@@ -47,8 +49,9 @@ pub(super) fn look(config: &Config, around: &Surroundings, findings: &mut Findin
         twice(agent, &hooks, findings);
         events(agent, &hooks, &first.install, findings);
         if agent == Agent::Claude {
-            version(&hooks, &first.install, findings);
+            version(findings);
         }
+        gate::look(agent, &hooks, around, findings);
     }
     if !has_any {
         let text = "no agent has our hook in its settings, so nobody asks";
@@ -56,7 +59,7 @@ pub(super) fn look(config: &Config, around: &Surroundings, findings: &mut Findin
     }
 }
 
-fn of_agent(agent: Agent, around: &Surroundings, findings: &mut Findings) -> Vec<Hook> {
+fn of_agent(agent: Agent, around: &Surroundings, findings: &mut Findings) -> Vec<InstalledHook> {
     let mut hooks = Vec::new();
     let mut seen = Vec::new();
     for (scope, file) in files(agent) {
@@ -81,7 +84,12 @@ fn files(agent: Agent) -> Vec<(Scope, &'static str)> {
     files
 }
 
-fn of_file(agent: Agent, scope: Scope, path: PathBuf, findings: &mut Findings) -> Vec<Hook> {
+fn of_file(
+    agent: Agent,
+    scope: Scope,
+    path: PathBuf,
+    findings: &mut Findings,
+) -> Vec<InstalledHook> {
     let place = Place::new(path);
     let text = match place.read() {
         Ok(Some(seen)) => seen.text,
@@ -110,7 +118,7 @@ fn of_file(agent: Agent, scope: Scope, path: PathBuf, findings: &mut Findings) -
     let hook = |(event, at, handler): (&Event, [usize; 3], &Handler)| {
         let (command, _) = handler.command.clone()?;
         let limit = handler.timeout.clone().and_then(|at| text[at].parse().ok());
-        Some(Hook {
+        Some(InstalledHook {
             event: event.name.clone(),
             command,
             limit: limit.unwrap_or(AGENTS_LIMIT),
@@ -129,9 +137,9 @@ fn install(agent: Agent, scope: Scope) -> String {
 }
 
 /// Whether each hook starts this program.
-fn commands(agent: Agent, hooks: &[Hook], around: &Surroundings, findings: &mut Findings) {
+fn commands(agent: Agent, hooks: &[InstalledHook], around: &Surroundings, findings: &mut Findings) {
     let mut seen = Vec::new();
-    for Hook { command, install, .. } in hooks {
+    for InstalledHook { command, install, .. } in hooks {
         if seen.contains(&command) {
             continue;
         }
@@ -170,10 +178,10 @@ fn is_another(path: &Path) -> bool {
 }
 
 /// Whether the agent waits for as long as a question may take.
-fn limits(agent: Agent, hooks: &[Hook], config: &Config, findings: &mut Findings) {
+fn limits(agent: Agent, hooks: &[InstalledHook], config: &Config, findings: &mut Findings) {
     let needed = (config.timeout.value + config.grace.value).as_secs();
-    for Hook { event, limit, install, .. } in hooks {
-        if (is_asking(event) || event == "Elicitation") && *limit < needed {
+    for InstalledHook { event, limit, install, .. } in hooks {
+        if is_asking(event) && *limit < needed {
             let text = format!(
                 "{} ends our hook at {event} after {limit} s, but a question may take {needed} s",
                 agent.name()
@@ -184,18 +192,19 @@ fn limits(agent: Agent, hooks: &[Hook], config: &Config, findings: &mut Findings
 }
 
 fn is_asking(event: &str) -> bool {
-    ASKING.iter().any(|asks| asks.event() == event)
+    ASKING.contains(&event)
 }
 
-/// Whether anybody would be asked twice for one call.
-fn twice(agent: Agent, hooks: &[Hook], findings: &mut Findings) {
-    let asking: Vec<&Hook> = hooks.iter().filter(|hook| is_asking(&hook.event)).collect();
+/// Whether anybody would be asked twice for one call. That a question may come at `PreToolUse`
+/// and again at `PermissionRequest` is no such thing: the desk answers the second from memory.
+fn twice(agent: Agent, hooks: &[InstalledHook], findings: &mut Findings) {
+    let asking: Vec<&InstalledHook> = hooks.iter().filter(|hook| is_asking(&hook.event)).collect();
     for (at, hook) in asking.iter().enumerate() {
         // The agents run the same command only once, also when it stands in two files.
-        let is_other = |other: &&&Hook| {
-            let is_same_command = other.event == hook.event && other.command == hook.command;
+        let is_other = |other: &&&InstalledHook| {
             let is_same_file = other.file == hook.file;
-            other.matcher == hook.matcher && (is_same_file || !is_same_command)
+            let is_rival = is_same_file || other.command != hook.command;
+            other.event == hook.event && other.matcher == hook.matcher && is_rival
         };
         if let Some(other) = asking[..at].iter().find(is_other) {
             let (event, file) = (&hook.event, hook.file.display());
@@ -216,38 +225,40 @@ fn twice(agent: Agent, hooks: &[Hook], findings: &mut Findings) {
 }
 
 /// Whether we hear all that we have to.
-fn events(agent: Agent, hooks: &[Hook], install: &str, findings: &mut Findings) {
+fn events(agent: Agent, hooks: &[InstalledHook], install: &str, findings: &mut Findings) {
     let has = |event: &str| hooks.iter().any(|hook| hook.event == event);
-    if !ASKING.iter().any(|asks| has(asks.event())) {
-        let text = format!("{} has our hook, but not where it asks before it acts", agent.name());
+    let is_old = agent == Agent::Claude && claude_version().is_some_and(|it| is_old_claude(&it));
+    let wanted = agent.events(is_old);
+    let missing = wanted.iter().map(|(event, _)| *event).filter(|event| !has(event));
+    let (asking, telling): (Vec<&str>, Vec<&str>) = missing.partition(|event| is_asking(event));
+    for event in asking {
+        let so = match event {
+            "PreToolUse" => "rules do not hold in modes that ask nobody",
+            "PermissionRequest" => "its own questions do not come here",
+            "PermissionDenied" => "what auto mode blocks does not come here",
+            _ => "what MCP servers ask does not come here",
+        };
+        let text = format!("{} does not run our hook at {event}: {so}", agent.name());
         findings.problem(ABOUT, text, install);
     }
-    let wanted = agent.events(Asks::PermissionRequest, std::time::Duration::ZERO);
-    let missing: Vec<&str> =
-        wanted.iter().map(|(event, _)| *event).filter(|it| !is_asking(it) && !has(it)).collect();
-    if !missing.is_empty() {
-        let text = format!("{} does not tell us of {}", agent.name(), missing.join(", "));
+    if !telling.is_empty() {
+        let text = format!("{} does not tell us of {}", agent.name(), telling.join(", "));
         findings.warning(ABOUT, text, install);
     }
 }
 
-/// Whether this Claude Code asks at the event that we are at.
-fn version(hooks: &[Hook], install: &str, findings: &mut Findings) {
+/// Whether this Claude Code runs the hooks that we need.
+fn version(findings: &mut Findings) {
     let Some(version) = claude_version() else {
         let text = "`claude --version` says nothing, so it is not known which hooks it runs";
         return findings.warning("claude", text, "put `claude` on your PATH");
     };
-    let asks = Asks::of_version(&version);
-    let is_at = |event: Asks| hooks.iter().any(|hook| hook.event == event.event());
-    if asks == Asks::PreToolUse && is_at(Asks::PermissionRequest) {
+    if is_old_claude(&version) {
         let text = format!(
-            "Claude Code {version} does not run PermissionRequest hooks in `-p` runs (2.1.268 does)"
+            "Claude Code {version} asks nobody in `-p` runs but refuses what no rule allows \
+             (2.1.268 asks here)"
         );
-        let advice = format!("update it, or ask before every tool: {install} --pre-tool-use");
-        findings.problem("claude", text, advice);
-    } else if asks == Asks::PermissionRequest && is_at(Asks::PreToolUse) {
-        let text = format!("Claude Code {version} asks before every tool, and need not any more");
-        findings.warning("claude", text, install);
+        findings.warning("claude", text, "update it");
     } else {
         findings.ok("claude", format!("Claude Code {version}"));
     }

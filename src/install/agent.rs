@@ -9,8 +9,10 @@ use clap::ValueEnum;
 use crate::config::Surroundings;
 use crate::program;
 
-/// How much longer than our own time limit an agent waits, so that it is we who give up first.
-const MARGIN: Duration = Duration::from_secs(10);
+/// How long an agent waits for a hook that may ask a person. It is longer than any question may
+/// take (`timeout_seconds` and `grace_seconds` at their largest), so that it is always the hook
+/// that gives up first: several agents take a hook that ran out of time for a yes.
+const ANSWER_LIMIT: Duration = Duration::from_secs(3600 + 600 + 60);
 /// How long an agent waits for a hook that only tells us something: it never takes long, and if
 /// it did the agent would stand still.
 const SHORT: Duration = Duration::from_secs(10);
@@ -18,7 +20,8 @@ const SHORT: Duration = Duration::from_secs(10);
 const CODEX_SESSION_END: Duration = Duration::from_secs(3);
 /// How long `claude --version` may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The first Claude Code whose `-p` runs ask `PermissionRequest` hooks.
+/// The first Claude Code whose `-p` runs ask `PermissionRequest` hooks. It also knows
+/// `PermissionDenied`; an older one may refuse a settings file with an event that it does not know.
 const FIRST_THAT_ASKS: [u32; 3] = [2, 1, 268];
 
 /// An agent with hooks.
@@ -67,20 +70,35 @@ impl Agent {
         }
     }
 
-    /// The events to install, and how long the agent is to wait for each. `answer` is how long
-    /// our hook may wait for a person.
-    pub(crate) fn events(self, asks: Asks, answer: Duration) -> Vec<(&'static str, Duration)> {
-        let answer = answer + MARGIN;
-        let mut events = vec![(asks.event(), answer), ("PostToolUse", SHORT), ("Stop", SHORT)];
-        events.extend(match self {
-            Self::Claude => vec![
-                ("PostToolUseFailure", SHORT),
-                ("SessionEnd", SHORT),
-                ("Notification", SHORT),
-                ("Elicitation", answer),
-            ],
-            Self::Codex => vec![("SessionEnd", CODEX_SESSION_END)],
-        });
+    /// Its name on the hook's command line.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+        }
+    }
+
+    /// Returns the events to install, and how long the agent is to wait for each. `is_old` says
+    /// that it is a Claude Code that does not know all events of today.
+    pub(crate) fn events(self, is_old: bool) -> Vec<(&'static str, Duration)> {
+        let mut events = vec![
+            ("PreToolUse", ANSWER_LIMIT),
+            ("PermissionRequest", ANSWER_LIMIT),
+            ("PostToolUse", SHORT),
+            ("Stop", SHORT),
+        ];
+        match self {
+            Self::Claude => {
+                events.extend((!is_old).then_some(("PermissionDenied", ANSWER_LIMIT)));
+                events.extend([
+                    ("PostToolUseFailure", SHORT),
+                    ("SessionEnd", SHORT),
+                    ("Notification", SHORT),
+                    ("Elicitation", ANSWER_LIMIT),
+                ]);
+            }
+            Self::Codex => events.push(("SessionEnd", CODEX_SESSION_END)),
+        }
         events
     }
 
@@ -88,46 +106,18 @@ impl Agent {
     pub(crate) fn next(self) -> &'static str {
         match self {
             Self::Claude => "Claude Code sessions that are open now may have to be started anew.",
-            Self::Codex => {
-                "Codex runs new hooks only after you have trusted them: start it and open /hooks."
-            }
+            Self::Codex => "Codex sessions that are open now have to be started anew.",
         }
     }
 }
 
-/// By which event an agent asks before it acts. It is never both: nobody is asked twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asks {
-    PermissionRequest,
-    /// For a Claude Code that does not ask the other.
-    PreToolUse,
-}
-
-impl Asks {
-    /// The event's name.
-    pub(crate) fn event(self) -> &'static str {
-        match self {
-            Self::PermissionRequest => "PermissionRequest",
-            Self::PreToolUse => "PreToolUse",
-        }
-    }
-
-    /// How the Claude Code on this machine asks. One that cannot be found is taken for a new one.
-    pub(crate) fn of_claude() -> Self {
-        claude_version().as_deref().map_or(Self::PermissionRequest, Self::of_version)
-    }
-
-    /// How a Claude Code of this version asks.
-    pub(crate) fn of_version(version: &str) -> Self {
-        let mut parts = version.split('.').map(str::parse);
-        let mut part = || parts.next().and_then(Result::ok);
-        match (part(), part(), part()) {
-            (Some(major), Some(minor), Some(patch)) if [major, minor, patch] < FIRST_THAT_ASKS => {
-                Self::PreToolUse
-            }
-            _ => Self::PermissionRequest,
-        }
-    }
+/// Returns true if a Claude Code of this version does not run `PermissionRequest` hooks in `-p`
+/// runs and does not know `PermissionDenied`. A version that cannot be read counts as new.
+pub(crate) fn is_old_claude(version: &str) -> bool {
+    let mut parts = version.split('.').map(str::parse);
+    let mut part = || parts.next().and_then(Result::ok);
+    let version = [part(), part(), part()];
+    matches!(version, [Some(major), Some(minor), Some(patch)] if [major, minor, patch] < FIRST_THAT_ASKS)
 }
 
 /// The version of the Claude Code on PATH, if there is one that says so.
@@ -143,28 +133,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_old_claude_is_asked_before_every_tool() {
-        let check = |version: &str, expected: Asks| {
-            assert_eq!(Asks::of_version(version), expected, "{version}");
-        };
-        check("2.1.325", Asks::PermissionRequest);
-        check("2.1.268", Asks::PermissionRequest);
-        check("2.1.267", Asks::PreToolUse);
-        check("2.0.999", Asks::PreToolUse);
-        check("1.9.999", Asks::PreToolUse);
-        check("2.2.0", Asks::PermissionRequest);
-        check("3.0.0", Asks::PermissionRequest);
-        check("2.1", Asks::PermissionRequest);
-        check("unknown", Asks::PermissionRequest);
+    fn an_old_claude_is_known_by_its_version() {
+        for old in ["2.1.267", "2.0.999", "1.9.999"] {
+            assert!(is_old_claude(old), "{old}");
+        }
+        for new in ["2.1.325", "2.1.268", "2.2.0", "3.0.0", "2.1", "unknown"] {
+            assert!(!is_old_claude(new), "{new}");
+        }
     }
 
     #[test]
     fn every_event_is_one_that_uninstall_knows() {
         for agent in [Agent::Claude, Agent::Codex] {
-            for asks in [Asks::PermissionRequest, Asks::PreToolUse] {
-                for (event, _) in agent.events(asks, Duration::from_secs(315)) {
-                    assert!(super::super::hooks::EVENTS.contains(&event), "{event}");
-                }
+            for (event, _) in agent.events(false) {
+                assert!(super::super::hooks::EVENTS.contains(&event), "{event}");
             }
         }
     }

@@ -43,16 +43,22 @@ fn program_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// The command that runs `program`, the large or the small one, as a hook.
-pub(crate) fn hook(program: &str, agent: Option<&str>, config: Option<&str>) -> String {
+/// Returns the command that runs `program`, the large or the small one, as a hook with these
+/// options. All that the hook needs stands there: an agent may hand a project's environment on.
+pub(crate) fn hook(program: &str, options: &[(&str, &str)]) -> String {
     let argument = if program_name(program) == SMALL { "" } else { " hook" };
     let mut command = format!("{}{argument}", quoted(program));
-    for (flag, value) in [("--agent", agent), ("--config", config)] {
-        if let Some(value) = value {
-            command = format!("{command} {flag} {}", quoted(value));
-        }
+    for (flag, value) in options {
+        command = format!("{command} {flag} {}", quoted(value));
     }
     command
+}
+
+/// Returns the value that `command` gives the option `flag`, if a shell would read it so.
+pub(crate) fn option(command: &str, flag: &str) -> Option<String> {
+    let Words { words, is_plain } = words(command);
+    let at = words.iter().position(|word| word == flag).filter(|_| is_plain)?;
+    words.get(at + 1).cloned()
 }
 
 /// A path as a word of the shell, if it is text.
@@ -128,22 +134,25 @@ mod tests {
     #[test]
     fn what_is_written_is_known_again() {
         let odd = ["/usr/bin/callgate", "/a b/callgate", "/it's/callgate", "/$x;\"`#/ü/callgate"];
+        let options = [("--agent", "codex"), ("--config", "/a'b c.toml")];
         for program in odd {
-            let command = hook(program, Some("codex"), Some("/a'b c.toml"));
+            let command = hook(program, &options);
             assert_eq!(whose(&command), Whose::Ours, "{command}");
             let expected = [program, "hook", "--agent", "codex", "--config", "/a'b c.toml"];
             assert_eq!(words(&command).words, expected, "{command}");
+            assert_eq!(option(&command, "--config").as_deref(), Some("/a'b c.toml"));
+            assert_eq!(option(&command, "--socket"), None);
             let small = format!("{program}-hook");
-            let command = hook(&small, Some("codex"), Some("/a'b c.toml"));
+            let command = hook(&small, &options);
             assert_eq!(whose(&command), Whose::Ours, "{command}");
             let expected = [&small, "--agent", "codex", "--config", "/a'b c.toml"];
             assert_eq!(words(&command).words, expected, "{command}");
         }
-        assert_eq!(hook("/usr/bin/callgate", None, None), "/usr/bin/callgate hook");
-        assert_eq!(hook("/a b/callgate", None, None), "'/a b/callgate' hook");
-        assert_eq!(hook("/it's/callgate", None, None), r"'/it'\''s/callgate' hook");
-        assert_eq!(hook("/usr/bin/callgate-hook", None, None), "/usr/bin/callgate-hook");
-        assert_eq!(hook("/a b/callgate-hook", None, None), "'/a b/callgate-hook'");
+        assert_eq!(hook("/usr/bin/callgate", &[]), "/usr/bin/callgate hook");
+        assert_eq!(hook("/a b/callgate", &[]), "'/a b/callgate' hook");
+        assert_eq!(hook("/it's/callgate", &[]), r"'/it'\''s/callgate' hook");
+        assert_eq!(hook("/usr/bin/callgate-hook", &[]), "/usr/bin/callgate-hook");
+        assert_eq!(hook("/a b/callgate-hook", &[]), "'/a b/callgate-hook'");
     }
 
     #[test]

@@ -74,18 +74,23 @@ pub(crate) fn install(text: &str, wanted: &[Wanted]) -> Result<Installed, Refusa
 /// What keeps our hooks from being asked.
 fn notes(found: &Found) -> Vec<String> {
     let off = found.is_switched_off.then(|| "`disableAllHooks` is true: no hook runs".to_owned());
-    let asks = found.event("PermissionRequest").or_else(|| found.event("PreToolUse"));
-    let entries = asks.into_iter().flat_map(|event| &event.entries);
-    let ours: Vec<_> = entries.filter(|entry| entry.handlers.iter().any(is_ours)).collect();
-    let is_all = |matcher: &Option<String>| {
-        matcher.as_deref().is_none_or(|text| matches!(text, r#""""# | r#""*""# | r#"".*""#))
+    let narrow = ["PreToolUse", "PermissionRequest"].map(|name| narrow(found.event(name)?));
+    off.into_iter().chain(narrow.into_iter().flatten()).collect()
+}
+
+/// Says which tools an event is limited to, if none of our hooks there is for all of them.
+fn narrow(event: &Event) -> Option<String> {
+    let ours = event.entries.iter().filter(|entry| entry.handlers.iter().any(is_ours));
+    let matchers: Vec<Option<&str>> = ours.map(|entry| entry.matcher.as_deref()).collect();
+    let is_all = |matcher: &Option<&str>| {
+        matcher.is_none_or(|text| matches!(text, r#""""# | r#""*""# | r#"".*""#))
     };
-    let narrow =
-        (!ours.is_empty() && !ours.iter().any(|entry| is_all(&entry.matcher))).then(|| {
-            let matchers: Vec<&str> = ours.iter().filter_map(|e| e.matcher.as_deref()).collect();
-            format!("only tools that match {} are asked about, as before", matchers.join(" or "))
-        });
-    off.into_iter().chain(narrow).collect()
+    if matchers.is_empty() || matchers.iter().any(is_all) {
+        return None;
+    }
+    let matchers: Vec<&str> = matchers.into_iter().flatten().collect();
+    let tools = matchers.join(" or ");
+    Some(format!("{} holds for tools that match {tools} only, as before", event.name))
 }
 
 fn is_ours(handler: &Handler) -> bool {

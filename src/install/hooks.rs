@@ -19,9 +19,10 @@ impl fmt::Display for Refusal {
 }
 
 /// The events that we install a hook for, for any agent and any version.
-pub(crate) const EVENTS: [&str; 8] = [
-    "PermissionRequest",
+pub(crate) const EVENTS: [&str; 9] = [
     "PreToolUse",
+    "PermissionRequest",
+    "PermissionDenied",
     "PostToolUse",
     "PostToolUseFailure",
     "Stop",

@@ -268,7 +268,7 @@ fn what_keeps_our_hooks_from_being_asked_is_said() {
             r#"{{"hooks":{{"PermissionRequest":[{{{text}"hooks":[{{"command":"callgate hook"}}]}}]}}}}"#
         )
     };
-    let expected = r#"only tools that match "Bash" are asked about, as before"#;
+    let expected = r#"PermissionRequest holds for tools that match "Bash" only, as before"#;
     assert_eq!(notes(&matcher(r#""matcher":"Bash","#)), [expected]);
     for all in ["", r#""matcher":"*","#, r#""matcher":"","#] {
         assert!(notes(&matcher(all)).is_empty(), "{all}");

@@ -1,0 +1,122 @@
+//! Asks Codex itself which hooks it knows and whether it would run them.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::program::{self, ProgramError};
+
+/// How long Codex may take to answer. It takes a tenth of a second where nothing else runs.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The most that it may print. Nobody has that many hooks.
+const MOST: usize = 8 << 20;
+/// The number of the request that lists the hooks.
+const LIST: u64 = 2;
+
+/// A hook as Codex knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CodexHook {
+    /// The name under which its trust is kept.
+    pub(crate) key: String,
+    /// The event, in Codex's own spelling: `preToolUse`.
+    pub(crate) event_name: String,
+    #[serde(default)]
+    pub(crate) command: Option<String>,
+    /// The file that it stands in.
+    #[serde(default)]
+    pub(crate) source_path: String,
+    /// Whether the user has left it switched on.
+    #[serde(default)]
+    pub(crate) enabled: bool,
+    /// What would have to be trusted.
+    #[serde(default)]
+    pub(crate) current_hash: String,
+    /// `trusted`, `untrusted`, `modified` or `managed`.
+    #[serde(default)]
+    pub(crate) trust_status: String,
+}
+
+impl CodexHook {
+    /// Returns true if Codex runs it.
+    pub(crate) fn runs(&self) -> bool {
+        self.enabled && matches!(self.trust_status.as_str(), "trusted" | "managed")
+    }
+}
+
+/// Why Codex did not list its hooks.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CodexError {
+    #[error("`codex app-server` {0}")]
+    Program(#[from] ProgramError),
+    #[error("`codex app-server` refused to list its hooks: {0}")]
+    Refused(String),
+}
+
+impl CodexError {
+    /// Returns true if there is no `codex` on PATH.
+    pub(crate) fn is_absent(&self) -> bool {
+        matches!(self, Self::Program(ProgramError::NotStarted(error))
+            if error.kind() == ErrorKind::NotFound)
+    }
+}
+
+/// Starts `codex app-server` and returns the hooks that hold in `folder`.
+pub(crate) fn hooks(folder: &Path) -> Result<Vec<CodexHook>, CodexError> {
+    let mut command = Command::new("codex");
+    command.arg("app-server").current_dir(folder);
+    let version = env!("CARGO_PKG_VERSION");
+    let client = json!({ "name": "callgate", "title": "callgate", "version": version });
+    let lines = [
+        json!({ "id": 1, "method": "initialize", "params": { "clientInfo": client } }),
+        json!({ "method": "initialized" }),
+        json!({ "id": LIST, "method": "hooks/list", "params": { "cwds": [folder] } }),
+    ];
+    let words: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    program::converse(command, &words, PATIENCE, MOST, listed)?.map_err(CodexError::Refused)
+}
+
+/// Reads the answer to the list, if this line is it.
+fn listed(line: &str) -> Option<Result<Vec<CodexHook>, String>> {
+    let answer: Value = serde_json::from_str(line).ok()?;
+    if answer["id"] != LIST {
+        return None;
+    }
+    if let Some(error) = answer["error"]["message"].as_str() {
+        return Some(Err(error.to_owned()));
+    }
+    let Some(folders) = answer["result"]["data"].as_array() else {
+        return Some(Err("its answer has no list".to_owned()));
+    };
+    let hooks = folders.iter().filter_map(|folder| folder["hooks"].as_array()).flatten();
+    // One of a shape that we do not know is not one of ours.
+    Some(Ok(hooks.filter_map(|hook| CodexHook::deserialize(hook).ok()).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_is_known_by_its_number() {
+        assert_eq!(listed(r#"{"id":1,"result":{}}"#), None);
+        assert_eq!(listed(r#"{"method":"configWarning"}"#), None);
+        assert_eq!(listed("no JSON"), None);
+        let refused = listed(r#"{"id":2,"error":{"code":-32601,"message":"unknown method"}}"#);
+        assert_eq!(refused, Some(Err("unknown method".to_owned())));
+        assert_eq!(listed(r#"{"id":2,"result":{}}"#), Some(Err("its answer has no list".into())));
+        let hook = r#"{"key":"/h.json:stop:0:0","eventName":"stop","command":"c","async":false,
+            "sourcePath":"/h.json","enabled":true,"currentHash":"sha256:1","trustStatus":"untrusted"}"#;
+        let line = format!(r#"{{"id":2,"result":{{"data":[{{"cwd":"/w","hooks":[{hook}]}}]}}}}"#);
+        let hooks = listed(&line).unwrap().unwrap();
+        assert_eq!((hooks.len(), hooks[0].key.as_str()), (1, "/h.json:stop:0:0"));
+        assert!(!hooks[0].runs());
+        assert!(CodexHook { trust_status: "trusted".into(), ..hooks[0].clone() }.runs());
+        let off = CodexHook { trust_status: "trusted".into(), enabled: false, ..hooks[0].clone() };
+        assert!(!off.runs());
+    }
+}

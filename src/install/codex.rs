@@ -1,0 +1,99 @@
+//! Has Codex trust the hooks that were installed, and takes the trust away again.
+
+use std::path::Path;
+
+use super::command::{Whose, whose};
+use super::trust::{self, TrustedHook};
+use super::{Agent, Backup, Place, Scope, Stopped, change};
+use crate::codex::{self, CodexError, CodexHook};
+use crate::config::Surroundings;
+
+/// The file in which Codex keeps what its user trusts.
+const FILE: &str = "config.toml";
+/// What to do where the trust cannot be written or does not count.
+const BY_HAND: &str =
+    "Codex skips hooks that it does not trust: start `codex`, open /hooks and trust callgate's";
+
+/// Writes the trust in our hooks in `hooks` into the user's settings of Codex, and has Codex
+/// itself say that it counts, if there is a `codex` on PATH. Returns what was done.
+pub(crate) fn trust(hooks: &Place, around: &Surroundings) -> Result<String, String> {
+    let text = hooks.read().map_err(|error| error.to_string())?.map_or(String::new(), |it| it.text);
+    let folder = around.here().unwrap_or(Path::new("/"));
+    let listed = codex::hooks(folder);
+    let known: Vec<TrustedHook> = ours(&listed, hooks.path())
+        .map(|it| TrustedHook { key: it.key.clone(), hash: it.current_hash.clone() })
+        .collect();
+    let computed = trust::of_ours(&text, &hooks.path().display().to_string());
+    let computed = computed.map_err(|refusal| refusal.to_string())?;
+    let wanted = if known.len() == computed.len() { known } else { computed };
+    let config = config(around)?;
+    let written = change(&config, || edit(&config, |text| trust::add(text, &wanted)));
+    written.map_err(|error| format!("{error}\n  {BY_HAND}"))?;
+    let path = config.path().display();
+    match listed {
+        Ok(_) => {}
+        Err(error) if error.is_absent() => {
+            return Ok(format!("written to {path}; not proved, as `codex` is not on PATH"));
+        }
+        Err(error) => return Ok(format!("written to {path}; not proved, as {error}")),
+    }
+    let proof = codex::hooks(folder);
+    let running = ours(&proof, hooks.path()).filter(|hook| hook.runs()).count();
+    if running < wanted.len() {
+        return Err(format!(
+            "Codex runs {running} of {} hooks in {}; {BY_HAND}",
+            wanted.len(),
+            hooks.path().display()
+        ));
+    }
+    Ok(format!("Codex trusts them, by {path}"))
+}
+
+/// Takes the trust in our hooks in `text`, which stands in `hooks`, out of Codex's settings.
+pub(crate) fn distrust(hooks: &Place, text: &str, around: &Surroundings) -> Result<(), String> {
+    // Codex may know the file by the path that its folder's links lead to.
+    let real = hooks.path().canonicalize().unwrap_or_else(|_| hooks.path().to_owned());
+    let mut known = Vec::new();
+    for path in [hooks.path(), &real] {
+        let ours = trust::of_ours(text, &path.display().to_string());
+        known.extend(ours.map_err(|refusal| refusal.to_string())?);
+    }
+    known.dedup();
+    let config = config(around)?;
+    change(&config, || edit(&config, |text| trust::remove(text, &known)))
+}
+
+/// The hooks of ours in this file, as Codex has listed them.
+pub(crate) fn ours<'a>(
+    listed: &'a Result<Vec<CodexHook>, CodexError>,
+    file: &'a Path,
+) -> impl Iterator<Item = &'a CodexHook> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let file = real(file);
+    let is_ours = move |hook: &&CodexHook| {
+        let command = hook.command.as_deref().unwrap_or_default();
+        whose(command) == Whose::Ours && real(Path::new(&hook.source_path)) == file
+    };
+    listed.iter().flatten().filter(is_ours)
+}
+
+fn config(around: &Surroundings) -> Result<Place, String> {
+    let folder = Agent::Codex.folder(Scope::User, around);
+    let folder = folder.ok_or("there is no home folder; set HOME")?;
+    Ok(Place::new(folder.join(FILE)))
+}
+
+/// Replaces the text of the file by what `edited` makes of it; a file that ends up empty goes.
+fn edit(
+    config: &Place,
+    edited: impl Fn(&str) -> Result<String, super::hooks::Refusal>,
+) -> Result<(), Stopped> {
+    let seen = config.read()?;
+    let before = seen.as_ref().map_or("", |seen| seen.text.as_str());
+    let after = edited(before)?;
+    match &seen {
+        _ if after == before => Ok(()),
+        Some(seen) if after.trim().is_empty() => Ok(config.remove(seen)?),
+        seen => Ok(config.write(seen.as_ref(), &after, Backup::Leave)?),
+    }
+}
