@@ -6,6 +6,7 @@ mod finding;
 mod gate;
 mod hooks;
 mod ledger;
+mod modes;
 mod phones;
 
 use std::io::{self, Write};

@@ -30,6 +30,7 @@ pub(crate) use place::{Backup, Place};
 
 use crate::cli::Failure;
 use crate::config::{Config, Flags, Surroundings};
+use crate::modes::StartingMode;
 
 /// How often a file that changes under our hands is tried.
 const ATTEMPTS: usize = 3;
@@ -104,6 +105,8 @@ impl Args {
                 Ok(done) => {
                     let trust = self.trust(agent, &place, &around);
                     self.tell(agent, &place, &wanted, &done, trust.as_ref().ok())?;
+                    let mode = StartingMode::of(agent, &around).text(config.gate.unattended.value);
+                    writeln!(io::stdout(), "{mode}.")?;
                     failures.extend(trust.err());
                 }
                 Err(text) => failures.push(text),

@@ -13,6 +13,7 @@ mod doctor;
 mod hook;
 mod install;
 mod log;
+mod modes;
 mod pair;
 mod policy;
 mod program;

@@ -19,7 +19,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::cli::Failure;
-use crate::config::{Config, Flags};
+use crate::config::{Config, Flags, Surroundings};
+use crate::modes;
 use crate::policy::Ruler;
 use keys::Keyboard;
 
@@ -131,7 +132,8 @@ fn told(error: &StartError) -> Failure {
     Failure::Failed(format!("cannot open the desk: {error}"))
 }
 
-/// What is served, how questions are answered, and what to do next.
+/// What is served, how questions are answered, and what callgate does in the modes in which
+/// agents start, or what to do next where no agent has our hook.
 fn greeting(config: &Config, has_terminal: bool) -> String {
     let socket = config.socket.value.display();
     let has_phones = config.telegram.token.is_some();
@@ -143,6 +145,11 @@ fn greeting(config: &Config, has_terminal: bool) -> String {
             "Nobody can answer yet: run it in a terminal, or set up Telegram (docs/guide/phone.md)."
         }
     };
+    let modes = modes::lines(config, &Surroundings::of_process());
+    if !modes.is_empty() {
+        let modes: String = modes.iter().map(|line| format!("{line}.\n")).collect();
+        return format!("callgate is up: agents ask at {socket}\n{answered}\n{modes}");
+    }
     let next = if has_phones {
         "Next: `callgate install` lets Claude Code ask here; `callgate pair` links your phone."
     } else {

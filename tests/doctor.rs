@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_testkit::process::{DEADLINE, Finished, Group, run};
+use callgate_testkit::script::{copy_program, write_program};
 use callgate_testkit::telegram::{BOT_NAME, Fault, Telegram};
 use rustix::process::geteuid;
 use serde_json::Value;
@@ -70,8 +71,7 @@ impl Home {
     /// Claude Code as far as it tells its version.
     fn claude(&self, version: &str) {
         let script = format!("#!/bin/sh\necho '{version} (Claude Code)'\n");
-        self.write("bin/claude", &script);
-        chmod(&self.path("bin/claude"), 0o755);
+        write_program(&self.path("bin/claude"), &script);
     }
 
     fn set(&self, more: &str) {
@@ -154,6 +154,17 @@ impl Home {
     }
 }
 
+impl Home {
+    /// There is a finding like this one, maybe beside others.
+    fn finds_among(&self, level: &str, what: &str, advice: &str) {
+        let findings = self.doctor();
+        let is_it = |it: &&Value| it["level"] == level && text(it).contains(what);
+        let found = findings.iter().find(is_it);
+        let found = found.unwrap_or_else(|| panic!("no {what:?} in {findings:#?}"));
+        assert!(found["do"].as_str().unwrap().contains(advice), "{found}");
+    }
+}
+
 fn text(finding: &Value) -> &str {
     finding["text"].as_str().unwrap()
 }
@@ -178,6 +189,9 @@ fn when_all_is_well_it_says_so_and_ends_with_0() {
         "callgate.db is whole; entries: 1, head: 1:",
         "ok       hooks     Claude Code has our hook in ",
         "ok       claude    Claude Code 2.1.325\n",
+        "ok       gate      Claude Code: the hook denies what a rule denies\n",
+        "ok       modes     Claude Code starts in auto mode (its default), which asks nobody: ",
+        "ok       modes     Claude Code takes a hook that is missing, killed or out of time for ",
     ] {
         assert!(said.contains(line), "{line}\n{said}");
     }
@@ -365,44 +379,87 @@ fn hooks_that_are_not_as_they_should_be_are_found() {
     assert!(findings.iter().any(|it| text(it).contains("it is not JSON")), "{findings:?}");
 
     restore();
-    home.change("\"timeout\": 325", "\"timeout\": 60");
-    let ends = "ends our hook at PermissionRequest after 60 s, but a question may take 315 s";
+    home.change("\"timeout\": 4260", "\"timeout\": 60");
+    let ends = "ends our hook at PreToolUse after 60 s, but a question may take 315 s";
     home.finds("problem", ends, "callgate install");
 
-    restore();
-    home.change(&format!("{program} hook"), "/nowhere/callgate hook");
-    home.finds("problem", "starts /nowhere/callgate, and there is no such program", "install");
-    restore();
-    home.change(&format!("{program} hook"), "callgate hook");
-    home.finds("warning", "starts callgate, wherever its PATH has that", "callgate install");
-    restore();
-    fs::copy(env!("CARGO_BIN_EXE_callgate"), home.path("work/callgate")).unwrap();
-    home.change(&program, &home.path("work/callgate").display().to_string());
+    // All of them start another program.
+    let with = |other: &str| {
+        home.write(".claude/settings.json", &installed.replace(&format!("{program} hook"), other));
+    };
+    with("/nowhere/callgate hook");
+    home.finds_among(
+        "problem",
+        "starts /nowhere/callgate, and there is no such program",
+        "install",
+    );
+    home.finds_among("problem", "the hook failed (exit status: 127)", "callgate install");
+    with("callgate hook");
+    home.finds_among("warning", "starts callgate, wherever its PATH has that", "callgate install");
+    copy_program(env!("CARGO_BIN_EXE_callgate").as_ref(), &home.path("work/callgate"));
+    with(&format!("{} hook", home.path("work/callgate").display()));
     home.finds("warning", "starts another callgate than this", "callgate install");
-    restore();
     let small = env!("CARGO_BIN_EXE_callgate-hook");
-    home.change(&format!("{program} hook"), small);
+    with(small);
     let findings = home.doctor();
     assert!(findings.iter().all(|it| it["level"] == "ok"), "{findings:?}");
-    restore();
-    fs::copy(small, home.path("work/callgate-hook")).unwrap();
-    home.change(&format!("{program} hook"), &home.path("work/callgate-hook").display().to_string());
+    copy_program(small.as_ref(), &home.path("work/callgate-hook"));
+    with(&home.path("work/callgate-hook").display().to_string());
     home.finds("warning", "starts another callgate than this", "callgate install");
+    // One that says nothing lets everything through.
+    write_program(&home.path("work/callgate"), "#!/bin/sh\nexit 0\n");
+    with(&format!("{} hook", home.path("work/callgate").display()));
+    home.finds_among(
+        "problem",
+        "the hook does not deny what a rule denies; it says \"\"",
+        "install",
+    );
 
     restore();
     home.change("\"SessionEnd\"", "\"SessionStart\"");
     home.finds("warning", "does not tell us of SessionEnd", "callgate install");
     restore();
     home.change("\"PermissionRequest\"", "\"SessionStart\"");
-    home.finds("problem", "not where it asks before it acts", "callgate install");
+    home.finds("problem", "its own questions do not come here", "callgate install");
     restore();
-    home.change("\"PostToolUseFailure\"", "\"PreToolUse\"");
-    let findings = home.doctor();
-    assert!(findings.iter().any(|it| text(it).contains("asks twice")), "{findings:?}");
+    home.change("\"PreToolUse\"", "\"SessionStart\"");
+    home.finds("problem", "rules do not hold in modes that ask nobody", "callgate install");
 
+    restore();
+    home.change(" --socket ", " --agent claude --config ");
+    home.finds("warning", "a project's environment can lead it elsewhere", "callgate install");
     restore();
     home.change("{\n", "{\n  \"disableAllHooks\": true,\n");
     home.finds("problem", "`disableAllHooks` is true in ", "set it to false");
+    restore();
+    home.change("{\n", "{\n  \"allowManagedHooksOnly\": true,\n");
+    home.finds("problem", "`allowManagedHooksOnly` is true in ", "managed settings");
+}
+
+/// A project may bring settings of its own.
+#[test]
+fn an_environment_that_a_project_sets_is_found() {
+    let home = Home::up();
+    home.write("work/.claude/settings.json", r#"{"env":{"CALLGATE_SOCKET":"/x","A":"1"}}"#);
+    home.finds("warning", "sets CALLGATE_SOCKET", "take it out");
+    home.write("work/.claude/settings.json", r#"{"env":{"CLAUDE_CONFIG_DIR":"/x"}}"#);
+    home.finds("warning", "sets CLAUDE_CONFIG_DIR", "take it out");
+}
+
+#[test]
+fn the_mode_in_which_an_agent_starts_is_told() {
+    let home = Home::up();
+    home.write("work/.claude/settings.json", r#"{"permissions":{"defaultMode":"plan"}}"#);
+    let tells = |expected: &str| {
+        let findings = home.doctor();
+        assert!(findings.iter().any(|it| text(it).contains(expected)), "{expected}: {findings:?}");
+    };
+    tells("Claude Code starts in plan mode (by ");
+    fs::remove_file(home.path("work/.claude/settings.json")).unwrap();
+    home.set("[gate]\nunattended = \"ask\"");
+    tells(
+        "auto mode (its default), which asks nobody: your rules hold, whatever none allows comes",
+    );
 }
 
 #[test]
@@ -419,33 +476,60 @@ fn hooks_of_a_project_are_looked_at_too() {
     fs::write(&settings, other).unwrap();
     let findings = home.doctor();
     let wrong = findings.iter().find(|it| it["level"] == "problem").unwrap();
-    assert!(self::text(wrong).contains("asks twice: at PermissionRequest in "), "{wrong}");
+    assert!(self::text(wrong).contains("asks twice: at PreToolUse in "), "{wrong}");
     assert!(wrong["do"].as_str().unwrap().contains("callgate uninstall --project"), "{wrong}");
 }
 
 #[test]
-fn codex_is_looked_at_too() {
+fn codex_says_itself_whether_it_runs_our_hooks() {
     let home = Home::up();
     home.done(&["install", "--agent", "codex"]);
+    home.finds("warning", "it is not known whether Codex trusts our hooks", "PATH");
+    let codex = |state: &str| {
+        let script = CODEX.replace("STATE", state);
+        write_program(&home.path("bin/codex"), &script);
+    };
+    codex(r#""enabled":true,"trustStatus":"trusted""#);
     let findings = home.doctor();
-    assert!(findings.iter().any(|it| text(it).starts_with("Codex has our hook in ")));
     assert!(findings.iter().all(|it| it["level"] == "ok"), "{findings:?}");
+    for expected in [
+        "Codex has our hook in ",
+        "Codex says that it runs our 5 hooks",
+        "Codex: the hook denies what a rule denies",
+        "Codex starts with approval policy on-request (its default)",
+    ] {
+        assert!(findings.iter().any(|it| text(it).starts_with(expected)), "{expected}");
+    }
+    codex(r#""enabled":true,"trustStatus":"modified""#);
+    home.finds("problem", "Codex skips 5 of our hooks", "callgate install --agent codex");
+    codex(r#""enabled":false,"trustStatus":"trusted""#);
+    home.finds("problem", "is switched off", "/hooks");
+    write_program(&home.path("bin/codex"), "#!/bin/sh\nexit 3\n");
+    home.finds("warning", "`codex app-server` ended without an answer", "PATH");
+    codex(r#""enabled":true,"trustStatus":"trusted""#);
     let file = home.path(".codex/hooks.json");
     let settings = fs::read_to_string(&file).unwrap();
-    fs::write(&file, settings.replacen("\"timeout\": 325", "\"timeout\": 30", 1)).unwrap();
+    fs::write(&file, settings.replacen("\"timeout\": 4260", "\"timeout\": 30", 1)).unwrap();
     home.finds("problem", "Codex ends our hook at ", "callgate install --agent codex");
 }
 
+/// Codex as far as it lists the hooks in the user's `hooks.json`.
+const CODEX: &str = r#"#!/bin/sh
+key=$HOME/.codex/hooks.json
+printf '%s' '{"id":2,"result":{"data":[{"hooks":['
+for event in pre_tool_use permission_request post_tool_use stop; do
+    printf '{"key":"%s","eventName":"%s","command":"callgate hook",STATE,' $event $event
+    printf '"sourcePath":"%s"},' "$key"
+done
+printf '{"key":"x","eventName":"session_end","command":"callgate hook",STATE,'
+echo "\"sourcePath\":\"$key\"}]}]}}"
+"#;
+
 #[test]
-fn a_claude_code_that_does_not_ask_at_our_event_is_found() {
+fn an_old_claude_code_is_found() {
     let home = Home::up();
     home.claude("2.1.267");
-    let text = "Claude Code 2.1.267 does not run PermissionRequest hooks in `-p` runs";
-    home.finds("problem", text, "--pre-tool-use");
-    home.done(&["install"]);
-    assert!(home.doctor().iter().all(|it| it["level"] == "ok"));
-    home.claude("2.1.268");
-    home.finds("warning", "asks before every tool, and need not any more", "callgate install");
+    home.finds("warning", "Claude Code 2.1.267 asks nobody in `-p` runs", "update it");
     fs::remove_file(home.path("bin/claude")).unwrap();
     home.finds("warning", "`claude --version` says nothing", "PATH");
 }

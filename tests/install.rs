@@ -13,6 +13,7 @@ use std::process::Command;
 use callgate_testkit::claude::Claude;
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::{DEADLINE, Finished, run};
+use callgate_testkit::script::{copy_program, write_program};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -64,6 +65,15 @@ impl Home {
         self.path(".claude/settings.json.before-callgate")
     }
 
+    /// What follows the program in every hook command for this agent.
+    fn options(&self, agent: &str) -> String {
+        let folder = self.path(".config/callgate").display().to_string();
+        format!(
+            "--agent {agent} --config {folder}/config.toml --socket /tmp/vibe-reachout.sock \
+             --rules {folder}/rules.toml"
+        )
+    }
+
     fn run(&self, arguments: &[&str]) -> Finished {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.path("work")).env_clear();
@@ -108,10 +118,8 @@ impl Home {
     }
 
     fn program(&self, name: &str, script: &str) -> PathBuf {
-        fs::create_dir_all(self.path("bin")).unwrap();
         let path = self.path("bin").join(name);
-        fs::write(&path, script).unwrap();
-        fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        write_program(&path, script);
         path
     }
 }
@@ -150,17 +158,21 @@ fn the_first_time_makes_file_and_folder_for_the_user_alone() {
     let home = Home::new();
     let said = home.does(&["install"]);
     assert!(said.contains("changed") && said.contains("callgate up"), "{said}");
-    assert!(said.lines().count() <= 6, "{said}");
+    assert!(said.lines().count() <= 8, "{said}");
+    assert!(said.contains("starts in auto mode (its default), which asks nobody: "), "{said}");
     assert_eq!((mode(&home.path(".claude")), mode(&home.settings())), (0o700, 0o600));
-    let ours = |event: &str, timeout| (event.to_owned(), HOOK.to_owned(), timeout);
+    let command = format!("{HOOK} {}", home.options("claude"));
+    let ours = |event: &str, timeout| (event.to_owned(), command.clone(), timeout);
     let expected = [
-        ours("PermissionRequest", 325),
+        ours("PreToolUse", 4260),
+        ours("PermissionRequest", 4260),
         ours("PostToolUse", 10),
         ours("Stop", 10),
+        ours("PermissionDenied", 4260),
         ours("PostToolUseFailure", 10),
         ours("SessionEnd", 10),
         ours("Notification", 10),
-        ours("Elicitation", 325),
+        ours("Elicitation", 4260),
     ];
     assert_eq!(hooks(&home.settings()), expected);
     let before = home.files();
@@ -254,7 +266,7 @@ fn a_read_only_file_or_folder_is_left_untouched() {
     set_mode(&home.settings(), 0o644);
     // Nothing is read-only for root.
     let program = home.path("callgate");
-    fs::copy(CALLGATE, &program).unwrap();
+    copy_program(CALLGATE.as_ref(), &program);
     home.program = program;
     for folder in ["", ".claude", "work"] {
         set_mode(&home.path(folder), 0o755);
@@ -284,22 +296,30 @@ fn a_dry_run_tells_and_does_nothing() {
     assert_eq!(home.files(), before);
 }
 
+/// An agent hands the environment of a project on to its hooks.
 #[test]
-fn the_time_limit_and_the_settings_file_are_those_of_the_settings() {
-    let home =
-        Home::with(MINE).env("CALLGATE_TIMEOUT_SECONDS", "60").env("CALLGATE_GRACE_SECONDS", "5");
+fn the_command_line_holds_all_that_the_hook_needs() {
+    let home = Home::with(MINE)
+        .env("CALLGATE_SOCKET", "/run/it's mine.sock")
+        .env("CALLGATE_RULES", "/r.toml");
     home.does(&["install"]);
-    let of =
-        |event: &str| hooks(&home.settings()).into_iter().find(|(name, ..)| name == event).unwrap();
-    assert_eq!(of("PermissionRequest").2, 75);
-    fs::write(home.path("work/my own.toml"), "timeout_seconds = 3600\n").unwrap();
+    let config = home.path(".config/callgate/config.toml").display().to_string();
+    let expected = format!(
+        r"{HOOK} --agent claude --config {config} --socket '/run/it'\''s mine.sock' --rules /r.toml"
+    );
+    assert!(hooks(&home.settings()).iter().skip(1).all(|hook| hook.1 == expected));
+    let own = "timeout_seconds = 3600\nsocket = \"/s.sock\"\n";
+    fs::write(home.path("work/my own.toml"), own).unwrap();
     let home = Home { variables: Vec::new(), ..home };
     let said = home.does(&["install", "--config", "my own.toml"]);
-    assert!(said.contains("updated  PermissionRequest"), "{said}");
+    assert!(said.contains("updated  PreToolUse, PermissionRequest"), "{said}");
     let file = home.path("work/my own.toml");
-    let expected = format!("{HOOK} --config '{}'", file.display());
-    let hook = hooks(&home.settings()).into_iter().find(|hook| hook.0 == "PermissionRequest");
-    assert_eq!(hook.unwrap(), ("PermissionRequest".to_owned(), expected, 3625));
+    let rules = home.path(".config/callgate/rules.toml").display().to_string();
+    let expected = format!(
+        "{HOOK} --agent claude --config '{}' --socket /s.sock --rules {rules}",
+        file.display()
+    );
+    assert!(hooks(&home.settings()).iter().skip(1).all(|hook| hook.1 == expected));
     home.does(&["uninstall"]);
     assert_eq!(read(&home.settings()), MINE);
 }
@@ -311,7 +331,7 @@ fn a_callgate_that_has_moved_is_updated_in_place() {
     let first = read(&home.settings());
     let moved = home.path("it's moved/callgate");
     fs::create_dir(moved.parent().unwrap()).unwrap();
-    fs::copy(CALLGATE, &moved).unwrap();
+    copy_program(CALLGATE.as_ref(), &moved);
     home.program.clone_from(&moved);
     let said = home.does(&["install"]);
     assert!(said.contains("updated") && !said.contains("added"), "{said}");
@@ -322,8 +342,8 @@ fn a_callgate_that_has_moved_is_updated_in_place() {
     fs::create_dir(home.path("bin")).unwrap();
     symlink(&moved, home.path("bin/callgate")).unwrap();
     home.does(&["install"]);
-    let stable = format!("{} hook", home.path("bin/callgate").display());
-    assert!(hooks(&home.settings()).iter().all(|hook| hook.1 == stable));
+    let stable = format!("{} hook {}", home.path("bin/callgate").display(), home.options("claude"));
+    assert!(hooks(&home.settings()).iter().all(|hook| hook.1 == stable || hook.1 == "beep"));
     fs::remove_file(home.path("bin/callgate")).unwrap();
     let renamed = home.path("callgate-1.2");
     fs::rename(&moved, &renamed).unwrap();
@@ -341,10 +361,11 @@ fn the_small_program_is_installed_where_it_stands_beside_this_one() {
     let folder = home.path("opt");
     fs::create_dir(&folder).unwrap();
     let (large, small) = (folder.join("callgate"), folder.join("callgate-hook"));
-    fs::copy(CALLGATE, &large).unwrap();
+    copy_program(CALLGATE.as_ref(), &large);
     home.program.clone_from(&large);
     let installs = |expected: &str| {
         let said = home.does(&["install"]);
+        let expected = format!("{expected} {}", home.options("claude"));
         let is_there = |hook: &(String, String, u64)| hook.1 == expected;
         assert!(hooks(&home.settings()).iter().all(is_there), "{expected}: {said}");
         assert!(home.does(&["install"]).contains("is up to date"));
@@ -382,25 +403,22 @@ fn the_small_program_is_installed_where_it_stands_beside_this_one() {
     assert_eq!(read(&home.settings()), MINE);
 }
 
+/// An event that a Claude Code does not know could cost it the whole file.
 #[test]
-fn an_old_claude_is_asked_before_every_tool_and_never_twice() {
+fn an_old_claude_gets_only_events_that_it_knows() {
     let home = Home::new();
-    let asks = || {
-        let events = events(&home.settings());
-        ["PreToolUse", "PermissionRequest"].map(|name| events.iter().any(|event| event == name))
-    };
+    let knows = |event: &str| events(&home.settings()).iter().any(|other| other == event);
     home.program("claude", "#!/bin/sh\necho '2.1.267 (Claude Code)'\n");
     home.does(&["install"]);
-    assert_eq!(asks(), [true, false]);
+    assert!(knows("PreToolUse") && knows("PermissionRequest") && !knows("PermissionDenied"));
     home.program("claude", "#!/bin/sh\necho '2.1.268 (Claude Code)'\n");
-    let said = home.does(&["install"]);
-    assert!(said.contains("removed  PreToolUse") && said.contains("added    PermissionRequest"));
-    assert_eq!(asks(), [false, true]);
-    home.does(&["install", "--pre-tool-use"]);
-    assert_eq!(asks(), [true, false]);
+    assert!(home.does(&["install"]).contains("added    PermissionDenied"));
+    assert!(knows("PermissionDenied"));
+    home.program("claude", "#!/bin/sh\necho '2.1.267 (Claude Code)'\n");
+    assert!(home.does(&["install"]).contains("removed  PermissionDenied"));
     home.program("claude", "#!/bin/sh\nexit 1\n");
     home.does(&["install"]);
-    assert_eq!(asks(), [false, true]);
+    assert!(knows("PermissionDenied"));
 }
 
 #[test]
@@ -426,11 +444,13 @@ fn codex_gets_its_own_events_in_its_own_file() {
     home.refuses(&["install", "--agent", "all"], "no agent is here");
     assert!(home.does(&["uninstall"]).starts_with("no agent's settings are here"));
     let said = home.does(&["install", "--agent", "codex"]);
-    assert!(said.contains("/hooks"), "it has to be trusted: {said}");
+    assert!(said.contains("not proved, as `codex` is not on PATH"), "{said}");
     let file = home.path(".codex/hooks.json");
-    let ours = |event: &str, limit| (event.to_owned(), format!("{HOOK} --agent codex"), limit);
+    let command = format!("{HOOK} {}", home.options("codex"));
+    let ours = |event: &str, limit| (event.to_owned(), command.clone(), limit);
     let expected = [
-        ours("PermissionRequest", 325),
+        ours("PreToolUse", 4260),
+        ours("PermissionRequest", 4260),
         ours("PostToolUse", 10),
         ours("Stop", 10),
         ours("SessionEnd", 3),
@@ -440,12 +460,57 @@ fn codex_gets_its_own_events_in_its_own_file() {
     fs::create_dir(home.path(".claude")).unwrap();
     let said = home.does(&["install", "--agent", "all"]);
     assert!(said.contains("Claude Code: changed") && said.contains("Codex: "), "{said}");
+    assert!(read(&home.path(".codex/config.toml")).contains("hooks.json:pre_tool_use:0:0\"]"));
     home.does(&["uninstall"]);
     assert!(!file.exists() && !home.settings().exists());
+    assert!(!home.path(".codex/config.toml").exists(), "the trust is gone, too");
     let elsewhere = home.path("elsewhere");
     let home = home.env("CODEX_HOME", &elsewhere);
     home.does(&["install", "--agent", "codex"]);
     assert!(elsewhere.join("hooks.json").exists());
+}
+
+/// Codex as far as it lists its hooks: all that are in `hooks.json`, in the state `STATE`.
+const CODEX: &str = r#"#!/bin/sh
+test "$1" = app-server || exit 1
+key=$HOME/.codex/hooks.json
+printf '%s' '{"id":2,"result":{"data":[{"hooks":['
+for event in pre_tool_use permission_request post_tool_use stop session_end; do
+    printf '{"key":"%s:%s:0:0","eventName":"%s","command":"callgate hook",' "$key" $event $event
+    printf '"sourcePath":"%s","enabled":true,"currentHash":"sha256:%s",' "$key" $event
+    printf '"trustStatus":"STATE"},'
+done
+echo '{"key":"other:0","eventName":"stop","command":"beep","sourcePath":"/x","enabled":true}]}]}}'
+"#;
+
+/// It may end before it was told anything: only what it printed counts.
+#[test]
+fn codex_itself_says_what_is_to_be_trusted_and_whether_it_is() {
+    let home = Home::new();
+    fs::create_dir(home.path(".codex")).unwrap();
+    let mine = "model = \"x\" # mine\n\n[projects.\"/w\"]\ntrust_level = \"trusted\"\n";
+    fs::write(home.path(".codex/config.toml"), mine).unwrap();
+    home.program("codex", &CODEX.replace("STATE", "trusted"));
+    let said = home.does(&["install", "--agent", "codex"]);
+    assert!(said.contains("trust    Codex trusts them, by "), "{said}");
+    let config = read(&home.path(".codex/config.toml"));
+    assert!(config.starts_with(mine), "{config}");
+    assert!(config.contains(":pre_tool_use:0:0\"]\ntrusted_hash = \"sha256:pre_tool_use\""));
+    home.program("codex", &CODEX.replace("STATE", "untrusted"));
+    let refused = home.run(&["install", "--agent", "codex"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(refused.stderr.contains("Codex runs 0 of 5 hooks"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("open /hooks and trust callgate's"), "{}", refused.stderr);
+    for broken in ["#!/bin/sh\nexit 1\n", "#!/bin/sh\nread line; echo no JSON\n"] {
+        home.program("codex", broken);
+        let said = home.does(&["install", "--agent", "codex"]);
+        assert!(said.contains("not proved, as `codex app-server` ended without"), "{said}");
+    }
+    home.does(&["uninstall"]);
+    assert_eq!(read(&home.path(".codex/config.toml")), mine);
+    fs::write(home.path(".codex/config.toml"), "hooks = { state = {} }\n").unwrap();
+    let refused = home.run(&["install", "--agent", "codex"]);
+    assert!(refused.stderr.contains("config.toml was left as it is: "), "{}", refused.stderr);
 }
 
 /// What one agent refuses does not keep the other from its hooks.
@@ -480,13 +545,12 @@ fn the_real_claude_code_runs_what_was_installed() {
     let mut home = Home::new().env("CLAUDE_CONFIG_DIR", claude.folder().join("config"));
     let program = home.path("a folder/callgate");
     fs::create_dir(program.parent().unwrap()).unwrap();
-    fs::copy(CALLGATE, &program).unwrap();
+    copy_program(CALLGATE.as_ref(), &program);
     home.program.clone_from(&program);
     home.does(&["install"]);
     // The command that was installed leads to a hook that keeps a log.
     fs::remove_file(&program).unwrap();
-    fs::write(&program, SCRIPT).unwrap();
-    set_mode(&program, 0o755);
+    write_program(&program, SCRIPT);
     let made = claude.work().join("made-by-the-test");
     let run = claude.run();
     assert_eq!(run.result_text(), "All done.", "{}", run.stderr());
@@ -494,5 +558,6 @@ fn the_real_claude_code_runs_what_was_installed() {
     let log = read(&program.with_file_name("callgate.log"));
     let told: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told: Vec<&str> = told.iter().filter_map(|told| told["hook_event_name"].as_str()).collect();
-    assert_eq!(told, ["PermissionRequest", "PostToolUse", "Stop", "SessionEnd"]);
+    let expected = ["PreToolUse", "PermissionRequest", "PostToolUse", "Stop", "SessionEnd"];
+    assert_eq!(told, expected);
 }

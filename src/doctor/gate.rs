@@ -47,7 +47,9 @@ pub(super) fn look(
 /// Whether the environment that an agent hands on could lead a hook to another desk.
 fn redirectable(agent: Agent, hooks: &[InstalledHook], findings: &mut Findings) {
     let lacks = |hook: &&InstalledHook| {
-        ["--config", "--socket", "--rules"].iter().any(|flag| option_of(&hook.command, flag).is_none())
+        ["--config", "--socket", "--rules"]
+            .iter()
+            .any(|flag| option_of(&hook.command, flag).is_none())
     };
     if let Some(hook) = hooks.iter().find(lacks) {
         let text = format!(
@@ -164,7 +166,8 @@ fn run(agent: Agent, command: &str, folder: &Path) -> Result<String, String> {
     });
     let mut shell = Command::new("/bin/sh");
     let socket = folder.join("nobody.sock");
-    let line = format!("exec {command} --agent \"$1\" --config \"$2\" --socket \"$3\" --rules \"$4\"");
+    let line =
+        format!("exec {command} --agent \"$1\" --config \"$2\" --socket \"$3\" --rules \"$4\"");
     shell.args(["-c", &line, "sh", agent.word()]).arg(&config).arg(socket).arg(&rules);
     program::feed(shell, &input.to_string(), PATIENCE, MOST).map_err(|error| error.to_string())
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::finding::Findings;
-use super::gate;
+use super::{gate, modes};
 use crate::config::{Config, Surroundings};
 use crate::install::{
     Agent, Event, Found, Handler, Place, Scope, Whose, claude_version, is_old_claude, program_of,
@@ -52,6 +52,7 @@ pub(super) fn look(config: &Config, around: &Surroundings, findings: &mut Findin
             version(findings);
         }
         gate::look(agent, &hooks, around, findings);
+        modes::look(agent, config, around, findings);
     }
     if !has_any {
         let text = "no agent has our hook in its settings, so nobody asks";

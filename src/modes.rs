@@ -1,0 +1,190 @@
+//! The modes in which agents start, and what callgate does in each.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use callgate_approval::desk::Unattended;
+use serde_json::Value;
+
+use crate::config::{Config, Surroundings};
+use crate::install::{Agent, Found, Scope};
+
+/// The largest settings file that is looked at.
+const LARGEST: u64 = 16 << 20;
+/// Settings of Claude Code that an administrator gives to all users.
+const MANAGED: &str = "/etc/claude-code/managed-settings.json";
+
+/// The mode in which an agent starts when nothing on its command line says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StartingMode {
+    pub(crate) agent: Agent,
+    /// The mode in the agent's own words.
+    pub(crate) name: String,
+    /// The file that sets it; none for the agent's own default.
+    pub(crate) file: Option<PathBuf>,
+}
+
+impl StartingMode {
+    /// Returns the mode in which `agent` starts in the working folder.
+    pub(crate) fn of(agent: Agent, around: &Surroundings) -> Self {
+        match agent {
+            Agent::Claude => of_claude(around),
+            Agent::Codex => of_codex(around),
+        }
+    }
+
+    /// Returns true if the agent asks its user in this mode.
+    fn asks(&self) -> bool {
+        match self.agent {
+            Agent::Claude => matches!(self.name.as_str(), "default" | "acceptEdits" | "plan"),
+            Agent::Codex => self.name != "never",
+        }
+    }
+
+    /// Says in which mode the agent starts and what callgate does in it.
+    pub(crate) fn text(&self, unattended: Unattended) -> String {
+        let origin = match &self.file {
+            Some(file) => format!("by {}", file.display()),
+            None => "its default".to_owned(),
+        };
+        let (agent, name) = (self.agent.name(), &self.name);
+        let mode = match self.agent {
+            Agent::Claude => format!("{agent} starts in {name} mode ({origin})"),
+            Agent::Codex => format!("{agent} starts with approval policy {name} ({origin})"),
+        };
+        let nobody = match unattended {
+            Unattended::Rules => "your rules hold, and what no rule names is left to it",
+            Unattended::Ask => {
+                "your rules hold, whatever none allows comes to you, and no answer is a no"
+            }
+        };
+        match (self.agent, self.asks()) {
+            (Agent::Claude, true) => {
+                format!("{mode}: your rules hold, and what it would ask you comes here, too")
+            }
+            (Agent::Claude, false) if self.name == "auto" => {
+                format!("{mode}, which asks nobody: {nobody}; what it blocks comes to you")
+            }
+            (Agent::Claude, false) => format!("{mode}, which asks nobody: {nobody}"),
+            (Agent::Codex, true) => format!(
+                "{mode}: your rules hold, and what it would ask you comes here first; \
+                 `codex exec` asks nobody: {nobody}"
+            ),
+            (Agent::Codex, false) => format!("{mode}, which asks nobody: {nobody}"),
+        }
+    }
+}
+
+/// Returns, for each agent that has our hook in the user's or the project's settings, a line that
+/// says in which mode it starts and what callgate does in it.
+pub(crate) fn lines(config: &Config, around: &Surroundings) -> Vec<String> {
+    let line = |agent| StartingMode::of(agent, around).text(config.gate.unattended.value);
+    let has_ours = |agent: &Agent| {
+        let folders = [Scope::User, Scope::Project].map(|scope| agent.folder(scope, around));
+        folders.into_iter().flatten().any(|folder| {
+            let text = read(&folder.join(agent.file()));
+            text.is_some_and(|text| Found::read(&text).is_ok_and(|found| found.has_ours()))
+        })
+    };
+    [Agent::Claude, Agent::Codex].into_iter().filter(has_ours).map(line).collect()
+}
+
+/// Claude Code's settings files, the strongest first.
+pub(crate) fn claude_files(around: &Surroundings) -> Vec<PathBuf> {
+    let project = Agent::Claude.folder(Scope::Project, around);
+    let user = Agent::Claude.folder(Scope::User, around);
+    let local = project.as_ref().map(|folder| folder.join("settings.local.json"));
+    let project = project.map(|folder| folder.join("settings.json"));
+    let user = user.map(|folder| folder.join("settings.json"));
+    [Some(PathBuf::from(MANAGED)), local, project, user].into_iter().flatten().collect()
+}
+
+/// Reads a settings file of Claude Code; none if it is absent or no JSON.
+pub(crate) fn claude_settings(file: &Path) -> Option<Value> {
+    serde_json::from_str(&read(file)?).ok()
+}
+
+fn read(file: &Path) -> Option<String> {
+    let is_small = fs::metadata(file).is_ok_and(|it| it.is_file() && it.len() <= LARGEST);
+    fs::read_to_string(file).ok().filter(|_| is_small)
+}
+
+fn of_claude(around: &Surroundings) -> StartingMode {
+    let named = |file: PathBuf| {
+        let settings = claude_settings(&file)?;
+        Some((settings["permissions"]["defaultMode"].as_str()?.to_owned(), file))
+    };
+    let is_off = |file: &PathBuf| {
+        claude_settings(file).is_some_and(|it| it["permissions"]["disableAutoMode"] == "disable")
+    };
+    let files = claude_files(around);
+    let has_auto = !files.iter().any(is_off);
+    let (name, file) = match files.into_iter().find_map(named) {
+        Some((name, file)) => (name, Some(file)),
+        None if has_auto => ("auto".to_owned(), None),
+        None => ("default".to_owned(), None),
+    };
+    StartingMode { agent: Agent::Claude, name, file }
+}
+
+fn of_codex(around: &Surroundings) -> StartingMode {
+    let user = Agent::Codex.folder(Scope::User, around);
+    let project = Agent::Codex.folder(Scope::Project, around);
+    let named = |folder: PathBuf| {
+        let file = folder.join("config.toml");
+        let settings: toml::Table = toml::from_str(&read(&file)?).ok()?;
+        let policy = settings.get("approval_policy")?;
+        // A table of several answers is a policy of its own.
+        Some((policy.as_str().unwrap_or("granular").to_owned(), file))
+    };
+    let found = [project, user].into_iter().flatten().find_map(named);
+    let (name, file) =
+        found.map_or(("on-request".to_owned(), None), |(name, file)| (name, Some(file)));
+    StartingMode { agent: Agent::Codex, name, file }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(agent: Agent, file: &str, text: &str) -> StartingMode {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        let found = StartingMode::of(agent, &Surroundings::of_test(home.path(), &[]));
+        assert!(found.file.as_ref().is_none_or(|file| *file == path));
+        found
+    }
+
+    #[test]
+    fn the_mode_is_the_one_that_the_settings_name() {
+        let claude = |text: &str| mode(Agent::Claude, ".claude/settings.json", text);
+        let plan = claude(r#"{"permissions":{"defaultMode":"plan"}}"#);
+        assert!(plan.name == "plan" && plan.file.is_some() && plan.asks());
+        let free = claude(r#"{"permissions":{"defaultMode":"bypassPermissions"}}"#);
+        assert!(!free.asks());
+        let off = claude(r#"{"permissions":{"disableAutoMode":"disable"}}"#);
+        assert_eq!((off.name.as_str(), off.file), ("default", None));
+        let codex = |text: &str| mode(Agent::Codex, ".codex/config.toml", text);
+        assert_eq!(codex("model = \"x\"").name, "on-request");
+        assert!(!codex("approval_policy = \"never\"").asks());
+        assert!(codex("[approval_policy.granular]\nrules = true").asks());
+    }
+
+    #[test]
+    fn what_happens_is_told_for_each_mode() {
+        let text = |agent, name: &str, unattended| {
+            StartingMode { agent, name: name.to_owned(), file: None }.text(unattended)
+        };
+        let auto = text(Agent::Claude, "auto", Unattended::Rules);
+        assert!(
+            auto.starts_with("Claude Code starts in auto mode (its default), which asks nobody")
+        );
+        assert!(auto.ends_with("left to it; what it blocks comes to you"), "{auto}");
+        let asks = text(Agent::Claude, "dontAsk", Unattended::Ask);
+        assert!(asks.ends_with("comes to you, and no answer is a no"), "{asks}");
+        let codex = text(Agent::Codex, "on-request", Unattended::Rules);
+        assert!(codex.contains("`codex exec` asks nobody: your rules hold"), "{codex}");
+    }
+}

@@ -1,0 +1,94 @@
+//! The guide works word for word: its commands are run, with the real Claude Code in its default
+//! state.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use callgate_testkit::process::{DEADLINE, run};
+use callgate_testkit::terminal::Terminal;
+use callgate_testkit::trial::{AgentProgram, Trial, TrialMode};
+
+const CALLGATE: &str = env!("CARGO_BIN_EXE_callgate");
+
+/// The guide's blocks of this language, in order.
+fn blocks(language: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/phone.md");
+    let guide = fs::read_to_string(path).unwrap();
+    let fence = format!("```{language}\n");
+    let blocks = guide.split(&fence).skip(1);
+    blocks.map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// A home with nothing of callgate's in it, and the environment of somebody who works there.
+struct Home {
+    folder: PathBuf,
+    variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+}
+
+impl Home {
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&self.folder).env_clear();
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        // Nobody else's desk is in the way.
+        command.env("CALLGATE_SOCKET", self.folder.join("ask.sock"));
+        command
+    }
+
+    /// Runs a block as its reader does, who has callgate on the PATH.
+    fn run(&self, block: &str) -> String {
+        let folder = Path::new(CALLGATE).parent().unwrap().display();
+        let script = format!("set -e\nPATH={folder}:$PATH\n{block}");
+        run(self.command("/bin/sh", &["-c", &script]), 2 * DEADLINE).success().stdout
+    }
+}
+
+/// The first two steps, with Claude Code as it starts by itself: at its terminal, in auto mode.
+#[test]
+fn the_guide_leads_to_a_command_that_was_allowed_at_the_desk() {
+    let agent = AgentProgram::Claude;
+    let mode = TrialMode { agent, mode: "", is_attended: true, is_escalated: false };
+    let Some(trial) = Trial::new(mode, &["make build"]) else { return };
+    let home = Home { folder: trial.home(), variables: trial.environment() };
+    let [up, install, rules, ..] = &blocks("sh")[..] else { panic!("the guide has too few steps") };
+    assert_eq!(up, "cargo run -- up\n");
+    let mut desk = Terminal::spawn(&home.command(CALLGATE, &["up"]));
+    desk.wait_for("Next: `callgate install` in another terminal");
+    assert_eq!(install, "callgate install\n");
+    let said = home.run(install);
+    assert!(said.contains("starts in auto mode (its default), which asks nobody"), "{said}");
+    home.run(rules);
+    fs::write(trial.work().join("Makefile"), "build:\n\t@touch built\n").unwrap();
+    let running = trial.start();
+    let shown = &blocks("text")[0];
+    assert!(shown.contains("\n  make build\n") && shown.contains("\na allow   "), "{shown}");
+    desk.wait_for("Claude Code wants to run in ");
+    desk.wait_for("  make build");
+    desk.wait_for("a allow");
+    assert!(!running.work().join("built").exists());
+    desk.press("a");
+    let outcome = running.end_after_dialog();
+    assert!(outcome.made("built"), "{:?}", outcome.results);
+}
+
+/// The settings of the third step are settings.
+#[test]
+fn the_settings_of_the_guide_are_understood() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home {
+        folder: folder.path().to_owned(),
+        variables: vec![
+            ("HOME".into(), folder.path().into()),
+            ("PATH".into(), std::env::var_os("PATH").unwrap()),
+        ],
+    };
+    let token = blocks("sh").into_iter().find(|block| block.contains("umask")).unwrap();
+    home.run(&format!("echo 1:token | (\n{token})"));
+    fs::write(folder.path().join(".config/callgate/config.toml"), &blocks("toml")[0]).unwrap();
+    let told = run(home.command(CALLGATE, &["doctor"]), DEADLINE).stdout;
+    assert!(told.contains("ok       settings  "), "{told}");
+    assert!(!told.contains("others can read"), "{told}");
+}
