@@ -200,9 +200,9 @@ impl Trial {
     fn results(&self) -> Vec<String> {
         match &self.agent {
             Agent::Claude(_, fake) => {
-                let results = fake.main_requests();
-                let last = results.last().map(Recorded::tool_results).unwrap_or_default();
-                last.into_iter().map(|result| result.text).collect()
+                let requests = fake.main_requests();
+                let results = requests.iter().flat_map(Recorded::tool_results);
+                results.map(|result| result.text).collect()
             }
             Agent::Codex(_, fake) => {
                 fake.assert_nothing_refused();
