@@ -76,7 +76,7 @@ pub(crate) fn hooks(folder: &Path) -> Result<Vec<CodexHook>, CodexError> {
         json!({ "method": "initialized" }),
         json!({ "id": LIST, "method": "hooks/list", "params": { "cwds": [folder] } }),
     ];
-    let words: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let words = lines.map(|line| line.to_string()).join("\n") + "\n";
     program::converse(command, &words, PATIENCE, MOST, listed)?.map_err(CodexError::Refused)
 }
 

@@ -147,8 +147,8 @@ fn greeting(config: &Config, has_terminal: bool) -> String {
     };
     let modes = modes::lines(config, &Surroundings::of_process());
     if !modes.is_empty() {
-        let modes: String = modes.iter().map(|line| format!("{line}.\n")).collect();
-        return format!("callgate is up: agents ask at {socket}\n{answered}\n{modes}");
+        let modes = modes.join(".\n");
+        return format!("callgate is up: agents ask at {socket}\n{answered}\n{modes}.\n");
     }
     let next = if has_phones {
         "Next: `callgate install` lets Claude Code ask here; `callgate pair` links your phone."

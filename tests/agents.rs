@@ -28,7 +28,8 @@ fn check(agent: AgentProgram, mode: &str, is_attended: bool, proofs: &[&str]) {
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("rules.toml"), RULES).unwrap();
     let install = callgate(&trial, &["install", "--agent", agent.word()]);
-    run(install, 2 * DEADLINE).success();
+    let said = run(install, 2 * DEADLINE).success().stdout;
+    assert!(said.contains("PreToolUse"), "{said}");
     let told = run(callgate(&trial, &["doctor"]), 2 * DEADLINE).stdout;
     for proof in proofs {
         assert!(told.contains(proof), "{proof}\n{told}");

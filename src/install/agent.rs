@@ -12,7 +12,7 @@ use crate::program;
 /// How long an agent waits for a hook that may ask a person. It is longer than any question may
 /// take (`timeout_seconds` and `grace_seconds` at their largest), so that it is always the hook
 /// that gives up first: several agents take a hook that ran out of time for a yes.
-const ANSWER_LIMIT: Duration = Duration::from_secs(3600 + 600 + 60);
+const ANSWER_LIMIT: Duration = Duration::from_mins(60 + 10 + 1);
 /// How long an agent waits for a hook that only tells us something: it never takes long, and if
 /// it did the agent would stand still.
 const SHORT: Duration = Duration::from_secs(10);
