@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use callgate_store::{Draft, Store, StoreError};
-use callgate_wire::approval::{Kind, Request};
+use callgate_wire::approval::{Decision, Kind, Request, Response};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::pulse::Pulse;
@@ -109,7 +109,9 @@ impl Clerk {
         append(&mut whole, self.desk.handle(now, Input::Tick));
         if let Err(error) = self.record(&whole.records, &whole.keeps) {
             (self.warn)(&format!("{error}; open questions fall back to their agents"));
+            let unrecorded = std::mem::take(&mut whole.outputs);
             whole = self.desk.handle(now, Input::LedgerFailed);
+            answer_the_rest(&mut whole, unrecorded);
             // Whoever waits for a receipt does not get one: nothing was recorded.
             receipts.clear();
         }
@@ -166,6 +168,22 @@ impl Clerk {
         let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let wall_ms = i64::try_from(wall.as_millis()).unwrap_or(i64::MAX);
         Now { mono: self.started.elapsed(), wall_ms }
+    }
+}
+
+/// Answers those askers whose answers could not be recorded and whose questions are not open: what
+/// was decided for them does not count. That nobody decides needs no record.
+fn answer_the_rest(whole: &mut Step, unrecorded: Vec<Output>) {
+    for output in unrecorded {
+        let Output::Answer(asker, mut response) = output else { continue };
+        let is_it = |output: &Output| matches!(output, Output::Answer(other, _) if *other == asker);
+        if whole.outputs.iter().any(is_it) {
+            continue;
+        }
+        if !matches!(response.decision, Decision::Ask | Decision::None) {
+            response = Response::new(response.request_id, Decision::Timeout);
+        }
+        whole.outputs.push(Output::Answer(asker, response));
     }
 }
 

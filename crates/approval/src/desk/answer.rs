@@ -8,6 +8,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::asked::copy_key;
+use super::calls::CallMemory;
 use super::digest::Digest;
 use super::past::Over;
 use super::question::{Decided, Open, With};
@@ -124,6 +125,8 @@ impl Desk {
             mark_all(step, self.settings.terminal, &open, &Mark { state: State::Gone, text });
         }
         self.drop_all_changes(step);
+        // What was remembered may never have been recorded.
+        self.calls = CallMemory::default();
         self.alarms.clear();
         self.askers.clear();
         self.lineages.clear();

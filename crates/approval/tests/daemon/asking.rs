@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use callgate_approval::asker;
 use callgate_approval::channel::State;
 use callgate_testkit::process::{DEADLINE as LIMIT, run};
-use callgate_wire::approval::{Action, Decision, MAX_LINE, Response};
+use callgate_wire::approval::{Action, Decision, Kind, MAX_LINE, Request, Response};
 use rustix::process::geteuid;
 
 use crate::house::{House, request};
@@ -35,6 +35,29 @@ fn rules_answer_at_once() {
     assert_eq!(answer("rule-allow").decision, Decision::Allow);
     let denied = answer("rule-deny");
     assert_eq!((denied.decision, denied.message.as_deref()), (Decision::Deny, Some("rule `no`")));
+}
+
+#[test]
+fn whoever_asks_is_answered_also_when_nothing_can_be_recorded() {
+    let mut house = House::new();
+    house.stop();
+    house.start_on_full_disk().unwrap();
+    let check = |command: &str| {
+        let request = Request { kind: Kind::Check, ..request(command) };
+        house.ask(request).join().unwrap().unwrap().decision
+    };
+    let long = "x".repeat(2_000);
+    // Until then rules decide.
+    let mut decisions = (0..1_000).map(|_| check(&format!("rule-allow {long}")));
+    let first_other = decisions.find(|decision| *decision != Decision::Allow);
+    assert_eq!(first_other, Some(Decision::Timeout));
+    drop(decisions);
+    // Where the last one did not fit, a longer one does not either.
+    assert_eq!(check(&format!("rule-deny {long}{long}")), Decision::Timeout);
+    // That nobody decides takes no entry.
+    assert_eq!(check("make"), Decision::None);
+    let asked = house.ask(request(&format!("{long}{long}"))).join().unwrap().unwrap();
+    assert_eq!(asked.decision, Decision::Timeout);
 }
 
 #[test]

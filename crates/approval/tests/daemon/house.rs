@@ -72,13 +72,25 @@ impl House {
     }
 
     pub(crate) fn start(&mut self) -> Result<(), StartError> {
+        self.start_with(Store::open(&self.database()).unwrap())
+    }
+
+    /// Starts a daemon whose ledger takes a few more entries and then no more.
+    pub(crate) fn start_on_full_disk(&mut self) -> Result<(), StartError> {
+        let store = Store::open(&self.database()).unwrap();
+        // Less than it has already counts as what it has.
+        store.limit_size(64 * 1024).unwrap();
+        self.start_with(store)
+    }
+
+    fn start_with(&mut self, store: Store) -> Result<(), StartError> {
         let (orders_in, mut orders) = tokio::sync::mpsc::channel(64);
         let (seen_in, seen) = channel();
         let warnings = Arc::clone(&self.warnings);
         let options = Options {
             socket: self.socket(),
             desk_socket: self.folder.path().join("desk.sock"),
-            store: Store::open(&self.database()).unwrap(),
+            store,
             settings: Settings {
                 timeout: DEADLINE,
                 grace: Duration::from_secs(15),
