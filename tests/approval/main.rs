@@ -8,6 +8,7 @@
     reason = "a failed step is a failed test, and a skipped one says why"
 )]
 
+mod attack;
 mod chaos;
 mod cli;
 mod desk;
