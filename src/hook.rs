@@ -9,7 +9,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use callgate_approval::asker::Settings;
-use callgate_approval::hook::{Hook, misused, stand_by};
+use callgate_approval::hook::{Hook, misused};
+use callgate_wire::desk::LONGEST_SECRET;
 use callgate_wire::hook::Agent;
 
 use crate::config::{HookConfig, HookFlags, HookSettings};
@@ -20,7 +21,8 @@ const USAGE: &str = "usage: callgate hook [--agent claude|codex] [--config FILE]
                      [--rules FILE]";
 /// Claude Code sets this to 1 for its hooks where somebody sits at its terminal, else to 0.
 const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
-/// Whoever starts an agent and answers its questions by another way sets this to 1.
+/// Whoever starts an agent and asks its user by another way sets this to a value that it has
+/// registered at the desk.
 const GATED: &str = "CALLGATE_GATED";
 
 /// Runs the hook with its arguments: those that follow the word `hook`, or `callgate-hook`.
@@ -29,14 +31,13 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(options) => options,
         Err(usage) => return misused(&usage, USAGE_ERROR),
     };
-    if env::var_os(GATED).is_some_and(|value| value == "1") {
-        return stand_by();
-    }
     let config = LazyCell::new(|| HookConfig::read(&options.settings));
     let hook = Hook {
         agent: options.agent,
         is_attended: env::var_os(ATTENDED).is_some_and(|value| value == "1"),
         desk: &|| desk(&config),
+        // What is too long is none of ours, and must not make a line too long.
+        gated: env::var(GATED).ok().filter(|value| value.len() <= LONGEST_SECRET),
         without_desk: &|request| absent::answer(&config, request),
     };
     hook.main()

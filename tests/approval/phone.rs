@@ -1,6 +1,6 @@
 //! From the agent's hook to the phone and back.
 
-use callgate_testkit::telegram::Fault;
+use callgate_testkit::telegram::{Fault, Message};
 use serde_json::json;
 
 use crate::fixture::{ADA, Stage, bash, permission};
@@ -60,7 +60,12 @@ fn always_gives_back_what_the_agent_offered() {
     let label = question.labels().into_iter().find(|label| label.contains("Always"));
     let label = label.expect("an always button").to_owned();
     assert!(question.shape.text.contains("accept all edits") || label.contains("accept all edits"));
-    stage.press(&question, &label);
+    // It changes the agent's mode, so it is confirmed by a second press, a moment later.
+    let toast = stage.press(&question, &label);
+    assert!(toast.text.contains("Press it once more to confirm."), "{toast:?}");
+    stage.until("the second press counts", || {
+        (!stage.press(&question, &label).text.contains("once more")).then_some(())
+    });
     assert_eq!(hook.decision()["updatedPermissions"], offered);
 }
 
@@ -86,6 +91,12 @@ fn a_question_of_the_agent_is_answered_by_a_choice() {
     assert_eq!(decision["updatedInput"]["answers"], json!({ "Which colour?": "Blue" }));
 }
 
+/// What a button for Allow would carry that is not there.
+fn allow_data(question: &Message) -> String {
+    let deny = question.button("Deny").unwrap();
+    deny.data.replace(":deny", ":allow")
+}
+
 #[test]
 fn a_whole_plan_can_be_read_and_approved() {
     let stage = Stage::new();
@@ -93,6 +104,10 @@ fn a_whole_plan_can_be_read_and_approved() {
     let plan = steps.collect::<Vec<_>>().join("\n");
     let hook = stage.hook(&permission("ExitPlanMode", &json!({ "plan": plan })));
     let question = stage.question("Step number 1 of");
+    assert!(question.shape.text.contains("Step number 900 of"), "its end is shown, too");
+    assert!(question.button("Allow").is_none(), "{:?}", question.labels());
+    let forged = stage.phone.press_data(ADA, ADA, question.id, &allow_data(&question));
+    assert!(stage.told(&forged).text.starts_with("Not all of it was shown here."));
     stage.press(&question, "Show in full");
     stage.phone.wait_for("the last step", |seen| {
         let mut all = seen.chat(ADA);
@@ -103,8 +118,10 @@ fn a_whole_plan_can_be_read_and_approved() {
         })
         .map(|_| ())
     });
-    stage.press(&question, "Allow");
+    let end = stage.question("That is all of it.");
+    stage.press(&end, "Allow");
     assert_eq!(hook.decision()["behavior"], "allow");
+    stage.shows(&end, "Allowed by Ada");
 }
 
 #[test]

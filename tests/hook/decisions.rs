@@ -199,6 +199,6 @@ fn the_small_program_takes_the_same_arguments_settings_and_inputs() {
     assert_eq!(both(&[], "", &call().to_string()).code, Some(0));
     both(&["--config", "wrong.toml"], "", &call().to_string()).denied("wrong.toml");
     let silent = Ended { code: Some(0), stdout: String::new(), stderr: String::new() };
-    assert_eq!(both(&[], "1", &bash()), silent);
+    both(&[], "1", &bash()).fell_back("desk.sock");
     assert_eq!(both(&[], "", &event("Later").to_string()), silent);
 }

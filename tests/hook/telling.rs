@@ -108,19 +108,38 @@ fn other_events_are_none_of_our_business() {
     desk.assert_not_dialled();
 }
 
+/// The desk knows whether a host is registered; a value alone silences nothing.
 #[test]
-fn a_gated_agent_asks_by_another_way() {
+fn what_the_environment_says_of_a_host_is_for_the_desk() {
     let stage = Stage::new();
     let desk = stage.desk();
-    for input in [bash(), event("PostToolUse").to_string(), "no JSON".to_owned()] {
-        let mut command = stage.command(&["hook"]);
-        command.env("CALLGATE_GATED", "1");
-        stage.start(command, input).end().printed("");
+    let value = "5d0f2f1c8e7b4a69b3c2d1e0f9a8b7c6";
+    for gated in ["1", value] {
+        for input in [bash(), event("PreToolUse").to_string()] {
+            let mut command = stage.command(&["hook"]);
+            command.env("CALLGATE_GATED", gated);
+            let hook = stage.start(command, input);
+            let mut asked = desk.accept();
+            assert_eq!(asked.request()["context"]["gated"], gated);
+            // Its host asks.
+            asked.answer(r#""decision":"none""#);
+            hook.end().printed("");
+        }
     }
-    desk.assert_not_dialled();
     let mut command = stage.command(&["hook"]);
-    command.env("CALLGATE_GATED", "0");
+    command.env("CALLGATE_GATED", "x".repeat(129));
     let hook = stage.start(command, bash());
-    desk.accept().answer(r#""decision":"timeout""#);
+    let mut asked = desk.accept();
+    assert!(asked.request()["context"]["gated"].is_null());
+    asked.answer(r#""decision":"timeout""#);
     hook.end().fell_back("nobody decided");
+}
+
+/// Without a desk nobody has registered anything.
+#[test]
+fn a_value_without_a_desk_silences_nothing() {
+    let stage = Stage::new();
+    let mut command = stage.command(&["hook"]);
+    command.env("CALLGATE_GATED", "1");
+    stage.start(command, bash()).end().fell_back("desk.sock");
 }

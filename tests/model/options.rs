@@ -1,8 +1,11 @@
 //! Settings, as the CLI, its model and its children see them.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use callgate_claude::{Decision, Model, SettingSource, Settings, blocking};
 use callgate_testkit::messages::Turn;
@@ -52,7 +55,7 @@ async fn what_is_set_is_seen() {
     assert!(folder.join("here").exists(), "allowed, and run in its folder");
     assert!(!request.tool_names().contains(&"WebFetch".to_owned()));
     let environment = fs::read_to_string(seen).unwrap();
-    assert_eq!(variable(&environment, "CALLGATE_GATED"), Some("1"));
+    assert_eq!(variable(&environment, "CALLGATE_GATED"), None, "no desk was named");
     assert_eq!(variable(&environment, "GIVEN"), Some("yes"));
     assert_eq!(variable(&environment, "TAKEN"), None);
 }
@@ -122,13 +125,30 @@ async fn hooks_of_the_user_see_that_the_call_is_gated() {
         let path = Path::new(&home.unwrap().1).join("settings.json");
         fs::write(path, hooks.to_string()).unwrap();
         let settings = stage.settings().setting_sources([SettingSource::User]);
-        let settings = settings.permission(|_| async { Decision::allow() });
+        let desk = tempfile::tempdir().unwrap();
+        let socket = desk.path().join("desk.sock");
+        let listener = UnixListener::bind(&socket).unwrap();
+        // A desk that takes what is registered, and sees when its host has gone.
+        let registered = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap());
+            let mut line = String::new();
+            lines.read_line(&mut line).unwrap();
+            let request: Value = serde_json::from_str(&line).unwrap();
+            let answer = json!({"id": request["id"], "kind": "told", "done": true, "text": ""});
+            stream.write_all(format!("{answer}\n").as_bytes()).unwrap();
+            assert_eq!(lines.read_line(&mut line).unwrap(), 0, "it ends with the call");
+            request["value"].as_str().unwrap().to_owned()
+        });
+        let settings = settings.permission(|_| async { Decision::allow() }).desk(socket);
         let model = stage.model_with(settings, transport);
         assert_eq!(model.request("Go").await.unwrap(), "Done.");
         assert!(stage.claude.work().join("it").exists(), "it was allowed");
+        let registered = registered.join().unwrap() + " ";
         let seen = fs::read_to_string(seen).unwrap();
         let events = seen.lines().map(|line| {
-            let event: Value = serde_json::from_str(line.strip_prefix("1 ").unwrap()).unwrap();
+            let event: Value =
+                serde_json::from_str(line.strip_prefix(&registered).unwrap()).unwrap();
             format!("{} {}", event["hook_event_name"], event["tool_name"]).replace('"', "")
         });
         let mut events: Vec<String> = events.collect();
@@ -153,7 +173,7 @@ async fn the_environment_is_ours_unless_it_is_cleared() {
         assert_eq!(variable(&environment, "CARGO_MANIFEST_DIR"), None);
         assert_eq!(variable(&environment, "CLAUDECODE"), None);
         assert_eq!(variable(&environment, "GIVEN"), Some("yes"));
-        assert_eq!(variable(&environment, "CALLGATE_GATED"), Some("1"));
+        assert_eq!(variable(&environment, "CALLGATE_GATED"), None);
     }
 }
 

@@ -83,6 +83,13 @@ pub enum News {
     /// There is a copy of a question in a chat: it was sent, or somebody pressed a button on one
     /// that was not known, as after a restart.
     Shown(Copy),
+    /// A question was shown in a chat to its end.
+    ShownInFull {
+        /// The question.
+        question: RequestId,
+        /// The chat.
+        chat: i64,
+    },
     /// A question could not be sent to a chat, and no further attempt is made.
     Unsendable {
         /// The question.

@@ -15,6 +15,7 @@ mod answer;
 mod asked;
 mod authority;
 mod calls;
+mod care;
 mod change;
 mod checked;
 mod commands;
@@ -45,6 +46,7 @@ pub use output::{Output, Step};
 pub use question::{Ruling, Unattended};
 
 use calls::CallMemory;
+use care::Care;
 use change::Wanted;
 use commands::Codes;
 use gates::Gates;
@@ -198,6 +200,8 @@ pub struct Desk {
     changes: HashMap<RequestId, Wanted>,
     /// How many such questions there have been.
     change_count: u64,
+    /// What is not taken from a single press.
+    care: Care,
     /// The values that hosts have registered.
     gates: Gates,
     /// The processes of askers for whom it matters, each with those that it descends from.
@@ -233,6 +237,7 @@ impl Desk {
             links: BTreeMap::new(),
             changes: HashMap::new(),
             change_count: 0,
+            care: Care::default(),
             gates: Gates::default(),
             lineages: HashMap::new(),
             open: HashMap::new(),
@@ -315,6 +320,10 @@ impl Desk {
     fn news(&mut self, now: Now, step: &mut Step, news: News) {
         match news {
             News::Shown(copy) => self.shown(step, copy),
+            News::ShownInFull { question, chat } if self.open.contains_key(&question) => {
+                self.care.shown_in_full(question, chat);
+            }
+            News::ShownInFull { .. } => {}
             News::Unsendable { question, chat, why } => {
                 self.unsendable(now, step, &question, chat, &why);
             }

@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-use callgate_wire::approval::{Kind, Request, Response};
+use callgate_wire::approval::{Decision, Kind, Request, Response};
 use callgate_wire::hook::{self, Agent, Answer, Event, Input};
 use rustix::process::{getcwd, getppid};
 
@@ -33,6 +33,9 @@ pub struct Hook<'a> {
     /// Finds out whom it asks, once there is something to ask or tell; the error is a sentence
     /// for people.
     pub desk: &'a dyn Fn() -> Result<Settings, String>,
+    /// What the agent's environment says of a host that asks its user itself. The desk knows whether
+    /// there is such a host; nothing else is made of it.
+    pub gated: Option<String>,
     /// Answers a check in place of the desk, while none listens; the error is a sentence for
     /// people.
     pub without_desk: &'a dyn Fn(&Request) -> Result<Response, String>,
@@ -49,14 +52,6 @@ pub enum Outcome {
     Fallback(String),
     /// The event cannot be told, and at some events silence would be a yes.
     Refused(String),
-}
-
-/// Does nothing, for an agent that asks by another way, but takes the input that it writes.
-#[must_use]
-pub fn stand_by() -> ExitCode {
-    // Whatever came of that, nothing is wanted of us.
-    stdio::read_input(io::stdin().as_fd()).ok();
-    ExitCode::SUCCESS
 }
 
 /// Serves an agent whose hook has a command line that cannot be used: a tool call that is about
@@ -169,6 +164,10 @@ impl Hook<'_> {
             }
         }
         let response = asker.ask(&request).map_err(|error| error.to_string())?;
+        if response.decision == Decision::None {
+            // The agent's host asks.
+            return Ok(Answer::Nothing);
+        }
         Ok(hook::answer(input.event(), self.agent(input), &request, &response))
     }
 
@@ -186,6 +185,9 @@ impl Hook<'_> {
         }
         if request.session_id.is_empty() {
             request.session_id = session_of_parent();
+        }
+        if let Some(context) = &mut request.context {
+            context.gated.clone_from(&self.gated);
         }
         Ok(request)
     }

@@ -21,6 +21,8 @@ mod say;
 mod show;
 mod update;
 
+pub(crate) use look::cuts;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

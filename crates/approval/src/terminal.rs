@@ -75,6 +75,8 @@ pub struct Terminal {
 struct Waiting {
     card: Arc<Card>,
     picks: Vec<Vec<u8>>,
+    /// Whether all of it was shown: what was cut cannot be allowed before.
+    is_seen: bool,
 }
 
 /// Words that are being typed, and which question they are for.
@@ -172,7 +174,7 @@ impl Terminal {
             return String::new();
         }
         let picks = vec![Vec::new(); card.pickers.len()];
-        self.waiting.push_back(Waiting { card, picks });
+        self.waiting.push_back(Waiting { card, picks, is_seen: false });
         match self.waiting.len() {
             1 => self.next(now),
             more => format!("({} more waiting)\n", more - 1),
@@ -182,7 +184,7 @@ impl Terminal {
     /// The question that is shown now, with its keys.
     fn first(&self) -> String {
         let Some(first) = self.waiting.front() else { return String::new() };
-        self.page.question(&first.card, &first.picks, self.waiting.len() - 1)
+        self.page.question(&first.card, &first.picks, first.is_seen, self.waiting.len() - 1)
     }
 
     /// The question that is the first one from now on.
@@ -242,16 +244,32 @@ impl Terminal {
                 self.typing = Some(Typing { question, words: String::new(), is_over: false });
                 ("Your words to the agent (Enter sends, Esc goes back): ".to_owned(), None)
             }
-            'f' => (self.page.full(&card), None),
+            'f' => {
+                let full = self.page.full(&card);
+                if let Some(first) = self.waiting.front_mut() {
+                    first.is_seen = true;
+                }
+                // Nobody has read it yet.
+                self.pause(now);
+                (full, None)
+            }
             'n' => {
                 self.waiting.rotate_left(1);
                 (self.next(now), None)
             }
             key => match action(&card, &first.picks, key) {
+                Some(Action::Allow | Action::Always(_))
+                    if !first.is_seen && page::is_cut(&card) =>
+                {
+                    (
+                        "Not all of it is shown: f shows it, then it can be allowed.\n".to_owned(),
+                        None,
+                    )
+                }
                 Some(action) => {
                     (String::new(), Some(self.press(card.id.clone(), Press::Button(action))))
                 }
-                None => (self.page.keys(&card), None),
+                None => (self.page.keys(&card, first.is_seen), None),
             },
         }
     }

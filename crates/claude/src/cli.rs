@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::ask::Launch;
+use crate::gate::Gate;
 use crate::{ClaudeError, Settings};
 
 /// The oldest CLI that speaks the control protocol as it is used here: it sends prompts verbatim.
@@ -66,6 +67,7 @@ pub(crate) fn command(
     launch: &Launch,
     servers: Option<&OsStr>,
     own: Option<String>,
+    gate: Option<&Gate>,
 ) -> Command {
     let mut command = Command::new(program);
     command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
@@ -104,7 +106,7 @@ pub(crate) fn command(
         [("--fork-session", launch.is_fork), ("--include-partial-messages", settings.partial)];
     command.args(flags.iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag));
     command.args(&settings.arguments);
-    set_environment(&mut command, settings);
+    set_environment(&mut command, settings, gate);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -113,7 +115,7 @@ fn joined(names: &[String]) -> Option<OsString> {
     (!names.is_empty()).then(|| names.join(",").into())
 }
 
-fn set_environment(command: &mut Command, settings: &Settings) {
+fn set_environment(command: &mut Command, settings: &Settings, gate: Option<&Gate>) {
     if settings.is_environment_clear {
         command.env_clear();
     }
@@ -127,8 +129,11 @@ fn set_environment(command: &mut Command, settings: &Settings) {
             None => command.env_remove(name),
         };
     }
-    // Whoever drives the CLI is asked for permissions, so our hook keeps silent.
-    command.env("CALLGATE_GATED", "1");
+    // Whoever drives the CLI is asked for permissions: by this the desk knows it.
+    match gate {
+        Some(gate) => command.env("CALLGATE_GATED", gate.value()),
+        None => command.env_remove("CALLGATE_GATED"),
+    };
     if let Some(folder) = &settings.folder {
         command.current_dir(folder);
     }

@@ -27,6 +27,7 @@ mod error;
 mod event;
 mod fake;
 mod farewell;
+mod gate;
 mod hooks;
 mod jobs;
 mod links;

@@ -12,6 +12,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
 use crate::ask::Launch;
+use crate::gate::Gate;
 use crate::links::Links;
 use crate::stderr::{self, Stderr};
 use crate::{ClaudeError, Settings, cli, farewell};
@@ -33,6 +34,8 @@ struct CliChild {
     child: Leashed,
     stderr: Stderr,
     secrets: Vec<String>,
+    /// Registered for as long as the CLI may ask.
+    _gate: Option<Gate>,
 }
 
 impl CliProcess {
@@ -51,7 +54,9 @@ impl CliProcess {
             });
         }
         let program = cli::find(settings)?;
-        let command = cli::command(&program, settings, launch, links.config(), links.rule());
+        let gate = settings.desk.as_deref().and_then(Gate::register);
+        let (config, rule) = (links.config(), links.rule());
+        let command = cli::command(&program, settings, launch, config, rule, gate.as_ref());
         let own: Vec<_> = std::env::vars_os().collect();
         let given = settings.environment.iter().filter_map(|(n, v)| Some((n, v.as_ref()?)));
         let secrets = stderr::secrets(own.iter().map(|(n, v)| (n, v)).chain(given));
@@ -61,7 +66,8 @@ impl CliProcess {
         let input = ChildStdin::from_std(child.stdin.take().ok_or_else(broken)?)?;
         let output = ChildStdout::from_std(child.stdout.take().ok_or_else(broken)?)?;
         let pipe = ChildStderr::from_std(child.stderr.take().ok_or_else(broken)?)?;
-        let child = CliChild { child, stderr: Stderr::collect(pipe), secrets };
+        let stderr = Stderr::collect(pipe);
+        let child = CliChild { child, stderr, secrets, _gate: gate };
         Ok(Self { input: Some(Box::new(input)), output: Box::new(output), child: Some(child) })
     }
 

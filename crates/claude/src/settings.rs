@@ -45,6 +45,7 @@ pub struct Settings {
     pub(crate) budget_usd: Option<f64>,
     pub(crate) partial: bool,
     pub(crate) decider: Option<Decider>,
+    pub(crate) desk: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -78,11 +79,22 @@ impl Default for Settings {
             budget_usd: None,
             partial: false,
             decider: None,
+            desk: None,
         }
     }
 }
 
 impl Settings {
+    /// Sets where callgate's desk serves viewers (its setting `desk_socket`). Each call registers
+    /// itself there, so that callgate's hook in the user's settings asks nobody a second time about
+    /// what [`permission`](Self::permission) is asked about. What the user's rules deny is denied
+    /// all the same. Without this, and without a desk, the hook does as ever.
+    #[must_use]
+    pub fn desk(mut self, socket: impl Into<PathBuf>) -> Self {
+        self.desk = Some(socket.into());
+        self
+    }
+
     /// Creates the settings of a CLI that is found by itself. It loads no settings of its user or
     /// of the project, see [`setting_sources`](Self::setting_sources).
     #[must_use]

@@ -14,6 +14,9 @@ pub struct Offer {
     pub meaning: String,
     /// How long, and where.
     pub lasts: String,
+    /// Whether it would change the mode in which the agent runs, and so which questions it asks at
+    /// all.
+    pub changes_mode: bool,
     /// Which of the request's suggestions belong to it, by their place.
     pub members: Vec<usize>,
 }
@@ -40,7 +43,8 @@ pub(super) fn of(suggestions: &[Box<RawValue>]) -> Vec<Offer> {
 fn offer(values: &[Value], destination: Option<&str>, members: Vec<usize>) -> Offer {
     let meanings: Vec<String> = members.iter().map(|at| meaning(&values[*at])).collect();
     let meaning = plain::shown(&meanings.join("; "));
-    Offer { meaning, lasts: plain::visible(&lasts(destination)), members }
+    let changes_mode = members.iter().any(|at| values[*at]["type"] == "setMode");
+    Offer { meaning, lasts: plain::visible(&lasts(destination)), changes_mode, members }
 }
 
 fn meaning(suggestion: &Value) -> String {

@@ -91,6 +91,7 @@ impl Desk {
             self.forget_undelivered(&open);
         }
         self.drop_change(step, id);
+        self.care.forget(id);
         let mark = mark_of(&open, how);
         step.record(now, "closed", id, &json!({ "how": how, "text": mark.text }));
         let doing = open.decided.as_ref().and_then(|decided| decided.doing.as_ref());

@@ -56,6 +56,10 @@ impl Desk {
             step.note(now, "pressed", self.known(id), &record::pressed(who, &action, "late"));
             return tell(step, Some(doing), false, &text);
         }
+        if let Some(why) = self.not_yet(now, who, id, &press) {
+            step.record(now, "pressed", id, &record::pressed(who, &action, "not yet"));
+            return tell(step, Some(doing), false, &why);
+        }
         match self.meaning(id, press) {
             Meaning::Decide(Decision::Deny, _) if self.is_own_removal(id, who) => {
                 step.record(now, "pressed", id, &record::pressed(who, &action, "nothing"));

@@ -14,9 +14,11 @@ use crate::card::Card;
 use crate::channel::{Place, Who};
 use crate::plain;
 
-/// How much of a masked input goes into the ledger; of a longer one there is the beginning, and
-/// the digest is over the whole.
+/// How much of a masked input goes into the ledger; of a longer one there are the beginning and the
+/// end, and the digest is over the whole.
 pub(super) const LONGEST_INPUT: usize = 64 * 1024;
+/// How much of that is for the end.
+const LONGEST_END: usize = 16 * 1024;
 /// The longest text of an input that goes into the record of a call that nobody was asked about.
 pub(super) const LONGEST_TEXT: usize = 4 * 1024;
 /// How much of such an input is recorded in all.
@@ -75,8 +77,9 @@ fn bounded(input: &str) -> Box<RawValue> {
     if input.len() <= LONGEST_INPUT {
         return raw(input);
     }
-    let end = input.floor_char_boundary(LONGEST_INPUT);
-    raw(&json!({ "beginning": &input[..end], "bytes": input.len() }).to_string())
+    let beginning = &input[..input.floor_char_boundary(LONGEST_INPUT - LONGEST_END)];
+    let end = &input[input.ceil_char_boundary(input.len() - LONGEST_END)..];
+    raw(&json!({ "beginning": beginning, "end": end, "bytes": input.len() }).to_string())
 }
 
 /// JSON that goes into the ledger as it is, if everybody can read it there. What only some can (too

@@ -5,6 +5,7 @@ use super::*;
 /// What a hook does whose settings make it panic.
 fn crashed(input: &str) -> Outcome {
     let hook = Hook {
+        gated: None,
         agent: None,
         is_attended: true,
         desk: &|| panic!("on purpose"),

@@ -43,8 +43,8 @@ pub(super) struct Look {
 impl Look {
     /// An open question, with what is picked so far.
     pub(super) fn open(card: &Card, picks: &[Vec<u8>]) -> Self {
-        let (html, is_cut) = question(card, picks, None);
-        let buttons = Some(keyboard::of(card, picks, is_cut));
+        let (html, cut) = question(card, picks, None);
+        let buttons = Some(keyboard::of(card, picks, cut));
         Self { version: 0, html, buttons, last: false }
     }
 
@@ -77,8 +77,32 @@ pub(super) fn html_message(chat: i64, html: &str) -> Value {
     })
 }
 
-/// A question's text, and whether it says less than there is.
-fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&Mark>) -> (String, bool) {
+/// How much of a question its message leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// Nothing.
+    Nothing,
+    /// Something beside what would be done, such as the agent's last words.
+    Words,
+    /// Something of what would be done: nobody can allow that before it was shown.
+    Body,
+}
+
+/// Whether a message leaves out something of what would be done.
+pub(crate) fn cuts(card: &Card) -> bool {
+    question(card, &[], None).1 == Cut::Body
+}
+
+/// What follows a question that was shown in full: its buttons.
+pub(super) fn after_full(card: &Card, chat: i64) -> Value {
+    let html = Html::new().text("That is all of it.\n\n");
+    let mut params = html_message(chat, &footer(html, &card.id).render(Limits::MESSAGE).html);
+    params["reply_markup"] = keyboard::of(card, &[], Cut::Nothing);
+    params
+}
+
+/// A question's text, and what it leaves out.
+fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&Mark>) -> (String, Cut) {
     let html = match mark {
         Some(mark) => {
             Html::new().text(icon(mark.state)).content(Style::Bold, &mark.text).text("\n\n")
@@ -108,7 +132,12 @@ fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&Mark>) -> (String, boo
         (None, None) => waits(offers(html, card), card),
     };
     let rendered = footer(html, &card.id).render(Limits::MESSAGE);
-    (rendered.html, words_cut || body_cut || rendered.cut > 0)
+    let cut = match (body_cut || rendered.cut > 0, words_cut) {
+        (true, _) => Cut::Body,
+        (false, true) => Cut::Words,
+        (false, false) => Cut::Nothing,
+    };
+    (rendered.html, cut)
 }
 
 fn icon(state: State) -> &'static str {

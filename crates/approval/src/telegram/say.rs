@@ -13,7 +13,7 @@ use super::gate::{Lane, Pauses};
 use super::look::{self, Full};
 use super::show::CALL;
 use crate::card::Card;
-use crate::channel::{Copy, Doing};
+use crate::channel::{Copy, Doing, News};
 
 /// Telegram keeps a press open for about so long.
 const PRESS: Duration = Duration::from_secs(15);
@@ -80,30 +80,37 @@ pub(super) async fn ask_words(line: &Line, card: &Card, doing: &Doing, chat: i64
 /// Shows a question in full.
 pub(super) async fn full(line: &Line, card: &Card, doing: &Doing, chat: i64) {
     let end = Instant::now() + SAY;
-    tokio::join!(tell(line, doing, "", false), async {
+    let pages = async {
         match look::full(card, chat) {
             Full::Pages(pages) => {
                 for params in pages {
-                    if line.insist(chat, Lane::Show, end, "sendMessage", &params).await.is_err() {
-                        return;
-                    }
+                    line.insist(chat, Lane::Show, end, "sendMessage", &params).await.ok()?;
                 }
             }
             Full::File { name, content, caption } => {
                 let mut pauses = Pauses::new(line.pause);
                 let file = (name.as_str(), content.as_str());
-                while let Err(Fault::Passing { wait, .. }) =
-                    line.api.send_document(chat, &caption, file, CALL).await
-                {
+                while let Err(fault) = line.api.send_document(chat, &caption, file, CALL).await {
+                    let Fault::Passing { wait, .. } = fault else { return None };
                     let pause = wait.unwrap_or_else(|| pauses.next());
                     if Instant::now() + pause >= end {
-                        return;
+                        return None;
                     }
                     sleep(pause).await;
                 }
             }
         }
-    });
+        // Its end is shown: now it can be allowed.
+        line.tell(News::ShownInFull { question: card.id.clone(), chat }).await;
+        let params = look::after_full(card, chat);
+        let sent = line.insist(chat, Lane::Show, end, "sendMessage", &params).await.ok()?;
+        let message = sent["message_id"].as_i64()?;
+        if line.presses.is_new_copy(chat, message) {
+            line.tell(News::Shown(Copy { question: card.id.clone(), chat, message })).await;
+        }
+        Some(())
+    };
+    tokio::join!(tell(line, doing, "", false), pages);
 }
 
 fn presser(line: &Line, doing: &Doing) -> Option<super::presses::Presser> {

@@ -7,11 +7,15 @@ use callgate_rules::text::{self, diff};
 use crate::card::{Body, Card, HIDDEN_COULD_RUN};
 use crate::channel::{Mark, State};
 
-/// How many lines of a question are shown before it has to be asked for in full.
+/// How many lines of a question are shown before it has to be asked for in full, and how many of
+/// them are its last.
 const MOST_LINES: usize = 16;
+const LAST_LINES: usize = 5;
 
-/// How many characters of a line are shown before it has to be asked for in full.
+/// How many characters of a line are shown before it has to be asked for in full, and how many of
+/// them are its last.
 const WIDEST_LINE: usize = 300;
+const LAST_CHARS: usize = 100;
 
 /// How things are written.
 #[derive(Debug)]
@@ -30,7 +34,13 @@ impl Page {
     }
 
     /// A question with its keys.
-    pub(super) fn question(&self, card: &Card, picks: &[Vec<u8>], more: usize) -> String {
+    pub(super) fn question(
+        &self,
+        card: &Card,
+        picks: &[Vec<u8>],
+        is_seen: bool,
+        more: usize,
+    ) -> String {
         let mut page = format!("\n{}\n", self.bold(&brief(&title(card))));
         if let Some(words) = &card.last_words {
             line(&mut page, &format!("“{}”", brief(&text::one_line(words))));
@@ -47,14 +57,19 @@ impl Page {
         }
         let body = body(card);
         let lines: Vec<&str> = body.lines().collect();
-        for shown in lines.iter().take(MOST_LINES) {
+        let left_out = lines.len().saturating_sub(MOST_LINES);
+        let first = if left_out > 0 { MOST_LINES - LAST_LINES } else { lines.len() };
+        for shown in &lines[..first] {
             cut_line(&mut page, shown);
         }
-        if lines.len() > MOST_LINES {
-            line(&mut page, &format!("  … {} more lines: f shows them", lines.len() - MOST_LINES));
+        if left_out > 0 {
+            line(&mut page, &format!("  … {left_out} more lines: f shows them"));
+        }
+        for shown in &lines[first + left_out..] {
+            cut_line(&mut page, shown);
         }
         page += &choices(card, picks);
-        page += &self.keys(card);
+        page += &self.keys(card, is_seen);
         if more > 0 {
             line(&mut page, &format!("({more} more waiting; n shows the next)"));
         }
@@ -62,14 +77,18 @@ impl Page {
     }
 
     /// The keys that answer a question.
-    pub(super) fn keys(&self, card: &Card) -> String {
+    pub(super) fn keys(&self, card: &Card, is_seen: bool) -> String {
         let key = |key: &str, means: &str| format!("{} {means}   ", self.bold(key));
+        let can_allow = is_seen || !is_cut(card);
         if card.blocked.is_some() {
-            let keys = key("a", "yes") + &key("d", "no");
+            let yes = if can_allow { key("a", "yes") } else { key("f", "show all, to allow it") };
+            let keys = yes + &key("d", "no");
             return format!("Let it try again?   {}\n", keys.trim_end());
         }
         let mut keys = String::new();
-        if card.pickers.is_empty() {
+        if card.pickers.is_empty() && !can_allow {
+            keys += &key("f", "show all, to allow it");
+        } else if card.pickers.is_empty() {
             keys += &key("a", "allow");
             for (number, offer) in (1..10).zip(&card.offers) {
                 let means = format!("always: {} ({})", offer.meaning, offer.lasts);
@@ -91,7 +110,7 @@ impl Page {
 
     /// The whole question.
     pub(super) fn full(&self, card: &Card) -> String {
-        format!("\n{}\n{}\n{}", self.bold(&title(card)), body(card), self.keys(card))
+        format!("\n{}\n{}\n{}", self.bold(&title(card)), body(card), self.keys(card, true))
     }
 
     /// What has become of a question.
@@ -119,14 +138,24 @@ fn line(page: &mut String, text: &str) {
     page.push('\n');
 }
 
-/// A line, or its beginning and how much of it is missing.
+/// Whether a question is shown with something of what would be done left out.
+pub(super) fn is_cut(card: &Card) -> bool {
+    let body = body(card);
+    body.lines().nth(MOST_LINES).is_some() || body.lines().any(|line| !split(line).1.is_empty())
+}
+
+/// A line, or its beginning, how much of it is missing, and its end.
 fn cut_line(page: &mut String, text: &str) {
-    let (shown, rest) = split(text);
-    line(page, &format!("  {shown}"));
-    if !rest.is_empty() {
-        let more = rest.chars().count();
-        line(page, &format!("  … {more} more characters: f shows them"));
+    let (_, rest) = split(text);
+    if rest.is_empty() {
+        return line(page, &format!("  {text}"));
     }
+    let all = text.chars().count();
+    let place = |chars: usize| text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
+    let (head, tail) = (place(WIDEST_LINE - LAST_CHARS), place(all - LAST_CHARS));
+    line(page, &format!("  {}", &text[..head]));
+    line(page, &format!("  … {} more characters: f shows them", all - WIDEST_LINE));
+    line(page, &format!("  {}", &text[tail..]));
 }
 
 fn split(text: &str) -> (&str, &str) {

@@ -119,26 +119,26 @@ fn questions_as_they_look() {
         card(1, "Write", &write, &json!({ "context": null })),
         &expect![[r"
 
-        Claude Code wants to write /a in /home/ada/engine
-          line 1
-          line 2
-          line 3
-          line 4
-          line 5
-          line 6
-          line 7
-          line 8
-          line 9
-          line 10
-          line 11
-          line 12
-          line 13
-          line 14
-          line 15
-          line 16
-          … 14 more lines: f shows them
-        a allow   d deny   r reply
-    "]],
+            Claude Code wants to write /a in /home/ada/engine
+              line 1
+              line 2
+              line 3
+              line 4
+              line 5
+              line 6
+              line 7
+              line 8
+              line 9
+              line 10
+              line 11
+              … 14 more lines: f shows them
+              line 26
+              line 27
+              line 28
+              line 29
+              line 30
+            f show all, to allow it   d deny   r reply
+        "]],
     );
     let questions = json!({ "questions": [
         { "question": "Colour?", "options": [{ "label": "Red", "description": "warm" }, { "label": "Blue" }] },
@@ -328,9 +328,16 @@ fn a_long_line_is_cut_and_shown_whole_when_asked_for() {
     let long = card(1, "Bash", &json!({ "command": command }), &json!({}));
     let mut terminal = Seat::new();
     let printed = terminal.order(show(Arc::clone(&long)));
-    let cut = format!("  {}\n  … 9000 more characters: f shows them\na allow", "ä".repeat(300));
+    let (head, tail) = ("ä".repeat(200), "b".repeat(100));
+    let cut = format!("  {head}\n  … 9000 more characters: f shows them\n  {tail}\nf show all");
     assert!(printed.contains(&cut), "{printed}");
-    assert!(terminal.key(Key::Char('f')).0.contains(&command));
+    // What is cut cannot be allowed before its end was shown, and read.
+    let (printed, news) = terminal.key(Key::Char('a'));
+    assert!(printed.starts_with("Not all of it is shown") && news.is_none(), "{printed}");
+    let (printed, news) = terminal.key(Key::Char('f'));
+    assert!(printed.contains(&command) && printed.contains("a allow") && news.is_none());
+    assert_eq!(terminal.tap('a'), NOTHING);
+    assert_eq!(pressed(&mut terminal, 'a'), Some(Press::Button(Action::Allow)));
     let mark = Mark { state: State::Allowed, text: "Allowed by ada".to_owned() };
     let printed = terminal.order(Order::Mark { card: long, copies: Vec::new(), mark });
     assert!(printed.chars().count() < 400, "{printed}");
@@ -421,7 +428,7 @@ fn quiet_lines_push_no_question_off_the_screen() {
 fn a_question_says_that_something_hidden_could_run() {
     let page = Page { colours: false };
     let shown = |command: &str| {
-        page.question(&card(1, "Bash", &json!({ "command": command }), &json!({})), &[], 0)
+        page.question(&card(1, "Bash", &json!({ "command": command }), &json!({})), &[], false, 0)
     };
     assert!(shown("X=[hidden 1: token]; $X").contains("Part of what is hidden could run."));
     assert!(!shown("echo [hidden 1: token]").contains("could run"));

@@ -137,6 +137,12 @@ fn what_was_cut_is_shown_in_full_as_pages_or_as_a_file() {
             seen.chat(ADA).find(|m| m.id > copy.message && is_last(m)).cloned()
         });
         assert!(last.shape.text.ends_with(id(number).as_str()), "a reply to it finds the question");
+        assert!(message.button("Allow").is_none(), "not under what is cut");
+        assert!(message.shape.text.contains("echo the end"), "its end is shown all the same");
+        let shown = rig.news();
+        assert_eq!(shown, News::ShownInFull { question: id(number), chat: ADA });
+        let News::Shown(end) = rig.news() else { panic!("the buttons are a copy") };
+        assert!(message_of(&fake, &end).button("Allow").is_some());
         let all = match &last.document {
             Some(file) => String::from_utf8(file.bytes.clone()).unwrap(),
             None => fake.look(|seen| {

@@ -108,15 +108,14 @@ impl Html {
     }
 
     fn push(mut self, style: Style, text: &str, may_be_cut: bool) -> Self {
-        let kept = cut(text, KEPT, Measure::Bytes);
-        let more = length(&text[kept.len()..], Measure::Chars);
+        let (kept, more) = kept_of(text);
         let (open, close) = tags(style);
         self.parts.push(Part {
             open,
             close,
             is_block: matches!(style, Style::Pre(_) | Style::Quote | Style::Folded),
             may_be_cut,
-            text: visible(kept).into_owned(),
+            text: visible(&kept).into_owned(),
             more,
         });
         self
@@ -131,6 +130,17 @@ impl Html {
         let utf16 = limits.utf16.min(KEPT / 4);
         fit::render(&self.parts, Limits { utf16, ..limits })
     }
+}
+
+/// What is kept of a part, its beginning and its end, and how many characters between them are not.
+fn kept_of(text: &str) -> (Cow<'_, str>, usize) {
+    if text.len() <= KEPT {
+        return (Cow::Borrowed(text), 0);
+    }
+    let head = cut(text, KEPT / 2, Measure::Bytes);
+    let tail = &text[text.ceil_char_boundary(text.len() - KEPT / 2)..];
+    let between = &text[head.len()..text.len() - tail.len()];
+    (Cow::Owned(format!("{head}{tail}")), length(between, Measure::Chars))
 }
 
 fn tags(style: Style) -> (Cow<'static, str>, &'static str) {

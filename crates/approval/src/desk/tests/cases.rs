@@ -238,6 +238,8 @@ fn touch(number: u64) -> Request {
 fn always_gives_back_all_objects_of_the_choice_as_they_came() {
     let mut table = Table::new();
     table.ask(1, touch(1));
+    table.button(1, Action::Always(0));
+    table.wait(2);
     let outputs = table.button(1, Action::Always(0));
     let raw: Vec<&str> = answer(&outputs).updated_permissions.iter().map(|raw| raw.get()).collect();
     let came = touch(1).permission_suggestions;
@@ -249,6 +251,87 @@ fn always_gives_back_all_objects_of_the_choice_as_they_came() {
     assert!(answer(&outputs).updated_permissions.is_empty());
     table.ask(3, touch(3));
     assert_eq!(told(&table.button(3, Action::Always(2))), ["That is not offered here."]);
+}
+
+/// A choice that changes the agent's mode needs a second press, by the same person and not in the
+/// same moment.
+#[test]
+fn a_change_of_mode_is_confirmed_twice() {
+    let is_asked_again = |outputs: &[Output]| {
+        assert!(answers(outputs).is_empty());
+        told(outputs)[0].contains("accept all edits, for this session. Press it once more")
+    };
+    let mut table = Table::new();
+    table.ask(1, touch(1));
+    assert!(is_asked_again(&table.button(1, Action::Always(0))));
+    assert_eq!(table.last("pressed")["outcome"], "not yet");
+    assert!(is_asked_again(&table.button(1, Action::Always(0))), "a finger that taps twice");
+    table.wait(2);
+    let group = Place::Telegram { chat: -100, user: ADA, private: false };
+    let elsewhere = Who { place: group, name: "Ada".to_owned() };
+    let always = || Press::Button(Action::Always(0));
+    assert!(is_asked_again(&table.press(elsewhere, 1, always())), "on another screen");
+    table.wait(2);
+    assert!(is_asked_again(&table.button(1, Action::Always(0))));
+    table.wait(121);
+    assert!(is_asked_again(&table.button(1, Action::Always(0))), "it was forgotten meanwhile");
+    table.wait(2);
+    assert_eq!(answer(&table.button(1, Action::Always(0))).decision, Decision::Allow);
+}
+
+/// What a phone was not shown to its end cannot be allowed there, whatever is pressed.
+#[test]
+fn what_was_cut_is_allowed_only_after_its_end_was_shown() {
+    let long = format!("echo {}; rm -rf ~", "a".repeat(5_000));
+    let mut table = Table::new();
+    table.ask(1, request(1, &long));
+    let outputs = table.button(1, Action::Allow);
+    assert!(answers(&outputs).is_empty());
+    assert!(told(&outputs)[0].starts_with("Not all of it was shown here."), "{outputs:?}");
+    let full = |chat| Input::News(News::ShownInFull { question: id(1), chat });
+    table.give(full(-100));
+    assert!(answers(&table.button(1, Action::Allow)).is_empty(), "that was in another chat");
+    table.give(full(ADA));
+    assert_eq!(answer(&table.button(1, Action::Allow)).decision, Decision::Allow);
+    table.ask(2, request(2, &long));
+    assert_eq!(answer(&table.button(2, Action::Deny)).decision, Decision::Deny, "denied as ever");
+}
+
+fn host(viewer: u64, process: u32) -> Input {
+    let place = Place::Viewer { viewer, paired: false, process: Some(process) };
+    let who = Who { place, name: "a viewer".to_owned() };
+    let doing = Doing::Viewer { viewer, id: "1".to_owned() };
+    Input::Gate { value: "5d0f2f1c8e7b4a69b3c2d1e0f9a8b7c6".to_owned(), who, doing }
+}
+
+fn gated(number: u64) -> Request {
+    let context = json!({ "gated": "5d0f2f1c8e7b4a69b3c2d1e0f9a8b7c6" });
+    request_of(number, "Bash", &json!({ "command": "make" }), &json!({ "context": context }))
+}
+
+/// A value in an agent's environment silences nothing unless the agent's own host registered it.
+#[test]
+fn only_a_registered_host_is_asked_instead_of_people() {
+    let mut table = Table::new();
+    let asked = |table: &mut Table, number: u64, lineage: &[u32]| {
+        table.give(Input::From { asker: AskerId(number), lineage: lineage.to_vec() });
+        table.ask(number, gated(number))
+    };
+    assert!(is_shown(&asked(&mut table, 1, &[30, 20, 10])), "nobody has registered it");
+    table.give(host(1, 10));
+    let outputs = asked(&mut table, 2, &[30, 20, 10]);
+    assert_eq!(answer(&outputs).decision, Decision::None);
+    assert!(!is_shown(&outputs));
+    assert!(is_shown(&asked(&mut table, 3, &[30, 20])), "it is another process's value");
+    assert!(is_shown(&table.ask(4, gated(4))), "the system does not say who asks");
+    let ruling = Ruling::Deny { because: "rule `no`".to_owned() };
+    table.give(Input::From { asker: AskerId(5), lineage: vec![30, 20, 10] });
+    let denied = Input::Asked { asker: AskerId(5), request: gated(5), ruling, is_replay: false };
+    assert_eq!(answer(&table.give(denied)).decision, Decision::Deny, "deny rules hold");
+    table.give(Input::ViewerLeft(1));
+    assert!(is_shown(&asked(&mut table, 6, &[30, 20, 10])), "its host has gone");
+    let written = format!("{:?}", table.ledger.entries);
+    assert!(!written.contains("5d0f2f1c8e7b4a69b3c2d1e0f9a8b7c6"), "the value is in no file");
 }
 
 #[test]
@@ -476,6 +559,8 @@ fn what_only_some_can_read_is_asked_recorded_and_answered_like_anything_else() {
         }
         table.restart();
         table.ask(number + 100, asked());
+        // Some of it is long.
+        table.give(Input::News(News::ShownInFull { question: id(number), chat: ADA }));
         assert_eq!(answer(&table.button(number, Action::Allow)).decision, Decision::Allow);
         let mut report = asked();
         report.kind = callgate_wire::approval::Kind::Settle;
@@ -529,6 +614,8 @@ fn always_and_words_survive_a_restart() {
     table.ask(1, touch(1));
     table.ask(2, request(2, "make"));
     table.restart();
+    table.button(1, Action::Always(0));
+    table.wait(2);
     table.button(1, Action::Always(0));
     table.press(ada(), 2, Press::Words("no".to_owned()));
     table.restart();

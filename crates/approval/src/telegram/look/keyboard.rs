@@ -4,6 +4,7 @@ use callgate_rules::text::{self, Measure};
 use callgate_wire::approval::{Action, Callback, RequestId};
 use serde_json::{Value, json};
 
+use super::Cut;
 use crate::card::{Card, Offer};
 
 /// The longest label that a phone shows without hiding its end.
@@ -12,14 +13,16 @@ const LABEL: usize = 48;
 const MOST_PICKS: usize = 90;
 
 /// The buttons of an open question.
-pub(super) fn of(card: &Card, picks: &[Vec<u8>], is_cut: bool) -> Value {
+pub(super) fn of(card: &Card, picks: &[Vec<u8>], cut: Cut) -> Value {
     let id = &card.id;
+    let (is_cut, is_whole) = (cut != Cut::Nothing, cut != Cut::Body);
     let mut rows = Vec::new();
     if card.blocked.is_some() {
-        let mut rows = vec![vec![
-            button(id, Action::Allow, "✅ Yes, try again"),
-            button(id, Action::Deny, "❌ No"),
-        ]];
+        let mut row = vec![button(id, Action::Deny, "❌ No")];
+        if is_whole {
+            row.insert(0, button(id, Action::Allow, "✅ Yes, try again"));
+        }
+        let mut rows = vec![row];
         if is_cut {
             rows.push(vec![button(id, Action::More, "📄 Show in full")]);
         }
@@ -27,8 +30,12 @@ pub(super) fn of(card: &Card, picks: &[Vec<u8>], is_cut: bool) -> Value {
     }
     let deny = button(id, Action::Deny, "❌ Deny");
     let answers: usize = card.pickers.iter().map(|picker| picker.choices.len()).sum();
-    if card.pickers.is_empty() {
+    if card.pickers.is_empty() && is_whole {
         rows.push(vec![button(id, Action::Allow, "✅ Allow"), deny]);
+    } else if card.pickers.is_empty() {
+        // Nobody can allow what they have not seen to its end.
+        let full = button(id, Action::More, "📄 Show in full, to allow it");
+        rows.extend([vec![full], vec![deny]]);
     } else {
         if answers <= MOST_PICKS {
             rows.extend(picks_of(card, picks));
@@ -40,10 +47,10 @@ pub(super) fn of(card: &Card, picks: &[Vec<u8>], is_cut: bool) -> Value {
         words.insert(0, button(id, Action::Stop, "⏹ Deny and stop"));
     }
     rows.push(words);
-    if card.pickers.is_empty() {
+    if card.pickers.is_empty() && is_whole {
         rows.extend(always(id, &card.offers));
     }
-    if is_cut {
+    if is_cut && (is_whole || !card.pickers.is_empty()) {
         rows.push(vec![button(id, Action::More, "📄 Show in full")]);
     }
     json!({ "inline_keyboard": rows })

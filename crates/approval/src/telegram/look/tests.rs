@@ -39,7 +39,7 @@ fn command(command: &str) -> Body {
 }
 
 fn offer(meaning: &str, lasts: &str) -> Offer {
-    Offer { meaning: meaning.into(), lasts: lasts.into(), members: vec![0] }
+    Offer { meaning: meaning.into(), lasts: lasts.into(), changes_mode: false, members: vec![0] }
 }
 
 /// The text and the rows of buttons; the id is checked and left out.
@@ -256,7 +256,7 @@ fn more_answers_than_telegram_takes_have_no_buttons() {
     let choices = (0..32).map(|at| Choice { label: at.to_string(), description: None });
     let picker = Picker { question: "?".into(), choices: choices.collect(), many: false };
     let card = Card { pickers: vec![picker; 3], ..card(Body::Questions(vec!["?".into(); 3])) };
-    let rows = keyboard::of(&card, &[], false);
+    let rows = keyboard::of(&card, &[], Cut::Nothing);
     assert_eq!(rows["inline_keyboard"].as_array().unwrap().len(), 2);
 }
 

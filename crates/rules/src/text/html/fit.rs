@@ -153,6 +153,23 @@ fn prefix(text: &str, room: Size) -> &str {
     end.map_or(text, |(end, _)| &text[..whole(text, end)])
 }
 
+/// The longest end of `text` that fits and splits nothing.
+fn suffix(text: &str, room: Size) -> &str {
+    let mut used = Size::default();
+    let start = text.char_indices().rev().find(|(_, c)| {
+        used = used.plus(Size::of_char(*c));
+        !used.fits(room)
+    });
+    let start = start.map_or(0, |(at, c)| at + c.len_utf8());
+    // What belongs to the character before is left out with it.
+    let start = text[start..]
+        .char_indices()
+        .map(|(at, _)| start + at)
+        .find(|at| whole(text, *at) == *at)
+        .unwrap_or(text.len());
+    &text[start..]
+}
+
 /// A message as far as it is written.
 #[derive(Default)]
 struct Message {
@@ -171,23 +188,37 @@ impl Message {
         self.html.push_str(part.close);
     }
 
-    /// Writes what of `part` fits into `share`, and how much does not.
+    /// Writes what of the beginning and the end of `part` fits into `share`, and how much between
+    /// them does not.
     fn cut_to(&mut self, part: &Part, share: Size) {
         let all = length(&part.text, Measure::Chars) + part.more;
         let longest = notice(all, part.is_block);
-        let text = share
-            .minus(Size { units: units(&longest), bytes: longest.len() + NOTICE_TAGS.len() })
-            .map(|room| prefix(&part.text, room.minus(part.tags()).unwrap_or_default()));
-        let Some(text) = text else {
+        let room = share.minus(Size {
+            units: units(&longest) + 1,
+            bytes: longest.len() + NOTICE_TAGS.len() + 1,
+        });
+        let Some(room) = room else {
             self.cut += all;
             return;
         };
-        let missing = all - length(text, Measure::Chars);
-        self.whole(part, text);
-        let notice = notice(missing, part.is_block && !text.is_empty());
+        // Its tags stand around the beginning and around the end.
+        let room = room.minus(part.tags()).and_then(|room| room.minus(part.tags()));
+        let room = room.unwrap_or_default();
+        let for_tail = Size { units: room.units / 3, bytes: room.bytes / 3 };
+        let tail = suffix(&part.text, for_tail);
+        let used = Size::of_text(tail);
+        let head = prefix(&part.text, room.minus(used).unwrap_or_default());
+        let shown = length(head, Measure::Chars) + length(tail, Measure::Chars);
+        let missing = all.saturating_sub(shown);
+        self.whole(part, head);
+        let notice = notice(missing, part.is_block && !head.is_empty());
         self.html.push_str(&NOTICE_TAGS[..3]);
         self.html.push_str(&notice);
         self.html.push_str(&NOTICE_TAGS[3..]);
+        if !tail.is_empty() {
+            self.html.push('\n');
+            self.whole(part, tail);
+        }
         self.cut += missing;
     }
 }

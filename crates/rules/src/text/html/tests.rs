@@ -67,22 +67,33 @@ fn content_is_cut_and_headings_are_not() {
         .content(Style::Pre(None), &"x".repeat(5000))
         .text("\nfooter");
     let message = rendered(&html, Limits::MESSAGE);
-    let kept = 4096 - "Bash\n\nfooter".len() - "\n… 5,000 more characters".chars().count();
+    // Of what is kept, a third is the end.
+    let kept = 4096 - "Bash\n\nfooter".len() - "\n… 5,000 more characters\n".chars().count();
     let cut = with_commas(5000 - kept);
     assert_eq!(message.cut, 5000 - kept);
-    assert_eq!(
-        message.html,
-        format!(
-            "<b>Bash</b>\n<pre>{}</pre><i>\n… {cut} more characters</i>\nfooter",
-            "x".repeat(kept)
-        ),
-    );
+    let (head, tail) = ("x".repeat(kept - kept / 3), "x".repeat(kept / 3));
+    let body = format!("<pre>{head}</pre><i>\n… {cut} more characters</i>\n<pre>{tail}</pre>");
+    assert_eq!(message.html, format!("<b>Bash</b>\n{body}\nfooter"));
+}
+
+#[test]
+fn the_beginning_and_the_end_of_what_is_cut_are_shown() {
+    for middle in [5_000, 500_000] {
+        let text = format!("begin {} end", "é".repeat(middle));
+        let html = Html::new().content(Style::Pre(None), &text);
+        let message = rendered(&html, Limits::MESSAGE);
+        assert!(message.html.starts_with("<pre>begin é"), "{}", message.html);
+        assert!(message.html.ends_with("é end</pre>"), "{}", message.html);
+        let shown = message.html.matches('é').count();
+        assert_eq!(message.cut, middle - shown, "and how much is missing between them");
+    }
 }
 
 #[test]
 fn one_character_is_told_as_one() {
     let html = Html::new().content(Style::Plain, &"x".repeat(40));
-    assert_eq!(rendered(&html, units(39)).cut, 40 - (39 - "… 40 more characters".chars().count()));
+    let notice = "… 40 more characters\n".chars().count();
+    assert_eq!(rendered(&html, units(39)).cut, 40 - (39 - notice));
     let html = Html::new().content(Style::Plain, &format!("{}👩\u{200d}💻", "x".repeat(40)));
     assert!(rendered(&html, units(64)).html.ends_with("👩\u{200d}💻"));
 }
@@ -96,8 +107,8 @@ fn parts_share_the_room_fairly() {
     let html = rendered(&html, units(605)).html;
     let count = |c| html.matches(c).count() - "more characters".matches(c).count() * 2;
     assert!(html.starts_with("<code>short</code>"));
-    assert_eq!(count('b'), 300 - "\n… 3,000 more characters".chars().count());
-    assert!((274..=280).contains(&count('a')), "{}", count('a'));
+    assert_eq!(count('b'), 300 - "\n… 3,000 more characters\n".chars().count());
+    assert!((273..=280).contains(&count('a')), "{}", count('a'));
 }
 
 #[test]
@@ -105,7 +116,7 @@ fn entities_count_as_one_unit_but_as_their_bytes() {
     let html = Html::new().content(Style::Plain, &"<".repeat(100));
     check(&html, WIDE, &"&lt;".repeat(100));
     let message = rendered(&html, Limits { utf16: 4096, bytes: 200 });
-    assert!(message.html.starts_with("&lt;&lt;") && message.html.ends_with("more characters</i>"));
+    assert!(message.html.starts_with("&lt;&lt;") && message.html.ends_with("</i>\n&lt;&lt;&lt;"));
 }
 
 #[test]

@@ -1,0 +1,83 @@
+//! What is not taken from a single press: a change of the agent's mode, and a yes to what was not
+//! shown whole.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use callgate_wire::approval::{Action, RequestId};
+
+use super::{Desk, Now};
+use crate::channel::{Place, Press, Who};
+use crate::telegram;
+
+/// A second press sooner than this is part of the first.
+const SOONEST: Duration = Duration::from_secs(1);
+/// A second press later than this is a first one.
+const LATEST: Duration = Duration::from_mins(2);
+
+const CUT: &str = "Not all of it was shown here. Press “Show in full” and read the end first.";
+
+/// What has been pressed once, and what has been shown whole.
+#[derive(Debug, Default)]
+pub(super) struct Care {
+    /// The last press that has to be confirmed, by its question.
+    pressed: HashMap<RequestId, (Place, u8, Duration)>,
+    /// The questions that were shown in full, and in which chats.
+    in_full: HashSet<(RequestId, i64)>,
+}
+
+impl Care {
+    /// Notes that a question was shown in full in a chat.
+    pub(super) fn shown_in_full(&mut self, question: RequestId, chat: i64) {
+        self.in_full.insert((question, chat));
+    }
+
+    /// Forgets a question that is over.
+    pub(super) fn forget(&mut self, question: &RequestId) {
+        self.pressed.remove(question);
+        self.in_full.retain(|(id, _)| id != question);
+    }
+}
+
+impl Desk {
+    /// Why a press on an open question does not count yet, if it does not.
+    pub(super) fn not_yet(
+        &mut self,
+        now: Now,
+        who: &Who,
+        id: &RequestId,
+        press: &Press,
+    ) -> Option<String> {
+        let card = &self.open.get(id)?.card;
+        let offer = match press {
+            Press::Button(Action::Allow) => None,
+            Press::Button(Action::Always(offer)) => Some(*offer),
+            _ => return None,
+        };
+        if let Place::Telegram { chat, .. } = who.place
+            && card.pickers.is_empty()
+            && !self.care.in_full.contains(&(id.clone(), chat))
+            && telegram::cuts(card)
+        {
+            return Some(CUT.to_owned());
+        }
+        let number = offer?;
+        let offer = card.offers.get(usize::from(number)).filter(|offer| offer.changes_mode)?;
+        let text = format!(
+            "This changes what the agent asks about at all: {}, {}. Press it once more to confirm.",
+            offer.meaning, offer.lasts
+        );
+        let earlier = self
+            .care
+            .pressed
+            .get(id)
+            .filter(|(place, other, _)| (*place, *other) == (who.place, number));
+        match earlier.map(|(_, _, at)| now.mono.saturating_sub(*at)) {
+            Some(since) if since < SOONEST => return Some(text),
+            Some(since) if since <= LATEST => return None,
+            _ => {}
+        }
+        self.care.pressed.insert(id.clone(), (who.place, number, now.mono));
+        Some(text)
+    }
+}

@@ -1,0 +1,104 @@
+//! The value by which callgate's hook, should it be in the user's settings, knows that the CLI's
+//! permissions are asked for by us: registered at the desk for as long as the CLI runs.
+
+use std::io::{self, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use callgate_link::blocking::fill_lines;
+use callgate_link::socket;
+use callgate_wire::desk::{Answer, Command, MAX_MESSAGE, Message, Request, Secret};
+use callgate_wire::frame::{Line, Lines};
+use uuid::Uuid;
+
+/// How long the desk may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A registered value. It is good until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    value: String,
+    _connection: UnixStream,
+}
+
+impl Gate {
+    /// Registers a value at the desk. Without a desk there is nothing to register: its hook asks
+    /// nobody either.
+    pub(crate) fn register(desk: &Path) -> Option<Self> {
+        let connection = socket::connect(desk).ok()?;
+        let value = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+        let command = Command::Gate { value: Secret::new(value.clone()) };
+        let is_done = ask(&connection, &Request { id: "1".to_owned(), command }).ok()?;
+        is_done.then_some(Self { value, _connection: connection })
+    }
+
+    /// The value for the CLI's environment.
+    pub(crate) fn value(&self) -> &str {
+        &self.value
+    }
+}
+
+/// Sends a request; whether the desk has done what it asks for.
+fn ask(mut connection: &UnixStream, request: &Request) -> io::Result<bool> {
+    connection.set_write_timeout(Some(PATIENCE))?;
+    connection.set_read_timeout(Some(PATIENCE))?;
+    connection.write_all(&request.to_line())?;
+    let mut lines = Lines::new(MAX_MESSAGE);
+    loop {
+        match lines.next_frame() {
+            Some(Line::Whole(line)) => {
+                return Ok(matches!(
+                    Message::decode(line),
+                    Ok(Message::Answer { answer: Answer::Told { done: true, .. }, .. })
+                ));
+            }
+            Some(Line::TooLong(_)) => return Ok(false),
+            None => {}
+        }
+        if lines.is_dropping() || fill_lines(&mut connection, &mut lines)? == 0 {
+            return Ok(false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::net::UnixListener;
+    use std::thread;
+
+    use super::*;
+
+    /// What a desk hears that answers so, and whether the value counts as registered.
+    fn check(answer: &'static str, expected: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("desk.sock");
+        let listener = UnixListener::bind(&path).unwrap();
+        let desk = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut line = String::new();
+            BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
+            // Whoever asks may have gone.
+            stream.write_all(answer.as_bytes()).ok();
+            line
+        });
+        let gate = Gate::register(&path);
+        assert_eq!(gate.is_some(), expected, "{answer}");
+        let heard: serde_json::Value = serde_json::from_str(&desk.join().unwrap()).unwrap();
+        assert_eq!(heard["kind"], "gate");
+        if let Some(gate) = gate {
+            assert_eq!(heard["value"], gate.value());
+            assert_eq!(gate.value().len(), 64);
+        }
+    }
+
+    #[test]
+    fn a_value_counts_only_when_the_desk_has_taken_it() {
+        check("{\"id\":\"1\",\"kind\":\"told\",\"done\":true,\"text\":\"\"}\n", true);
+        check("{\"id\":\"1\",\"kind\":\"told\",\"done\":false,\"text\":\"\"}\n", false);
+        check("{\"id\":\"1\",\"kind\":\"error\",\"text\":\"unknown\"}\n", false);
+        check("", false);
+        assert!(Gate::register(Path::new("/nowhere/desk.sock")).is_none());
+    }
+}
