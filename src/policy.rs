@@ -27,6 +27,8 @@ pub(crate) const PROJECT_RULES: &str = ".callgate/rules.toml";
 const MOST_FOLDERS: usize = 32;
 /// No rule file is longer.
 const LONGEST_FILE: u64 = 1024 * 1024;
+/// No description of a time zone is longer.
+const LONGEST_ZONE: u64 = 1024 * 1024;
 /// How many files are remembered; agents work in few projects at a time.
 const MOST_FILES: usize = 256;
 /// For how many folders the policy is kept.
@@ -149,7 +151,10 @@ impl Ruler {
     pub(crate) fn judge(&mut self, tool: &str, input: &str, cwd: &str, agent: &str) -> Verdict {
         let policy = self.policy(Path::new(cwd));
         let act = Act::of(tool, input, cwd, agent, &self.home);
-        judge(&policy, &act, &RealDisk, &moment(SystemTime::now()))
+        // Where no rule asks for the time, nobody has to find out what it is here.
+        let now =
+            if policy.depends_on_time() { moment(SystemTime::now()) } else { Moment::at(0, 0) };
+        judge(&policy, &act, &RealDisk, &now)
     }
 
     /// The policy for an agent that works in `folder`. It is built again only when a file that it
@@ -300,8 +305,23 @@ pub(crate) fn home() -> String {
 /// A moment where the user is.
 pub(crate) fn moment(at: SystemTime) -> Moment {
     let at = Timestamp::try_from(at).unwrap_or_default();
-    let ahead = TimeZone::system().to_offset(at).seconds() / 60;
+    let ahead = zone().to_offset(at).seconds() / 60;
     Moment::at(at.as_millisecond(), ahead)
+}
+
+/// The time zone of this machine. The file that describes it is read directly: to find it by its
+/// name takes a walk through the files of all zones, at every start of a hook.
+fn zone() -> TimeZone {
+    let described = || {
+        if std::env::var_os("TZ").is_some() {
+            return None;
+        }
+        let file = File::open("/etc/localtime").ok()?;
+        let mut description = Vec::new();
+        file.take(LONGEST_ZONE).read_to_end(&mut description).ok()?;
+        TimeZone::tzif("", &description).ok()
+    };
+    described().unwrap_or_else(TimeZone::system)
 }
 
 /// Whether the question of this tool is answered with more than yes or no.

@@ -187,3 +187,12 @@ fn the_folders_that_the_environment_names_are_guarded() {
         assert!(!asks(path), "{path}");
     }
 }
+
+#[test]
+fn the_time_here_is_what_the_system_says() {
+    let system = TimeZone::system();
+    for second in [0, 1_700_000_000, 1_720_000_000, 1_800_000_000] {
+        let at = Timestamp::from_second(second).unwrap();
+        assert_eq!(zone().to_offset(at), system.to_offset(at), "{at}");
+    }
+}

@@ -138,6 +138,17 @@ fn rules_of_a_project_hold_too() {
 }
 
 #[test]
+fn rules_that_cannot_be_read_allow_nothing_and_need_a_person() {
+    for broken in ["[[rule", "\u{0}", "[[rule]]\nname = \"x\"\ndecide = \"perhaps\"\n"] {
+        let alone = Alone::new(broken);
+        alone.run("claude", "auto", "make test").denied("callgate up");
+        let alone = Alone::new(RULES);
+        alone.write("project/.callgate/rules.toml", broken);
+        alone.run("claude", "auto", "make test").denied("callgate up");
+    }
+}
+
+#[test]
 fn everything_but_what_a_rule_allows_can_be_denied() {
     for settings in ["gate.when_absent = \"deny\"", "gate.unattended = \"ask\""] {
         let mut alone = Alone::new(RULES);

@@ -119,6 +119,12 @@ impl Policy {
         &self.rules
     }
 
+    /// Returns true if a rule holds at some times and not at others.
+    #[must_use]
+    pub fn depends_on_time(&self) -> bool {
+        self.rules.iter().any(Rule::depends_on_time)
+    }
+
     /// What is wrong with the files.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {

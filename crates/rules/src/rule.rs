@@ -102,6 +102,11 @@ impl Rule {
         format!("`{}` ({}:{})", self.name, self.file, self.line)
     }
 
+    /// Returns true if the rule holds at some times and not at others.
+    pub(crate) fn depends_on_time(&self) -> bool {
+        self.between.is_some() || self.days.is_some() || self.until.is_some()
+    }
+
     /// Whether its time is over.
     #[must_use]
     pub fn is_over(&self, moment: &Moment) -> bool {
