@@ -32,6 +32,8 @@ use crate::cli::Failure;
 use crate::config::{Config, Flags, Surroundings};
 use crate::modes::StartingMode;
 
+/// What is said where the user has no rules.
+const NO_RULES: &str = "You have no rules yet: `callgate rules init` writes some to start with.";
 /// How often a file that changes under our hands is tried.
 const ATTEMPTS: usize = 3;
 
@@ -107,6 +109,9 @@ impl Args {
                     self.tell(agent, &place, &wanted, &done, trust.as_ref().ok())?;
                     let mode = StartingMode::of(agent, &around).text(config.gate.unattended.value);
                     writeln!(io::stdout(), "{mode}.")?;
+                    if !config.rules.value.exists() {
+                        writeln!(io::stdout(), "{NO_RULES}")?;
+                    }
                     failures.extend(trust.err());
                 }
                 Err(text) => failures.push(text),

@@ -65,12 +65,11 @@ impl StartingMode {
             (Agent::Claude, false) if self.name == "auto" => {
                 format!("{mode}, which asks nobody: {nobody}; what it blocks comes to you")
             }
-            (Agent::Claude, false) => format!("{mode}, which asks nobody: {nobody}"),
             (Agent::Codex, true) => format!(
                 "{mode}: your rules hold, and what it would ask you comes here first; \
                  `codex exec` asks nobody: {nobody}"
             ),
-            (Agent::Codex, false) => format!("{mode}, which asks nobody: {nobody}"),
+            (_, false) => format!("{mode}, which asks nobody: {nobody}"),
         }
     }
 }

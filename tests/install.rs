@@ -158,7 +158,7 @@ fn the_first_time_makes_file_and_folder_for_the_user_alone() {
     let home = Home::new();
     let said = home.does(&["install"]);
     assert!(said.contains("changed") && said.contains("callgate up"), "{said}");
-    assert!(said.lines().count() <= 8, "{said}");
+    assert!(said.lines().count() <= 9 && said.contains("`callgate rules init`"), "{said}");
     assert!(said.contains("starts in auto mode (its default), which asks nobody: "), "{said}");
     assert_eq!((mode(&home.path(".claude")), mode(&home.settings())), (0o700, 0o600));
     let command = format!("{HOOK} {}", home.options("claude"));

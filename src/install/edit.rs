@@ -82,10 +82,10 @@ fn notes(found: &Found) -> Vec<String> {
 fn narrow(event: &Event) -> Option<String> {
     let ours = event.entries.iter().filter(|entry| entry.handlers.iter().any(is_ours));
     let matchers: Vec<Option<&str>> = ours.map(|entry| entry.matcher.as_deref()).collect();
-    let is_all = |matcher: &Option<&str>| {
+    let is_all = |matcher: Option<&str>| {
         matcher.is_none_or(|text| matches!(text, r#""""# | r#""*""# | r#"".*""#))
     };
-    if matchers.is_empty() || matchers.iter().any(is_all) {
+    if matchers.is_empty() || matchers.iter().copied().any(is_all) {
         return None;
     }
     let matchers: Vec<&str> = matchers.into_iter().flatten().collect();
