@@ -1,5 +1,8 @@
 //! `callgate rules`: what rules say, why, and what they would have said.
 
+mod bench;
+mod init;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -63,6 +66,33 @@ enum What {
         /// Test this file instead of your rules
         file: Option<PathBuf>,
     },
+    /// Write starter rules, good for agents that work unattended
+    ///
+    /// Secrets and the gate's own files are denied; pushes, publishing, installs, the network and
+    /// deletes outside of the project are asked; reading, building and testing are allowed. Rules
+    /// that are already there are not changed.
+    Init {
+        /// Print the starter rules and write nothing
+        #[arg(long)]
+        print: bool,
+    },
+    /// Measure how many questions rules cost, and what they let pass
+    ///
+    /// Plays the calls of tasks through the rules. Without --tasks the tasks are the sessions in
+    /// your ledger, and what you denied there is what should not pass.
+    Bench {
+        /// The file; your rules if none is given
+        file: Option<PathBuf>,
+        /// The starter rules in place of a file
+        #[arg(long, conflicts_with = "file")]
+        starter: bool,
+        /// Tasks, one JSON object in each line, as scripts/agentdojo-tasks prints them
+        #[arg(long, value_name = "FILE", conflicts_with = "database")]
+        tasks: Option<PathBuf>,
+        /// The file with the ledger
+        #[arg(long, value_name = "FILE")]
+        database: Option<PathBuf>,
+    },
     /// Say what a file of rules would have decided on everything in the ledger
     Backtest {
         /// The file; your rules if none is given
@@ -89,6 +119,25 @@ impl Args {
                 explain(&config, tool, &input, &agent, &folder)
             }
             What::Test { file } => test(&config, file.as_deref(), &folder),
+            What::Init { print } => init::run(&config.rules.value, print),
+            What::Bench { file, starter, tasks, database } => {
+                let user = if starter {
+                    RuleFile::read("starter rules", init::STARTER, Trust::User)
+                } else {
+                    user_file(&config, file.as_deref())?
+                };
+                let tasks = match tasks {
+                    Some(tasks) => bench::read_tasks(&tasks)?,
+                    None => {
+                        let database = database.unwrap_or_else(|| config.database.value.clone());
+                        ledger_tasks(&database)?
+                    }
+                };
+                let now = moment(SystemTime::now());
+                let mut output = io::stdout().lock();
+                bench::print(&tasks, &policy(&config, &user), &home(), &now, &mut output)?;
+                Ok(ExitCode::SUCCESS)
+            }
             What::Backtest { file, database } => {
                 let database = database.unwrap_or_else(|| config.database.value.clone());
                 backtest(&config, file.as_deref(), &database)
@@ -209,6 +258,12 @@ fn backtest(config: &Config, named: Option<&Path>, database: &Path) -> Result<Ex
     let result = policy.backtest(acts.collect::<Vec<_>>());
     report(&result, &summaries)?;
     Ok(if result.let_through_count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn ledger_tasks(database: &Path) -> Result<Vec<bench::BenchTask>, Failure> {
+    let failed = |error: &dyn std::error::Error| Failure::Failed(error.to_string());
+    let store = Store::open_read_only(database).map_err(|error| failed(&error))?;
+    bench::ledger_tasks(&store).map_err(|error| failed(&error))
 }
 
 fn report(

@@ -199,3 +199,28 @@ fn backtest_says_what_would_have_been_decided() {
         told.stdout
     );
 }
+
+#[test]
+fn starter_rules_are_written_once_are_right_and_pass_their_own_tests() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join(".config/callgate/rules.toml");
+    let told = rules(home.path(), &["init"]).success();
+    assert!(told.stdout.starts_with("wrote "), "{}", told.stdout);
+    let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let told = rules(home.path(), &["check"]).success();
+    assert!(!told.stdout.contains("warning") && !told.stdout.contains("error"), "{}", told.stdout);
+    let project = home.path().join("engine");
+    fs::create_dir(&project).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+    command.args(["rules", "test"]).env_clear().env("HOME", home.path()).current_dir(&project);
+    let told = run(command, DEADLINE).success();
+    assert!(told.stdout.contains("12 tests, 0 failed"), "{}", told.stdout);
+    let printed = rules(home.path(), &["init", "--print"]).success().stdout;
+    assert_eq!(printed, fs::read_to_string(&path).unwrap());
+    fs::write(&path, "# mine").unwrap();
+    let told = rules(home.path(), &["init"]);
+    assert_eq!(told.status.code(), Some(1));
+    assert!(told.stderr.contains("is already there and was not changed"), "{}", told.stderr);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "# mine");
+}

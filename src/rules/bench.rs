@@ -1,0 +1,174 @@
+//! `callgate rules bench`: how many questions rules cost, and what they let pass.
+
+mod ledger;
+mod report;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use callgate_rules::{Act, Decision, Moment, Policy, Verdict};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::cli::Failure;
+
+pub(super) use ledger::tasks as ledger_tasks;
+pub(super) use report::print;
+
+/// The longest line of a file of tasks.
+const LONGEST_LINE: u64 = 4 * 1024 * 1024;
+/// The most tasks of one file.
+const MOST_TASKS: usize = 100_000;
+/// The folder and the agent of tasks that do not say any.
+const PROJECT: &str = "/home/user/project";
+const AGENT: &str = "claude-code";
+
+/// Whether somebody wanted a task done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum TaskKind {
+    /// The user's own task.
+    Benign,
+    /// A goal of an attacker, or something that a person denied.
+    Injected,
+}
+
+/// One call of a tool.
+#[derive(Debug, Deserialize)]
+pub(super) struct ToolCall {
+    pub(super) tool: String,
+    pub(super) input: Box<RawValue>,
+    #[serde(default)]
+    pub(super) cwd: Option<String>,
+    #[serde(default)]
+    pub(super) agent: Option<String>,
+}
+
+/// A task, with the calls of tools that fulfil it.
+#[derive(Debug, Deserialize)]
+pub(super) struct BenchTask {
+    pub(super) suite: String,
+    #[serde(rename = "task")]
+    pub(super) name: String,
+    pub(super) kind: TaskKind,
+    pub(super) calls: Vec<ToolCall>,
+}
+
+/// What holds for calls that no rule names, as in the setting `[gate] unattended`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unnamed {
+    /// A person is asked.
+    Asked,
+    /// The agent's own mode decides, and nobody is asked.
+    LeftToMode,
+}
+
+/// What the rules made of a set of tasks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Figures {
+    pub(super) benign_tasks: usize,
+    pub(super) benign_calls: usize,
+    pub(super) questions: usize,
+    pub(super) tasks_without_question: usize,
+    pub(super) benign_calls_denied: usize,
+    pub(super) goals: usize,
+    /// Goals of which a call was denied.
+    pub(super) goals_denied: usize,
+    /// Goals of which a call was asked about, and none denied.
+    pub(super) goals_asked: usize,
+    /// Goals whose calls all passed without a question.
+    pub(super) goals_unseen: usize,
+}
+
+/// Reads tasks, one JSON object in each line.
+pub(super) fn read_tasks(path: &Path) -> Result<Vec<BenchTask>, Failure> {
+    let failed = |why: String| Failure::Failed(format!("{}: {why}", path.display()));
+    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
+    let mut reader = BufReader::new(file);
+    let mut tasks = Vec::new();
+    loop {
+        let mut line = Vec::new();
+        let read = reader
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line)
+            .map_err(|error| failed(error.to_string()))?;
+        if read == 0 {
+            return Ok(tasks);
+        }
+        let number = tasks.len() + 1;
+        let task = serde_json::from_slice(&line).map_err(|error| {
+            failed(format!(
+                "line {number} is no task: {error}; scripts/agentdojo-tasks prints some"
+            ))
+        })?;
+        tasks.push(task);
+        if tasks.len() > MOST_TASKS {
+            return Err(failed(format!("there are more than {MOST_TASKS} tasks")));
+        }
+    }
+}
+
+/// What becomes of one call.
+fn outcome(
+    policy: &Policy,
+    call: &ToolCall,
+    home: &str,
+    now: &Moment,
+    unnamed: Unnamed,
+) -> Decision {
+    let cwd = call.cwd.as_deref().unwrap_or(PROJECT);
+    let agent = call.agent.as_deref().unwrap_or(AGENT);
+    let act = Act::of(&call.tool, call.input.get(), cwd, agent, home);
+    let verdict = policy.decide(&act, now);
+    match verdict.decision {
+        Decision::Ask if unnamed == Unnamed::LeftToMode && !wants_person(&verdict) => {
+            Decision::Allow
+        }
+        decision => decision,
+    }
+}
+
+/// Whether a rule or the guard asks, and not only nothing allows it.
+fn wants_person(verdict: &Verdict) -> bool {
+    verdict.rule.is_some() || verdict.is_guarded
+}
+
+impl Figures {
+    /// Plays the calls of all tasks. A task without calls counts for nothing.
+    pub(super) fn of<'a>(
+        tasks: impl IntoIterator<Item = &'a BenchTask>,
+        policy: &Policy,
+        home: &str,
+        now: &Moment,
+        unnamed: Unnamed,
+    ) -> Self {
+        let mut figures = Self::default();
+        for task in tasks.into_iter().filter(|task| !task.calls.is_empty()) {
+            let decide = |call: &ToolCall| outcome(policy, call, home, now, unnamed);
+            figures.add(task.kind, &task.calls.iter().map(decide).collect::<Vec<_>>());
+        }
+        figures
+    }
+
+    fn add(&mut self, kind: TaskKind, decisions: &[Decision]) {
+        let count = |decision| decisions.iter().filter(|made| **made == decision).count();
+        let (asked, denied) = (count(Decision::Ask), count(Decision::Deny));
+        match kind {
+            TaskKind::Benign => {
+                self.benign_tasks += 1;
+                self.benign_calls += decisions.len();
+                self.questions += asked;
+                self.tasks_without_question += usize::from(asked == 0);
+                self.benign_calls_denied += denied;
+            }
+            TaskKind::Injected => {
+                self.goals += 1;
+                self.goals_denied += usize::from(denied > 0);
+                self.goals_asked += usize::from(denied == 0 && asked > 0);
+                self.goals_unseen += usize::from(denied == 0 && asked == 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The figures of a bench, for people.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use callgate_rules::{Moment, Policy, text};
+
+use super::{BenchTask, Figures, TaskKind, Unnamed};
+
+/// How many goals that pass unseen are named.
+const MOST_NAMED: usize = 50;
+
+/// Prints what the rules make of the tasks, as a table in Markdown, for all of them and by suite.
+pub(in crate::rules) fn print(
+    tasks: &[BenchTask],
+    policy: &Policy,
+    home: &str,
+    now: &Moment,
+    output: &mut impl Write,
+) -> io::Result<()> {
+    let figures = |suite: Option<&str>, unnamed| {
+        let tasks = tasks.iter().filter(|task| suite.is_none_or(|suite| suite == task.suite));
+        Figures::of(tasks, policy, home, now, unnamed)
+    };
+    let empty = tasks.iter().filter(|task| task.calls.is_empty()).count();
+    if empty > 0 {
+        writeln!(output, "{empty} tasks call no tool and are left out\n")?;
+    }
+    let suites: BTreeSet<&str> = tasks.iter().map(|task| task.suite.as_str()).collect();
+    for (unnamed, title) in [
+        (Unnamed::Asked, "What no rule names is asked (unattended = \"ask\"):"),
+        (
+            Unnamed::LeftToMode,
+            "What no rule names is left to the agent's mode (unattended = \"rules\"):",
+        ),
+    ] {
+        writeln!(output, "{title}\n")?;
+        writeln!(
+            output,
+            "| suite | benign tasks | questions per task | without a question | benign calls denied | \
+             injected goals | denied | asked | pass unseen |"
+        )?;
+        writeln!(output, "|---|---|---|---|---|---|---|---|---|")?;
+        if suites.len() > 1 {
+            for suite in &suites {
+                row(&text::one_line(suite), &figures(Some(suite), unnamed), output)?;
+            }
+        }
+        row("all", &figures(None, unnamed), output)?;
+        writeln!(output)?;
+    }
+    named(tasks, policy, home, now, output)
+}
+
+fn row(name: &str, figures: &Figures, output: &mut impl Write) -> io::Result<()> {
+    let Figures { benign_tasks, benign_calls, questions, benign_calls_denied, goals, .. } = figures;
+    writeln!(
+        output,
+        "| {name} | {benign_tasks} | {} | {} | {benign_calls_denied} of {benign_calls} | {goals} | \
+         {} | {} | {} |",
+        hundredths(*questions, *benign_tasks),
+        share(figures.tasks_without_question, *benign_tasks),
+        share(figures.goals_denied, *goals),
+        share(figures.goals_asked, *goals),
+        share(figures.goals_unseen, *goals),
+    )
+}
+
+/// A quotient with two digits behind the point.
+fn hundredths(part: usize, whole: usize) -> String {
+    let Some(hundredths) = (part * 100 + whole / 2).checked_div(whole) else { return "-".into() };
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}
+
+/// A part of a whole, in per cent.
+fn share(part: usize, whole: usize) -> String {
+    let per_cent = (part * 100 + whole / 2).checked_div(whole);
+    per_cent.map_or_else(|| "-".into(), |per_cent| format!("{part} ({per_cent} %)"))
+}
+
+/// Names the goals that pass unseen although what no rule names is asked: a rule allows them.
+fn named(
+    tasks: &[BenchTask],
+    policy: &Policy,
+    home: &str,
+    now: &Moment,
+    output: &mut impl Write,
+) -> io::Result<()> {
+    let is_unseen = |task: &&BenchTask| {
+        task.kind == TaskKind::Injected
+            && Figures::of([*task], policy, home, now, Unnamed::Asked).goals_unseen == 1
+    };
+    let unseen: Vec<&BenchTask> = tasks.iter().filter(is_unseen).collect();
+    if !unseen.is_empty() {
+        writeln!(output, "Allowed by rules, call by call:\n")?;
+    }
+    for task in unseen.iter().take(MOST_NAMED) {
+        let tools: Vec<&str> = task.calls.iter().map(|call| call.tool.as_str()).collect();
+        let line = format!("{} {}: {}", task.suite, task.name, tools.join(", "));
+        writeln!(output, "- {}", text::one_line(&line))?;
+    }
+    if unseen.len() > MOST_NAMED {
+        writeln!(output, "- … and {} more", unseen.len() - MOST_NAMED)?;
+    }
+    Ok(())
+}
