@@ -126,12 +126,11 @@ impl Args {
                 } else {
                     user_file(&config, file.as_deref())?
                 };
-                let tasks = match tasks {
-                    Some(tasks) => bench::read_tasks(&tasks)?,
-                    None => {
-                        let database = database.unwrap_or_else(|| config.database.value.clone());
-                        ledger_tasks(&database)?
-                    }
+                let tasks = if let Some(tasks) = tasks {
+                    bench::read_tasks(&tasks)?
+                } else {
+                    let database = database.unwrap_or_else(|| config.database.value.clone());
+                    ledger_tasks(&database)?
                 };
                 let now = moment(SystemTime::now());
                 let mut output = io::stdout().lock();

@@ -4,7 +4,7 @@ mod ledger;
 mod report;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 
 use callgate_rules::{Act, Decision, Moment, Policy, Verdict};
@@ -16,10 +16,8 @@ use crate::cli::Failure;
 pub(super) use ledger::tasks as ledger_tasks;
 pub(super) use report::print;
 
-/// The longest line of a file of tasks.
-const LONGEST_LINE: u64 = 4 * 1024 * 1024;
-/// The most tasks of one file.
-const MOST_TASKS: usize = 100_000;
+/// The largest file of tasks.
+const LARGEST_FILE: u64 = 256 * 1024 * 1024;
 /// The folder and the agent of tasks that do not say any.
 const PROJECT: &str = "/home/user/project";
 const AGENT: &str = "claude-code";
@@ -84,30 +82,22 @@ pub(super) struct Figures {
 /// Reads tasks, one JSON object in each line.
 pub(super) fn read_tasks(path: &Path) -> Result<Vec<BenchTask>, Failure> {
     let failed = |why: String| Failure::Failed(format!("{}: {why}", path.display()));
-    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
-    let mut reader = BufReader::new(file);
-    let mut tasks = Vec::new();
-    loop {
-        let mut line = Vec::new();
-        let read = reader
-            .by_ref()
-            .take(LONGEST_LINE)
-            .read_until(b'\n', &mut line)
-            .map_err(|error| failed(error.to_string()))?;
-        if read == 0 {
-            return Ok(tasks);
-        }
-        let number = tasks.len() + 1;
-        let task = serde_json::from_slice(&line).map_err(|error| {
+    let mut text = String::new();
+    let read = File::open(path)
+        .and_then(|file| file.take(LARGEST_FILE + 1).read_to_string(&mut text))
+        .map_err(|error| failed(error.to_string()))?;
+    if u64::try_from(read).is_ok_and(|read| read > LARGEST_FILE) {
+        return Err(failed(format!("the file is larger than {LARGEST_FILE} bytes")));
+    }
+    let task = |(at, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|error| {
+            let number = at + 1;
             failed(format!(
                 "line {number} is no task: {error}; scripts/agentdojo-tasks prints some"
             ))
-        })?;
-        tasks.push(task);
-        if tasks.len() > MOST_TASKS {
-            return Err(failed(format!("there are more than {MOST_TASKS} tasks")));
-        }
-    }
+        })
+    };
+    text.lines().enumerate().map(task).collect()
 }
 
 /// What becomes of one call.
