@@ -1,6 +1,6 @@
 //! `callgate rules bench` gives the figures that docs/measurements/gate.md states.
 //!
-//! The own sample is played in every run. The tasks of AgentDojo are played where
+//! The own sample is played in every run. The tasks of `AgentDojo` are played where
 //! `CALLGATE_AGENTDOJO_TASKS` names the file that `scripts/agentdojo-tasks` printed, as
 //! `scripts/test --full` does. With `UPDATE_EXPECT=1` the document is written anew.
 
