@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use callgate_rules::{Act, Decision, Moment, Policy, Verdict};
+use callgate_rules::{Act, Decision, Moment, NoLinks, Policy, judge};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -111,18 +111,11 @@ fn outcome(
     let cwd = call.cwd.as_deref().unwrap_or(PROJECT);
     let agent = call.agent.as_deref().unwrap_or(AGENT);
     let act = Act::of(&call.tool, call.input.get(), cwd, agent, home);
-    let verdict = policy.decide(&act, now);
+    let verdict = judge(policy, &act, &NoLinks, now);
     match verdict.decision {
-        Decision::Ask if unnamed == Unnamed::LeftToMode && !wants_person(&verdict) => {
-            Decision::Allow
-        }
+        Decision::Ask if unnamed == Unnamed::LeftToMode && !verdict.wants_person => Decision::Allow,
         decision => decision,
     }
-}
-
-/// Whether a rule or the guard asks, and not only nothing allows it.
-fn wants_person(verdict: &Verdict) -> bool {
-    verdict.rule.is_some() || verdict.is_guarded
 }
 
 impl Figures {

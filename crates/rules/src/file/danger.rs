@@ -147,7 +147,9 @@ fn broad(
         let message =
             format!("`{text}` is never allowed: `{program}` changes what other commands mean");
         source.note(Level::Warning, at, message);
-    } else if let Some(why) = open_tail(&fixed, lists_options).filter(|_| pattern.is_open()) {
+    } else if pattern.is_open()
+        && let Some(why) = open_tail(&fixed, lists_options)
+    {
         source.note(Level::Warning, at, format!("`{text}` also allows {why}"));
     }
     if pattern.has_wild_path() {
@@ -156,6 +158,13 @@ fn broad(
         );
         source.note(Level::Warning, at, message);
     }
+}
+
+/// Whether a program, by its name and without a version, is one of [`ESCAPES`].
+fn escapes(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    [name.as_str(), bare].iter().any(|name| ESCAPES.binary_search(name).is_ok())
 }
 
 /// What else the words allow that may follow a command, if that is more than names and files.
@@ -167,8 +176,9 @@ fn open_tail(fixed: &[String], lists_options: bool) -> Option<String> {
     {
         return open_tail(&words[inner..], lists_options);
     }
-    let is_known = [WRAPPERS, SHELLS, INTERPRETERS, CAN_RUN, ESCAPES, WRITERS].into_iter().any(is);
     let name = last_name(program);
+    let is_known =
+        escapes(name) || [WRAPPERS, SHELLS, INTERPRETERS, CAN_RUN, WRITERS].into_iter().any(is);
     let command = words.first().map(|word| format!("{name} {word}"));
     let is_harmless = command.as_deref().is_some_and(|command| HARMLESS.contains(&command));
     let has_script = is(TAKES_SCRIPT) && words.iter().any(|word| !is_own_word(word));

@@ -12,6 +12,7 @@ use callgate_wire::raw::Json;
 
 use crate::act::Act;
 use crate::glob::Lean;
+use crate::steps;
 use decimal::Decimal;
 use lookup::{Found, elements, find_all, find_one, scalars};
 use pattern::ArgumentPattern;
@@ -221,7 +222,10 @@ pub(crate) fn all(conditions: &[ArgumentCondition], act: &Act, lean: Lean) -> Re
             Lean::Generous => Ok(()),
         };
     };
-    match conditions.iter().find(|condition| !condition.fits(input, lean)) {
+    let fits = |condition: &&ArgumentCondition| {
+        steps::spend(1 + input.len() / 4) && condition.fits(input, lean)
+    };
+    match conditions.iter().find(|condition| !fits(condition)) {
         Some(condition) => {
             Err(format!("the argument `{}` does not fit", condition.names.join(".")))
         }

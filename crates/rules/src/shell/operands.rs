@@ -26,6 +26,9 @@ const RIPGREP_FLAGS: &str = "niwvlcoxFPsSNuHILaqU";
 /// Options whose value is a number.
 const GREP_NUMBERS: &str = "ABCm";
 
+/// The most programs, patterns and numbers of one command; beyond it all words are paths.
+const MOST_TEXTS: usize = 64;
+
 /// Returns true if the command acts on nothing but the files that its words name.
 pub(crate) fn are_all(command: &Command) -> bool {
     let Some(program) = command.program().filter(|program| !program.contains('/')) else {
@@ -52,7 +55,7 @@ pub(crate) fn harmless_texts(command: &Command) -> Vec<usize> {
     } else {
         pattern(&words, if is(GREP) { GREP_FLAGS } else { RIPGREP_FLAGS })
     };
-    found.unwrap_or_default()
+    found.filter(|found| found.len() <= MOST_TEXTS).unwrap_or_default()
 }
 
 /// The texts of the words, when those that are not known in full cannot be options.

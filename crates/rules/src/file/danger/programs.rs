@@ -1,34 +1,47 @@
 //! Programs whose arguments can make them run other programs or write files.
 
 /// Programs that can be made to start a shell or another program by their arguments or by commands
-/// of their own.
-pub(in crate::file) const ESCAPES: &str = "\
-    aa-exec acr agetty ansible ansible-playbook ansible-test ant aoss apache2 apk apt apt-get \
-    aptitude arch-nspawn aria2c ash asterisk at autoconf autoheader autoreconf awk bash batch \
-    bconsole borg bpftrace brew bun bundle bundler busctl byebug bzless cabal capsh cdist certbot \
-    check_by_ssh check_ssl_cert choom chroot chrt clisp cmake cobc codex composer concurrently \
-    cowsay cowthink cpan cpanm cpio cpulimit crash crontab csh csvtool ctr dash dc debugfs deno \
-    dhclient distcc dmsetup dnf dnsmasq doas docker docker-compose dosbox dotnet dpkg dumpcap \
-    dvips easy_install easyrsa eb ed elvish emacs enscript entr env ex exiftool expect fabric \
-    fastfetch fastlane ffmpeg ffprobe find firejail fish flatpak flock forge ftp fzf gawk gcc gdb \
-    gem genie ghc ghci ghostscript gimp ginsh git gnuplot go gpg gpg2 gradle grc groff gs gtester \
-    gtk-launch guile hatch helm hg hping3 httpd iftop invoke ionice ip irb ispell java jjs joe \
-    jrunscript jshell jtag julia kate knife ksh ksu kubectl latex latexmk ld ld.so less lftp links \
-    lldb loadkeys loginctl logrotate logsave ltrace lua lualatex luatex lwp-request lxd lynx m4 \
-    mail mail.mailutils make man mawk minicom mksh more mosh mosh-server mplayer mpv msfconsole \
-    msgfilter multitime mutt mvn mysql nano nawk nc ncdu ncftp neofetch neovim nginx nice nmap \
-    node nodemon nohup nox npm nroff nsenter nsupdate nvim octave octave-cli opencode openssl \
-    openvpn opkg pacman pandoc parallel pdb pdflatex pdftex pdm perf perl perlbug pexec pg php pic \
-    pidstat pip pipx pkexec plymouth podman posh pre-commit pry psftp psql pssh puppet pwsh python \
-    R rails rake ranger rc restic rlwrap rpm rpmdb rpmquery rpmverify rsync rtorrent ruby \
-    run-parts runscript rustup rview rvim rye salt sash sbt scanmem scp screen script scrot sed \
-    service setarch setlock sftp sg slsh smbclient snap socat socket softlimit split sqlite3 ssh \
-    ssh-agent ssh-keygen sshfs sshpass sshuttle start-stop-daemon stdbuf strace su sudo sysctl \
-    systemctl systemd-run tar task taskset tasksh tbl tclsh tcpdump tcsh tdbtool telnet terraform \
-    tex tic time timeout tmate tmux top torify torsocks tox troff ts-node tshark tsx unshare uv \
-    vagrant valgrind vi view vim vimdiff vlc w3m watch watchexec wg-quick wget wish xargs \
-    xdg-user-dir xdotool xelatex xpra xterm xzless yarn yash yt-dlp yum zathura zip zless zmore \
-    zsh zsoelim zypper";
+/// of their own; sorted, in small letters. The list is long, and rules are read at every call.
+#[rustfmt::skip]
+pub(in crate::file) const ESCAPES: &[&str] = &[
+    "aa-exec", "acr", "agetty", "ansible", "ansible-playbook", "ansible-test", "ant", "aoss",
+    "apache2", "apk", "apt", "apt-get", "aptitude", "arch-nspawn", "aria2c", "ash", "asterisk",
+    "at", "autoconf", "autoheader", "autoreconf", "awk", "bash", "batch", "bconsole", "borg",
+    "bpftrace", "brew", "bun", "bundle", "bundler", "busctl", "byebug", "bzless", "cabal", "capsh",
+    "cdist", "certbot", "check_by_ssh", "check_ssl_cert", "choom", "chroot", "chrt", "clisp",
+    "cmake", "cobc", "codex", "composer", "concurrently", "cowsay", "cowthink", "cpan", "cpanm",
+    "cpio", "cpulimit", "crash", "crontab", "csh", "csvtool", "ctr", "dash", "dc", "debugfs",
+    "deno", "dhclient", "distcc", "dmsetup", "dnf", "dnsmasq", "doas", "docker", "docker-compose",
+    "dosbox", "dotnet", "dpkg", "dumpcap", "dvips", "easy_install", "easyrsa", "eb", "ed", "elvish",
+    "emacs", "enscript", "entr", "env", "ex", "exiftool", "expect", "fabric", "fastfetch",
+    "fastlane", "ffmpeg", "ffprobe", "find", "firejail", "fish", "flatpak", "flock", "forge", "ftp",
+    "fzf", "gawk", "gcc", "gdb", "gem", "genie", "ghc", "ghci", "ghostscript", "gimp", "ginsh",
+    "git", "gnuplot", "go", "gpg", "gpg2", "gradle", "grc", "groff", "gs", "gtester", "gtk-launch",
+    "guile", "hatch", "helm", "hg", "hping3", "httpd", "iftop", "invoke", "ionice", "ip", "irb",
+    "ispell", "java", "jjs", "joe", "jrunscript", "jshell", "jtag", "julia", "kate", "knife", "ksh",
+    "ksu", "kubectl", "latex", "latexmk", "ld", "ld.so", "less", "lftp", "links", "lldb",
+    "loadkeys", "loginctl", "logrotate", "logsave", "ltrace", "lua", "lualatex", "luatex",
+    "lwp-request", "lxd", "lynx", "m4", "mail", "mail.mailutils", "make", "man", "mawk", "minicom",
+    "mksh", "more", "mosh", "mosh-server", "mplayer", "mpv", "msfconsole", "msgfilter", "multitime",
+    "mutt", "mvn", "mysql", "nano", "nawk", "nc", "ncdu", "ncftp", "neofetch", "neovim", "nginx",
+    "nice", "nmap", "node", "nodemon", "nohup", "nox", "npm", "nroff", "nsenter", "nsupdate",
+    "nvim", "octave", "octave-cli", "opencode", "openssl", "openvpn", "opkg", "pacman", "pandoc",
+    "parallel", "pdb", "pdflatex", "pdftex", "pdm", "perf", "perl", "perlbug", "pexec", "pg", "php",
+    "pic", "pidstat", "pip", "pipx", "pkexec", "plymouth", "podman", "posh", "pre-commit", "pry",
+    "psftp", "psql", "pssh", "puppet", "pwsh", "python", "r", "rails", "rake", "ranger", "rc",
+    "restic", "rlwrap", "rpm", "rpmdb", "rpmquery", "rpmverify", "rsync", "rtorrent", "ruby",
+    "run-parts", "runscript", "rustup", "rview", "rvim", "rye", "salt", "sash", "sbt", "scanmem",
+    "scp", "screen", "script", "scrot", "sed", "service", "setarch", "setlock", "sftp", "sg",
+    "slsh", "smbclient", "snap", "socat", "socket", "softlimit", "split", "sqlite3", "ssh",
+    "ssh-agent", "ssh-keygen", "sshfs", "sshpass", "sshuttle", "start-stop-daemon", "stdbuf",
+    "strace", "su", "sudo", "sysctl", "systemctl", "systemd-run", "tar", "task", "taskset",
+    "tasksh", "tbl", "tclsh", "tcpdump", "tcsh", "tdbtool", "telnet", "terraform", "tex", "tic",
+    "time", "timeout", "tmate", "tmux", "top", "torify", "torsocks", "tox", "troff", "ts-node",
+    "tshark", "tsx", "unshare", "uv", "vagrant", "valgrind", "vi", "view", "vim", "vimdiff", "vlc",
+    "w3m", "watch", "watchexec", "wg-quick", "wget", "wish", "xargs", "xdg-user-dir", "xdotool",
+    "xelatex", "xpra", "xterm", "xzless", "yarn", "yash", "yt-dlp", "yum", "zathura", "zip",
+    "zless", "zmore", "zsh", "zsoelim", "zypper",
+];
 
 /// Programs that read unless an option or a second name tells them to write a file.
 pub(in crate::file) const WRITERS: &str = "\

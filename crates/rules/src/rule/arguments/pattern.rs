@@ -1,6 +1,7 @@
 //! Patterns of texts in arguments: `*` within a word, `**` for anything.
 
 use crate::glob::{Lean, Tok, literal, meets};
+use crate::steps;
 
 /// The most steps of one exact comparison; what takes more does not fit.
 const MOST_STEPS: usize = 1_000_000;
@@ -62,7 +63,8 @@ impl ArgumentPattern {
         if is_wild && climbs(text) {
             return false;
         }
-        if text.len().saturating_mul(self.steps.len()) > MOST_STEPS {
+        let cost = text.len().saturating_mul(self.steps.len());
+        if cost > MOST_STEPS || !steps::spend(cost / 4) {
             return false;
         }
         // `open[i]` says whether the first `i` steps can have used up the text so far.
