@@ -35,12 +35,24 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let hook = Hook {
         agent: options.agent,
         is_attended: env::var_os(ATTENDED).is_some_and(|value| value == "1"),
+        settings_folder: settings_folder(options.agent),
         desk: &|| desk(&config),
         // What is too long is none of ours, and must not make a line too long.
         gated: env::var(GATED).ok().filter(|value| value.len() <= LONGEST_SECRET),
         without_desk: &|request| absent::answer(&config, request),
     };
     hook.main()
+}
+
+/// The folder of the agent's settings, where the environment names one. The desk may have been
+/// started with another environment.
+fn settings_folder(agent: Option<Agent>) -> Option<String> {
+    let variable = match agent {
+        Some(Agent::Codex) => "CODEX_HOME",
+        _ => "CLAUDE_CONFIG_DIR",
+    };
+    let folder = env::var_os(variable).filter(|folder| !folder.is_empty())?;
+    Some(std::path::absolute(folder).ok()?.to_str()?.to_owned())
 }
 
 fn desk(config: &HookConfig) -> Result<Settings, String> {

@@ -31,6 +31,8 @@ const LONGEST_FILE: u64 = 1024 * 1024;
 const LONGEST_ZONE: u64 = 1024 * 1024;
 /// How many files are remembered; agents work in few projects at a time.
 const MOST_FILES: usize = 256;
+/// How many folders of agents' settings are learnt from those who ask.
+const MOST_SETTINGS_FOLDERS: usize = 64;
 /// For how many folders the policy is kept.
 const MOST_BUILT: usize = 16;
 
@@ -70,6 +72,8 @@ const AGENT_VARIABLES: [(Kind, &str, &str); 14] = [
 pub(crate) struct Ruler {
     user: PathBuf,
     guarded: Guarded,
+    /// The folders in which agents have said that their settings are.
+    settings_folders: Vec<String>,
     defaults: Defaults,
     home: String,
     files: HashMap<PathBuf, Known>,
@@ -103,6 +107,7 @@ impl Ruler {
         let mut ruler = Self {
             user: config.rules.value.clone(),
             guarded: guarded(config),
+            settings_folders: Vec::new(),
             defaults: Defaults::default(),
             home: home(),
             files: HashMap::new(),
@@ -125,6 +130,9 @@ impl Ruler {
     /// What the rules make of a question. One that asks without a reason is one on which nothing
     /// decides; with a reason a rule, the guard or the judge wants a person.
     pub(crate) fn rule(&mut self, request: &Request) -> Ruling {
+        if let Some(context) = &request.context {
+            self.guard_settings(context.settings_folder.as_deref());
+        }
         let agent = request.agent.as_deref().unwrap_or_default();
         let (tool, input) = (&request.tool_name, request.tool_input.get());
         let verdict = self.judge(tool, input, &request.cwd, agent);
@@ -155,6 +163,18 @@ impl Ruler {
         let now =
             if policy.depends_on_time() { moment(SystemTime::now()) } else { Moment::at(0, 0) };
         judge(&policy, &act, &RealDisk, &now)
+    }
+
+    /// Guards the folder in which an agent says that its settings are. Nothing but more questions
+    /// can come of that, so that whoever asks may name one.
+    fn guard_settings(&mut self, folder: Option<&str>) {
+        let Some(folder) = folder.filter(|folder| folder.starts_with('/')) else { return };
+        let is_new = !self.settings_folders.iter().any(|known| known == folder);
+        if is_new && self.settings_folders.len() < MOST_SETTINGS_FOLDERS {
+            self.settings_folders.push(folder.to_owned());
+            guard(&mut self.guarded, Kind::Hooks, Path::new(folder));
+            self.built.clear();
+        }
     }
 
     /// The policy for an agent that works in `folder`. It is built again only when a file that it
@@ -256,15 +276,7 @@ pub(crate) fn guarded(config: &Config) -> Guarded {
 
 fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     let mut guarded = Guarded::new(&home());
-    let mut add = |kind, path: &Path| {
-        // A link to it, or on the way to it, leads to the same place under another name.
-        if let Some(path) = path.to_str() {
-            guarded.add(kind, path);
-            if let Some(place) = disk::real(path, &RealDisk).filter(|place| place != path) {
-                guarded.add(kind, &place);
-            }
-        }
-    };
+    let mut add = |kind, path: &Path| guard(&mut guarded, kind, path);
     let folder = PathBuf::from(home());
     for (kind, path) in LINKED {
         // By its own name it is guarded already.
@@ -294,6 +306,16 @@ fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
         add(Kind::Settings, &program);
     }
     guarded
+}
+
+/// Guards a path by both its names: a link to it, or on the way to it, leads to the same place.
+fn guard(guarded: &mut Guarded, kind: Kind, path: &Path) {
+    if let Some(path) = path.to_str() {
+        guarded.add(kind, path);
+        if let Some(place) = disk::real(path, &RealDisk).filter(|place| place != path) {
+            guarded.add(kind, &place);
+        }
+    }
 }
 
 /// The user's folder, as rules know it.

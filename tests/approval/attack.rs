@@ -10,7 +10,7 @@ use callgate_testkit::process::{DEADLINE, Group};
 use serde_json::json;
 
 use crate::cli::{claude, runs};
-use crate::fixture::Stage;
+use crate::fixture::{Stage, permission};
 
 /// The rules of somebody who trusts their agent with all files.
 const RULES: &str = "[[rule]]\nname = \"files\"\ndecide = \"allow\"\nclass = [\"read\", \"write\"]\n\
@@ -86,6 +86,25 @@ fn attacker(stage: &Stage) -> Messages {
 fn second_session(stage: &Stage) -> String {
     let fake = Messages::start([runs("ls"), Turn::text("Done")]);
     Session::start(stage, &fake, &["--agent", "x"]).end()
+}
+
+#[test]
+fn the_folder_of_an_agents_settings_is_guarded_wherever_it_is() {
+    let stage = Stage::unstarted("");
+    prepare(&stage);
+    stage.up();
+    let write = |path: &str| permission("Write", &json!({ "file_path": path, "content": "x" }));
+    let hook = |path: &str| {
+        let mut command = stage.callgate(&["hook", "--agent", "claude"]);
+        command.env("CLAUDE_CONFIG_DIR", "/srv/claude-settings");
+        Stage::spawn(command, &write(path).to_string())
+    };
+    assert_eq!(hook("/srv/other/x.md").decision()["behavior"], "allow");
+    let asked = hook("/srv/claude-settings/agents/x.md");
+    let question = stage.question("claude-settings/agents/x.md");
+    assert!(question.shape.text.contains("which is guarded"), "{}", question.shape.text);
+    stage.press(&question, "Deny");
+    assert_eq!(asked.decision()["behavior"], "deny");
 }
 
 fn exists(stage: &Stage, name: &str) -> bool {

@@ -148,7 +148,11 @@ impl Stage {
 
     /// Starts an asker with this on its standard input.
     pub(crate) fn start(&self, arguments: &[&str], input: &str) -> Hook {
-        let mut command = self.callgate(arguments);
+        Self::spawn(self.callgate(arguments), input)
+    }
+
+    /// Starts a command with this on its standard input.
+    pub(crate) fn spawn(mut command: Command, input: &str) -> Hook {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut group = Group::spawn(command);
         group.take_stdin().write_all(input.as_bytes()).unwrap();

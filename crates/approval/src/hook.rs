@@ -30,6 +30,8 @@ pub struct Hook<'a> {
     pub agent: Option<Agent>,
     /// Whether somebody sits at the agent's own terminal and can answer its dialogs.
     pub is_attended: bool,
+    /// The folder of the agent's settings, where the environment names one.
+    pub settings_folder: Option<String>,
     /// Finds out whom it asks, once there is something to ask or tell; the error is a sentence
     /// for people.
     pub desk: &'a dyn Fn() -> Result<Settings, String>,
@@ -182,6 +184,9 @@ impl Hook<'_> {
             .map_err(|error| format!("cannot use the agent's input: {error}"))?;
         if request.cwd.is_empty() {
             request.cwd = working_folder();
+        }
+        if let Some(context) = &mut request.context {
+            context.settings_folder.clone_from(&self.settings_folder);
         }
         if request.session_id.is_empty() {
             request.session_id = session_of_parent();

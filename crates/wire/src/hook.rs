@@ -241,6 +241,7 @@ impl<'a> Input<'a> {
             asks: None,
             answers: None,
             gated: None,
+            settings_folder: None,
         };
         Ok(Request {
             request_id,

@@ -2,7 +2,7 @@
 
 use callgate_rules::mask;
 use callgate_store::Draft;
-use callgate_wire::approval::{Decision, Request, RequestId};
+use callgate_wire::approval::{Context, Decision, Request, RequestId};
 use callgate_wire::raw::{Members, quoted};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -66,7 +66,8 @@ pub(super) fn masked(request: &Request, input: &str) -> Request {
         *suggestion = raw(mask::json(suggestion.get()).shown());
     }
     if let Some(context) = &mut masked.context {
-        for text in [&mut context.last_words, &mut context.reason].into_iter().flatten() {
+        let Context { last_words, reason, settings_folder, .. } = context;
+        for text in [last_words, reason, settings_folder].into_iter().flatten() {
             *text = hidden(text);
         }
     }

@@ -8,6 +8,7 @@ fn crashed(input: &str) -> Outcome {
         gated: None,
         agent: None,
         is_attended: true,
+        settings_folder: None,
         desk: &|| panic!("on purpose"),
         without_desk: &|_| Err("not reached".to_owned()),
     };

@@ -139,6 +139,9 @@ pub struct Context {
     /// The value that a host has registered at the desk for the agent that it drives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gated: Option<String>,
+    /// The folder of the agent's settings, where its environment names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings_folder: Option<String>,
 }
 
 impl Context {
@@ -160,6 +163,7 @@ impl Context {
             asks: asks(&members)?,
             answers: optional(&members, "answers", "true or false")?,
             gated: text("gated")?,
+            settings_folder: text("settings_folder")?,
         })
     }
 }
