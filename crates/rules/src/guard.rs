@@ -5,6 +5,7 @@ mod commands;
 mod git;
 mod interactive;
 mod looks;
+mod names;
 mod places;
 mod program;
 mod terminals;

@@ -4,6 +4,9 @@
 //! such a program allows everything that can be typed into it. For that agent no rule allows a
 //! program that waits for input unless its arguments say what it is to do.
 
+use std::sync::LazyLock;
+
+use super::names::ProgramNames;
 use crate::act::Act;
 use crate::place::last_name;
 use crate::shell::Word;
@@ -88,6 +91,16 @@ const NAMED: &str = "psql mysql mariadb mongo mongosh duckdb cqlsh influx clickh
 /// Options after which a program waits whatever else it is told.
 const WAITS: [&str; 6] = ["-i", "-a", "--interactive", "-it", "-ti", "-"];
 
+/// Programs that wait in ways of their own.
+const OTHERS: &str = "sqlite3 redis-cli deno bun sftp nc ncat netcat socat ssh su script sudo doas \
+    docker podman nerdctl kubectl lxc oc";
+
+/// All these programs. A line may name many programs, of which nearly none is one of them.
+static KNOWN: LazyLock<ProgramNames> = LazyLock::new(|| {
+    let told = TOLD.iter().map(|(names, _)| *names);
+    ProgramNames::new(&[ALWAYS, SHELLS, OTHERS].into_iter().chain(told).collect::<Vec<_>>())
+});
+
 /// Returns why an act starts a program into which the agent can type unseen, in words that follow
 /// "because".
 pub(super) fn waits(act: &Act) -> Option<String> {
@@ -97,6 +110,9 @@ pub(super) fn waits(act: &Act) -> Option<String> {
     act.runs.each().find_map(|(_, words)| {
         let (program, rest) = words.split_first()?;
         let program = program.known_text();
+        if !KNOWN.has(&program) {
+            return None;
+        }
         let texts: Vec<String> = rest.iter().map(Word::known_text).collect();
         waits_for_input(&program, &texts).then(|| {
             let name = last_name(&program);

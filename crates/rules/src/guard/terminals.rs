@@ -3,6 +3,9 @@
 //! What is typed runs in another program, which nobody asks about, or presses the key that
 //! answers a prompt. No rule allows it.
 
+use std::sync::LazyLock;
+
+use super::names::ProgramNames;
 use crate::act::Act;
 use crate::place::last_name;
 use crate::shell::Word;
@@ -14,24 +17,34 @@ const TYPISTS: &str = "xdotool ydotool wtype dotool dotoolc kdotool wlrctl xte x
     wl-type autokey-run";
 /// Terminals in terminals that are told by commands what to type.
 const MULTIPLEXERS: &str = "tmux tmate byobu psmux";
-/// The commands of these that type nothing and run nothing in a terminal that is there already.
+/// The commands of multiplexers that type nothing and run nothing in a terminal that is there already.
 /// Others may be written shorter than they are, so that all others ask.
 const TMUX_HARMLESS: &str = "ls list-sessions lsw list-windows lsp list-panes lsc list-clients lsb \
     list-buffers has has-session show show-options showenv show-environment capture-pane capturep \
     new new-session neww new-window splitw split-window attach attach-session detach \
     detach-client kill-session kill-server start start-server";
-/// The options of these that take the next word.
+/// Programs that type only when they are told to.
+const SOMETIMES: &str = "screen dtach kitty kitten wezterm zellij vi vim gvim nvim neovide nvr mvim \
+    osascript";
+/// The options of multiplexers that take the next word.
 const TMUX_TAKES: [&str; 5] = ["-f", "-L", "-S", "-T", "-c"];
 /// Programs that look into a running process, and can change it.
 const DEBUGGERS: &str = "gdb lldb strace ltrace";
 /// The system call that types into a terminal, as programs write it.
 const CALLS: [&str; 3] = ["tiocsti", "0x5412", "tioclinux"];
 
+/// All these programs. A line may name many programs, of which nearly none is one of them.
+static KNOWN: LazyLock<ProgramNames> =
+    LazyLock::new(|| ProgramNames::new(&[TYPISTS, MULTIPLEXERS, SOMETIMES, DEBUGGERS]));
+
 /// Returns why an act may type into a terminal, in words that follow "because".
 pub(super) fn types(act: &Act) -> Option<String> {
     let typist = act.runs.each().find_map(|(_, words)| {
         let (program, rest) = words.split_first()?;
         let program = program.known_text();
+        if !KNOWN.has(&program) {
+            return None;
+        }
         let texts: Vec<String> = rest.iter().map(Word::known_text).collect();
         may_type(&program, &texts).then(|| {
             format!("`{}` could type into another terminal or program", last_name(&program))

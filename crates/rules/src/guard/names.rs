@@ -1,0 +1,40 @@
+//! Names of programs that are looked up often.
+
+use std::collections::HashSet;
+
+use crate::place::last_name;
+
+/// A set of names of programs.
+#[derive(Debug)]
+pub(super) struct ProgramNames(HashSet<String>);
+
+impl ProgramNames {
+    /// Takes the names from lists with blanks between them.
+    pub(super) fn new(lists: &[&str]) -> Self {
+        let names = lists.iter().flat_map(|list| list.split_ascii_whitespace());
+        Self(names.map(str::to_ascii_lowercase).collect())
+    }
+
+    /// Returns true if a program, by its last name, with a version or without, is one of them.
+    pub(super) fn has(&self, program: &str) -> bool {
+        let name = last_name(program).to_ascii_lowercase();
+        let is_version = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
+        self.0.contains(&name) || self.0.contains(name.trim_end_matches(is_version))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_as_programs_are_called() {
+        let names = ProgramNames::new(&["tmux screen", "python R"]);
+        for program in ["tmux", "/usr/bin/tmux", "Screen", "python3.12", "r", "python-3"] {
+            assert!(names.has(program), "{program}");
+        }
+        for program in ["", "tm", "tmuxx", "python3x", "/"] {
+            assert!(!names.has(program), "{program}");
+        }
+    }
+}
