@@ -160,8 +160,9 @@ fn with_nobody_to_ask_unattended_modes_wait_at_the_desk() {
 
 #[test]
 fn a_check_that_nobody_can_answer_is_a_timeout_at_once() {
-    let stage = Stage::without_phone();
-    stage.down();
+    let stage = Stage::unstarted("");
+    let config = format!("socket = {:?}\n", stage.path("ask.sock").to_str().unwrap());
+    fs::write(stage.path(".config/callgate/config.toml"), config).unwrap();
     fs::write(stage.path(".config/callgate/rules.toml"), RULES).unwrap();
     stage.up();
     assert_eq!(decision(&stage, &check(1, "git push", "auto", "desk")), "timeout");
