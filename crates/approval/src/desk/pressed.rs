@@ -44,6 +44,10 @@ impl Desk {
         let is_own = own.is_some();
         let who = own.as_ref().unwrap_or(who);
         if !is_own && !self.authority.allows(who) {
+            // Every viewer may see what became of a question; its own asker may press late.
+            if matches!(who.place, Place::Viewer { .. }) && self.past.get(id).is_some() {
+                return tell(step, Some(doing), false, &self.too_late(id));
+            }
             if self.strangers.take(now) {
                 let question = self.open.contains_key(id).then_some(id);
                 step.note(now, "pressed", question, &record::pressed(who, &action, "stranger"));
@@ -83,15 +87,17 @@ impl Desk {
     }
 
     /// Whether a viewer is of the very process that asked this question, and answers for its user
-    /// there. What it decides is what it could have done without asking; so it may not be about a
-    /// call of an agent, where other requests are answered from it.
+    /// there. What it decides is what it could have done without asking; so it may be no check and
+    /// no blocked call, from whose answers other requests are answered.
     fn is_own(&self, who: &Who, id: &RequestId) -> bool {
         let Place::Viewer { paired: false, process: Some(process), .. } = who.place else {
             return false;
         };
         let open = self.open.get(id).filter(|open| open.answers_itself());
-        let is_other = |request: &Request| Occasion::of(request) == Occasion::Other;
-        let open = open.filter(|open| open.request.as_ref().is_some_and(is_other));
+        let is_alone = |request: &Request| {
+            matches!(Occasion::of(request), Occasion::Permission | Occasion::Other)
+        };
+        let open = open.filter(|open| open.request.as_ref().is_some_and(is_alone));
         let asker = open.and_then(|open| open.asker);
         let lineage = asker.and_then(|asker| self.lineages.get(&asker));
         lineage.and_then(|lineage| lineage.first()) == Some(&process)

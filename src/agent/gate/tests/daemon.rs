@@ -203,7 +203,8 @@ fn a_daemon_that_appears_later_gets_the_new_questions() {
     assert_eq!(words(&bench.run(second).unwrap()), "allowed: Allowed by Ada");
     assert!(!first.is_finished());
     bench.answer(&first_id, Decision::Allow).unwrap();
-    assert_eq!(words(&bench.run(first).unwrap()), format!("allowed: {TOLD}"));
+    let inside = "allowed: Allowed by the shell of callgate agent";
+    assert_eq!(words(&bench.run(first).unwrap()), inside);
 }
 
 #[test]

@@ -297,6 +297,43 @@ fn what_was_cut_is_allowed_only_after_its_end_was_shown() {
     assert_eq!(answer(&table.button(2, Action::Deny)).decision, Decision::Deny, "denied as ever");
 }
 
+/// A process may answer the question that it asked for a front end of its own, and no other.
+#[test]
+fn a_process_answers_its_own_question_and_no_other() {
+    let mut table = Table::new();
+    let viewer = |process| {
+        let place = Place::Viewer { viewer: 1, paired: false, process };
+        Who { place, name: "a viewer".to_owned() }
+    };
+    let allow = || Press::Button(Action::Allow);
+    let ask = |table: &mut Table, number: u64, more: Value| {
+        table.give(Input::From { asker: AskerId(number), lineage: vec![42] });
+        table.ask(number, request_of(number, "Bash", &json!({ "command": "make" }), &more));
+    };
+    let own = |event| json!({ "context": { "answers": true, "event": event } });
+    ask(&mut table, 1, own("PermissionRequest"));
+    for other in [Some(43), None] {
+        let outputs = table.press(viewer(other), 1, allow());
+        assert!(told(&outputs)[0].starts_with("You may not answer here."), "{outputs:?}");
+    }
+    let outputs = table.press(viewer(Some(42)), 1, allow());
+    assert_eq!(answer(&outputs).decision, Decision::Allow);
+    assert_eq!(table.last("decided")["by"], "its own front end");
+    // A question that does not say so, and one from whose answer others are answered.
+    ask(&mut table, 2, json!({}));
+    ask(&mut table, 3, own("PermissionDenied"));
+    let mut check = own("PreToolUse");
+    check["kind"] = "check".into();
+    table.give(Input::From { asker: AskerId(4), lineage: vec![42] });
+    let check = request_of(4, "Bash", &json!({ "command": "make" }), &check);
+    let ruling = Ruling::Ask { because: Some("rule `ask`".to_owned()), is_guarded: false };
+    table.give(Input::Asked { asker: AskerId(4), request: check, ruling, is_replay: false });
+    for number in [2, 3, 4] {
+        let outputs = table.press(viewer(Some(42)), number, allow());
+        assert!(answers(&outputs).is_empty(), "{number}: {outputs:?}");
+    }
+}
+
 fn host(viewer: u64, process: u32) -> Input {
     let place = Place::Viewer { viewer, paired: false, process: Some(process) };
     let who = Who { place, name: "a viewer".to_owned() };

@@ -116,7 +116,8 @@ fn entities_count_as_one_unit_but_as_their_bytes() {
     let html = Html::new().content(Style::Plain, &"<".repeat(100));
     check(&html, WIDE, &"&lt;".repeat(100));
     let message = rendered(&html, Limits { utf16: 4096, bytes: 200 });
-    assert!(message.html.starts_with("&lt;&lt;") && message.html.ends_with("</i>\n&lt;&lt;&lt;"));
+    let (head, tail) = message.html.split_once(" more characters</i>\n").unwrap();
+    assert!(head.starts_with("&lt;&lt;") && tail.starts_with("&lt;&lt;"), "{}", message.html);
 }
 
 #[test]
