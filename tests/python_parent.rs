@@ -31,7 +31,10 @@ struct Parent {
 impl Parent {
     /// The parent with the widest umask there is: its files have to be private all the same.
     fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::start_in(tempfile::tempdir().unwrap())
+    }
+
+    fn start_in(folder: TempDir) -> Self {
         let leaks = Leaks::watch("/nonexistent", &[]).marker(folder.path().to_str().unwrap());
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/python/parent.py");
         let mut command = Command::new("/bin/sh");
@@ -138,7 +141,7 @@ fn an_agent_lists_and_calls_its_tools_through_the_bridge() {
     let answer = called(&mut bridge, "to_celsius", &json!({"fahrenheit": -500}));
     assert_eq!(answer, ("ValueError: -500 °F is below absolute zero".to_owned(), true));
     let (text, is_error) = called(&mut bridge, "to_celsius", &json!({"kelvin": 1}));
-    assert!(is_error && text.starts_with("TypeError: "), "{text}");
+    assert!(is_error && text.starts_with("ToolArgumentError: "), "{text}");
 
     bridge.close_stdin();
     assert!(bridge.wait_exit(DEADLINE).success());
@@ -166,6 +169,22 @@ fn its_files_have_the_protocols_names_and_are_the_owners_alone() {
 }
 
 #[test]
+fn what_a_killed_parent_left_is_swept() {
+    let mut killed = Parent::start();
+    killed.process.signal(Signal::KILL);
+    killed.process.wait_exit(DEADLINE);
+    assert_eq!(killed.files().len(), 2);
+    let stranger = killed.folder.path().join("claudecode_ipc_of_somebody_else.sock");
+    fs::write(&stranger, "").unwrap();
+    let next = Parent::start_in(killed.folder);
+    let mut files = next.files();
+    files.retain(|file| *file != stranger);
+    assert_eq!(files.len(), 2, "{files:?}");
+    fs::remove_file(stranger).unwrap();
+    next.end();
+}
+
+#[test]
 fn what_it_cannot_do_is_an_error_and_the_connection_is_kept() {
     let parent = Parent::start();
     let mut client = parent.dial();
@@ -174,7 +193,14 @@ fn what_it_cannot_do_is_an_error_and_the_connection_is_kept() {
     assert_eq!(client.error("[1]"), "IPCError");
     assert_eq!(client.error(r#"{"method":"fly","params":{}}"#), "IPCError");
     assert_eq!(client.error(r#"{"method":"call_tool","params":{"name":"rest"}}"#), "IPCError");
-    assert_eq!(client.error(&request("to_celsius", &json!({"fahrenheit": "hot"}))), "TypeError");
+    for arguments in [
+        json!({"fahrenheit": "hot"}),
+        json!({"fahrenheit": true}),
+        json!({}),
+        json!({"fahrenheit": 1, "kelvin": 1}),
+    ] {
+        assert_eq!(client.error(&request("to_celsius", &arguments)), "ToolArgumentError");
+    }
     client.send(&request("to_celsius", &json!({"fahrenheit": 32})));
     assert_eq!(client.recv()["result"]["content"][0]["text"], "0.0 °C");
     parent.end();

@@ -8,15 +8,16 @@ Python 3.10 and its standard library, on Linux. It shows what docs/protocol/tool
 - frames of four length bytes and one JSON object, at most 10,485,760 bytes;
 - one request at a time on a connection, and the end of a call whose connection is closed;
 - a failed call as an error with the exception's class name, which the model gets to read;
-- nothing left behind at the end, also after SIGTERM.
+- nothing left behind at the end, also after SIGTERM, and what a killed parent left is swept;
+- arguments that do not fit their schema never reach a function.
 
 Run it, and give the line that it prints to the agent:
 
     python3 parent.py --bridge target/release/callgate
     claude --mcp-config 'THE PRINTED LINE'
 
-It does not check arguments against the input schema, since Python's library has no JSON Schema:
-the functions check what they are given.
+It checks what its own schemas use of JSON Schema: that no argument is missing or unknown, and the
+types of the rest. The bridge checks all of a schema, but others may dial the socket too.
 """
 
 import argparse
@@ -24,20 +25,24 @@ import asyncio
 import inspect
 import json
 import os
+import re
 import shutil
 import signal
 import socket
+import stat
 import struct
 import sys
 import tempfile
+import time
 import uuid
 
 MAX_MESSAGE = 10_485_760
 TOOLS = {}
 
 
-# The protocol's own errors: no such tool, a broken message, a message over the limit.
+# The protocol's own errors: no such tool, wrong arguments, a broken message, one over the limit.
 class ToolNotFoundError(Exception): pass
+class ToolArgumentError(Exception): pass
 class IPCError(Exception): pass
 class IPCMessageSizeError(Exception): pass
 
@@ -45,7 +50,8 @@ class IPCMessageSizeError(Exception): pass
 def tool(description, **properties):
     """Makes a function a tool; each property is the JSON Schema of one argument."""
     def register(function):
-        schema = {"type": "object", "properties": properties, "required": list(properties)}
+        schema = {"type": "object", "properties": properties, "required": list(properties),
+                  "additionalProperties": False}
         entry = {"name": function.__name__, "description": description, "input_schema": schema}
         TOOLS[function.__name__] = (function, entry)
         return function
@@ -65,6 +71,29 @@ async def rest(seconds):
     return f"process {os.getpid()} has rested"
 
 
+# What each JSON Schema type is in Python. True and False are integers there, but not in JSON.
+TYPES = {"string": str, "number": (int, float), "integer": int, "boolean": bool,
+         "object": dict, "array": list, "null": type(None)}
+
+
+def is_a(value, kind):
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
+
+
+def check(name, arguments, schema):
+    """Refuses arguments that do not fit; the model reads why."""
+    properties = schema["properties"]
+    reasons = [f"{key!r} is missing" for key in schema["required"] if key not in arguments]
+    reasons += [f"{key!r} is unknown" for key in arguments if key not in properties]
+    for key, value in arguments.items():
+        if key in properties and not is_a(value, properties[key]["type"]):
+            reasons.append(f"{key!r} is not of type {properties[key]['type']!r}")
+    if reasons:
+        raise ToolArgumentError(f"the arguments of {name!r} do not fit: {'; '.join(reasons)}")
+
+
 async def call(payload):
     """The outcome of one request."""
     try:
@@ -81,7 +110,8 @@ async def call(payload):
             raise IPCError("the request's params need a name and an object of arguments")
     if name not in TOOLS:
         raise ToolNotFoundError(f"no tool is called {name!r}; there are: {', '.join(TOOLS)}")
-    function, _ = TOOLS[name]
+    function, entry = TOOLS[name]
+    check(name, arguments, entry["input_schema"])
     if inspect.iscoroutinefunction(function):
         text = await function(**arguments)
     else:
@@ -158,6 +188,44 @@ def listen(path):
     return listener
 
 
+def is_dead(path, uid):
+    """Tells whether a socket is ours and refuses connections: whoever served it is gone."""
+    try:
+        status = os.lstat(path)
+        if not stat.S_ISSOCK(status.st_mode) or status.st_uid != uid:
+            return False
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.setblocking(False)
+            probe.connect(path)
+    except ConnectionRefusedError:
+        # One that is just being made refuses too, but has not had its name for long.
+        is_named = not os.path.basename(path).startswith(".cg")
+        return is_named or time.time() - status.st_mtime > 60
+    except OSError:
+        pass
+    return False
+
+
+def sweep(folder):
+    """Removes what parents left that were killed, the schema file first."""
+    for name in os.listdir(folder):
+        session = re.fullmatch(r"claudecode_ipc_([0-9a-f]{32})\.sock", name)
+        path = os.path.join(folder, name)
+        is_ours = session or re.fullmatch(r"\.cg[0-9a-f]{16}", name)
+        if not is_ours or not is_dead(path, os.geteuid()):
+            continue
+        if session:
+            remove(os.path.join(folder, f"claudecode_ipc_schema_{session[1]}.json"))
+        remove(path)
+
+
+def remove(path):
+    try:
+        os.remove(path)
+    except FileNotFoundError:
+        pass  # Another parent sweeps too.
+
+
 def write_schema(path):
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -168,9 +236,10 @@ async def main(bridge):
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    session = uuid.uuid4().hex
-    path = os.path.join(tempfile.gettempdir(), f"claudecode_ipc_{session}.sock")
-    schema = os.path.join(tempfile.gettempdir(), f"claudecode_ipc_schema_{session}.json")
+    session, folder = uuid.uuid4().hex, tempfile.gettempdir()
+    sweep(folder)
+    path = os.path.join(folder, f"claudecode_ipc_{session}.sock")
+    schema = os.path.join(folder, f"claudecode_ipc_schema_{session}.json")
     try:
         server = await asyncio.start_unix_server(serve, sock=listen(path))
         write_schema(schema)
@@ -181,8 +250,7 @@ async def main(bridge):
     finally:
         # The schema file goes first: a socket that nobody serves can be found and swept away.
         for file in (schema, path):
-            if os.path.exists(file):
-                os.remove(file)
+            remove(file)
 
 
 if __name__ == "__main__":

@@ -254,16 +254,33 @@ fn a_frame_that_nobody_asked_for_ends_the_connection_and_the_next_call_dials_ane
 }
 
 #[test]
+fn a_thousand_small_calls_may_wait() {
+    let stage = Stage::new();
+    let mut bridge = stage.bridge(&[]);
+    for id in 1..=1000 {
+        bridge.send(call(id, &json!({})));
+    }
+    let mut peer = stage.accept();
+    for id in 1..=1000 {
+        peer.request();
+        peer.answer("done");
+        assert_eq!(text_of(&bridge.recv(), id), "done");
+    }
+}
+
+#[test]
 fn too_many_waiting_calls_are_refused_and_the_rest_is_answered() {
     let stage = Stage::new();
     let mut bridge = stage.bridge(&[]);
-    for id in 1..=258 {
-        bridge.send(call(id, &json!({})));
+    // One is sent, nine wait, and then there is no room for as much again.
+    let large = json!({"text": "x".repeat(7_000_000)});
+    for id in 1..=11 {
+        bridge.send(call(id, &large));
     }
-    let error = error_of(&bridge.recv(), 258);
+    let error = error_of(&bridge.recv(), 11);
     assert!(error.contains("too many calls are waiting"), "{error}");
     let mut peer = stage.accept();
-    for id in 1..=257 {
+    for id in 1..=10 {
         peer.request();
         peer.answer("done");
         assert_eq!(text_of(&bridge.recv(), id), "done");

@@ -8,6 +8,7 @@
 )]
 
 mod calls;
+mod checks;
 mod connection;
 mod ending;
 mod fixture;

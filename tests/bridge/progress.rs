@@ -53,6 +53,11 @@ fn a_hosts_progress_reaches_the_client_as_long_as_it_grows() {
     bridge.send(call_with_token(1, "t"));
     let mut peer = stage.accept();
     peer.request();
+    // The first report may say that nothing is done yet.
+    peer.send(r#"{"progress":{"progress":0,"total":4}}"#);
+    let begun = json!({"progressToken": "t", "progress": 0.0, "total": 4.0});
+    assert_eq!(progress(&mut bridge), begun);
+    peer.send(r#"{"progress":{"progress":0}}"#);
     peer.send(r#"{"progress":{"progress":1,"total":4,"message":"one of four"}}"#);
     let told =
         json!({"progressToken": "t", "progress": 1.0, "total": 4.0, "message": "one of four"});

@@ -32,6 +32,11 @@ fn a_schema_file_that_is_of_no_use_ends_the_start() {
             "it is not a JSON array of tools: invalid type: map, expected a sequence at line 1 column 0",
         ),
         (&format!("[{entry},{entry}]"), "two tools are called \"a\""),
+        (
+            "[{}, 7]",
+            "none of its tools can be offered: tool 1 is left out: its `name` is not a string; \
+             tool 2 is left out: it is not an object",
+        ),
     ] {
         fs::write(&stage.schema, content).unwrap();
         let expected =
@@ -51,7 +56,7 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
     assert_eq!(
         refusal(&stage, &["--fast"], 64),
         "callgate bridge: unknown option --fast; \
-         usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N]"
+         usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N] [--host-checks]"
     );
 }
 
@@ -59,13 +64,17 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
 fn a_bad_tool_is_left_out_with_one_line() {
     let stage = Stage::new();
     let tools = json!([
-        {"name": "bad", "description": "d", "input_schema": {}},
+        {"name": "bad", "description": "d", "input_schema": {"type": "string"}},
+        {"name": "open", "description": "d", "input_schema": {}},
         {"name": "good", "description": null, "input_schema": {"type": "object"}},
     ]);
     fs::write(&stage.schema, tools.to_string()).unwrap();
     let mut bridge = stage.bridge(&[]);
     bridge.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
-    let listed = json!([{"name": "good", "inputSchema": {"type": "object"}}]);
+    let listed = json!([
+        {"name": "open", "description": "d", "inputSchema": {"type": "object"}},
+        {"name": "good", "inputSchema": {"type": "object"}},
+    ]);
     assert_eq!(bridge.recv()["result"]["tools"], listed);
     settle(&mut bridge);
     bridge.close_stdin();

@@ -20,10 +20,11 @@ use std::sync::Arc;
 
 use callgate_link::blocking::fill_lines;
 use callgate_wire::frame::{Line, Lines};
+use callgate_wire::tools::{ErrorPayload, error_type};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
 
-use crate::mcp::{self, Answer, Catalogue, LARGEST_SCHEMA_FILE};
+use crate::mcp::{self, Answer, Call, Catalogue, LARGEST_SCHEMA_FILE};
 pub use options::Options;
 use output::Output;
 use relay::Relay;
@@ -64,7 +65,8 @@ fn run(options: Options) -> Result<(), String> {
     let output = Output::new(stdout.try_clone().map_err(system)?, stdin);
     let relay = Relay::new(options.socket, options.connections, Arc::clone(&output));
     watch::watch_client(stdout, options.heartbeat, Arc::clone(&relay)).map_err(system)?;
-    let mut bridge = Bridge { catalogue, input, output, relay };
+    let checks = !options.host_checks;
+    let mut bridge = Bridge { catalogue, checks, input, output, relay };
     // A client that cannot be read or written any more is gone, as at the end of the input.
     bridge.serve().ok();
     bridge.output.finish();
@@ -88,6 +90,8 @@ fn read_catalogue(path: &Path) -> Result<Catalogue, String> {
 /// What the thread that reads requests works with.
 struct Bridge {
     catalogue: Catalogue,
+    /// Whether arguments are checked here, because the host does not.
+    checks: bool,
     input: File,
     output: Arc<Output>,
     relay: Arc<Relay>,
@@ -136,12 +140,30 @@ impl Bridge {
         };
         match answer {
             Answer::Reply(reply) => self.output.write_soon(reply.into_bytes()),
-            Answer::Call(call) => self.relay.call(&call, is_last.then_some(&self.input)),
+            Answer::Call(call) => match self.check(&call) {
+                Ok(()) => self.relay.call(&call, is_last.then_some(&self.input)),
+                Err(reason) => {
+                    let kind = error_type::ARGUMENT.into();
+                    let error = ErrorPayload { message: reason.into(), kind };
+                    self.output.write_soon(call.ticket().error(&error).into_line())
+                }
+            },
             Answer::Cancel(id) => {
                 self.relay.cancel(id);
                 Ok(())
             }
             Answer::Nothing => Ok(()),
+        }
+    }
+}
+
+impl Bridge {
+    /// Checks the arguments of a call, unless the host does.
+    fn check(&self, call: &Call<'_>) -> Result<(), String> {
+        if self.checks {
+            self.catalogue.check_arguments(&call.name, call.arguments)
+        } else {
+            Ok(())
         }
     }
 }

@@ -8,7 +8,6 @@ mod inline;
 mod outcome;
 mod run;
 mod session;
-mod shape;
 mod sweep;
 mod tool;
 
@@ -20,9 +19,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use callgate_wire::tools::error_type;
 use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::to_raw_value;
 
 pub use config::{BridgeCommand, Client, run_bridge_if_asked};
+use context::CallFacts;
 pub use context::Context;
 pub use inline::Inline;
 pub use outcome::{Content, IntoOutcome, Output, Structured, ToolError};
@@ -84,15 +84,12 @@ pub enum HostError {
 }
 
 /// Checks a call's arguments; large ones aside, where they hold up nobody.
-async fn check(
-    tool: &Arc<CheckedTool>,
-    arguments: Box<RawValue>,
-) -> Result<(Value, Box<RawValue>), ToolError> {
-    if arguments.get().len() <= CHECKED_AT_ONCE {
-        return Ok((tool.check_arguments(&arguments)?, arguments));
+async fn check(tool: &Arc<CheckedTool>, call: CallFacts) -> Result<(Value, CallFacts), ToolError> {
+    if call.arguments.get().len() <= CHECKED_AT_ONCE {
+        return Ok((tool.check_arguments(&call.arguments)?, call));
     }
     let checked = Arc::clone(tool);
-    let check = run::on_thread(move || Ok((checked.check_arguments(&arguments)?, arguments)));
+    let check = run::on_thread(move || Ok((checked.check_arguments(&call.arguments)?, call)));
     run::within(tool, check).await
 }
 
@@ -208,7 +205,7 @@ impl Host {
     /// Gives MCP's `CallToolResult`. Has to run inside a tokio runtime; see
     /// [`blocking::call`] for programs without one.
     pub async fn call(&self, name: &str, arguments: Value) -> Result<Value, ToolError> {
-        self.run(name, to_raw_value(&arguments)?, None, None).await
+        self.run(name, CallFacts::new(to_raw_value(&arguments)?), None).await
     }
 
     /// Starts a session: from now on agents can call the tools, until it is stopped or dropped.
@@ -237,14 +234,13 @@ impl Host {
     async fn run(
         &self,
         name: &str,
-        arguments: Box<RawValue>,
-        meta: Option<Box<RawValue>>,
+        call: CallFacts,
         news: Option<tokio::sync::mpsc::Sender<Vec<u8>>>,
     ) -> Result<Value, ToolError> {
         let Some(tool) = self.tool(name) else { return Err(self.not_found(name)) };
         let _running = Running::new(&self.running);
-        let (checked, arguments) = check(tool, arguments).await?;
-        let (context, cancel) = Context::new(arguments, meta, news);
+        let (checked, call) = check(tool, call).await?;
+        let (context, cancel) = Context::new(call, news);
         let outcome = run::run(tool, checked, context).await;
         drop(cancel);
         tool.check_result(outcome?)

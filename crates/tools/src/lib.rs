@@ -15,7 +15,7 @@
 //!         return Ok(ended);
 //!     }
 //!     let add = Tool::blocking("add", "Adds two numbers.", |args: Add, _| {
-//!         (args.a + args.b).to_string()
+//!         format!("{} + {} = {}", args.a, args.b, args.a + args.b)
 //!     });
 //!     let session = blocking::start(&Host::new([add])?)?;
 //!     println!("claude --mcp-config '{}'", session.mcp_config(Client::ClaudeCode)?);
@@ -27,6 +27,7 @@
 pub mod bridge;
 mod host;
 pub mod mcp;
+mod schema;
 
 pub use host::{
     BridgeCommand, Client, Content, Context, Host, HostError, Inline, IntoOutcome, NoArguments,

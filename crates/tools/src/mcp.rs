@@ -12,6 +12,7 @@ use callgate_wire::frame::TooLong;
 use callgate_wire::mcp::{LEGACY, LONGEST_LINE, MODERN, Message, Unfit, code, meta};
 use callgate_wire::raw::{Json, Members};
 use callgate_wire::scan::IdScan;
+use callgate_wire::tools::Retry;
 
 pub use catalogue::Catalogue;
 pub(crate) use catalogue::{LARGEST_SCHEMA_FILE, check_entry};
@@ -48,6 +49,8 @@ pub struct Call<'a> {
     pub arguments: &'a str,
     /// What the client said about the call.
     pub meta: Option<Json<'a>>,
+    /// What belongs to a call that is made again after a question.
+    pub retry: Retry<'a>,
     era: Era,
 }
 
@@ -214,7 +217,11 @@ fn call<'a>(
         Some(arguments) if arguments.is_object() => arguments.get(),
         Some(_) => return Err(Refusal::params("`arguments` has to be an object")),
     };
-    Ok(Call { id, name, arguments, meta: params.some("_meta"), era })
+    let retry = match era {
+        Era::Modern => Retry::read(params),
+        Era::Legacy => Retry::default(),
+    };
+    Ok(Call { id, name, arguments, meta: params.some("_meta"), retry, era })
 }
 
 /// The list of tools never changes, so a client that listens is told that there is nothing to

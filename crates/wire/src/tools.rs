@@ -51,6 +51,29 @@ pub struct CallRequest<'a> {
     pub arguments: Json<'a>,
     /// What the agent CLI said about the call: its ids, a progress token. Optional.
     pub meta: Option<Json<'a>>,
+    /// What belongs to a call that is made again after a question. Optional.
+    pub retry: Retry<'a>,
+}
+
+/// What a client adds to a call that it makes again because the tool had asked its user something
+/// (MCP 2026-07-28).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retry<'a> {
+    /// The user's answers, MCP's `inputResponses`.
+    pub input_responses: Option<Json<'a>>,
+    /// What the tool gave along with its questions, MCP's `requestState`.
+    pub request_state: Option<Json<'a>>,
+}
+
+impl<'a> Retry<'a> {
+    /// Reads both from the parameters of a call.
+    #[must_use]
+    pub fn read(params: &Members<'a>) -> Self {
+        Self {
+            input_responses: params.some("inputResponses"),
+            request_state: params.some("requestState"),
+        }
+    }
 }
 
 /// What the host answers: exactly one of `result` and `error`, or a `progress` before them.
@@ -110,6 +133,7 @@ impl<'a> CallRequest<'a> {
                 .filter(|arguments| arguments.is_object())
                 .ok_or("the request's `arguments` are not an object")?,
             meta: params.some("_meta"),
+            retry: Retry::read(&params),
         })
     }
 }
@@ -164,15 +188,23 @@ pub struct CallFrame {
 }
 
 impl CallFrame {
-    /// A request for the tool `name`; `meta` is passed on as it is.
+    /// A request for the tool `name`; `meta` and `retry` are passed on as they are.
     #[must_use]
-    pub fn new(name: &str, meta: Option<Json<'_>>) -> Self {
+    pub fn new(name: &str, meta: Option<Json<'_>>, retry: Retry<'_>) -> Self {
         let head =
             format!(r#"{{"method":"{CALL_TOOL}","params":{{"name":{},"arguments":"#, quoted(name));
-        let tail = match meta {
-            Some(meta) => format!(r#","_meta":{meta}}}}}"#),
-            None => "}}".to_owned(),
-        };
+        let mut tail = String::new();
+        let more = [
+            ("_meta", meta),
+            ("inputResponses", retry.input_responses),
+            ("requestState", retry.request_state),
+        ];
+        for (name, value) in more {
+            if let Some(value) = value {
+                tail += &format!(r#","{name}":{value}"#);
+            }
+        }
+        tail += "}}";
         Self { head, tail }
     }
 

@@ -224,7 +224,7 @@ fn desk_message(message: &str) -> Result<Vec<u8>, String> {
 
 fn tools_request(message: &str) -> Result<Vec<u8>, String> {
     let call = tools::CallRequest::decode(message.as_bytes())?;
-    let around = tools::CallFrame::new(&call.name, call.meta);
+    let around = tools::CallFrame::new(&call.name, call.meta, call.retry);
     Ok([&around.head, call.arguments.get(), &around.tail].concat().into_bytes())
 }
 

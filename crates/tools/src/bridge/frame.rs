@@ -28,7 +28,7 @@ pub(super) struct Frame<'a> {
 
 impl<'a> Frame<'a> {
     pub(super) fn new(call: &Call<'a>) -> Result<Self, TooLarge> {
-        let around = CallFrame::new(&call.name, call.meta);
+        let around = CallFrame::new(&call.name, call.meta, call.retry);
         let prefix = prefix(around.size(call.arguments.len()), MAX_MESSAGE)?;
         Ok(Self { prefix, around, arguments: Cow::Borrowed(call.arguments) })
     }

@@ -11,10 +11,10 @@ use callgate_wire::tools::Progress;
 use super::frame::{Frame, Sent};
 use crate::mcp::Ticket;
 
-/// How many calls may wait for a connection.
-const MOST_WAITING: usize = 256;
 /// How many bytes of calls may wait for a connection.
 const MOST_WAITING_BYTES: usize = 64 * 1024 * 1024;
+/// What a waiting call takes beside its payload, in bytes, about.
+const WAITING_OVERHEAD: usize = 1024;
 /// A heartbeat must be more than the progress before it, and less than the host's next.
 const HEARTBEAT_STEP: f64 = 1e-6;
 
@@ -23,6 +23,8 @@ const HEARTBEAT_STEP: f64 = 1e-6;
 pub(super) struct Lines {
     open: Vec<Line>,
     waiting: VecDeque<(Pending, Frame<'static>)>,
+    /// The bytes of the calls that wait.
+    waiting_bytes: usize,
     next_number: u64,
     /// Answers that have been taken off a line and are not written yet.
     pub(super) answering: usize,
@@ -47,7 +49,8 @@ pub(super) struct Line {
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) ticket: Ticket,
-    progress: f64,
+    /// What the client was told last.
+    progress: Option<f64>,
     beats: u32,
 }
 
@@ -99,7 +102,13 @@ impl Lines {
 
     /// Drops the call with this id; its connection is of no use any more.
     pub(super) fn cancel(&mut self, id: &str) {
-        self.waiting.retain(|(pending, _)| !pending.ticket.has_id(id));
+        self.waiting.retain(|(pending, frame)| {
+            let is_kept = !pending.ticket.has_id(id);
+            if !is_kept {
+                self.waiting_bytes -= cost(frame);
+            }
+            is_kept
+        });
         let runs = |line: &&Line| line.call.as_ref().is_some_and(|call| call.ticket.has_id(id));
         if let Some(number) = self.open.iter().find(runs).map(|line| line.number) {
             self.hang_up(number);
@@ -108,17 +117,20 @@ impl Lines {
 
     /// Lets a call wait for its turn; gives it back when too many do.
     pub(super) fn wait(&mut self, pending: Pending, frame: Frame<'_>) -> Result<(), Pending> {
-        let bytes: usize = self.waiting.iter().map(|(_, frame)| frame.size()).sum();
-        if self.waiting.len() >= MOST_WAITING || bytes + frame.size() > MOST_WAITING_BYTES {
+        let bytes = self.waiting_bytes + cost(&frame);
+        if bytes > MOST_WAITING_BYTES {
             return Err(pending);
         }
+        self.waiting_bytes = bytes;
         self.waiting.push_back((pending, frame.into_owned()));
         Ok(())
     }
 
     /// The call that has waited longest.
     pub(super) fn next_waiting(&mut self) -> Option<(Pending, Frame<'static>)> {
-        self.waiting.pop_front()
+        let next = self.waiting.pop_front()?;
+        self.waiting_bytes -= cost(&next.1);
+        Some(next)
     }
 
     pub(super) fn has_waiting(&self) -> bool {
@@ -130,6 +142,11 @@ impl Lines {
         let running = self.open.iter_mut().filter_map(|line| line.call.as_mut());
         running.chain(self.waiting.iter_mut().map(|(pending, _)| pending))
     }
+}
+
+/// Returns how much of the room for waiting calls a call takes.
+fn cost(frame: &Frame<'_>) -> usize {
+    frame.size() + WAITING_OVERHEAD
 }
 
 impl Line {
@@ -148,7 +165,7 @@ impl Line {
 
 impl Pending {
     pub(super) fn new(ticket: Ticket) -> Self {
-        Self { ticket, progress: 0.0, beats: 0 }
+        Self { ticket, progress: None, beats: 0 }
     }
 
     /// What to tell the client at each beat of the clock: nothing in the first, which may have
@@ -158,17 +175,19 @@ impl Pending {
         if self.beats == 1 {
             return None;
         }
-        self.progress = (self.progress + HEARTBEAT_STEP).max(self.progress.next_up());
+        let last = self.progress.unwrap_or_default();
+        let progress = (last + HEARTBEAT_STEP).max(last.next_up());
+        self.progress = Some(progress);
         let message = Some("still working".into());
-        self.ticket.progress(&Progress { progress: self.progress, total: None, message })
+        self.ticket.progress(&Progress { progress, total: None, message })
     }
 
     /// What to tell the client of the host's progress: nothing unless it has grown.
     pub(super) fn report(&mut self, progress: &Progress<'_>) -> Option<Vec<u8>> {
-        if progress.progress <= self.progress {
+        if self.progress.is_some_and(|last| progress.progress <= last) {
             return None;
         }
-        self.progress = progress.progress;
+        self.progress = Some(progress.progress);
         self.beats = 0;
         self.ticket.progress(progress)
     }

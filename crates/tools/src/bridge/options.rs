@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-const USAGE: &str = "usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N]";
+const USAGE: &str =
+    "usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N] [--host-checks]";
 const DEFAULT_HEARTBEAT: Duration = Duration::from_secs(10);
 const LONGEST_HEARTBEAT_MS: u32 = 3_600_000;
 /// More than this no client calls at once.
@@ -21,6 +22,8 @@ pub struct Options {
     pub connections: usize,
     /// How often a client that waits for a call is told that it is still under way.
     pub heartbeat: Duration,
+    /// Whether the host checks arguments itself, so that the bridge need not.
+    pub host_checks: bool,
 }
 
 impl Options {
@@ -28,7 +31,7 @@ impl Options {
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut arguments = arguments.into_iter();
         let mut paths = Vec::new();
-        let (mut connections, mut heartbeat) = (1, DEFAULT_HEARTBEAT);
+        let (mut connections, mut heartbeat, mut host_checks) = (1, DEFAULT_HEARTBEAT, false);
         while let Some(argument) = arguments.next() {
             match argument.to_str() {
                 Some(flag @ "--connections") => {
@@ -38,6 +41,7 @@ impl Options {
                     let beat = number(flag, arguments.next(), LONGEST_HEARTBEAT_MS)?;
                     heartbeat = Duration::from_millis(beat.into());
                 }
+                Some("--host-checks") => host_checks = true,
                 Some(flag) if flag.starts_with("--") => {
                     return Err(format!("unknown option {flag}; {USAGE}"));
                 }
@@ -45,7 +49,9 @@ impl Options {
             }
         }
         match <[PathBuf; 2]>::try_from(paths) {
-            Ok([socket, schema]) => Ok(Self { socket, schema, connections, heartbeat }),
+            Ok([socket, schema]) => {
+                Ok(Self { socket, schema, connections, heartbeat, host_checks })
+            }
             Err(_) => Err(format!("a socket and a schema file are needed; {USAGE}")),
         }
     }
@@ -76,22 +82,26 @@ mod tests {
     fn arguments_are_read_or_refused_with_a_reason() {
         check(
             "s f",
-            &expect![[r#"Options { socket: "s", schema: "f", connections: 1, heartbeat: 10s }"#]],
+            &expect![[
+                r#"Options { socket: "s", schema: "f", connections: 1, heartbeat: 10s, host_checks: false }"#
+            ]],
         );
         check(
-            "--connections 8 s --heartbeat-ms 50 f",
-            &expect![[r#"Options { socket: "s", schema: "f", connections: 8, heartbeat: 50ms }"#]],
+            "--connections 8 s --heartbeat-ms 50 --host-checks f",
+            &expect![[
+                r#"Options { socket: "s", schema: "f", connections: 8, heartbeat: 50ms, host_checks: true }"#
+            ]],
         );
         let usage = expect![
             "a socket and a schema file are needed; \
-             usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N]"
+             usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N] [--host-checks]"
         ];
         check("s", &usage);
         check("s f g", &usage);
         check("", &usage);
         let connections = expect![
             "--connections takes a whole number from 1 to 64; \
-             usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N]"
+             usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N] [--host-checks]"
         ];
         check("s f --connections 0", &connections);
         check("s f --connections 65", &connections);
@@ -101,7 +111,7 @@ mod tests {
             "s f --fast",
             &expect![
                 "unknown option --fast; \
-                 usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N]"
+                 usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N] [--host-checks]"
             ],
         );
     }

@@ -68,6 +68,7 @@ pub(super) fn bridge_command(
     if host.connections > 1 {
         arguments.extend(["--connections".to_owned(), host.connections.to_string()]);
     }
+    arguments.push("--host-checks".to_owned());
     Ok(BridgeCommand { program: text(&program)?, arguments })
 }
 
@@ -127,7 +128,9 @@ pub(super) fn mcp_config(name: &str, bridge: &BridgeCommand, client: Client) -> 
         Client::Codex => {
             let arguments: Vec<String> = arguments.iter().map(|each| toml_string(each)).collect();
             format!(
-                "[mcp_servers.{name}]\ncommand = {}\nargs = [{}]\n",
+                "[mcp_servers.{name}]\ncommand = {}\nargs = [{}]\n\
+                 # These tools run without a question. Remove the line to be asked first.\n\
+                 default_tools_approval_mode = \"approve\"\n",
                 toml_string(program),
                 arguments.join(", ")
             )

@@ -9,7 +9,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 
 use super::Host;
-use super::context::NEWS;
+use super::context::{CallFacts, NEWS};
 use super::outcome::ToolError;
 
 /// A connection came to its end.
@@ -39,8 +39,7 @@ struct Connection {
 /// that does so must not overwrite this one.
 struct OwnedCall {
     name: String,
-    arguments: Box<RawValue>,
-    meta: Option<Box<RawValue>>,
+    facts: CallFacts,
 }
 
 impl Connection {
@@ -62,9 +61,9 @@ impl Connection {
 
     async fn call(&mut self, call: OwnedCall) -> Result<(), Closed> {
         let (news, mut reports) = mpsc::channel(NEWS);
-        let news = wants_progress(call.meta.as_deref()).then_some(news);
+        let news = wants_progress(call.facts.meta.as_deref()).then_some(news);
         let host = self.host.clone();
-        let run = host.run(&call.name, call.arguments, call.meta, news);
+        let run = host.run(&call.name, call.facts, news);
         tokio::pin!(run);
         let outcome = loop {
             tokio::select! {
@@ -106,8 +105,12 @@ fn read_call(frame: &[u8]) -> Result<OwnedCall, ToolError> {
     };
     Ok(OwnedCall {
         name: call.name.into_owned(),
-        arguments: owned(call.arguments)?,
-        meta: call.meta.map(owned).transpose()?,
+        facts: CallFacts {
+            arguments: owned(call.arguments)?,
+            meta: call.meta.map(owned).transpose()?,
+            input_responses: call.retry.input_responses.map(owned).transpose()?,
+            request_state: call.retry.request_state.map(owned).transpose()?,
+        },
     })
 }
 

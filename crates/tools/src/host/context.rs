@@ -25,10 +25,20 @@ pub struct Context {
     news: Option<mpsc::Sender<Vec<u8>>>,
 }
 
+/// What was sent with a call.
 #[derive(Debug)]
-struct CallFacts {
-    arguments: Box<RawValue>,
-    meta: Option<Box<RawValue>>,
+pub(super) struct CallFacts {
+    pub(super) arguments: Box<RawValue>,
+    pub(super) meta: Option<Box<RawValue>>,
+    pub(super) input_responses: Option<Box<RawValue>>,
+    pub(super) request_state: Option<Box<RawValue>>,
+}
+
+impl CallFacts {
+    /// A call with nothing but arguments.
+    pub(super) fn new(arguments: Box<RawValue>) -> Self {
+        Self { arguments, meta: None, input_responses: None, request_state: None }
+    }
 }
 
 /// Cancels a call's [`Context`] when it is dropped: whatever the reason, nobody waits any more.
@@ -44,13 +54,11 @@ impl Drop for CancelOnDrop {
 impl Context {
     /// A context and the guard that cancels it. `news` takes encoded progress messages.
     pub(super) fn new(
-        arguments: Box<RawValue>,
-        meta: Option<Box<RawValue>>,
+        call: CallFacts,
         news: Option<mpsc::Sender<Vec<u8>>>,
     ) -> (Self, CancelOnDrop) {
         let (cancel, cancelled) = watch::channel(false);
-        let call = Arc::new(CallFacts { arguments, meta });
-        (Self { call, cancelled, news }, CancelOnDrop(cancel))
+        (Self { call: Arc::new(call), cancelled, news }, CancelOnDrop(cancel))
     }
 
     /// Whether the caller has given up. A blocking tool that takes long should look now and then.
@@ -77,6 +85,21 @@ impl Context {
     #[must_use]
     pub fn meta(&self) -> Option<&RawValue> {
         self.call.meta.as_deref()
+    }
+
+    /// Returns what the user answered to the questions of [`Output::asks`](super::Output::asks),
+    /// an object with the keys of the questions. The client made it: check it as you check
+    /// arguments.
+    #[must_use]
+    pub fn input_responses(&self) -> Option<&RawValue> {
+        self.call.input_responses.as_deref()
+    }
+
+    /// Returns the state that was given to [`Output::asks`](super::Output::asks). It has been in
+    /// the hands of the client, which may have changed it.
+    #[must_use]
+    pub fn request_state(&self) -> Option<String> {
+        Json::from(self.call.request_state.as_deref()?).string().map(Cow::into_owned)
     }
 
     /// The agent's own id for the call, which also stands in its transcript.

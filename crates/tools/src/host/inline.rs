@@ -10,12 +10,14 @@ use callgate_wire::tools::{Response, error_type};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-use super::context::NEWS;
+use super::context::{CallFacts, NEWS};
 use super::{Host, HostError, ToolError};
 use crate::mcp::{self, Answer, Call, Catalogue, Ticket};
 
-/// How many calls may run or wait for their turn at once.
-const MOST_CALLS: usize = 256;
+/// How many bytes of calls may run or wait for their turn at once.
+const MOST_CALL_BYTES: usize = 64 * 1024 * 1024;
+/// What a call takes beside its arguments, in bytes, about.
+const CALL_OVERHEAD: usize = 1024;
 
 /// A host that answers MCP messages directly. The same tools give the same results as through
 /// the bridge.
@@ -23,10 +25,19 @@ const MOST_CALLS: usize = 256;
 pub struct Inline {
     host: Host,
     catalogue: Catalogue,
-    running: Mutex<HashMap<u64, (String, oneshot::Sender<()>)>>,
+    running: Mutex<HashMap<u64, OpenCall>>,
     next_number: AtomicU64,
     /// As many calls run at once as there may be connections of a bridge.
     turns: Semaphore,
+}
+
+/// A call that runs or waits for its turn.
+#[derive(Debug)]
+struct OpenCall {
+    id: String,
+    bytes: usize,
+    /// Whoever waits for the call sees this go.
+    _cancel: oneshot::Sender<()>,
 }
 
 /// A call that can be cancelled until this is dropped.
@@ -58,8 +69,7 @@ impl Inline {
             Answer::Reply(reply) => Some(reply),
             Answer::Call(call) => self.call(call, tell).await,
             Answer::Cancel(id) => {
-                // Whoever waits for the call sees its other end go.
-                self.running().retain(|_, (running, _)| running != id);
+                self.running().retain(|_, call| call.id != id);
                 None
             }
             Answer::Nothing => None,
@@ -69,7 +79,9 @@ impl Inline {
     async fn call(&self, call: Call<'_>, tell: impl Fn(String)) -> Option<String> {
         let (cancel, cancelled) = oneshot::channel();
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-        self.running().insert(number, (call.id.get().to_owned(), cancel));
+        let bytes = call.arguments.len() + CALL_OVERHEAD;
+        let open = OpenCall { id: call.id.get().to_owned(), bytes, _cancel: cancel };
+        self.running().insert(number, open);
         let _running = Running { inline: self, number };
         let ticket = call.ticket();
         let outcome = tokio::select! {
@@ -89,18 +101,23 @@ impl Inline {
         ticket: &Ticket,
         tell: impl Fn(String),
     ) -> Result<Box<RawValue>, ToolError> {
-        if self.running().len() > MOST_CALLS {
+        let bytes: usize = self.running().values().map(|call| call.bytes).sum();
+        if bytes > MOST_CALL_BYTES {
             let message = "too many calls are waiting: call again when some have been answered";
             return Err(ToolError::named(error_type::CONNECTION, message));
         }
         let _turn = self.turns.acquire().await?;
-        let arguments = RawValue::from_string(call.arguments.to_owned())?;
-        let meta = call.meta.and_then(Json::to_boxed);
+        let facts = CallFacts {
+            arguments: RawValue::from_string(call.arguments.to_owned())?,
+            meta: call.meta.and_then(Json::to_boxed),
+            input_responses: call.retry.input_responses.and_then(Json::to_boxed),
+            request_state: call.retry.request_state.and_then(Json::to_boxed),
+        };
         let (news, mut reports) = mpsc::channel(NEWS);
         let news = ticket.wants_progress().then_some(news);
-        let run = self.host.run(&call.name, arguments, meta, news);
+        let run = self.host.run(&call.name, facts, news);
         tokio::pin!(run);
-        let mut told = 0.0;
+        let mut told = None;
         let mut report = |report: Vec<u8>| {
             if let Some(line) = told_progress(ticket, &report, &mut told) {
                 tell(line);
@@ -120,17 +137,17 @@ impl Inline {
         Ok(to_raw_value(&outcome?)?)
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<u64, (String, oneshot::Sender<()>)>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<u64, OpenCall>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The notification of a report, if there is more of it than was told before.
-fn told_progress(ticket: &Ticket, report: &[u8], told: &mut f64) -> Option<String> {
+fn told_progress(ticket: &Ticket, report: &[u8], told: &mut Option<f64>) -> Option<String> {
     let Ok(Response::Progress(progress)) = Response::decode(report) else { return None };
-    if progress.progress <= *told {
+    if told.is_some_and(|told| progress.progress <= told) {
         return None;
     }
-    *told = progress.progress;
+    *told = Some(progress.progress);
     String::from_utf8(ticket.progress(&progress)?).ok()
 }

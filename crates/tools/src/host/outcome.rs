@@ -36,12 +36,43 @@ pub struct Output {
     content: Vec<Content>,
     structured: Option<Value>,
     is_error: bool,
+    question: Option<Map<String, Value>>,
 }
 
 impl Output {
     /// A result of several items.
     pub fn items(content: impl IntoIterator<Item = Content>) -> Self {
         Self { content: content.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Asks the user instead of giving a result, in a client that speaks MCP 2026-07-28. The client
+    /// puts the questions, MCP's `inputRequests` by keys of your choice, and calls the tool again;
+    /// [`Context::input_responses`](super::Context::input_responses) then has the answers and
+    /// [`Context::request_state`](super::Context::request_state) has `state`. In any other client
+    /// the call fails.
+    ///
+    /// ```
+    /// use callgate_tools::Output;
+    /// use serde_json::{Map, json};
+    ///
+    /// let question = json!({
+    ///     "method": "elicitation/create",
+    ///     "params": {"message": "Which day?", "requestedSchema": {
+    ///         "type": "object", "properties": {"day": {"type": "string"}}
+    ///     }}
+    /// });
+    /// let output = Output::asks(Map::from_iter([("day".to_owned(), question)]), "step 1");
+    /// ```
+    pub fn asks(requests: Map<String, Value>, state: impl Into<String>) -> Self {
+        let mut question = Map::new();
+        question.insert("resultType".to_owned(), "input_required".into());
+        question.insert("inputRequests".to_owned(), Value::Object(requests));
+        question.insert("requestState".to_owned(), Value::String(state.into()));
+        Self { question: Some(question), ..Self::default() }
+    }
+
+    pub(crate) fn is_question(&self) -> bool {
+        self.question.is_some()
     }
 
     /// Adds a structured value beside the items. Some agents then show the model this value
@@ -61,6 +92,9 @@ impl Output {
 
     /// The result as MCP's `CallToolResult`.
     pub fn into_value(self) -> Result<Value, ToolError> {
+        if let Some(question) = self.question {
+            return not_too_deep(Value::Object(question));
+        }
         if self.content.is_empty() {
             return Err(ToolError::new("the tool returned no content: return at least one item"));
         }

@@ -4,11 +4,14 @@
 //! entry is checked against what all of them accept: what is wrong in a required member takes the
 //! tool out, what is wrong in an optional one takes that member out, and both are told.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 use callgate_wire::raw::{Json, Members, quoted};
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+use crate::schema::{Checker, misfit, takes_any_object};
 
 /// The largest schema file: its tools have to fit on one line of a client's, with room to spare.
 pub(crate) const LARGEST_SCHEMA_FILE: usize = 8 * 1024 * 1024;
@@ -16,9 +19,27 @@ pub(crate) const LARGEST_SCHEMA_FILE: usize = 8 * 1024 * 1024;
 /// What a server offers.
 #[derive(Debug)]
 pub struct Catalogue {
-    names: HashSet<String>,
+    schemas: HashMap<String, InputSchema>,
     /// MCP's array of tools, as it is listed.
     tools: String,
+}
+
+/// The schema of a tool's arguments.
+#[derive(Debug)]
+struct InputSchema {
+    schema: Value,
+    /// Made for the first call; absent where there is nothing to check, or no way to.
+    checker: OnceLock<Option<Checker>>,
+}
+
+impl InputSchema {
+    fn checker(&self) -> Option<&Checker> {
+        let make = || {
+            let is_open = takes_any_object(&self.schema);
+            if is_open { None } else { Checker::new(&self.schema, "input_schema").ok() }
+        };
+        self.checker.get_or_init(make).as_ref()
+    }
 }
 
 impl Catalogue {
@@ -31,28 +52,47 @@ impl Catalogue {
         let entries: Vec<&RawValue> = serde_json::from_slice(file)
             .map_err(|error| format!("it is not a JSON array of tools: {error}"))?;
         let mut left_out = Vec::new();
-        let mut names = HashSet::new();
+        let mut schemas = HashMap::new();
         let mut tools = Vec::new();
         for (place, entry) in entries.iter().enumerate() {
             match listed(entry) {
-                Ok(tool) if !names.insert(tool.name.clone()) => {
+                Ok(tool) if schemas.contains_key(&tool.name) => {
                     return Err(format!("two tools are called {:?}", tool.name));
                 }
                 Ok(tool) => {
+                    let input = InputSchema { schema: tool.schema, checker: OnceLock::new() };
+                    schemas.insert(tool.name, input);
                     left_out.extend(tool.left_off);
                     tools.push(tool.json);
                 }
                 Err(reason) => left_out.push(format!("tool {} is left out: {reason}", place + 1)),
             }
         }
+        if tools.is_empty() && !entries.is_empty() {
+            return Err(format!("none of its tools can be offered: {}", left_out.join("; ")));
+        }
         let tools = format!("[{}]", tools.join(","));
-        Ok((Self { names, tools }, left_out))
+        Ok((Self { schemas, tools }, left_out))
+    }
+
+    /// Checks the arguments of a call, for hosts that do not: an error says why they do not fit.
+    /// Arguments that are JSON but nested too deeply to be looked at fit no schema that asks
+    /// anything of them.
+    pub(crate) fn check_arguments(&self, name: &str, arguments: &str) -> Result<(), String> {
+        let Some(checker) = self.schemas.get(name).and_then(InputSchema::checker) else {
+            return Ok(());
+        };
+        let reason = match serde_json::from_str(arguments) {
+            Ok(arguments) => checker.errors(&arguments),
+            Err(error) => Some(error.to_string()),
+        };
+        reason.map_or(Ok(()), |reason| Err(misfit(name, &reason)))
     }
 
     /// Whether there is a tool of this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
-        self.names.contains(name)
+        self.schemas.contains_key(name)
     }
 
     /// MCP's array of tools, on one line.
@@ -63,6 +103,7 @@ impl Catalogue {
 
 struct Listed {
     name: String,
+    schema: Value,
     json: String,
     left_off: Vec<String>,
 }
@@ -71,7 +112,7 @@ struct Listed {
 fn listed(entry: &RawValue) -> Result<Listed, String> {
     let members: Members =
         Members::read(entry.get()).map_err(|_| "it is not an object".to_owned())?;
-    let value: Value = serde_json::from_str(entry.get()).map_err(|error| error.to_string())?;
+    let mut value: Value = serde_json::from_str(entry.get()).map_err(|error| error.to_string())?;
     let faults = check_entry(&value)?;
     let name = value["name"].as_str().unwrap_or_default().to_owned();
     let mut listed = HashSet::new();
@@ -80,13 +121,26 @@ fn listed(entry: &RawValue) -> Result<Listed, String> {
         is_wanted && !faults.iter().any(|fault| fault.member == *key)
     });
     let pairs: Vec<String> = kept
-        .map(|(key, member)| format!("{}:{}", quoted(mcp_name(key)), one_line(*member)))
+        .map(|(key, member)| format!("{}:{}", quoted(mcp_name(key)), written(key, *member)))
         .collect();
     let left_off = faults
         .iter()
         .map(|fault| format!("tool {name:?}: `{}` is left off: {}", fault.member, fault.reason))
         .collect();
-    Ok(Listed { json: format!("{{{}}}", pairs.join(",")), name, left_off })
+    let schema = value["input_schema"].take();
+    Ok(Listed { json: format!("{{{}}}", pairs.join(",")), name, schema, left_off })
+}
+
+/// Returns a member as it is listed: a schema of arguments says that they are an object.
+fn written(key: &str, member: Json<'_>) -> String {
+    let line = one_line(member);
+    if key != "input_schema" || member.members().get("type").is_some() {
+        return line;
+    }
+    match line.trim_start_matches('{').trim_start() {
+        "}" => r#"{"type":"object"}"#.to_owned(),
+        members => format!(r#"{{"type":"object",{members}"#),
+    }
 }
 
 fn mcp_name(key: &str) -> &str {
@@ -130,7 +184,8 @@ pub(crate) fn check_entry(entry: &Value) -> Result<Vec<Fault>, String> {
         return Err(named("has a `description` that is not a string"));
     }
     let schema = entry.get("input_schema").unwrap_or(&Value::Null);
-    check_schema(schema).map_err(|reason| named(&format!("has an `input_schema` {reason}")))?;
+    check_input_schema(schema)
+        .map_err(|reason| named(&format!("has an `input_schema` {reason}")))?;
     let checks: [Check; 5] = [
         ("title", "it is not a string", Value::is_string),
         ("annotations", "it is not an object of hints", is_annotations),
@@ -147,10 +202,22 @@ pub(crate) fn check_entry(entry: &Value) -> Result<Vec<Fault>, String> {
     Ok(faults.collect())
 }
 
+/// Checks a schema of arguments. They are always an object, so it need not say so.
+fn check_input_schema(schema: &Value) -> Result<(), &'static str> {
+    match schema {
+        Value::Object(members) if !members.contains_key("type") => check_members(schema),
+        schema => check_schema(schema),
+    }
+}
+
 fn check_schema(schema: &Value) -> Result<(), &'static str> {
     if schema.get("type").and_then(Value::as_str) != Some("object") {
         return Err("without `\"type\": \"object\"`");
     }
+    check_members(schema)
+}
+
+fn check_members(schema: &Value) -> Result<(), &'static str> {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     match schema.get("properties") {
         None => {}

@@ -72,7 +72,6 @@ fn a_bad_tool_is_left_out_alone() {
     for schema in [
         "",
         r#","input_schema":null"#,
-        r#","input_schema":{}"#,
         r#","input_schema":{"type":"string"}"#,
         r#","input_schema":{"type":["object"]}"#,
     ] {
@@ -181,4 +180,52 @@ fn good_optional_members_are_passed_on() {
             r#"[{"name":"t","inputSchema":{"type":"object","properties":{"z":true,"a":{}},"required":["z"],"$schema":"s"},"title":"T","outputSchema":{"type":"object",             "required":[]},"annotations":{"title":"x","readOnlyHint":false,"own":5},"icons":[{"src":"a","mimeType":"image/png","sizes":["4x4"],"theme":"light"},{"src":"b","theme":"dark"}],"_meta":{"k":null}}]"#
         ]],
     );
+}
+
+#[test]
+fn a_schema_of_arguments_is_that_of_an_object() {
+    check(
+        r#"[{"name":"a","input_schema":{ }},{"name":"b","input_schema":{ "required":["x"]}}]"#,
+        &expect![[
+            r#"[{"name":"a","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"object","required":["x"]}}]"#
+        ]],
+    );
+}
+
+#[test]
+fn nothing_left_of_some_tools_is_an_error() {
+    check(
+        "[{}]",
+        &expect![
+            "error: none of its tools can be offered: tool 1 is left out: its `name` is not a string"
+        ],
+    );
+}
+
+#[test]
+fn arguments_are_checked_where_there_is_something_to_check() {
+    let file = r#"[
+        {"name":"add","input_schema":{"properties":{"a":{"type":"integer"}},"required":["a"]}},
+        {"name":"open","input_schema":{"type":"object"}},
+        {"name":"hard","input_schema":{"type":"object","patternProperties":{"^x":{"type":"string"}}}},
+        {"name":"odd","input_schema":{"type":"object","$ref":"https://example.com/schema"}}
+    ]"#;
+    let (catalogue, _) = Catalogue::from_schema_file(file.as_bytes()).expect("a catalogue");
+    let deep = format!(r#"{{"a":1,"b":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
+    for (name, arguments, is_good) in [
+        ("add", r#"{"a":7}"#, true),
+        ("add", r#"{"a":"7; rm"}"#, false),
+        ("add", "{}", false),
+        ("add", &deep, false),
+        ("open", &deep, true),
+        ("hard", r#"{"x1":"a"}"#, true),
+        ("hard", r#"{"x1":1}"#, false),
+        // What cannot be checked here is left to the host.
+        ("odd", r#"{"a":1}"#, true),
+    ] {
+        let checked = catalogue.check_arguments(name, arguments);
+        assert_eq!(checked.is_ok(), is_good, "{name} {checked:?}");
+    }
+    let reason = catalogue.check_arguments("add", r#"{"a":"7; rm"}"#).expect_err("no integer");
+    assert!(reason.starts_with("the arguments of \"add\" do not fit: /a: "), "{reason}");
 }

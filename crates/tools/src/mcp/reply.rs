@@ -3,13 +3,14 @@
 use std::io::IoSlice;
 
 use callgate_wire::mcp::{LONGEST_LINE, MODERN, meta};
-use callgate_wire::raw::{Json, quoted};
+use callgate_wire::raw::{Json, Members, quoted};
 use callgate_wire::tools::{ErrorPayload, Progress, error_type};
 use serde_json::json;
 
 use super::{Catalogue, Era, Refusal};
 
 const RESULT_TYPE: &str = "resultType";
+const INPUT_REQUIRED: &str = "input_required";
 
 /// What is needed to answer a call: its id, where its progress goes, and in which era it came.
 #[derive(Debug, Clone)]
@@ -63,17 +64,44 @@ impl Ticket {
         self.token.is_some()
     }
 
-    /// Answers with the tool's result, an object on one line.
+    /// Answers with the tool's result, an object on one line; with an error if no client would
+    /// take it.
     #[must_use]
     pub fn result<'a>(&self, result: Json<'a>) -> Reply<'a> {
+        let members = result.members();
+        if let Err(error) = self.check(&members) {
+            return self.error(&error);
+        }
         let id = &self.id;
         let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#);
-        let reply = if self.era == Era::Modern && result.members().get(RESULT_TYPE).is_none() {
+        let reply = if self.era == Era::Modern && members.get(RESULT_TYPE).is_none() {
             with_result_type(head, result.get())
         } else {
             Reply { head, body: result.get(), tail: "}\n" }
         };
         self.within_limit(reply)
+    }
+
+    /// Checks that a result has content, or is a question that the client can put to its user.
+    fn check(&self, result: &Members<'_>) -> Result<(), ErrorPayload<'static>> {
+        let error = |kind: &'static str, message: &'static str| {
+            Err(ErrorPayload { message: message.into(), kind: kind.into() })
+        };
+        if result.string(RESULT_TYPE).as_deref() == Some(INPUT_REQUIRED) {
+            return match self.era {
+                Era::Modern => Ok(()),
+                Era::Legacy => error(
+                    error_type::EXECUTION,
+                    "the tool asks its user something, which only clients that speak MCP \
+                     2026-07-28 can pass on: use a newer one, or call it with all it needs",
+                ),
+            };
+        }
+        match result.get("content") {
+            Some(content) if content.get().starts_with('[') => Ok(()),
+            Some(_) => error(error_type::PROTOCOL, "the host's `result.content` is not an array"),
+            None => error(error_type::PROTOCOL, "the host's `result` has no `content`"),
+        }
     }
 
     /// The reply, or in its place an error when it is too long a line. The line's end does not

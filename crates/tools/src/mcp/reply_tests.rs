@@ -53,9 +53,46 @@ fn a_modern_result_gets_its_type_unless_it_has_one() {
     );
     check_result(
         Era::Modern,
+        r#"{ "content":[]}"#,
+        &expect![[r#"
+            {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[]}}
+        "#]],
+    );
+}
+
+#[test]
+fn a_question_crosses_to_a_client_that_can_put_it() {
+    let question = r#"{"resultType":"input_required","inputRequests":{"a":{}},"requestState":"s"}"#;
+    check_result(
+        Era::Modern,
+        question,
+        &expect![[r#"
+            {"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","inputRequests":{"a":{}},"requestState":"s"}}
+        "#]],
+    );
+    check_result(
+        Era::Legacy,
+        question,
+        &expect![[r#"
+            {"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"IPCToolExecutionError: the tool asks its user something, which only clients that speak MCP 2026-07-28 can pass on: use a newer one, or call it with all it needs"}],"isError":true}}
+        "#]],
+    );
+}
+
+#[test]
+fn a_result_without_content_is_an_error() {
+    check_result(
+        Era::Legacy,
+        r#"{"content":"three"}"#,
+        &expect![[r#"
+            {"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"IPCError: the host's `result.content` is not an array"}],"isError":true}}
+        "#]],
+    );
+    check_result(
+        Era::Modern,
         "{ }",
         &expect![[r#"
-            {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete"}}
+            {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[{"type":"text","text":"IPCError: the host's `result` has no `content`"}],"isError":true}}
         "#]],
     );
 }
@@ -75,9 +112,9 @@ fn an_error_shows_its_class_and_its_message() {
 
 #[test]
 fn a_line_of_exactly_the_limit_is_sent_and_one_more_is_an_error() {
-    let around = r#"{"jsonrpc":"2.0","id":7,"result":{"content":""}}"#.len();
+    let around = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[""]}}"#.len();
     let result = |length: usize| {
-        let text = format!(r#"{{"content":"{}"}}"#, "x".repeat(length));
+        let text = format!(r#"{{"content":["{}"]}}"#, "x".repeat(length));
         RawValue::from_string(text).unwrap()
     };
     let fitting = result(LONGEST_LINE - around);

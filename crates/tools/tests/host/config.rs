@@ -28,7 +28,10 @@ fn each_client_gets_settings_it_can_read() {
     let command = session.bridge_command().unwrap();
     assert_eq!(command.program, bridge.to_str().unwrap());
     let paths = [session.socket_path().to_str().unwrap(), session.schema_path().to_str().unwrap()];
-    assert_eq!(command.arguments, ["bridge", paths[0], paths[1], "--connections", "4"]);
+    assert_eq!(
+        command.arguments,
+        ["bridge", paths[0], paths[1], "--connections", "4", "--host-checks"]
+    );
 
     let config = |client| session.mcp_config(client).unwrap();
     let claude: Value = serde_json::from_str(&config(Client::ClaudeCode)).unwrap();
@@ -43,7 +46,8 @@ fn each_client_gets_settings_it_can_read() {
     let codex: toml::Table = config(Client::Codex).parse().unwrap();
     let codex = codex["mcp_servers"]["my-tools"].as_table().unwrap();
     assert_eq!(codex["command"].as_str(), Some(&*command.program));
-    assert_eq!(codex["args"].as_array().unwrap().len(), 5);
+    assert_eq!(codex["args"].as_array().unwrap().len(), 6);
+    assert_eq!(codex["default_tools_approval_mode"].as_str(), Some("approve"));
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context as Task, Poll, Waker};
 
-use callgate_tools::{Context, Host, Inline, NoArguments, Tool};
-use serde_json::{Value, json};
+use callgate_tools::{Content, Context, Host, Inline, NoArguments, Output, Tool};
+use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -118,17 +118,24 @@ fn poll_once<F: Future>(future: &mut Pin<Box<F>>) -> Option<F::Output> {
 async fn too_many_calls_are_refused() {
     let (waits, mut entered, _release) = waits();
     let inline = Host::new([waits]).unwrap().inline().unwrap();
-    let mut open: Vec<_> = (0..256)
-        .map(|id| {
+    let large = |id: u64| {
+        let text = "x".repeat(7_000_000);
+        call(id, "waits").replace(r#""arguments":{}"#, &format!(r#""arguments":{{"x":"{text}"}}"#))
+    };
+    assert!(large(0).len() > 7_000_000, "{}", call(0, "waits"));
+    // One has the turn, and the others wait for theirs.
+    let calls = std::iter::once(call(0, "waits")).chain((1..10).map(large));
+    let mut open: Vec<_> = calls
+        .map(|call| {
             let inline = &inline;
-            Box::pin(async move { answer(inline, &call(id, "waits")).await })
+            Box::pin(async move { answer(inline, &call).await })
         })
         .collect();
     for call in &mut open {
         assert!(poll_once(call).is_none());
     }
     entered.recv().await.unwrap();
-    let refused = text(answer(&inline, &call(256, "waits")).await);
+    let refused = text(answer(&inline, &large(10)).await);
     assert!(refused.starts_with("IPCConnectionError: too many calls are waiting"), "{refused}");
     drop(open.pop());
     let mut next = Box::pin(async { answer(&inline, &call(257, "waits")).await });
@@ -161,4 +168,45 @@ async fn progress_is_told_before_the_answer() {
     );
     // One who did not ask for it is told nothing.
     assert_eq!(text(answer(&inline, &call(2, "reports")).await), "done");
+}
+
+/// A tool that asks which day, and tells what was answered.
+fn asks() -> Tool {
+    Tool::new("asks", "Asks which day.", |_: NoArguments, context: Context| async move {
+        match (context.input_responses(), context.request_state()) {
+            (Some(answers), Some(state)) => {
+                Output::items([Content::text(format!("{state}: {answers}"))])
+            }
+            _ => {
+                let question =
+                    json!({"method": "elicitation/create", "params": {"message": "When?"}});
+                Output::asks(Map::from_iter([("day".to_owned(), question)]), "step 1")
+            }
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_tool_may_ask_its_user() {
+    let inline = Host::new([asks()]).unwrap().inline().unwrap();
+    let modern = |more: &Value| {
+        let mut params = json!({"name": "asks", "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }});
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string()
+    };
+    let asked = answer(&inline, &modern(&json!({}))).await.unwrap();
+    let asked: Value = serde_json::from_str(&asked).unwrap();
+    assert_eq!(asked["result"]["resultType"], "input_required");
+    assert_eq!(asked["result"]["inputRequests"]["day"]["params"]["message"], "When?");
+    let retry = json!({
+        "inputResponses": {"day": {"action": "accept"}},
+        "requestState": asked["result"]["requestState"],
+    });
+    let told = text(answer(&inline, &modern(&retry)).await);
+    assert_eq!(told, r#"step 1: {"day":{"action":"accept"}}"#);
+    let refused = text(answer(&inline, &call(2, "asks")).await);
+    assert!(refused.contains("the tool asks its user something"), "{refused}");
 }
