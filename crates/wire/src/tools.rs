@@ -193,18 +193,15 @@ impl CallFrame {
     pub fn new(name: &str, meta: Option<Json<'_>>, retry: Retry<'_>) -> Self {
         let head =
             format!(r#"{{"method":"{CALL_TOOL}","params":{{"name":{},"arguments":"#, quoted(name));
-        let mut tail = String::new();
         let more = [
             ("_meta", meta),
             ("inputResponses", retry.input_responses),
             ("requestState", retry.request_state),
         ];
-        for (name, value) in more {
-            if let Some(value) = value {
-                tail += &format!(r#","{name}":{value}"#);
-            }
-        }
-        tail += "}}";
+        let more = more.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let members: Vec<String> =
+            more.map(|(name, value)| format!(r#","{name}":{value}"#)).collect();
+        let tail = format!("{}}}}}", members.concat());
         Self { head, tail }
     }
 

@@ -49,8 +49,8 @@ pub(super) struct Line {
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) ticket: Ticket,
-    /// What the client was told last.
-    progress: Option<f64>,
+    /// What the client was told last; less than any number before.
+    progress: f64,
     beats: u32,
 }
 
@@ -165,7 +165,7 @@ impl Line {
 
 impl Pending {
     pub(super) fn new(ticket: Ticket) -> Self {
-        Self { ticket, progress: None, beats: 0 }
+        Self { ticket, progress: f64::NEG_INFINITY, beats: 0 }
     }
 
     /// What to tell the client at each beat of the clock: nothing in the first, which may have
@@ -175,19 +175,18 @@ impl Pending {
         if self.beats == 1 {
             return None;
         }
-        let last = self.progress.unwrap_or_default();
-        let progress = (last + HEARTBEAT_STEP).max(last.next_up());
-        self.progress = Some(progress);
+        let last = if self.progress.is_finite() { self.progress } else { 0.0 };
+        self.progress = (last + HEARTBEAT_STEP).max(last.next_up());
         let message = Some("still working".into());
-        self.ticket.progress(&Progress { progress, total: None, message })
+        self.ticket.progress(&Progress { progress: self.progress, total: None, message })
     }
 
     /// What to tell the client of the host's progress: nothing unless it has grown.
     pub(super) fn report(&mut self, progress: &Progress<'_>) -> Option<Vec<u8>> {
-        if self.progress.is_some_and(|last| progress.progress <= last) {
+        if progress.progress <= self.progress {
             return None;
         }
-        self.progress = Some(progress.progress);
+        self.progress = progress.progress;
         self.beats = 0;
         self.ticket.progress(progress)
     }

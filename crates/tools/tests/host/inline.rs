@@ -173,16 +173,11 @@ async fn progress_is_told_before_the_answer() {
 /// A tool that asks which day, and tells what was answered.
 fn asks() -> Tool {
     Tool::new("asks", "Asks which day.", |_: NoArguments, context: Context| async move {
-        match (context.input_responses(), context.request_state()) {
-            (Some(answers), Some(state)) => {
-                Output::items([Content::text(format!("{state}: {answers}"))])
-            }
-            _ => {
-                let question =
-                    json!({"method": "elicitation/create", "params": {"message": "When?"}});
-                Output::asks(Map::from_iter([("day".to_owned(), question)]), "step 1")
-            }
+        if let Some((answers, state)) = context.input_responses().zip(context.request_state()) {
+            return Output::items([Content::text(format!("{state}: {answers}"))]);
         }
+        let question = json!({"method": "elicitation/create", "params": {"message": "When?"}});
+        Output::asks(Map::from_iter([("day".to_owned(), question)]), "step 1")
     })
 }
 
