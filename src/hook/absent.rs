@@ -79,45 +79,45 @@ mod tests {
         }
         expect![[r#"
             Agent Agent Deny { because: "a rule" }
-              deny a rule
+              deny: a rule
             Agent Agent Allow { because: "a rule" }
-              allow 
+              allow
             Agent Agent Ask { because: Some("a rule"), is_guarded: false }
-              ask a rule
+              ask: a rule
             Agent Agent Ask { because: Some("it is guarded"), is_guarded: true }
-              ask it is guarded
+              ask: it is guarded
             Agent Agent Ask { because: None, is_guarded: false }
-              none 
+              none
             Agent Desk Deny { because: "a rule" }
-              deny a rule
+              deny: a rule
             Agent Desk Allow { because: "a rule" }
-              allow 
+              allow
             Agent Desk Ask { because: Some("a rule"), is_guarded: false }
-              deny a rule. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
+              deny: a rule. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
             Agent Desk Ask { because: Some("it is guarded"), is_guarded: true }
-              deny it is guarded. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
+              deny: it is guarded. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
             Agent Desk Ask { because: None, is_guarded: false }
-              none 
+              none
             Deny Agent Deny { because: "a rule" }
-              deny a rule
+              deny: a rule
             Deny Agent Allow { because: "a rule" }
-              allow 
+              allow
             Deny Agent Ask { because: Some("a rule"), is_guarded: false }
-              deny a rule. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
+              deny: a rule. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
             Deny Agent Ask { because: Some("it is guarded"), is_guarded: true }
-              deny it is guarded. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
+              deny: it is guarded. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
             Deny Agent Ask { because: None, is_guarded: false }
-              deny No rule allows this, and callgate is not running: ask the user to start `callgate up`.
+              deny: No rule allows this, and callgate is not running: ask the user to start `callgate up`.
             Deny Desk Deny { because: "a rule" }
-              deny a rule
+              deny: a rule
             Deny Desk Allow { because: "a rule" }
-              allow 
+              allow
             Deny Desk Ask { because: Some("a rule"), is_guarded: false }
-              deny a rule. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
+              deny: a rule. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
             Deny Desk Ask { because: Some("it is guarded"), is_guarded: true }
-              deny it is guarded. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
+              deny: it is guarded. A person has to allow this, and callgate is not running: ask the user to start `callgate up`.
             Deny Desk Ask { because: None, is_guarded: false }
-              deny No rule allows this, and callgate is not running: ask the user to start `callgate up`.
+              deny: No rule allows this, and callgate is not running: ask the user to start `callgate up`.
         "#]].assert_eq(&table);
     }
 }

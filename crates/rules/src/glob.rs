@@ -29,8 +29,8 @@ pub(crate) enum Tok {
 
 impl Tok {
     /// The character that it stands for, if it is one.
-    pub(crate) fn character(&self) -> Option<char> {
-        if let Self::Is(c) = self { Some(*c) } else { None }
+    pub(crate) fn character(self) -> Option<char> {
+        if let Self::Is(c) = self { Some(c) } else { None }
     }
 }
 
