@@ -19,7 +19,7 @@ impl Source<'_> {
     /// The line and the column of a byte.
     pub(super) fn place(&self, at: usize) -> (usize, usize) {
         let before = self.text.get(..at).unwrap_or(self.text);
-        let line = before.matches('\n').count() + 1;
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         (line, column)
     }
