@@ -94,7 +94,12 @@ impl Fixture {
     }
 
     pub(crate) fn mcp_config(&self, client: Client) -> Value {
-        serde_json::from_str(&self.session().mcp_config(client).unwrap()).unwrap()
+        serde_json::from_str(&self.settings(client)).unwrap()
+    }
+
+    /// A client's settings, as text.
+    pub(crate) fn settings(&self, client: Client) -> String {
+        self.session().mcp_config(client).unwrap()
     }
 
     /// The process ids of the bridges that run now.

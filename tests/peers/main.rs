@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
 mod claude;
+mod codex;
 mod fixture;
 mod inspector;
 mod python;

@@ -59,6 +59,15 @@ pub enum Reply {
         /// Its arguments.
         arguments: Value,
     },
+    /// A call of a tool of an MCP server, which Codex offers in the server's namespace.
+    Tool {
+        /// The server's name in the settings.
+        server: String,
+        /// The tool.
+        name: String,
+        /// Its arguments.
+        arguments: Value,
+    },
 }
 
 impl Reply {
@@ -212,11 +221,29 @@ impl Inner {
         if !has_tools {
             return Ok(Reply::text("A side note"));
         }
-        self.requests.push(Value::Object(body));
         self.played += 1;
         let message = || format!("the script has {} turns and no more", self.script.len());
-        self.script.get(self.played - 1).cloned().ok_or_else(|| (400, message()))
+        let reply = self.script.get(self.played - 1).cloned().ok_or_else(|| (400, message()))?;
+        if let Reply::Tool { server, name, .. } = &reply
+            && !offers(&body, server, name)
+        {
+            return Err((400, format!("{name} of {server} is not offered: {}", body["tools"])));
+        }
+        self.requests.push(Value::Object(body));
+        Ok(reply)
     }
+}
+
+/// Whether a request offers the tool of a server.
+fn offers(body: &Map<String, Value>, server: &str, tool: &str) -> bool {
+    let named = |entry: &&Value| entry["type"] == "namespace" && entry["name"] == namespace(server);
+    let tools = body["tools"].as_array().into_iter().flatten().filter(named);
+    tools.filter_map(|entry| entry["tools"].as_array()).flatten().any(|it| it["name"] == tool)
+}
+
+/// The namespace of a server's tools.
+fn namespace(server: &str) -> String {
+    format!("mcp__{server}")
 }
 
 fn judge(request: &Incoming) -> Result<Map<String, Value>, Refusal> {
@@ -284,10 +311,16 @@ fn events(reply: &Reply, number: usize) -> Vec<Value> {
                 json!({ "type": "response.output_item.done", "output_index": 0, "item": message(part) }),
             ]);
         }
-        Reply::Call { name, arguments } => {
+        Reply::Call { name, arguments } | Reply::Tool { name, arguments, .. } => {
             let (id, call) = (format!("fc_{number}"), format!("call_{number}"));
             let arguments = arguments.to_string();
-            let item = |arguments: &str| json!({ "type": "function_call", "id": id, "call_id": call, "name": name, "arguments": arguments });
+            let item = |arguments: &str| {
+                let mut item = json!({ "type": "function_call", "id": id, "call_id": call, "name": name, "arguments": arguments });
+                if let Reply::Tool { server, .. } = reply {
+                    item["namespace"] = json!(namespace(server));
+                }
+                item
+            };
             events.extend([
                 json!({ "type": "response.output_item.added", "output_index": 0, "item": item("") }),
                 json!({ "type": "response.function_call_arguments.delta", "item_id": id, "output_index": 0, "delta": arguments }),
