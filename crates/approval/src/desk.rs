@@ -279,14 +279,14 @@ impl Desk {
             Input::News(news) => self.news(now, &mut step, news),
             Input::Viewers(count) => self.viewers(now, &mut step, count),
             Input::NewCode { code, id, who, is_first, doing } => {
-                self.new_code(now, &mut step, code, id, &who, is_first, doing);
+                self.new_code(now, &mut step, code, &id, &who, is_first, doing);
             }
             Input::PairViewer { code, name, token_hash, doing } => {
                 self.pair_viewer(now, &mut step, &code, &name, &token_hash, &doing);
             }
             Input::Unlock { token_hash, doing } => self.unlock(&mut step, &token_hash, &doing),
             Input::Unpair { link, id, who, doing } => {
-                self.unpair(now, &mut step, &link, id, &who, doing);
+                self.unpair(now, &mut step, &link, &id, &who, doing);
             }
             Input::Gate { value, who, doing } => self.gate(now, &mut step, value, &who, &doing),
             Input::ViewerLeft(viewer) => self.viewer_left(now, &mut step, viewer),

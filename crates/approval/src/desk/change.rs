@@ -38,7 +38,7 @@ impl Desk {
         now: Now,
         step: &mut Step,
         code: String,
-        id: RequestId,
+        id: &RequestId,
         who: &Who,
         is_first: bool,
         doing: Doing,
@@ -61,7 +61,7 @@ impl Desk {
         now: Now,
         step: &mut Step,
         link: &str,
-        id: RequestId,
+        id: &RequestId,
         who: &Who,
         doing: Doing,
     ) {
@@ -81,8 +81,8 @@ impl Desk {
     }
 
     /// Puts a change to whoever may allow it.
-    fn ask_for(&mut self, now: Now, step: &mut Step, id: RequestId, text: &str, wanted: Wanted) {
-        let Some(request) = question(&id, text) else {
+    fn ask_for(&mut self, now: Now, step: &mut Step, id: &RequestId, text: &str, wanted: Wanted) {
+        let Some(request) = question(id, text) else {
             return tell(step, Some(&wanted.doing), false, "This cannot be asked.");
         };
         let doing = wanted.doing.clone();
@@ -93,7 +93,7 @@ impl Desk {
         self.change_count += 1;
         let asker = AskerId(u64::MAX - self.change_count);
         self.register(now, step, asker, request, digest, ruling, None);
-        if let (true, Doing::Viewer { viewer, id }) = (self.changes.contains_key(&id), doing) {
+        if let (true, Doing::Viewer { viewer, id }) = (self.changes.contains_key(id), doing) {
             let text = "Somebody who is linked has to allow this: on their phone, in a viewer, or \
                         in the terminal of `callgate up`.";
             let (text, within) = (text.to_owned(), self.settings.timeout);
