@@ -2,7 +2,7 @@
 //! what it tells. The requests are those of the approval protocol.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 
 use callgate_store::Entry;
@@ -44,10 +44,10 @@ fn stage(settings: &str) -> Stage {
 struct Asker(BufReader<UnixStream>);
 
 impl Asker {
-    fn answer(mut self) -> Value {
-        let mut line = String::new();
-        self.0.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    fn answer(self) -> Value {
+        let bytes = self.0.bytes().map(Result::unwrap);
+        let line: Vec<u8> = bytes.take_while(|byte| *byte != b'\n').collect();
+        serde_json::from_slice(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 }
 
@@ -240,12 +240,12 @@ fn what_ran_unasked_is_in_the_ledger_and_in_one_line_of_the_terminal() {
 }
 
 /// What an agent gives its hook at an event about this command.
-fn event(name: &str, mode: &str, command: &str, more: &Value) -> Value {
+fn event(name: &str, mode: &str, command: &str, extra: &Value) -> Value {
     let mut input = bash(command);
     input["hook_event_name"] = json!(name);
     input["permission_mode"] = json!(mode);
-    for (name, value) in more.as_object().unwrap() {
-        input[name] = value.clone();
+    for (field, value) in extra.as_object().unwrap() {
+        input[field] = value.clone();
     }
     input
 }

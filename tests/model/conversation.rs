@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::pin::Pin;
 
-use callgate_claude::sessions::SessionStore;
+use callgate_claude::sessions::{SessionMessage, SessionStore};
 use callgate_claude::{
     ClaudeError, Conversation, Event, Outcome, PermissionMode, TurnStream, blocking,
 };
@@ -82,7 +82,7 @@ fn check_store(stage: &Stage, first: &str, fork: &str) {
         .read(first)
         .unwrap()
         .iter()
-        .map(|message| message.text())
+        .map(SessionMessage::text)
         .filter(|text| !text.is_empty())
         .collect();
     let expected =

@@ -1,7 +1,7 @@
 //! Settings, as the CLI, its model and its children see them.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
@@ -131,13 +131,12 @@ async fn hooks_of_the_user_see_that_the_call_is_gated() {
         // A desk that takes what is registered, and sees when its host has gone.
         let registered = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut lines = BufReader::new(stream.try_clone().unwrap());
-            let mut line = String::new();
-            lines.read_line(&mut line).unwrap();
-            let request: Value = serde_json::from_str(&line).unwrap();
+            let mut bytes = stream.try_clone().unwrap().bytes().map(Result::unwrap);
+            let line: Vec<u8> = bytes.by_ref().take_while(|byte| *byte != b'\n').collect();
+            let request: Value = serde_json::from_slice(&line).unwrap();
             let answer = json!({"id": request["id"], "kind": "told", "done": true, "text": ""});
             stream.write_all(format!("{answer}\n").as_bytes()).unwrap();
-            assert_eq!(lines.read_line(&mut line).unwrap(), 0, "it ends with the call");
+            assert_eq!(bytes.next(), None, "it ends with the call");
             request["value"].as_str().unwrap().to_owned()
         });
         let settings = settings.permission(|_| async { Decision::allow() }).desk(socket);
