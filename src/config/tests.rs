@@ -490,7 +490,7 @@ fn the_settings_file_of_an_installed_hook_may_be_absent_but_not_broken() {
     let home = Home::new();
     let config = Some(home.path("nowhere/config.toml"));
     let flags = HookFlags { config, ..HookFlags::default() };
-    assert_eq!(hook_in(&home, &flags).unwrap().timeout, Duration::from_secs(300));
+    assert_eq!(hook_in(&home, &flags).unwrap().timeout, Duration::from_mins(5));
     let home = Home::with("gate.unattended = \"perhaps\"\nagent.max_rounds = 0");
     let config = Some(home.path(".config/callgate/config.toml"));
     let flags = HookFlags { config, ..HookFlags::default() };

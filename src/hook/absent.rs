@@ -50,6 +50,8 @@ fn decide(ruling: Ruling, asks: Asks, when_absent: WhenAbsent) -> (Decision, Opt
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use expect_test::expect;
 
     use super::*;
@@ -73,7 +75,7 @@ mod tests {
                     let name = format!("{when_absent:?} {asks:?} {ruling:?}");
                     let (decision, message) = decide(ruling, asks, when_absent);
                     let message = message.map_or(String::new(), |text| format!(": {text}"));
-                    table += &format!("{name}\n  {}{message}\n", decision.name());
+                    writeln!(table, "{name}\n  {}{message}", decision.name()).unwrap();
                 }
             }
         }
