@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::thread;
 use std::time::Duration;
 
 use callgate_approval::viewer::{PATIENCE, Viewer};
@@ -152,7 +153,7 @@ fn words_from_the_phone_reach_the_model() {
 }
 
 /// Always is pressed for the first command; the second is not asked about.
-fn check_always(first: &str, second: &str, meaning: &str) {
+fn check_always(first: &str, second: &str, meaning: &str, changes_mode: bool) {
     if Claude::find().is_none() {
         return;
     }
@@ -160,24 +161,24 @@ fn check_always(first: &str, second: &str, meaning: &str) {
     let mut agent = Agent::start(&stage, &[first, second]);
     let question = agent.question(&stage, first);
     let label = always(&question);
-    let told = stage.press(&question, &label);
+    let mut told = stage.press(&question, &label);
+    let mut story = vec!["asked"];
+    if told.text.contains("once more") {
+        // A second press counts as one when it comes a second or more after the first.
+        thread::sleep(Duration::from_millis(1_500));
+        told = stage.press(&question, &label);
+        story.push("pressed always: not yet");
+    }
+    assert_eq!(story.len() > 1, changes_mode, "{told:?}");
     assert!(told.text.contains(meaning), "{told:?}");
     let results = agent.end();
     assert_eq!(results.len(), 2, "{results:?}");
     assert!(results.iter().all(|result| !result.is_error), "{results:?}");
     stage.shows(&question, meaning);
     let closed = format!("closed: {}", told.text);
-    stage.assert_story(
-        first,
-        &[
-            "asked",
-            "pressed always: decided",
-            "decided allow by Ada",
-            "delivered",
-            &closed,
-            "ran, ok: true",
-        ],
-    );
+    let decided = ["pressed always: decided", "decided allow by Ada", "delivered"];
+    story.extend(decided.into_iter().chain([&*closed, "ran, ok: true"]));
+    stage.assert_story(first, &story);
     let asked = stage.entries().iter().filter(|entry| entry.kind == "asked").count();
     assert_eq!(asked, 1, "nobody is asked a second time");
     // What ran without a question is in the ledger, too.
@@ -188,12 +189,17 @@ fn check_always(first: &str, second: &str, meaning: &str) {
 
 #[test]
 fn a_command_that_is_always_allowed_is_not_asked_again() {
-    check_always("make build", "make build", "for good, in this project for you: make build");
+    check_always(
+        "make build",
+        "make build",
+        "for good, in this project for you: make build",
+        false,
+    );
 }
 
 #[test]
 fn edits_that_are_always_allowed_are_not_asked_again() {
-    check_always("touch x", "touch y", "accept all edits");
+    check_always("touch x", "touch y", "accept all edits", true);
 }
 
 #[test]
@@ -203,7 +209,9 @@ fn a_command_that_was_changed_runs_as_changed() {
     }
     let stage = Stage::new();
     let mut page = Viewer::connect(&stage.path(".local/share/callgate/desk.sock")).unwrap();
-    let (code, _) = page.code().unwrap();
+    // Ada may answer already, so nobody is linked without her.
+    let allow = |_: &str| drop(stage.press(&stage.question("asks for a code"), "Allow"));
+    let (code, _) = page.code_when_allowed(&mut { allow }).unwrap();
     let pair = Command::Pair { code, name: "The page".to_owned() };
     assert!(matches!(page.ask(pair, PATIENCE).unwrap(), Answer::Paired { .. }));
     let mut agent = Agent::start(&stage, &["touch x"]);
