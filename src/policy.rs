@@ -10,8 +10,8 @@ use std::time::SystemTime;
 
 use callgate_approval::desk::Ruling;
 use callgate_rules::{
-    Act, Decision, Defaults, Guarded, Kind, Moment, Policy, RuleFile, Trust, Verdict, disk, judge,
-    mask,
+    Act, Bounds, Decision, Defaults, Guarded, Kind, Moment, Policy, RuleFile, Trust, Verdict, disk,
+    judge, mask,
 };
 use callgate_wire::approval::Request;
 use jiff::Timestamp;
@@ -75,6 +75,7 @@ pub(crate) struct Ruler {
     /// The folders in which agents have said that their settings are.
     settings_folders: Vec<String>,
     defaults: Defaults,
+    bounds: Option<Bounds>,
     home: String,
     files: HashMap<PathBuf, Known>,
     built: HashMap<PathBuf, Built>,
@@ -109,6 +110,7 @@ impl Ruler {
             guarded: guarded(config),
             settings_folders: Vec::new(),
             defaults: Defaults::default(),
+            bounds: None,
             home: home(),
             files: HashMap::new(),
             built: HashMap::new(),
@@ -123,6 +125,13 @@ impl Ruler {
     /// Sets what holds where no rule decides.
     pub(crate) fn with_defaults(mut self, defaults: Defaults) -> Self {
         self.defaults = defaults;
+        self.built.clear();
+        self
+    }
+
+    /// Sets the folders in which the commands of our own runtime may work.
+    pub(crate) fn with_bounds(mut self, bounds: Bounds) -> Self {
+        self.bounds = Some(bounds);
         self.built.clear();
         self
     }
@@ -199,6 +208,9 @@ impl Ruler {
         }
         let mut files = Vec::new();
         let mut policy = Policy::new(self.guarded.clone()).with_defaults(self.defaults.clone());
+        if let Some(bounds) = &self.bounds {
+            policy = policy.with_bounds(bounds.clone());
+        }
         let user = self.user.clone();
         let known = self.refresh(&user, Trust::User);
         policy = policy.with(&known.file, None);

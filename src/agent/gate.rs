@@ -96,8 +96,8 @@ impl Gatekeeper {
     }
 
     async fn decide(&self, question: Question) -> Permit {
-        let Question { tool, input, must_ask, conversation, .. } = &question;
-        let ask = match self.rules.rule(tool, input.get(), must_ask.as_deref()) {
+        let Question { tool, input, conversation, .. } = &question;
+        let ask = match self.ruled(tool, input).await {
             Ruled::Allow { because } => return Permit::Allowed { because, input: None },
             Ruled::Deny { because } => return Permit::Denied { because, interrupt: false },
             Ruled::Ask(ask) => ask,
@@ -113,15 +113,29 @@ impl Gatekeeper {
                 if let (true, Some(like)) = (always, &ask.like) {
                     self.always.add(conversation, like);
                 }
-                self.allowed(tool, text, input)
+                self.allowed(tool, text, input).await
             }
         }
     }
 
+    /// What the rules say. A look at the disk may wait, so that this is no work for our own thread.
+    async fn ruled(&self, tool: &'static str, input: &RawValue) -> Ruled {
+        let (rules, input) = (Arc::clone(&self.rules), input.to_owned());
+        let ruled = tokio::task::spawn_blocking(move || rules.rule(tool, input.get())).await;
+        ruled.unwrap_or_else(|error| Ruled::Deny {
+            because: format!("the rules could not be asked, so the tool did not run: {error}"),
+        })
+    }
+
     /// A person has allowed it. Changed arguments are a new act, which a rule may deny.
-    fn allowed(&self, tool: &str, because: String, input: Option<Box<RawValue>>) -> Permit {
+    async fn allowed(
+        &self,
+        tool: &'static str,
+        because: String,
+        input: Option<Box<RawValue>>,
+    ) -> Permit {
         if let Some(changed) = &input
-            && let Ruled::Deny { because } = self.rules.rule(tool, changed.get(), None)
+            && let Ruled::Deny { because } = self.ruled(tool, changed).await
         {
             return Permit::Denied { because, interrupt: false };
         }
@@ -255,7 +269,7 @@ impl Gatekeeper {
 impl Gate for Gatekeeper {
     /// Reads the rules, and whatever else a verdict needs.
     fn warm(&self) {
-        self.rules.rule("list_files", "{}", None);
+        self.rules.rule("list_files", "{}");
     }
 
     fn may(&self, question: Question) -> Later<'_, Permit> {

@@ -33,8 +33,6 @@ pub struct Question {
     pub input: Box<RawValue>,
     /// The conversation.
     pub conversation: String,
-    /// Why a person has to be asked, whatever the rules allow.
-    pub must_ask: Option<String>,
     /// Where the front end sees the question; none when it does not take questions.
     pub mirror: Option<Mirror>,
 }

@@ -11,7 +11,6 @@
 mod compose;
 mod kept;
 mod live;
-mod outside;
 mod program;
 mod scrub;
 mod watch;
@@ -146,21 +145,6 @@ fn spec() -> Spec {
 impl Tool for Run {
     fn spec(&self) -> &Spec {
         &self.spec
-    }
-
-    fn must_ask(&self, input: &RawValue) -> Option<String> {
-        // What cannot be read is not run either.
-        let input = read(input).ok()?;
-        let args = input.args.unwrap_or_default();
-        let cwd = self.settings.cwd.join(input.cwd.unwrap_or_default());
-        let place = outside::Place {
-            cwd: &cwd,
-            roots: &self.settings.roots,
-            programs: &folders(&self.settings.env),
-            home: program::value(&self.settings.env, "HOME").map(PathBuf::from),
-            disk: &outside::RealDisk,
-        };
-        outside::reason(&input.command, &args, &place)
     }
 
     fn run(&self, use_: Use) -> Later<'_, Outcome> {

@@ -12,12 +12,6 @@ pub trait Tool: Send + Sync {
     /// What the model is told of it.
     fn spec(&self) -> &Spec;
 
-    /// Why a person has to be asked, whatever the rules allow; `None` leaves it to the rules.
-    fn must_ask(&self, input: &RawValue) -> Option<String> {
-        let _ = input;
-        None
-    }
-
     /// Runs it. It never fails as a whole: what goes wrong is an [`Outcome`]. Dropping the future
     /// stops it, with every process that it started.
     fn run(&self, use_: Use) -> Later<'_, Outcome>;

@@ -91,6 +91,8 @@ pub struct Act {
     pub unsure: Option<&'static str>,
     /// The folders that the input of a command names to run in.
     pub(crate) cwds: Vec<String>,
+    /// The folder in which our own runtime would run a command, as it is written.
+    pub(crate) run_in: Option<String>,
     /// Whether it looks at all that lies in its folders.
     pub(crate) is_search: bool,
     /// Whether a path of it may lead anywhere.
@@ -136,6 +138,7 @@ impl Act {
             home: "/".to_owned(),
             unsure: None,
             cwds: Vec::new(),
+            run_in: None,
             is_search: false,
             is_lost: false,
             input: None,

@@ -12,7 +12,7 @@ const MOST_LINKS: usize = 40;
 /// The most often that the disk is asked for one verdict.
 pub const MOST_LOOKUPS: usize = 4_096;
 /// The most letters of paths that are followed for one verdict.
-const MOST_LETTERS: usize = 1_000_000;
+const MOST_LETTERS: usize = 400_000;
 /// Links that the system keeps for each process. Where they lead for the agent is not where they
 /// lead for us.
 const OF_A_PROCESS: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];

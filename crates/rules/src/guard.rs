@@ -13,6 +13,7 @@ mod terminals;
 use crate::act::{Act, Class};
 use crate::glob::{Tok, literal};
 use crate::place::{self, Base, resolve};
+use crate::steps;
 use agents::{AGENT_FOLDERS, ANYWHERE, IN_HOME, OF_MACHINE, STRICT_FOLDERS};
 pub use places::Kind;
 use places::Place;
@@ -85,11 +86,15 @@ impl Guarded {
         if act.is_lost {
             return Some("a path in it may lead anywhere, also to what is guarded".into());
         }
+        if steps::is_spent() {
+            return None;
+        }
         if act.script.is_some() {
             return act
                 .runs
                 .commands
                 .iter()
+                .take_while(|_| !steps::is_spent())
                 .find_map(|command| self.command(command, act))
                 .or_else(|| self.entered(act))
                 .or_else(|| program::runs_us(act))
@@ -145,15 +150,21 @@ impl Guarded {
         // A folder and a name in it may stand apart.
         let names = act.strings.iter().filter(|text| text.len() <= place::LONGEST);
         let others: Vec<Vec<Tok>> = names.map(|text| plain(&literal(text))).collect();
-        let by_path = act.touched.iter().filter(is_path).find_map(|path| {
+        let touched = act.touched.iter().take_while(|_| !steps::is_spent());
+        let by_path = touched.filter(is_path).find_map(|path| {
             let path = plain(path);
             let is_hit = |place: &&Place| place.holds(&path) || place.is_joined(&path, &others);
             self.places.iter().find(is_hit).map(Place::why)
         });
         by_path
             .or_else(|| act.strings.iter().find_map(|text| self.marked(text)))
-            .or_else(|| act.strings.iter().find_map(|text| self.told(text, act)))
+            .or_else(|| self.told_in(act))
             .or_else(|| terminals::types(act))
+    }
+
+    fn told_in(&self, act: &Act) -> Option<String> {
+        let mut strings = act.strings.iter().take_while(|_| !steps::is_spent());
+        strings.find_map(|text| self.told(text, act))
     }
 
     /// A text that is a folder above a place, or a command that touches one.

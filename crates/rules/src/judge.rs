@@ -8,6 +8,7 @@ use crate::act::Act;
 use crate::act::follow::Followed;
 use crate::disk::{Disk, Follower};
 use crate::moment::Moment;
+use crate::outside;
 use crate::policy::{Explanation, Policy, Verdict};
 use crate::rule::Decision;
 use crate::steps;
@@ -15,7 +16,18 @@ use crate::steps;
 /// Judges an act.
 #[must_use]
 pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
-    steps::within(steps::JUDGING, || judge_within(policy, act, disk, now)).0
+    let judged = || {
+        let verdict = judge_within(policy, act, disk, now);
+        if verdict.decision == Decision::Deny {
+            return verdict;
+        }
+        let outside = policy.bounds().and_then(|bounds| outside::reason(act, bounds, disk));
+        match outside {
+            Some(why) => Verdict { is_guarded: verdict.is_guarded, ..Verdict::wanted(why) },
+            None => verdict,
+        }
+    };
+    steps::within(steps::JUDGING, judged).0
 }
 
 fn judge_within(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {

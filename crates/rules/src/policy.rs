@@ -18,6 +18,7 @@ use crate::file::{Problem, RuleFile, Trust};
 use crate::guard::Guarded;
 use crate::mask;
 use crate::moment::Moment;
+use crate::outside::Bounds;
 use crate::place::is_in;
 use crate::rule::{Decision, Rule};
 use crate::shell::{Command, Script};
@@ -67,6 +68,7 @@ pub struct Policy {
     rules: Vec<Rule>,
     guarded: Guarded,
     defaults: Defaults,
+    bounds: Option<Bounds>,
     /// Files with errors, each with the folder in which its rules would hold.
     broken: Vec<(String, Option<String>)>,
     problems: Vec<Problem>,
@@ -80,6 +82,7 @@ impl Policy {
             rules: Vec::new(),
             guarded,
             defaults: Defaults::default(),
+            bounds: None,
             broken: Vec::new(),
             problems: Vec::new(),
         }
@@ -111,6 +114,19 @@ impl Policy {
     pub fn with_defaults(mut self, defaults: Defaults) -> Self {
         self.defaults = defaults;
         self
+    }
+
+    /// Sets the folders in which the commands of our own runtime may work; what leads out of them
+    /// is asked about, whatever rules allow.
+    #[must_use]
+    pub fn with_bounds(mut self, bounds: Bounds) -> Self {
+        self.bounds = Some(bounds);
+        self
+    }
+
+    /// The folders in which commands may work, if there are such.
+    pub(crate) fn bounds(&self) -> Option<&Bounds> {
+        self.bounds.as_ref()
     }
 
     /// The rules.
@@ -171,7 +187,8 @@ impl Policy {
 
     /// The first rule of a kind that holds.
     fn tightened(&self, decision: Decision, act: &Act, moment: &Moment) -> Option<Verdict> {
-        self.rules.iter().filter(|rule| rule.decision == decision).find_map(|rule| {
+        let rules = self.rules.iter().take_while(|_| !steps::is_spent());
+        rules.filter(|rule| rule.decision == decision).find_map(|rule| {
             let why = rule.tightens(act, moment).ok()?;
             if steps::is_spent() {
                 // Comparisons find nothing any more, which proves nothing either.
@@ -197,7 +214,8 @@ impl Policy {
             return Some(why);
         }
         let forbids = |rule: &&Rule| rule.decision != Decision::Allow;
-        self.rules.iter().filter(forbids).find_map(|rule| {
+        let rules = self.rules.iter().take_while(|_| !steps::is_spent());
+        rules.filter(forbids).find_map(|rule| {
             let why = rule.reaches(act, moment)?;
             let word = if rule.decision == Decision::Deny { "denies" } else { "asks for" };
             Some(format!("{why}, which rule {} {word}", rule.shown()))

@@ -12,11 +12,11 @@
 use std::cell::Cell;
 
 /// The most steps for reading an act. What is longer is judged by its beginning and asked about.
-pub(crate) const READING: usize = 1_000_000;
+pub(crate) const READING: usize = 500_000;
 /// The most steps for finding the paths in an act.
-pub(crate) const PLACING: usize = 1_000_000;
+pub(crate) const PLACING: usize = 500_000;
 /// The most steps for judging an act.
-pub(crate) const JUDGING: usize = 2_000_000;
+pub(crate) const JUDGING: usize = 1_000_000;
 /// What one word of a command costs beside its letters: it is kept, and looked up in lists.
 pub(crate) const WORD: usize = 64;
 /// What one more piece of a word costs.

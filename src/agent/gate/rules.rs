@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use callgate_rules::{Act, Decision, Defaults, Policy, Verdict, disk, judge, mask};
+use callgate_rules::{Act, Bounds, Decision, Defaults, Policy, Verdict, disk, judge, mask};
+
+use rustix::fs::{Access, access};
 
 use super::always::Like;
 use super::hidden::Judge;
@@ -69,7 +71,7 @@ impl Rules {
     }
 
     /// What the rules say about this use of a tool. With unchanged files it costs a look at each.
-    pub(super) fn rule(&self, tool: &str, input: &str, must_ask: Option<&str>) -> Ruled {
+    pub(super) fn rule(&self, tool: &str, input: &str) -> Ruled {
         let (policy, home) = self.now();
         // A folder whose name is no text makes an act that nothing allows.
         let folder = self.folder.to_str().unwrap_or_default();
@@ -78,14 +80,11 @@ impl Rules {
         let because = mask::text(&verdict.because).into_shown();
         match verdict.decision {
             Decision::Deny => Ruled::Deny { because },
-            Decision::Allow if must_ask.is_none() => Ruled::Allow { because },
-            decision => {
-                let is_said = verdict.wants_person && decision == Decision::Ask;
-                let said = is_said.then(|| because.clone());
+            Decision::Allow => Ruled::Allow { because },
+            Decision::Ask => {
                 let places = act.places(&RealDisk);
-                let like =
-                    Like::of(&act, &places, input).filter(|_| !is_said && must_ask.is_none());
-                let because = must_ask.map(|why| mask::text(why).into_shown()).or(said);
+                let like = Like::of(&act, &places, input).filter(|_| !verdict.wants_person);
+                let because = verdict.wants_person.then_some(because);
                 Ruled::Ask(Ask { because, is_guarded: verdict.is_guarded, like })
             }
         }
@@ -110,6 +109,20 @@ impl Rules {
         (ruler.policy(&self.folder), Arc::clone(home))
     }
 
+    /// The folders in which commands may work, and where their programs are.
+    fn bounds(&self) -> Bounds {
+        let text = |path: &PathBuf| path.to_str().map(str::to_owned);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let programs: Vec<PathBuf> =
+            std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+        Bounds {
+            roots: self.roots.iter().filter_map(text).collect(),
+            programs: programs.iter().filter_map(text).collect(),
+            home: std::env::var_os("HOME").and_then(|home| home.into_string().ok()),
+            is_root_writable: access("/", Access::WRITE_OK).is_ok(),
+        }
+    }
+
     fn read(&self) -> Known {
         // A root that is a link, or lies behind one, has two names.
         let named = || self.roots.iter().filter_map(|root| root.to_str());
@@ -118,7 +131,9 @@ impl Rules {
         roots.sort();
         roots.dedup();
         let defaults = Defaults::read_inside(roots.iter().map(String::as_str));
-        let ruler = Ruler::new(&self.config, self.warn.clone()).with_defaults(defaults);
+        let ruler = Ruler::new(&self.config, self.warn.clone())
+            .with_defaults(defaults)
+            .with_bounds(self.bounds());
         Known { ruler, home: home().into() }
     }
 }

@@ -5,3 +5,4 @@ mod board;
 mod daemon;
 mod inside;
 mod ruled;
+mod same;

@@ -54,7 +54,6 @@ pub(super) async fn run(
         tool: tool.spec().name,
         input: wanted.input.clone(),
         conversation: conversation.to_string(),
-        must_ask: tool.must_ask(&wanted.input),
         mirror: shared.output.takes_questions().then(|| mirror(&shared, &request, &wanted)),
     };
     let mut entry = Entry {

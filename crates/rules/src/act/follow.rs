@@ -7,6 +7,7 @@ use crate::disk::{Disk, Follower};
 use crate::glob::{Tok, literal};
 use crate::place;
 use crate::shell::{Command, Word};
+use crate::steps;
 
 /// Where the paths of an act lead that do not lead where their letters say.
 #[derive(Debug, Default)]
@@ -206,7 +207,7 @@ impl Leads {
 fn named_in_strings(act: &Act) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for text in &act.strings {
-        for piece in touch::pieces(text) {
+        for piece in touch::pieces(text).take_while(|_| !steps::is_spent()) {
             if piece.contains('/') || piece == text {
                 let toks = literal(piece);
                 let paths =

@@ -264,6 +264,12 @@ fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
     if is_own && named.iter().filter_map(|folder| folder.as_str()).any(is_bent) {
         act.doubt("the folder in its input has a `~`, or a `..` behind a name");
     }
+    if is_own {
+        let folder = named.first().and_then(|folder| folder.as_str()).unwrap_or_default();
+        let is_absolute = folder.starts_with('/');
+        let whole = || format!("{}/{folder}", act.project);
+        act.run_in = Some(if is_absolute { folder.to_owned() } else { whole() });
+    }
     let base = Base { cwd: &act.project, home: &act.home };
     let mut found: Vec<String> =
         named.iter().filter_map(|v| v.as_str()).map(|folder| resolve(folder, base)).collect();

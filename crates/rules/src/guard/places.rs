@@ -3,8 +3,9 @@
 use std::sync::LazyLock;
 
 use super::agents::AGENT_FOLDERS;
-use crate::glob::{Lean, Tok, is_text, literal, meets};
+use crate::glob::{Lean, Tok, begins_otherwise, is_text, literal, meets};
 use crate::place::above;
+use crate::steps;
 
 /// The folder, in an agent's own, in which it keeps worktrees.
 static WORKTREES: LazyLock<Vec<Tok>> = LazyLock::new(|| literal("/worktrees"));
@@ -134,6 +135,9 @@ impl Place {
 }
 
 fn is_or_below(path: &[Tok], place: &[Tok]) -> bool {
+    if begins_otherwise(path, "", place, Lean::Generous) || !steps::spend(4) {
+        return false;
+    }
     let mut below = place.to_vec();
     below.extend([Tok::Is('/'), Tok::Cross]);
     meets(path, place, Lean::Generous) || meets(path, &below, Lean::Generous)

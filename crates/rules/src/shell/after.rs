@@ -3,7 +3,7 @@
 use super::names::{STATEFUL, is_one_of};
 use super::{Command, MOST_WILD_WORDS, Script, Word};
 use crate::place::link::is_through_root;
-use crate::place::{Base, join, last_name, normal};
+use crate::place::{Base, LONGEST, join, last_name, normal};
 use crate::steps;
 
 /// The most folders in which a command may run before that counts as unknown.
@@ -85,6 +85,10 @@ fn step(command: &Command, folders: &mut Vec<String>, home: &str) -> bool {
         }
         _ => return false,
     };
+    let longest = folders.iter().map(String::len).max().unwrap_or_default();
+    if longest + target.len() > LONGEST {
+        return false;
+    }
     let is_known = !folders.iter().any(|cwd| is_through_root(cwd, target));
     let gone: Vec<String> = folders.iter().map(|cwd| join(cwd, target)).collect();
     for folder in gone {

@@ -2,6 +2,7 @@
 
 use super::Word;
 use super::lists::{Here, Open, Reader, Stands};
+use crate::steps;
 
 impl Reader<'_> {
     /// Whether a redirect comes next, perhaps with the number of what it redirects.
@@ -18,6 +19,10 @@ impl Reader<'_> {
             self.at += 1;
         }
         let Some(arrow) = self.next() else { return };
+        if !steps::spend(steps::WORD) {
+            self.stop();
+            return;
+        }
         open.stands = Stands::Something;
         match (arrow, self.peek()) {
             (_, Some('(')) => {

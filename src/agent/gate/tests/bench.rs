@@ -161,7 +161,6 @@ pub(super) fn question(tool: &'static str, input: &Value, conversation: &str) ->
         tool,
         input: RawValue::from_string(input.to_string()).unwrap(),
         conversation: conversation.to_owned(),
-        must_ask: None,
         mirror: None,
     }
 }

@@ -179,11 +179,10 @@ fn always_never_passes_over_a_rule_or_a_reason_to_ask() {
         assert_eq!(told, "Allowed by the shell of callgate agent", "this time only");
         assert!(words(&bench.run(asked).unwrap()).starts_with("allowed"));
     };
-    let must_ask = Some("it leaves the roots".to_owned());
     let ledger = bench.config.database.value.display().to_string();
     for _ in 0..2 {
         always(make("release"), "asked by rule `hm`");
-        always(Question { must_ask: must_ask.clone(), ..make("test") }, "it leaves the roots");
+        always(make("/etc/passwd"), "the command names `/etc/passwd`, which is outside of");
         let touching = question("write_file", &json!({ "path": ledger, "content": "" }), "c1");
         always(touching, "no rule can allow this");
     }

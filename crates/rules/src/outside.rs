@@ -1,30 +1,27 @@
 //! Which words of a command lead outside of the folders that commands may work in.
 //!
-//! This reads words, it is no sandbox: a program can reach whatever the user can, through links
-//! that it finds itself (`grep -R`), from a folder that it enters (`tar -C`), and a script can put
-//! a path together from pieces or wildcards. What is seen: every text of an argument between its
-//! ends, signs such as `=`, `:`, `,`, `@` or a blank, and the letters of an option, if it is an
-//! absolute path, leads out by `..`, `~`, `$HOME` or a `file:` URL, or through a symbolic link.
-//! An absolute path whose first name does not exist, such as the pattern `/foo/`, counts only
-//! where it could be created.
+//! It holds for the commands of our own runtime, which has such folders. This reads words, it is no
+//! sandbox: a program can reach whatever the user can, through links that it finds itself
+//! (`grep -R`), from a folder that it enters (`tar -C`), and a script can put a path together from
+//! pieces or wildcards. What is seen: every text of an argument between its ends, signs such as
+//! `=`, `:`, `,`, `@` or a blank, and the letters of an option, if it is an absolute path, leads
+//! out by `..`, `~`, `$HOME` or a `file:` URL, or through a symbolic link. An absolute path whose
+//! first name does not exist, such as the pattern `/foo/`, counts only where it could be created.
 //!
 //! A program that is named by a path must lie in those folders, links and `..` followed, or right
 //! in one of the usual folders of programs.
 
 mod starts;
 
-use std::fs;
-use std::path::{Component, Path, PathBuf};
-
-use callgate_rules::mask;
-use rustix::fs::{Access, access};
-
+use crate::act::Act;
+use crate::disk::{Disk, Entry, Follower};
+use crate::mask;
+use crate::place::is_in;
+use crate::shell::Word;
 use starts::{LONGEST_NAME, LONGEST_PATH, Start, is_host, is_sign, starts};
 
 /// A command with more names that may be there is asked about without looking further.
-pub(super) const MOST_LOOKS: usize = 50_000;
-/// How many symbolic links a path may lead through, as the kernel has it.
-const MOST_LINKS: usize = 40;
+const MOST_LOOKS: usize = 50_000;
 /// How much of a path is shown.
 const LONGEST_SHOWN: usize = 200;
 /// What a shell does not leave in a name.
@@ -36,56 +33,44 @@ const PROGRAMS: [&str; 7] =
 const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
-/// What is asked of the disk.
-pub(super) trait Disk {
-    /// Where a symbolic link leads.
-    fn link(&self, path: &Path) -> Option<PathBuf>;
-    /// Whether something is there.
-    fn exists(&self, path: &Path) -> bool;
-    /// Whether a new name can be made in the root folder.
-    fn is_root_writable(&self) -> bool;
-}
-
-/// The disk of this machine.
-pub(super) struct RealDisk;
-
-impl Disk for RealDisk {
-    fn link(&self, path: &Path) -> Option<PathBuf> {
-        fs::read_link(path).ok()
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        fs::symlink_metadata(path).is_ok()
-    }
-
-    fn is_root_writable(&self) -> bool {
-        access("/", Access::WRITE_OK).is_ok()
-    }
+/// The folders in which the commands of a runtime may work.
+#[derive(Debug, Clone, Default)]
+pub struct Bounds {
+    /// Those folders, absolute.
+    pub roots: Vec<String>,
+    /// The folders in which programs are looked for by their names.
+    pub programs: Vec<String>,
+    /// The home of those who run the commands, if it is known.
+    pub home: Option<String>,
+    /// Whether a new name can be made in the root folder of the system.
+    pub is_root_writable: bool,
 }
 
 /// Where a command runs.
-pub(super) struct Place<'a> {
-    pub(super) cwd: &'a Path,
-    pub(super) roots: &'a [PathBuf],
-    /// The folders of PATH.
-    pub(super) programs: &'a [PathBuf],
-    pub(super) home: Option<PathBuf>,
-    pub(super) disk: &'a dyn Disk,
+struct Place<'a> {
+    cwd: &'a str,
+    bounds: &'a Bounds,
+    follower: Follower<'a>,
 }
 
-/// Why a person has to be asked about a command, if so.
-pub(super) fn reason(command: &str, args: &[String], place: &Place<'_>) -> Option<String> {
-    look_through(command, args, place).err()
+/// Returns why a person has to be asked about a command, if so.
+pub(crate) fn reason(act: &Act, bounds: &Bounds, disk: &dyn Disk) -> Option<String> {
+    let cwd = act.run_in.as_deref()?;
+    let command = act.script.as_ref()?.commands.first()?;
+    let words: Vec<&str> = command.words.iter().filter_map(Word::text).collect();
+    let (program, args) = words.split_first()?;
+    let place = Place { cwd, bounds, follower: Follower::new(disk) };
+    look_through(program, args, &place).err()
 }
 
-fn look_through(command: &str, args: &[String], place: &Place<'_>) -> Result<(), String> {
-    let roots: Vec<PathBuf> = place.roots.iter().filter_map(|root| place.real(root)).collect();
+fn look_through(command: &str, args: &[&str], place: &Place<'_>) -> Result<(), String> {
+    let roots: Vec<String> =
+        place.bounds.roots.iter().filter_map(|root| place.follower.real(root)).collect();
     // A loop of links leads nowhere, which is not inside either.
-    let cwd = place.real(place.cwd).unwrap_or_default();
+    let cwd = place.follower.real(place.cwd).unwrap_or_default();
     let mut search = Search { place, cwd, roots, left: MOST_LOOKS };
     if !search.is_inside(&search.cwd) {
-        let cwd = place.cwd.display().to_string();
-        return Err(place.words("the command would run in", &cwd));
+        return Err(place.words("the command would run in", place.cwd));
     }
     search.program(command)?;
     args.iter().flat_map(|arg| starts(arg)).try_for_each(|start| search.start(&start))
@@ -95,15 +80,15 @@ fn look_through(command: &str, args: &[String], place: &Place<'_>) -> Result<(),
 struct Search<'a> {
     place: &'a Place<'a>,
     /// Without symbolic links, as are the roots.
-    cwd: PathBuf,
-    roots: Vec<PathBuf>,
+    cwd: String,
+    roots: Vec<String>,
     /// How often the disk may still be asked.
     left: usize,
 }
 
 /// A way along the names of a path.
 struct Way<'a> {
-    at: PathBuf,
+    at: String,
     /// An absolute path before its first name.
     is_top: bool,
     /// The letters of an option before it.
@@ -128,10 +113,10 @@ impl Search<'_> {
                 "the name of the program, `{shown}`, has signs that a shell would read"
             ));
         }
-        let file = self.place.cwd.join(command);
+        let file = below(self.place.cwd, command);
         let is_fine = !command.contains('/')
             || self.place.is_usual(&file)
-            || self.place.real(&file).is_some_and(|file| self.is_inside(&file));
+            || self.place.follower.real(&file).is_some_and(|file| self.is_inside(&file));
         if is_fine { Ok(()) } else { Err(self.place.words("the program is", command)) }
     }
 
@@ -149,14 +134,15 @@ impl Search<'_> {
         self.spend()?;
         let mut from = 0;
         let is_top = text.starts_with('/');
-        let at = if is_top { PathBuf::from("/") } else { self.cwd.clone() };
+        let at = if is_top { "/".to_owned() } else { self.cwd.clone() };
         let mut way = Way { at, is_top, letters };
         match at_home(text) {
             Home::Not => {}
             Home::Others => return self.found(text.split(is_sign).next().unwrap_or(text)),
             Home::Ours(rest) => {
                 let name = &text[..text.len() - rest.len()];
-                let home = self.place.home.as_ref().and_then(|home| self.place.real(home));
+                let home = self.place.bounds.home.as_ref();
+                let home = home.and_then(|home| self.place.follower.real(home));
                 let Some(home) = home else { return self.found(name) };
                 if rest.starts_with('/') {
                     (way.at, from) = (home, name.len());
@@ -204,7 +190,7 @@ impl Search<'_> {
             return Ok(());
         }
         let must_exist = !whole && name.contains(is_sign);
-        let is_fine = must_exist && !self.place.disk.exists(&way.at.join(name));
+        let is_fine = must_exist && !self.place.exists(&below(&way.at, name));
         if is_fine { Ok(()) } else { self.found(text) }
     }
 
@@ -223,7 +209,7 @@ impl Search<'_> {
         let rest = &text[end..];
         // Two dots lead back from a folder that may be made until then, but not from a host.
         let is_vain = !rest.contains("/..") || is_host(text, end);
-        if name.contains(is_sign) && is_vain && !self.place.disk.exists(&way.at.join(name)) {
+        if name.contains(is_sign) && is_vain && !self.place.exists(&below(&way.at, name)) {
             return Ok(false);
         }
         // Where a variable leads is not known, and still less what is above it.
@@ -240,26 +226,26 @@ impl Search<'_> {
     /// glued to an option is the rest of a relative path: there nothing is taken to be new, and
     /// the root folder is not meant if the letters end with the name of something.
     fn is_somewhere(&self, way: &Way<'_>, name: &str) -> bool {
-        let disk = self.place.disk;
+        let exists = |name: &str| self.place.exists(&below(&way.at, name));
         match way.letters {
             None if is_dots(name) => true,
-            None => disk.exists(&way.at.join(name)) || disk.is_root_writable(),
+            None => exists(name) || self.place.bounds.is_root_writable,
             Some(letters) if is_dots(name) => {
                 let mut ends = letters.char_indices().map(|(at, _)| &letters[at..]);
-                !ends.any(|end| disk.exists(&self.cwd.join(end)))
+                !ends.any(|end| self.place.exists(&below(&self.cwd, end)))
             }
-            Some(_) => disk.exists(&way.at.join(name)),
+            Some(_) => exists(name),
         }
     }
 
     fn spend(&mut self) -> Result<(), String> {
         let many = || String::from("the command has more words than are looked through for paths");
         self.left = self.left.checked_sub(1).ok_or_else(many)?;
-        Ok(())
+        if self.place.follower.is_spent() { Err(many()) } else { Ok(()) }
     }
 
-    fn is_inside(&self, path: &Path) -> bool {
-        self.roots.iter().any(|root| path.starts_with(root))
+    fn is_inside(&self, path: &str) -> bool {
+        self.roots.iter().any(|root| is_in(path, root))
     }
 
     fn found(&self, path: &str) -> Result<(), String> {
@@ -299,50 +285,37 @@ fn shown(path: &str) -> String {
     shown
 }
 
+/// A path below a folder; an absolute one is itself.
+fn below(folder: &str, name: &str) -> String {
+    if name.starts_with('/') {
+        return name.to_owned();
+    }
+    format!("{}/{name}", folder.trim_end_matches('/'))
+}
+
 impl Place<'_> {
     /// Whether a file is right in a usual folder of programs. One that is reached by a link from
     /// elsewhere is not.
-    fn is_usual(&self, file: &Path) -> bool {
-        let usual = PROGRAMS.iter().map(Path::new);
-        let mut programs = usual.chain(self.programs.iter().map(PathBuf::as_path));
-        file.file_name().is_some() && programs.any(|folder| file.parent() == Some(folder))
+    fn is_usual(&self, file: &str) -> bool {
+        let Some((folder, name)) = file.rsplit_once('/') else { return false };
+        let usual = PROGRAMS.into_iter();
+        let mut programs = usual.chain(self.bounds.programs.iter().map(String::as_str));
+        !is_dots(name) && programs.any(|known| known == folder)
     }
 
-    /// A path without symbolic links, `.` and `..`; `None` if its links lead in circles.
-    fn real(&self, path: &Path) -> Option<PathBuf> {
-        let mut links = MOST_LINKS;
-        self.walk_from("/".into(), path, &mut links)
+    /// Whether something is there.
+    fn exists(&self, path: &str) -> bool {
+        self.follower.entry(path) != Entry::Missing
     }
 
     /// One name further than a path that is real.
-    fn step(&self, at: &Path, name: &str) -> Option<PathBuf> {
-        let mut links = MOST_LINKS;
-        self.walk_from(at.to_owned(), Path::new(name), &mut links)
-    }
-
-    fn walk_from(&self, mut at: PathBuf, path: &Path, links: &mut usize) -> Option<PathBuf> {
-        for part in path.components() {
-            match part {
-                Component::RootDir => at = PathBuf::from("/"),
-                Component::ParentDir => drop(at.pop()),
-                Component::CurDir | Component::Prefix(_) => {}
-                Component::Normal(name) => {
-                    at.push(name);
-                    if let Some(target) = self.disk.link(&at) {
-                        *links = links.checked_sub(1)?;
-                        at.pop();
-                        at = self.walk_from(at, &target, links)?;
-                    }
-                }
-            }
-        }
-        Some(at)
+    fn step(&self, at: &str, name: &str) -> Option<String> {
+        self.follower.walk(at.trim_end_matches('/').to_owned(), name)
     }
 
     fn words(&self, what: &str, path: &str) -> String {
         let shown = shown(path);
-        let roots: Vec<String> = self.roots.iter().map(|root| root.display().to_string()).collect();
-        format!("{what} `{shown}`, which is outside of {}", roots.join(", "))
+        format!("{what} `{shown}`, which is outside of {}", self.bounds.roots.join(", "))
     }
 }
 
