@@ -16,10 +16,11 @@ const LARGEST_FILE: usize = 4096;
 type Check = fn(&[u8]);
 
 /// The fuzz targets.
-const TARGETS: [(&str, Check); 10] = [
+const TARGETS: [(&str, Check); 11] = [
     ("approval_line", checks::approval_line),
     ("hook_input", checks::hook_input),
     ("json_cut", checks::json_cut),
+    ("judged", checks::judged),
     ("lines", checks::lines),
     ("mcp_answer", checks::mcp_answer),
     ("prefixed", checks::prefixed),

@@ -11,6 +11,7 @@ mod control;
 mod frames;
 mod hooks;
 mod json;
+mod judge;
 mod messages;
 
 use callgate_wire::raw::Members;
@@ -21,6 +22,7 @@ pub use control::stream_json;
 pub use frames::{lines, prefixed};
 pub use hooks::hook_input;
 pub use json::json_cut;
+pub use judge::judged;
 pub use messages::{approval_line, session_line, tools_response};
 
 /// How many members have this name.

@@ -121,8 +121,8 @@ impl Gatekeeper {
     /// What the rules say. A look at the disk may wait, so that this is no work for our own thread.
     async fn ruled(&self, tool: &'static str, input: &RawValue) -> Ruled {
         let (rules, input) = (Arc::clone(&self.rules), input.to_owned());
-        let ruled = tokio::task::spawn_blocking(move || rules.rule(tool, input.get())).await;
-        ruled.unwrap_or_else(|error| Ruled::Deny {
+        let judging = tokio::task::spawn_blocking(move || rules.rule(tool, input.get()));
+        judging.await.unwrap_or_else(|error| Ruled::Deny {
             because: format!("the rules could not be asked, so the tool did not run: {error}"),
         })
     }

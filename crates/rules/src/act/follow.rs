@@ -173,7 +173,7 @@ impl Leads {
             if text.is_empty() && !rest.is_empty() {
                 continue;
             }
-            let text: String = text.iter().filter_map(|tok| tok.character()).collect();
+            let text: String = text.iter().copied().filter_map(Tok::character).collect();
             for folder in &command.folders {
                 let spelled = touch::joined(&text, folder, &act.home);
                 if let Some(place) = self.elsewhere(&spelled, follower) {
@@ -212,11 +212,9 @@ fn named_in_strings(act: &Act) -> BTreeSet<String> {
                 let toks = literal(piece);
                 let paths =
                     touch::parts(&toks).map(|part| touch::placed(part, &act.project, &act.home));
-                found.extend(
-                    paths.map(|path| {
-                        path.iter().filter_map(|tok| tok.character()).collect::<String>()
-                    }),
-                );
+                found.extend(paths.map(|path| {
+                    path.iter().copied().filter_map(Tok::character).collect::<String>()
+                }));
             }
         }
     }

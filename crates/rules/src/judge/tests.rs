@@ -204,8 +204,8 @@ fn a_path_that_no_system_takes_is_refused() {
             let is_refused = verdict.because.contains("no system takes more than 4095");
             assert_eq!(is_refused, expected == Decision::Deny, "{}", verdict.because);
         }
-        let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch");
-        let verdict = verdict("apply_patch", &json!({ "input": patch }));
+        let added = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch");
+        let verdict = verdict("apply_patch", &json!({ "input": added }));
         assert_eq!(verdict.decision, expected, "{}", verdict.because);
     }
 }

@@ -266,11 +266,11 @@ impl House {
         self.daemon = None;
     }
 
-    /// Waits for a question at the daemon's terminal.
-    pub(super) fn shown(&mut self) -> String {
+    /// Waits for a question at the daemon's terminal, while the gate goes on.
+    pub(super) fn shown(&mut self, bench: &Bench) -> String {
         let orders = self.orders.as_mut().unwrap();
         loop {
-            if let Order::Show { card, .. } = self.runtime.block_on(orders.recv()).unwrap() {
+            if let Order::Show { card, .. } = bench.run(orders.recv()).unwrap() {
                 return card.id.to_string();
             }
         }

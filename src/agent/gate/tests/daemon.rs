@@ -120,7 +120,7 @@ fn a_front_end_that_takes_no_questions_leaves_them_to_the_daemon() {
     house.start(&bench, true);
     let gate = std::sync::Arc::clone(&bench.gate);
     let asked = bench.spawn(async move { gate.may(make("test")).await });
-    let id = house.shown();
+    let id = house.shown(&bench);
     house.press(&id, Action::Allow);
     assert_eq!(words(&bench.run(asked).unwrap()), "allowed: Allowed by Ada");
 }

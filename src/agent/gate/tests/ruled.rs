@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::bench::{Bench, link, question, words};
-use callgate_agent::gate::{Decision, Gate, Question};
+use super::bench::{Bench, link};
+use callgate_agent::gate::Decision;
 
 const RULES: &str = r#"
     [[rule]]

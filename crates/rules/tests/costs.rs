@@ -1,0 +1,147 @@
+//! What a verdict may cost, whatever an agent writes: no more than a budget of steps, and so little
+//! memory. How long that takes is printed with `JUDGE_TIMES=1`; it is no matter of a test that has
+//! to pass on a loaded machine.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::time::Instant;
+
+use callgate_rules::{Act, Decision, Disk, Entry, Guarded, Moment, Policy, RuleFile, Trust, judge};
+use callgate_testkit::leaks::{peak_kib, resident_kib};
+use serde_json::{Value, json};
+
+const HOME: &str = "/home/ada";
+const PROJECT: &str = "/home/ada/engine";
+/// The length of what an agent writes.
+const LENGTH: usize = 1_000_000;
+/// The most memory that a verdict may take at once, in KiB.
+const MOST_KIB: u64 = 16 * 1024;
+
+/// A disk on which one name of three is a link.
+struct Tangle;
+
+impl Disk for Tangle {
+    fn entry(&self, path: &str) -> Entry {
+        match path.len() % 3 {
+            0 => Entry::Link("b".to_owned()),
+            _ => Entry::Present,
+        }
+    }
+}
+
+fn policy() -> Policy {
+    let mut rules = String::new();
+    for number in 0..30 {
+        let (decide, what) = match number % 5 {
+            0 => ("deny", format!("path = [\"~/.ssh/**\", \"**/secret{number}/**\"]")),
+            1 => ("ask", format!("command = [\"rm -rf *\", \"git push{number} *\"]")),
+            2 => ("allow", format!("command = [\"make x{number}\", \"echo *\", \"a *\"]")),
+            3 => ("allow", "class = [\"read\", \"write\"]\npath = \"src/**/*.rs\"".to_owned()),
+            _ => ("deny", format!("host = [\"*.evil{number}.org\", \"10.0.0.{number}\"]")),
+        };
+        writeln!(rules, "[[rule]]\nname = \"r{number}\"\ndecide = \"{decide}\"\n{what}").unwrap();
+    }
+    let file = RuleFile::read("rules.toml", &rules, Trust::User);
+    assert!(!file.has_errors(), "{:?}", file.problems);
+    Policy::new(Guarded::new(HOME)).with(&file, None)
+}
+
+/// A text of the whole length, made of one piece.
+fn filled(piece: &str) -> String {
+    piece.repeat(LENGTH / piece.len())
+}
+
+/// Inputs that were slow once, or might be.
+fn inputs() -> Vec<(String, &'static str, Value)> {
+    let mut inputs = Vec::new();
+    for piece in [
+        "{a,",
+        "$(",
+        "`",
+        ";",
+        "'",
+        "\\",
+        "${a}",
+        "a;",
+        "a ",
+        "a~",
+        "x-=",
+        "a*",
+        "../",
+        ">",
+        "<<a\n",
+        "git -a ",
+        "sh -c ",
+        "cd a;",
+        "a:b@c,d=",
+        "http://a.b/ ",
+    ] {
+        let text = filled(piece);
+        let line = |line: String| ("Bash", json!({ "command": line }));
+        let shapes = [
+            ("a line", line(text.clone())),
+            ("in a shell", line(format!("sh -c '{text}'"))),
+            ("an argument", ("run_shell_command", json!({ "command": "a", "args": [text, "b"] }))),
+            ("a text", ("mcp__a__b", json!({ "text": text }))),
+        ];
+        for (shape, (tool, input)) in shapes {
+            inputs.push((format!("{piece:?} as {shape}"), tool, input));
+        }
+    }
+    let path = json!({ "file_path": filled("a/"), "content": "" });
+    inputs.push(("a long path".to_owned(), "Write", path));
+    let nested = (0..12)
+        .fold("echo x".to_owned(), |line, _| format!("sh -c '{}'", line.replace('\'', "'\\''")));
+    inputs.push(("nested shells".to_owned(), "Bash", json!({ "command": nested })));
+    let words: Vec<String> = (0..10_000).map(|n| format!("a{n}/b")).collect();
+    inputs.push(("10,000 texts".to_owned(), "mcp__a__b", json!({ "texts": words })));
+    inputs.push((
+        "10,000 words".to_owned(),
+        "run_shell_command",
+        json!({ "command": "rm", "args": words }),
+    ));
+    let lines: String = words.iter().map(|word| format!("*** Add File: {word}\n")).collect();
+    inputs.push(("10,000 files".to_owned(), "apply_patch", json!({ "input": lines })));
+    inputs.push(("numbers".to_owned(), "mcp__a__b", json!({ "n": vec![1; LENGTH / 2] })));
+    inputs.push((
+        "long content".to_owned(),
+        "Write",
+        json!({ "file_path": "src/a.rs", "content": filled("a,b\n") }),
+    ));
+    let long: String = (0..60).map(|n| format!("cd {}{n};", "x/".repeat(2_000))).collect();
+    inputs.push((
+        "long folders".to_owned(),
+        "Bash",
+        json!({ "command": format!("{long}{}", "ls;".repeat(900)) }),
+    ));
+    inputs
+}
+
+/// Lets the system count the peak of our memory from now on.
+fn forget_peak() {
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+}
+
+#[test]
+fn no_input_takes_much_memory_and_what_is_long_is_asked_about() {
+    let policy = policy();
+    let prints = std::env::var_os("JUDGE_TIMES").is_some();
+    for (name, tool, input) in inputs() {
+        let input = input.to_string();
+        forget_peak();
+        let (before, began) = (resident_kib(std::process::id()), Instant::now());
+        let act = Act::of(tool, &input, PROJECT, "claude-code", HOME);
+        let verdict = judge(&policy, &act, &Tangle, &Moment::at(0, 0));
+        let took = began.elapsed();
+        let used = peak_kib(std::process::id()).saturating_sub(before);
+        if prints {
+            println!("{:>8} us {used:>6} KiB {name}: {}", took.as_micros(), verdict.because);
+        }
+        assert!(used <= MOST_KIB, "{name} took {used} KiB: {}", verdict.because);
+        // The content of a file is nothing to judge.
+        let is_allowed = verdict.decision == Decision::Allow;
+        assert_eq!(is_allowed, name == "long content", "{name}: {}", verdict.because);
+    }
+}

@@ -1,0 +1,89 @@
+//! Acts of any kind, and what the judge makes of them on a disk full of links.
+
+use callgate_rules::{
+    Act, Decision, Disk, Entry, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, Verdict, judge,
+};
+use callgate_wire::raw::quoted;
+
+const HOME: &str = "/home/ada";
+const CWD: &str = "/home/ada/engine";
+/// The length to which an input is repeated, so that a few bytes show what many would cost.
+const LONG: usize = 64 * 1024;
+/// The longest input whose two verdicts are compared: one that is longer may be too long for one
+/// of them only.
+const SHORT: usize = 512;
+const RULES: &str = r#"
+[[rule]]
+name = "all"
+decide = "allow"
+command = "*"
+
+[[rule]]
+name = "files"
+decide = "allow"
+class = ["read", "write"]
+path = "src/**"
+
+[[rule]]
+name = "some"
+decide = "deny"
+path = ["~/.ssh", "secret/**"]
+"#;
+
+/// A disk on which many names lead elsewhere.
+struct Tangle;
+
+impl Disk for Tangle {
+    fn entry(&self, path: &str) -> Entry {
+        match path
+            .bytes()
+            .fold(path.len(), |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)))
+            % 7
+        {
+            0 => Entry::Link("..".to_owned()),
+            1 => Entry::Link("/home/ada/engine/secret".to_owned()),
+            2 => Entry::Missing,
+            _ => Entry::Present,
+        }
+    }
+}
+
+fn strictness(verdict: &Verdict) -> usize {
+    match verdict.decision {
+        Decision::Allow => 0,
+        Decision::Ask => 1,
+        Decision::Deny => 2,
+    }
+}
+
+/// Links only make a verdict stricter, and no input is too long for one.
+pub fn judged(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let file = RuleFile::read("rules.toml", RULES, Trust::User);
+    let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
+    let now = Moment::at(0, 0);
+    let inputs = |text: &str| {
+        let text = quoted(text);
+        [
+            ("Bash", format!(r#"{{"command": {text}}}"#)),
+            ("Write", format!(r#"{{"file_path": {text}, "content": ""}}"#)),
+            ("run_shell_command", format!(r#"{{"command": "cat", "args": [{text}]}}"#)),
+            ("mcp__a__b", format!(r#"{{"text": {text}}}"#)),
+            ("apply_patch", format!(r#"{{"input": {text}}}"#)),
+        ]
+    };
+    for (tool, input) in inputs(text) {
+        let act = Act::of(tool, &input, CWD, "claude-code", HOME);
+        let by_names = judge(&policy, &act, &NoLinks, &now);
+        let by_both = judge(&policy, &act, &Tangle, &now);
+        let is_stricter = strictness(&by_both) >= strictness(&by_names);
+        assert!(is_stricter || text.len() > SHORT, "{tool}: {by_names:?}, {by_both:?}");
+    }
+    if !text.is_empty() {
+        for (tool, input) in inputs(&text.repeat(1 + LONG / text.len())) {
+            let act = Act::of(tool, &input, CWD, "claude-code", HOME);
+            let verdict = judge(&policy, &act, &Tangle, &now);
+            assert!(!verdict.because.is_empty(), "{tool}");
+        }
+    }
+}
