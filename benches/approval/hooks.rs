@@ -25,12 +25,8 @@ const CALL: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","tran
 const ALLOWING: &str =
     "[[rule]]\nname = \"builds\"\ndecide = \"allow\"\ncommand = \"make build\"\n";
 
-/// The rules that a hook reads by itself: those of the guide.
-fn rules_of_the_guide() -> &'static str {
-    let guide = include_str!("../../docs/guide/rules.md");
-    let (_, rest) = guide.split_once("```toml\n").unwrap();
-    rest.split_once("```").unwrap().0
-}
+/// The rules that a hook reads by itself: those that `callgate rules init` writes.
+const STARTER: &str = include_str!("../../src/rules/starter.toml");
 
 /// A home with settings and rules.
 pub(crate) struct Home {
@@ -108,11 +104,11 @@ const CONTENDERS: usize = 8;
 
 pub(crate) fn measure(rounds: usize) -> Vec<Line> {
     let (with_stub, with_daemon) = (Home::new(), Home::new());
-    let (without_rules, with_rules) =
-        (Home::with_rules(None), Home::with_rules(Some(rules_of_the_guide())));
+    let (without_rules, with_rules) = (Home::with_rules(None), Home::with_rules(Some(STARTER)));
     stub(&with_stub.folder.path().join("ask.sock"));
     let _daemon = with_daemon.daemon();
-    let [named, unnamed] = ["make build", "ls -l"].map(|text| CALL.replace("COMMAND", text));
+    let [named, unnamed] =
+        ["make build", "xmllint page.xml"].map(|text| CALL.replace("COMMAND", text));
     let mut series = Series::<CONTENDERS>::default();
     for round in 0..=rounds {
         let mut figures = [0.0; CONTENDERS];

@@ -1,5 +1,6 @@
 //! What becomes of a tool call while no desk listens: the hook reads the rules itself.
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use callgate_approval::desk::Ruling;
@@ -15,7 +16,9 @@ const START: &str = "callgate is not running: ask the user to start `callgate up
 pub(super) fn answer(config: &HookConfig, request: &Request) -> Result<Response, String> {
     let config = config.whole().map_err(|problems| problems.one_line())?;
     // What is wrong with a rule file is in the verdict; `callgate rules check` tells the rest.
-    let ruling = Ruler::new(&config, Arc::new(|_| ())).rule(request);
+    let mut ruler = ManuallyDrop::new(Ruler::new(&config, Arc::new(|_| ())));
+    // The process ends with its answer, which need not wait until the rules are taken apart.
+    let ruling = ruler.rule(request);
     let asks = request.context.as_ref().and_then(|context| context.asks).unwrap_or_default();
     let when_absent = match request.tool_name.as_str() {
         // A question of the agent to its user is no act that somebody has to allow.

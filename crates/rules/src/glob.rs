@@ -45,7 +45,9 @@ pub(crate) enum Lean {
 
 /// The tokens of a text that stands for itself.
 pub(crate) fn literal(text: &str) -> Vec<Tok> {
-    text.chars().map(Tok::Is).collect()
+    let mut toks = Vec::with_capacity(text.len());
+    toks.extend(text.chars().map(Tok::Is));
+    toks
 }
 
 /// Whether some text fits both patterns.

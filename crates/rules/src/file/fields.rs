@@ -19,8 +19,9 @@ impl Source<'_> {
     /// The line and the column of a byte.
     pub(super) fn place(&self, at: usize) -> (usize, usize) {
         let before = self.text.get(..at).unwrap_or(self.text);
-        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;
+        let start = memchr::memrchr(b'\n', before.as_bytes()).map_or(0, |end| end + 1);
+        let column = before[start..].chars().count() + 1;
         (line, column)
     }
 
