@@ -24,25 +24,33 @@ fn home(name: &str, text: &str) -> TempDir {
     home
 }
 
-/// How long Claude Code would wait, which is the time limit, the grace and ten seconds.
-fn limit(finished: Finished) -> u64 {
+/// The socket and the rules that the hook's command line would name.
+fn places(finished: Finished) -> (String, String) {
     let said = finished.success().stdout;
-    let (_, rest) = said.split_once("(up to ").unwrap_or_else(|| panic!("{said}"));
-    rest.split_once(' ').unwrap().0.parse().unwrap()
+    let after = |flag: &str| {
+        let (_, rest) = said.split_once(flag).unwrap_or_else(|| panic!("no {flag}: {said}"));
+        rest.split_whitespace().next().unwrap().to_owned()
+    };
+    (after("--socket "), after("--rules "))
 }
 
 #[test]
 fn flags_and_environment_stand_over_the_file() {
-    let home = home(".config/callgate/config.toml", "timeout_seconds = 100\ngrace_seconds = 0\n");
-    assert_eq!(limit(read_settings(&home, &[], &[])), 110);
-    let variables = [("CALLGATE_TIMEOUT_SECONDS", "200")];
-    assert_eq!(limit(read_settings(&home, &variables, &[])), 210);
-    fs::write(home.path().join("other.toml"), "timeout_seconds = 300").unwrap();
-    assert_eq!(limit(read_settings(&home, &[], &["--config", "other.toml"])), 325);
-    let variables = [("CALLGATE_CONFIG", "other.toml"), ("CALLGATE_GRACE_SECONDS", "1")];
-    assert_eq!(limit(read_settings(&home, &variables, &[])), 311);
+    let text = "socket = \"/a/sock\"\nrules = \"/a/rules\"\n";
+    let home = home(".config/callgate/config.toml", text);
+    let check = |variables: &[(&str, &str)], arguments: &[&str], socket: &str, rules: &str| {
+        let found = places(read_settings(&home, variables, arguments));
+        assert_eq!(found, (socket.to_owned(), rules.to_owned()), "{variables:?} {arguments:?}");
+    };
+    check(&[], &[], "/a/sock", "/a/rules");
+    check(&[("CALLGATE_SOCKET", "/b/sock")], &[], "/b/sock", "/a/rules");
+    fs::write(home.path().join("other.toml"), text.replace("/a/", "/c/")).unwrap();
+    check(&[], &["--config", "other.toml"], "/c/sock", "/c/rules");
+    let variables = [("CALLGATE_CONFIG", "other.toml"), ("CALLGATE_RULES", "/d/rules")];
+    check(&variables, &[], "/c/sock", "/d/rules");
+    let default = "/tmp/vibe-reachout.sock";
     let variables = [("XDG_CONFIG_HOME", "/nowhere")];
-    assert_eq!(limit(read_settings(&home, &variables, &[])), 325, "another file is none");
+    check(&variables, &[], default, "/nowhere/callgate/rules.toml");
 }
 
 #[test]

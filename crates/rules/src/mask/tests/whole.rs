@@ -94,7 +94,7 @@ fn json_strings_are_searched_and_stay_strings() {
     );
     check_json(
         r#"{"args":["tool","--password","x y","z"]}"#,
-        r#"{"args":["tool","--password","[hidden 1: password]","z"]}"#,
+        r#"{"args":["tool","--password","[hidden 1: secret of several words]","z"]}"#,
     );
 }
 
