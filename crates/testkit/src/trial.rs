@@ -1,21 +1,23 @@
 //! One run of a real agent, in one of its modes, with a model that wants shell commands: what
 //! ran, whether the agent opened its own dialog, and what the model was told.
 
+mod running;
+
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::claude::Claude;
 use crate::codex::Codex;
 use crate::messages::{Messages, Recorded, Turn};
-use crate::process::{DEADLINE, Group};
+use crate::process::Group;
 use crate::responses::{Reply, Responses};
 use crate::terminal::Terminal;
+use running::Process;
+pub use running::{RunningTrial, TrialOutcome};
 
 /// What the model says when all its commands have been tried.
 const LAST_WORDS: &str = "All is well";
@@ -53,6 +55,36 @@ impl AgentProgram {
         match self {
             Self::Claude => "Do you want to proceed?",
             Self::Codex => "Would you like to run the following command?",
+        }
+    }
+
+    /// Returns its dialog about this command, with the answers to choose from, if that is among
+    /// what was written. Claude Code shows the command above the question, Codex below it.
+    fn dialog_about(self, written: &str, command: &str) -> Option<String> {
+        let parts: Vec<&str> = written.split(self.dialog()).collect();
+        let dialog = |parts: &[&str]| match self {
+            Self::Claude => {
+                let above = parts[0].rsplit("Bash command").next().unwrap_or_default();
+                let (below, _) = parts[1].split_once("Escape to cancel")?;
+                above.contains(command).then(|| format!("{above}{below}"))
+            }
+            Self::Codex => {
+                let (above, _) = parts[1].split_once("Yes, proceed")?;
+                above.contains(command).then(|| above.to_owned())
+            }
+        };
+        parts.windows(2).find_map(dialog)
+    }
+
+    /// Returns the keys that say yes in this dialog of its.
+    fn yes(self, dialog: &str) -> String {
+        match self {
+            Self::Claude => {
+                let line = dialog.lines().find(|line| line.trim_end().ends_with(". Yes"));
+                let line = line.unwrap_or_else(|| panic!("no yes in {dialog:?}"));
+                format!("{}\r", line.trim().trim_end_matches(". Yes"))
+            }
+            Self::Codex => "y".to_owned(),
         }
     }
 }
@@ -146,6 +178,16 @@ impl Trial {
             }
             Agent::Codex(..) => self,
         }
+    }
+
+    /// Adds arguments to the agent's command line.
+    #[must_use]
+    pub fn args(self, args: &[&str]) -> Self {
+        let agent = match self.agent {
+            Agent::Claude(claude, fake) => Agent::Claude(claude.args(args), fake),
+            Agent::Codex(codex, fake) => Agent::Codex(codex.args(args), fake),
+        };
+        Self { agent, ..self }
     }
 
     /// The home folder of the agent.
@@ -251,109 +293,4 @@ fn alone(mut command: Command, trial: &Trial) -> Group {
     let copy = log.try_clone().expect("an open file can be copied");
     command.stdin(Stdio::null()).stdout(log).stderr(copy);
     Group::spawn(command)
-}
-
-/// An agent at work. Dropping it ends the agent.
-#[derive(Debug)]
-pub struct RunningTrial {
-    trial: Trial,
-    process: Process,
-}
-
-#[derive(Debug)]
-enum Process {
-    Attended(Terminal),
-    Alone(Group),
-}
-
-impl RunningTrial {
-    /// Waits until the agent has tried all commands and its model has had its last word, or until
-    /// it has opened its own dialog, which nobody answers: then the agent is ended.
-    #[must_use]
-    pub fn end(self) -> TrialOutcome {
-        self.wait(true)
-    }
-
-    /// Like [`end`](Self::end), for a dialog that somebody else answers at the desk.
-    #[must_use]
-    pub fn end_after_dialog(self) -> TrialOutcome {
-        self.wait(false)
-    }
-
-    /// Types at its terminal.
-    pub fn press(&mut self, keys: &str) {
-        match &mut self.process {
-            Process::Attended(terminal) => terminal.press(keys),
-            Process::Alone(_) => panic!("nobody sits at a terminal"),
-        }
-    }
-
-    /// Waits until its own dialog is open.
-    pub fn wait_for_dialog(&self) {
-        match &self.process {
-            Process::Attended(terminal) => terminal.wait_for(self.trial.mode.agent.dialog()),
-            Process::Alone(_) => panic!("nobody sits at a terminal"),
-        }
-    }
-
-    /// The folder that the agent works in.
-    #[must_use]
-    pub fn work(&self) -> PathBuf {
-        self.trial.work()
-    }
-
-    fn has_dialog(&self) -> bool {
-        match &self.process {
-            Process::Attended(terminal) => {
-                terminal.written().contains(self.trial.mode.agent.dialog())
-            }
-            Process::Alone(_) => false,
-        }
-    }
-
-    fn wait(mut self, stops_at_dialog: bool) -> TrialOutcome {
-        let end = Instant::now() + 4 * DEADLINE;
-        loop {
-            let is_over = match &mut self.process {
-                // What is left to do after the last word does not concern the commands.
-                Process::Attended(_) => self.trial.played() == self.trial.turns,
-                Process::Alone(group) => group.wait(Duration::ZERO).is_some(),
-            };
-            if is_over || (stops_at_dialog && self.has_dialog()) {
-                break;
-            }
-            assert!(Instant::now() < end, "the agent does not end\n{}", self.written());
-            thread::sleep(Duration::from_millis(5));
-        }
-        let (has_dialog, written) = (self.has_dialog(), self.written());
-        let results = self.trial.results();
-        TrialOutcome { has_dialog, results, written, trial: self.trial }
-    }
-
-    fn written(&self) -> String {
-        match &self.process {
-            Process::Attended(terminal) => terminal.written(),
-            Process::Alone(_) => fs::read_to_string(self.trial.log()).unwrap_or_default(),
-        }
-    }
-}
-
-/// What came of a trial.
-#[derive(Debug)]
-pub struct TrialOutcome {
-    /// Whether the agent opened its own dialog.
-    pub has_dialog: bool,
-    /// What the model was told of each command that was decided.
-    pub results: Vec<String>,
-    /// All that the agent wrote.
-    pub written: String,
-    trial: Trial,
-}
-
-impl TrialOutcome {
-    /// Returns true if a file of this name is in the agent's folder.
-    #[must_use]
-    pub fn made(&self, name: &str) -> bool {
-        self.trial.work().join(name).exists()
-    }
 }
