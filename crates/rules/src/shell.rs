@@ -123,6 +123,22 @@ impl Command {
         self.words.first()?.text()
     }
 
+    /// Returns the command with the values of its expansions, where `${NAME:-value}` occurs in it.
+    fn alternative(&self) -> Option<Self> {
+        let all = || self.assigns.iter().chain(&self.words).chain(&self.redirects);
+        all().any(|word| word.alternative().is_some()).then(|| {
+            let chosen = |words: &[Word]| {
+                words.iter().map(|word| word.alternative().unwrap_or(word).clone()).collect()
+            };
+            Self {
+                assigns: chosen(&self.assigns),
+                words: chosen(&self.words),
+                redirects: chosen(&self.redirects),
+                folders: self.folders.clone(),
+            }
+        })
+    }
+
     /// The command in one line, for people.
     #[must_use]
     pub fn shown(&self) -> String {

@@ -597,6 +597,21 @@ const DENIED: &[&str] = &[
     "parallel rm ::: a b",
     "rm -rf -- /",
     "[[ a ]] && rm x",
+    // Here-documents are expanded unless the word that ends them is quoted.
+    "cat <<EOF\n$(rm x)\nEOF",
+    "cat <<EOF\nsay `rm x`\nEOF",
+    "cat <<-EOF > y\n\t\"$(rm x)\"\n\tEOF",
+    "cat <<A <<B\n1\nA\n$(rm x)\nB",
+    "cat <<~\n$(rm x)\n~",
+    "cat <<EOF\n${X:-$(rm x)}\nEOF",
+    "cat <<~\n1\n~\nrm x",
+    "cat <<$HOME\n1\n$HOME\nrm x",
+    // The value of an expansion may be the program.
+    "${X:-rm} y",
+    "${X-r}m y",
+    "${X:=${Y:-rm}} y",
+    "flock x rm y",
+    "chroot / rm y",
 ];
 
 #[test]
@@ -625,10 +640,35 @@ fn a_deny_leaves_alone_what_only_says_its_name() {
         "$x y",
         "echo \"$x\"",
         "cat <<EOF\nrm x\nEOF",
+        "cat <<'EOF'\n$(rm x)\nEOF",
+        "cat <<EOF\n\\$(rm x)\nEOF",
+        "echo ${X:-rm}",
         "./farm x",
         "ls # rm x",
     ] {
         assert_eq!(decide(&policy, command).decision, Decision::Ask, "{command:?}");
+    }
+}
+
+#[test]
+fn a_deny_of_a_path_sees_the_values_of_expansions() {
+    let rule = "[[rule]]\nname = \"keys\"\ndecide = \"deny\"\npath = \"~/.ssh/**\"";
+    let policy = policy(rule);
+    for command in [
+        "cat ${X:-~/.ssh/id}",
+        "cat ${X:=$HOME/.ssh/id}",
+        "cat ${X-/home/ada/.ssh/id}",
+        "cat ${X+/home/ada}/.ssh/id",
+        "echo x > ${X:-~/.ssh/id}",
+        "cat <<EOF\n$(cat ~/.ssh/id)\nEOF",
+    ] {
+        assert_eq!(decide(&policy, command).decision, Decision::Deny, "{command:?}");
+    }
+    for tool in ["Monitor", "PowerShell"] {
+        let input = json!({ "command": "cat ~/.ssh/id" }).to_string();
+        let act = Act::of(tool, &input, "/home/ada/engine", "claude", "/home/ada");
+        let verdict = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
+        assert_eq!(verdict.decision, Decision::Deny, "{tool}");
     }
 }
 

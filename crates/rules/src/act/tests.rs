@@ -209,7 +209,7 @@ fn what_cannot_be_known_is_said() {
     check(
         "exec_command",
         r#"{"cmd":"ls","shell":"/x"}"#,
-        &expect!["run; command ls; it chooses its own shell"],
+        &expect!["run; command ls; it is not run by the usual shell"],
     );
     check(
         "run_shell_command",

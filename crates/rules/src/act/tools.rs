@@ -9,8 +9,18 @@ use crate::shell::Script;
 use crate::steps;
 
 /// Tools that run a command.
-pub(crate) const RUN_TOOLS: &[&str] =
-    &["Bash", "shell", "local_shell", "shell_command", "exec_command", "run_shell_command"];
+pub(crate) const RUN_TOOLS: &[&str] = &[
+    "Bash",
+    "Monitor",
+    POWERSHELL,
+    "shell",
+    "local_shell",
+    "shell_command",
+    "exec_command",
+    "run_shell_command",
+];
+/// The tool whose commands are read as those of `sh`, and for that reason never understood.
+const POWERSHELL: &str = "PowerShell";
 /// Tools that change files.
 pub(crate) const WRITE_TOOLS: &[&str] =
     &["Write", "Edit", "MultiEdit", "NotebookEdit", "write_file", "edit_file", "apply_patch"];
@@ -219,8 +229,8 @@ fn command(act: &mut Act, input: &Map<String, Value>) {
     if leaves_sandbox(input) {
         act.doubt("it asks to leave its sandbox");
     }
-    if input.contains_key("shell") {
-        act.doubt("it chooses its own shell");
+    if input.contains_key("shell") || act.tool == POWERSHELL {
+        act.doubt("it is not run by the usual shell");
     }
     let folders = folders(act, input);
     let members: Vec<&str> = COMMANDS

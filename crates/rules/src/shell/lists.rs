@@ -9,6 +9,15 @@ use crate::steps;
 
 /// Reads a whole text.
 pub(super) fn read(text: &str, home: &str, depth: usize) -> Script {
+    read_by(text, home, depth, |reader| reader.list(false))
+}
+
+/// Reads a here-document, of which only the expansions are commands.
+pub(super) fn read_document(text: &str, home: &str, depth: usize) -> Script {
+    read_by(text, home, depth, |reader| reader.document())
+}
+
+fn read_by(text: &str, home: &str, depth: usize, read: impl FnOnce(&mut Reader<'_>)) -> Script {
     let mut reader = Reader {
         chars: Vec::new(),
         at: 0,
@@ -25,7 +34,7 @@ pub(super) fn read(text: &str, home: &str, depth: usize) -> Script {
     }
     if steps::spend(text.len().min(LONGEST_LINE)) {
         reader.chars = text.chars().take(LONGEST_LINE).collect();
-        reader.list(false);
+        read(&mut reader);
     } else {
         reader.stop();
     }
@@ -36,6 +45,8 @@ pub(super) fn read(text: &str, home: &str, depth: usize) -> Script {
 pub(super) struct Here {
     pub(super) end: String,
     pub(super) strips_tabs: bool,
+    /// Whether nothing in it is expanded.
+    pub(super) is_literal: bool,
 }
 
 pub(super) struct Reader<'a> {
@@ -274,6 +285,9 @@ impl Reader<'_> {
         }
         if command.words.is_empty() {
             self.doubt(if command.assigns.is_empty() { "no program" } else { "an assignment" });
+        }
+        if let Some(alternative) = command.alternative() {
+            self.script.commands.push(alternative);
         }
         self.script.commands.push(command);
     }

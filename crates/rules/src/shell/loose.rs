@@ -112,12 +112,21 @@ fn starts(command: &Command, is_open: bool) -> Vec<usize> {
 fn wrapped(words: &[Word]) -> Vec<usize> {
     let mut starts = vec![0];
     let mut after_option = false;
+    // A lock, a folder, a mask or a user, and only then the program.
+    let takes_operand = |word: &Word| {
+        word.text().is_some_and(|program| {
+            is_one_of(program, "flock chroot taskset faketime setuidgid chpst runuser su")
+        })
+    };
+    let mut is_operand_due = words.first().is_some_and(takes_operand);
     for (at, word) in words.iter().enumerate().skip(1) {
         starts.push(at);
         let text = word.known_text();
         let is_option = text.starts_with('-');
         let is_own = text.contains('=') || text.starts_with(|c: char| c.is_ascii_digit());
-        if !is_option && !is_own && !after_option && !is_one_of(&text, WRAPPERS) {
+        if !is_option && !is_own && !after_option && is_operand_due {
+            is_operand_due = false;
+        } else if !is_option && !is_own && !after_option && !is_one_of(&text, WRAPPERS) {
             if is_one_of(&text, INTERPRETERS) || is_one_of(&text, SHELLS) {
                 starts.extend(at + 1..words.len());
             }

@@ -167,6 +167,22 @@ impl Reader<'_> {
         self.broken("an unfinished quote");
     }
 
+    /// Reads a whole here-document: all of it is text but for its expansions.
+    pub(super) fn document(&mut self) {
+        let mut word = Word::default();
+        while let Some(c) = self.peek() {
+            match c {
+                '`' => self.backticks(&mut word),
+                '$' => {
+                    self.at += 1;
+                    self.dollar(&mut word, true);
+                }
+                '\\' => self.at += 2,
+                _ => self.at += 1,
+            }
+        }
+    }
+
     fn backslash(&mut self, word: &mut Word) {
         self.at += 1;
         match self.next() {
@@ -254,7 +270,7 @@ impl Reader<'_> {
             return;
         }
         self.doubt("a variable");
-        word.push_piece(Piece::Unknown);
+        let has_value = self.is_followed_by_value();
         let mut inside = Word::default();
         self.depth += 1;
         if self.depth > super::DEEPEST {
@@ -266,6 +282,10 @@ impl Reader<'_> {
                 '}' => {
                     self.depth -= 1;
                     self.script.bodies.push(inside.known_text());
+                    match has_value {
+                        true => word.push_alternative(inside),
+                        false => word.push_piece(Piece::Unknown),
+                    }
                     return;
                 }
                 '\'' => self.single(&mut inside),
@@ -280,7 +300,22 @@ impl Reader<'_> {
             }
         }
         self.depth -= 1;
+        word.push_piece(Piece::Unknown);
         self.broken("an unfinished expansion");
+    }
+
+    /// Steps over the name and the operator of `${NAME:-value}` and its like, if they come next.
+    fn is_followed_by_value(&mut self) -> bool {
+        let is_name = |c: &&char| c.is_ascii_alphanumeric() || **c == '_';
+        let rest = &self.chars[self.at..];
+        let special = usize::from(matches!(rest.first(), Some('@' | '*' | '!' | '#' | '?' | '$')));
+        let name = special + rest[special..].iter().take_while(is_name).count();
+        let colon = usize::from(rest.get(name) == Some(&':'));
+        let has_value = matches!(rest.get(name + colon), Some('-' | '=' | '+'));
+        if has_value {
+            self.at += name + colon + 1;
+        }
+        has_value
     }
 
     /// `` `…` ``: a command line with one more level of backslashes.

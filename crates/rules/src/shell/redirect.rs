@@ -1,7 +1,7 @@
 //! Redirects and here-documents.
 
-use super::Word;
-use super::lists::{Here, Open, Reader, Stands};
+use super::lists::{self, Here, Open, Reader, Stands};
+use super::{DEEPEST, Word};
 use crate::steps;
 
 impl Reader<'_> {
@@ -71,13 +71,21 @@ impl Reader<'_> {
             return;
         }
         let strips_tabs = self.eat('-');
+        while matches!(self.peek(), Some(' ' | '\t')) {
+            self.at += 1;
+        }
+        let begin = self.at;
         let end = self.target().known_text();
-        self.here.push(Here { end, strips_tabs });
+        let raw = &self.chars[begin..self.at.max(begin)];
+        // Nothing but quotes is read in the word that ends it, and they keep the text as it is.
+        let is_literal = raw.iter().any(|c| matches!(c, '\'' | '"' | '\\'));
+        let end = if is_literal { end } else { raw.iter().collect() };
+        self.here.push(Here { end, strips_tabs, is_literal });
     }
 
     /// Reads the here-documents that begin after this line end.
     pub(super) fn here_documents(&mut self) {
-        for Here { end, strips_tabs } in std::mem::take(&mut self.here) {
+        for Here { end, strips_tabs, is_literal } in std::mem::take(&mut self.here) {
             let mut body = String::new();
             while self.at < self.chars.len() {
                 let line = self.line();
@@ -88,8 +96,24 @@ impl Reader<'_> {
                 body.push_str(&line);
                 body.push('\n');
             }
+            if !is_literal {
+                self.expansions(&body);
+            }
             self.script.bodies.push(body);
         }
+    }
+
+    /// Finds the commands that the shell runs to expand a here-document.
+    fn expansions(&mut self, body: &str) {
+        if self.depth >= DEEPEST {
+            steps::cut();
+            self.broken("too much nesting");
+            return;
+        }
+        let script = lists::read_document(body, self.home, self.depth);
+        self.script.is_broken |= script.is_broken;
+        self.script.commands.extend(script.commands);
+        self.script.bodies.extend(script.bodies);
     }
 
     fn line(&mut self) -> String {

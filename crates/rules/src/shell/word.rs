@@ -24,6 +24,8 @@ pub struct Word {
     pub(crate) has_equals: bool,
     /// Where the value begins, in a word that is an assignment when it stands before a program.
     pub(crate) value_at: Option<usize>,
+    /// The word that it is where `${NAME:-value}` stands for its value.
+    alternative: Option<Box<Word>>,
 }
 
 impl Word {
@@ -82,7 +84,33 @@ impl Word {
         self.pieces.is_empty()
     }
 
+    /// Takes `value` for one of the texts that an expansion at this place may become.
+    pub(super) fn push_alternative(&mut self, mut value: Self) {
+        let value = value.alternative.take().map_or(value, |alternative| *alternative);
+        let mut alternative = match self.alternative.take() {
+            Some(alternative) => alternative,
+            None if steps::spend(self.pieces.len()) => Box::new(self.clone()),
+            None => return,
+        };
+        for piece in value.pieces {
+            match piece {
+                Piece::Text(text) => alternative.push_text(&text),
+                piece => alternative.push_piece(piece),
+            }
+        }
+        self.push_piece(Piece::Unknown);
+        self.alternative = Some(alternative);
+    }
+
+    /// Returns the word with the values in place of its expansions, if it has such.
+    pub(super) fn alternative(&self) -> Option<&Self> {
+        self.alternative.as_deref()
+    }
+
     pub(crate) fn push(&mut self, c: char) {
+        if let Some(alternative) = &mut self.alternative {
+            alternative.push(c);
+        }
         if let Some(Piece::Text(text)) = self.pieces.last_mut() {
             text.push(c);
         } else {
@@ -91,6 +119,9 @@ impl Word {
     }
 
     pub(crate) fn push_text(&mut self, text: &str) {
+        if let Some(alternative) = &mut self.alternative {
+            alternative.push_text(text);
+        }
         if let Some(Piece::Text(known)) = self.pieces.last_mut() {
             known.push_str(text);
         } else if !text.is_empty() {
@@ -99,6 +130,9 @@ impl Word {
     }
 
     pub(crate) fn push_piece(&mut self, piece: Piece) {
+        if let Some(alternative) = &mut self.alternative {
+            alternative.push_piece(piece.clone());
+        }
         if steps::spend(steps::PIECE) {
             self.pieces.push(piece);
         }
