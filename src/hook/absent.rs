@@ -3,7 +3,7 @@
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-use callgate_approval::desk::Ruling;
+use callgate_approval::desk::{self, Ruling};
 use callgate_wire::approval::{Asks, Decision, Request, Response};
 
 use crate::config::{HookConfig, WhenAbsent};
@@ -19,7 +19,8 @@ pub(super) fn answer(config: &HookConfig, request: &Request) -> Result<Response,
     let mut ruler = ManuallyDrop::new(Ruler::new(&config, Arc::new(|_| ())));
     // The process ends with its answer, which need not wait until the rules are taken apart.
     let ruling = ruler.rule(request);
-    let asks = request.context.as_ref().and_then(|context| context.asks).unwrap_or_default();
+    let is_guarded = matches!(ruling, Ruling::Ask { is_guarded: true, .. });
+    let asks = desk::asks_of(request, is_guarded);
     let when_absent = match request.tool_name.as_str() {
         // A question of the agent to its user is no act that somebody has to allow.
         "AskUserQuestion" => WhenAbsent::Agent,

@@ -41,6 +41,7 @@ use callgate_wire::approval::{Kind, Request, RequestId};
 use crate::channel::{Doing, News, Who};
 
 pub use authority::Authority;
+pub use checked::asks_of;
 pub use commands::{CODE_LIFETIME, WRONG_CODES};
 pub use output::{Output, Step};
 pub use question::{Ruling, Unattended};

@@ -171,7 +171,15 @@ pub(super) fn fits(request: &Request, card: &Card, decided: &Decided) -> bool {
 }
 
 fn denied(by: &str) -> String {
-    format!("Denied by {by}.")
+    format!("{}.", denial(by))
+}
+
+/// Who denied it. A rule's own words begin with what it did.
+fn denial(by: &str) -> String {
+    match by.strip_prefix("denied by ") {
+        Some(rule) => format!("Denied by {rule}"),
+        None => format!("Denied by {by}"),
+    }
 }
 
 fn take_offer(response: &mut Response, request: &Request, members: &[usize]) -> Option<()> {
@@ -207,10 +215,13 @@ fn outcome(decided: &Decided, card: &Card) -> String {
             None if with.picks.is_some() || with.words.is_some() => format!("Answered by {by}"),
             None => format!("Allowed by {by}"),
         },
-        Decision::Deny if with.interrupt => format!("Denied by {by}, and the turn ended"),
+        Decision::Deny if with.interrupt => format!("{}, and the turn ended", denial(by)),
         Decision::Deny => match &with.message {
-            Some(message) => format!("Denied by {by}: {}", plain::hidden(message)),
-            None => format!("Denied by {by}"),
+            // A rule's reason is who denied it and why at once.
+            Some(message) if message != by => {
+                format!("{}: {}", denial(by), plain::hidden(message))
+            }
+            _ => denial(by),
         },
     }
 }

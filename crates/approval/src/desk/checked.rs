@@ -102,8 +102,7 @@ impl Desk {
         let Ruling::Ask { because, is_guarded } = ruling else { return false };
         let context = request.context.as_ref();
         if because.is_some() || *is_guarded {
-            let asks = context.and_then(|context| context.asks).unwrap_or_default();
-            return asks == Asks::Desk;
+            return asks_of(request, *is_guarded) == Asks::Desk;
         }
         let mode = context.and_then(|context| context.mode.as_deref());
         // A question of the agent to its user is no act that somebody has to allow.
@@ -130,7 +129,14 @@ impl Desk {
                 Some(Decided { by, ..decided })
             }
             Occasion::Blocked => {
-                let by = self.calls.denied_by(now.mono, &call())?.to_owned();
+                let call = call();
+                // A yes at the check did not help, so one more would not either.
+                let allowed = self
+                    .calls
+                    .take_answer(now.mono, &call)
+                    .map(|decided| format!("the agent itself, although {} allowed it", decided.by));
+                let denied = || self.calls.denied_by(now.mono, &call).map(str::to_owned);
+                let by = allowed.or_else(denied)?;
                 let decision = Decision::Deny;
                 Some(Decided { decision, by, with: With::default(), doing: None })
             }
@@ -189,6 +195,17 @@ impl Desk {
             }
             Occasion::Permission | Occasion::Other => {}
         }
+    }
+}
+
+/// Returns who can put the question of a check to a person. Claude Code checks its own settings
+/// itself, and in these two modes it leaves that to a classifier: its dialog does not come.
+#[must_use]
+pub fn asks_of(request: &Request, is_guarded: bool) -> Asks {
+    let Some(context) = &request.context else { return Asks::Desk };
+    match context.mode.as_deref() {
+        Some("auto" | "plan") if is_guarded => Asks::Desk,
+        _ => context.asks.unwrap_or_default(),
     }
 }
 
