@@ -426,6 +426,9 @@ fn hooks_that_are_not_as_they_should_be_are_found() {
     home.finds("problem", "rules do not hold in modes that ask nobody", "callgate install");
 
     restore();
+    home.change("ask.sock", "old.sock");
+    home.finds("problem", "old.sock, but `callgate up` serves ", "callgate install");
+    restore();
     home.change(" --socket ", " --agent claude --config ");
     home.finds("warning", "a project's environment can lead it elsewhere", "callgate install");
     restore();

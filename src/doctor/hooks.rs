@@ -10,8 +10,8 @@ use super::finding::Findings;
 use super::{gate, modes};
 use crate::config::{Config, Surroundings};
 use crate::install::{
-    Agent, Event, Found, Handler, Place, Scope, Whose, claude_version, is_old_claude, program_of,
-    small_hook,
+    Agent, Event, Found, Handler, Place, Scope, Whose, claude_version, is_old_claude, option_of,
+    program_of, small_hook,
 };
 
 const ABOUT: &str = "hooks";
@@ -45,6 +45,7 @@ pub(super) fn look(config: &Config, around: &Surroundings, findings: &mut Findin
         files.dedup();
         findings.ok(ABOUT, format!("{} has our hook in {}", agent.name(), files.join(" and ")));
         commands(agent, &hooks, around, findings);
+        sockets(agent, &hooks, config, findings);
         limits(agent, &hooks, config, findings);
         twice(agent, &hooks, findings);
         events(agent, &hooks, &first.install, findings);
@@ -159,6 +160,23 @@ fn commands(agent: Agent, hooks: &[InstalledHook], around: &Surroundings, findin
             let text = format!("{} starts another callgate than this: {shown}", agent.name());
             findings.warning(ABOUT, text, format!("if that is not meant so: {install}"));
         }
+    }
+}
+
+/// Whether each hook asks at the socket of these settings.
+fn sockets(agent: Agent, hooks: &[InstalledHook], config: &Config, findings: &mut Findings) {
+    let ours = &config.socket.value;
+    let is_other = |hook: &&InstalledHook| {
+        option_of(&hook.command, "--socket").is_some_and(|socket| Path::new(&socket) != ours)
+    };
+    if let Some(hook) = hooks.iter().find(is_other) {
+        let socket = option_of(&hook.command, "--socket").unwrap_or_default();
+        let text = format!(
+            "{} asks at {socket}, but `callgate up` serves {} now",
+            agent.name(),
+            ours.display()
+        );
+        findings.problem(ABOUT, text, hook.install.clone());
     }
 }
 

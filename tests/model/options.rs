@@ -1,7 +1,7 @@
 //! Settings, as the CLI, its model and its children see them.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
@@ -131,7 +131,7 @@ async fn hooks_of_the_user_see_that_the_call_is_gated() {
         // A desk that takes what is registered, and sees when its host has gone.
         let registered = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut bytes = stream.try_clone().unwrap().bytes().map(Result::unwrap);
+            let mut bytes = BufReader::new(stream.try_clone().unwrap()).bytes().map(Result::unwrap);
             let line: Vec<u8> = bytes.by_ref().take_while(|byte| *byte != b'\n').collect();
             let request: Value = serde_json::from_slice(&line).unwrap();
             let answer = json!({"id": request["id"], "kind": "told", "done": true, "text": ""});

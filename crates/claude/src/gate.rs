@@ -64,7 +64,7 @@ fn ask(mut connection: &UnixStream, request: &Request) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead, BufReader};
+    use std::io::{BufReader, Read};
     use std::os::unix::net::UnixListener;
     use std::thread;
 
@@ -77,15 +77,15 @@ mod tests {
         let listener = UnixListener::bind(&path).unwrap();
         let desk = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut line = String::new();
-            BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
+            let bytes = BufReader::new(stream.try_clone().unwrap()).bytes().map(Result::unwrap);
+            let line: Vec<u8> = bytes.take_while(|byte| *byte != b'\n').collect();
             // Whoever asks may have gone.
             stream.write_all(answer.as_bytes()).ok();
             line
         });
         let gate = Gate::register(&path);
         assert_eq!(gate.is_some(), expected, "{answer}");
-        let heard: serde_json::Value = serde_json::from_str(&desk.join().unwrap()).unwrap();
+        let heard: serde_json::Value = serde_json::from_slice(&desk.join().unwrap()).unwrap();
         assert_eq!(heard["kind"], "gate");
         if let Some(gate) = gate {
             assert_eq!(heard["value"], gate.value());

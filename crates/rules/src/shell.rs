@@ -8,6 +8,7 @@
 //! It knows no aliases and functions of the user's shell, and not which program a name leads to.
 
 mod after;
+mod escapes;
 mod lists;
 pub(crate) mod loose;
 pub(crate) mod names;

@@ -9,35 +9,15 @@ use crate::steps;
 
 /// Reads a whole text.
 pub(super) fn read(text: &str, home: &str, depth: usize) -> Script {
-    read_by(text, home, depth, |reader| reader.list(false))
+    let mut reader = Reader::new(text, home, depth);
+    reader.list(false);
+    reader.script
 }
 
 /// Reads a here-document, of which only the expansions are commands.
 pub(super) fn read_document(text: &str, home: &str, depth: usize) -> Script {
-    read_by(text, home, depth, |reader| reader.document())
-}
-
-fn read_by(text: &str, home: &str, depth: usize, read: impl FnOnce(&mut Reader<'_>)) -> Script {
-    let mut reader = Reader {
-        chars: Vec::new(),
-        at: 0,
-        kept_to: 0,
-        depth,
-        home: home.trim_end_matches('/'),
-        words: 0,
-        script: Script::default(),
-        here: Vec::new(),
-    };
-    if text.len() > LONGEST_LINE {
-        steps::cut();
-        reader.broken("more text than is read");
-    }
-    if steps::spend(text.len().min(LONGEST_LINE)) {
-        reader.chars = text.chars().take(LONGEST_LINE).collect();
-        read(&mut reader);
-    } else {
-        reader.stop();
-    }
+    let mut reader = Reader::new(text, home, depth);
+    reader.document();
     reader.script
 }
 
@@ -84,7 +64,31 @@ pub(super) struct Open {
     is_owed: bool,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    /// A reader of `text`, or of nothing where the budget does not suffice.
+    fn new(text: &str, home: &'a str, depth: usize) -> Self {
+        let mut reader = Self {
+            chars: Vec::new(),
+            at: 0,
+            kept_to: 0,
+            depth,
+            home: home.trim_end_matches('/'),
+            words: 0,
+            script: Script::default(),
+            here: Vec::new(),
+        };
+        if text.len() > LONGEST_LINE {
+            steps::cut();
+            reader.broken("more text than is read");
+        }
+        if steps::spend(text.len().min(LONGEST_LINE)) {
+            reader.chars = text.chars().take(LONGEST_LINE).collect();
+        } else {
+            reader.stop();
+        }
+        reader
+    }
+
     pub(super) fn peek(&self) -> Option<char> {
         self.peek_at(0)
     }

@@ -1,0 +1,65 @@
+//! Quotes with the escapes of C: `$'…'`.
+
+use super::lists::Reader;
+use super::word::Word;
+
+impl Reader<'_> {
+    /// `$'…'`: the escapes of C. Where a shell does not know them the quote ends elsewhere, so the
+    /// text is worked out for a deny alone.
+    pub(super) fn ansi(&mut self, word: &mut Word) {
+        self.doubt("a quote with escapes");
+        word.is_quoted = true;
+        while let Some(c) = self.next() {
+            match c {
+                '\'' => return,
+                '\\' => self.escape(word),
+                c => word.push(c),
+            }
+        }
+        self.broken("an unfinished quote");
+    }
+
+    fn escape(&mut self, word: &mut Word) {
+        let Some(c) = self.next() else { return };
+        let known = match c {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            'a' => '\u{7}',
+            'b' => '\u{8}',
+            'e' | 'E' => '\u{1b}',
+            'f' => '\u{c}',
+            'v' => '\u{b}',
+            '\\' | '\'' | '"' | '?' => c,
+            'x' => return self.code(2, 16, word),
+            'u' => return self.code(4, 16, word),
+            'U' => return self.code(8, 16, word),
+            '0'..='7' => {
+                self.at -= 1;
+                return self.code(3, 8, word);
+            }
+            c => {
+                self.doubt("an unknown escape");
+                c
+            }
+        };
+        word.push(known);
+    }
+
+    /// A character by its number, in at most so many digits.
+    fn code(&mut self, most: usize, radix: u32, word: &mut Word) {
+        let mut digits = String::new();
+        while let Some(c) = self.peek().filter(|c| c.is_digit(radix) && digits.len() < most) {
+            digits.push(c);
+            self.at += 1;
+        }
+        match u32::from_str_radix(&digits, radix).ok().and_then(char::from_u32) {
+            Some(c) if c.is_ascii() && c != '\0' => word.push(c),
+            other => {
+                // Bytes of longer characters, and a NUL that ends the text, are left to the shell.
+                self.doubt("an unknown escape");
+                word.push(other.unwrap_or('\u{fffd}'));
+            }
+        }
+    }
+}
