@@ -177,11 +177,12 @@ impl Watch {
         if self.desk == Desk::Answers {
             fs::write(self.path("token"), self.phone.token()).unwrap();
             fs::set_permissions(self.path("token"), fs::Permissions::from_mode(0o600)).unwrap();
-            text += &format!(
+            let telegram = format!(
                 "[telegram]\ntoken_file = {}\napi_url = {:?}\nallowed_chats = [{ADA}]\n",
                 quoted("token"),
                 self.phone.url()
             );
+            text.push_str(&telegram);
         }
         fs::write(config.join("config.toml"), text).unwrap();
     }
