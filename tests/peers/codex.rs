@@ -47,11 +47,9 @@ fn codex_calls_the_tools_that_its_settings_approve() {
     assert!(outputs[1].contains("ValueError: no such day"), "{outputs:?}");
     assert!(outputs[2].contains("ToolArgumentError"), "{outputs:?}");
 
-    let unapproved: String = settings
-        .lines()
-        .filter(|line| !line.contains("default_tools_approval_mode"))
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let unapproved: Vec<&str> =
+        settings.lines().filter(|line| !line.contains("default_tools_approval_mode")).collect();
+    let unapproved = unapproved.join("\n");
     let outputs = told(&fixture, &unapproved, [add()]);
     assert!(!outputs[0].contains("42"), "{outputs:?}");
 }
