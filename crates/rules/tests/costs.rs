@@ -102,7 +102,8 @@ fn inputs() -> Vec<(String, &'static str, Value)> {
         "run_shell_command",
         json!({ "command": "rm", "args": words }),
     ));
-    let lines: String = words.iter().map(|word| format!("*** Add File: {word}\n")).collect();
+    let lines: Vec<String> = words.iter().map(|word| format!("*** Add File: {word}\n")).collect();
+    let lines = lines.concat();
     inputs.push(("10,000 files".to_owned(), "apply_patch", json!({ "input": lines })));
     inputs.push(("numbers".to_owned(), "mcp__a__b", json!({ "n": vec![1; LENGTH / 2] })));
     inputs.push((
@@ -110,7 +111,8 @@ fn inputs() -> Vec<(String, &'static str, Value)> {
         "Write",
         json!({ "file_path": "src/a.rs", "content": filled("a,b\n") }),
     ));
-    let long: String = (0..60).map(|n| format!("cd {}{n};", "x/".repeat(2_000))).collect();
+    let long: Vec<String> = (0..60).map(|n| format!("cd {}{n};", "x/".repeat(2_000))).collect();
+    let long = long.concat();
     inputs.push((
         "long folders".to_owned(),
         "Bash",
