@@ -22,7 +22,7 @@ fn policy(rules: &str) -> Policy {
 fn decide(policy: &Policy, command: &str) -> callgate_rules::Verdict {
     let input = json!({ "command": command }).to_string();
     let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
-    judge(&policy, &act, &NoLinks, &Moment::at(0, 0))
+    judge(policy, &act, &NoLinks, &Moment::at(0, 0))
 }
 
 #[test]
