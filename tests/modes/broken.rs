@@ -44,7 +44,7 @@ fn play(start: Start, failure: &str) -> Option<&'static str> {
     write_program(&hook, &script);
     let gate = if failure == LATE { with_short_time(gate, start.mode.agent) } else { gate };
     let played = gate.play(&[DENIED.0]);
-    Some(cell(&played, Desk::Absent, 0, DENIED, &format!("{}, {failure}", start.shown)))
+    Some(cell(&played, Desk::Absent, start, 0, DENIED, &format!("{}, {failure}", start.shown)))
 }
 
 /// The agent with a second for its hooks, in place of the hour that install gives them.

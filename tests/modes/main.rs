@@ -45,6 +45,9 @@ const fn codex(
     Start { shown, mode: TrialMode { agent, mode, is_attended, is_escalated } }
 }
 
+/// The mode in which Claude Code takes no yes of a hook.
+const PLAN: &str = "plan";
+
 const CLAUDE: Start = claude("`claude`", "", true);
 const CLAUDE_DEFAULT: Start = claude("`claude`, default mode", "default", true);
 const CLAUDE_BYPASS: Start = claude("`claude`, bypassPermissions mode", "bypassPermissions", true);
@@ -57,8 +60,8 @@ const CODEX: Start = codex("`codex`", "", true, false);
 const CODEX_ESCALATED: Start = codex("`codex`, out of its sandbox", "", true, true);
 const EXEC: Start = codex("`codex exec`", "", false, false);
 
-/// Every mode but plan mode, in which Claude Code wants a check that cannot be reached here.
-const ALL: [Start; 16] = [
+/// Every mode. In plan mode at a terminal Claude Code waits for a check that cannot be reached here.
+const ALL: [Start; 17] = [
     CLAUDE,
     CLAUDE_DEFAULT,
     claude("`claude`, acceptEdits mode", "acceptEdits", true),
@@ -70,6 +73,7 @@ const ALL: [Start; 16] = [
     PRINT_AUTO,
     PRINT_DONT_ASK,
     PRINT_BYPASS,
+    claude("`claude -p`, plan mode", PLAN, false),
     CODEX,
     CODEX_ESCALATED,
     codex("`codex`, approval policy never", "never", true, false),
@@ -131,7 +135,7 @@ fn row(start: Start, desk: Desk, settings: &str) -> Option<Vec<&'static str>> {
     let played = Gate::new(start.mode, &commands, desk, settings)?.play(&commands);
     let about = format!("{}, {desk:?}, {settings}", start.shown);
     let numbers = 0..COMMANDS.len();
-    Some(numbers.map(|at| cell(&played, desk, at, COMMANDS[at], &about)).collect())
+    Some(numbers.map(|at| cell(&played, desk, start, at, COMMANDS[at], &about)).collect())
 }
 
 /// Says in few words what became of a command, by its place among those of the model and the file
@@ -139,6 +143,7 @@ fn row(start: Start, desk: Desk, settings: &str) -> Option<Vec<&'static str>> {
 fn cell(
     played: &Played,
     desk: Desk,
+    start: Start,
     at: usize,
     (command, file): (&str, &str),
     about: &str,
@@ -152,9 +157,10 @@ fn cell(
     // Nobody is asked twice.
     assert!(questions.len() <= 1, "{questions:?}: {about}");
     let is_answered = desk == Desk::Answers && !questions.is_empty();
-    // Every question was answered with yes.
-    assert!(has_run || !(is_answered || has_dialog), "{about}");
+    // Every question was answered with yes, which in plan mode is not enough.
+    assert!(has_run || start.mode.mode == PLAN || !(is_answered || has_dialog), "{about}");
     match (has_run, is_answered, has_dialog) {
+        (false, true, _) => "desk, and agent refuses",
         (true, true, true) => "desk and dialog",
         (true, true, false) => "desk",
         (true, false, true) => "dialog",

@@ -136,7 +136,10 @@ impl Desk {
                     .take_answer(now.mono, &call)
                     .map(|decided| format!("the agent itself, although {} allowed it", decided.by));
                 let denied = || self.calls.denied_by(now.mono, &call).map(str::to_owned);
-                let by = allowed.or_else(denied)?;
+                // In plan mode Claude Code takes no yes of a hook, so a retry is blocked again.
+                let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
+                let planned = || (mode == Some("plan")).then(|| "plan mode".to_owned());
+                let by = allowed.or_else(denied).or_else(planned)?;
                 let decision = Decision::Deny;
                 Some(Decided { decision, by, with: With::default(), doing: None })
             }

@@ -570,6 +570,10 @@ fn a_call_that_was_allowed_and_blocked_all_the_same_is_not_asked_about_again() {
     assert_eq!(decision(&outputs).0, Decision::Deny);
     table.delivered(2);
     assert_eq!(table.desk.open_count(), 0);
+    // Nor about anything else in that mode.
+    let mut planned = blocked(3, "make");
+    planned.context.as_mut().unwrap().mode = Some("plan".to_owned());
+    assert_eq!(decision(&table.bring(3, planned, no_rule())).0, Decision::Deny);
 }
 
 #[test]
