@@ -123,10 +123,17 @@ impl CommandPattern {
 
     /// Whether these words could begin a command that is meant.
     pub(super) fn could_be(&self, words: &[Word], command: &Command, home: &str) -> bool {
-        let Some(first) = words.first().filter(|first| !first.is_unknown()) else { return false };
+        let Some(first) = words.first() else { return false };
         let could = |part: &Part, word: &Word| part.fits(&word.toks(), home, Lean::Generous);
         let assigned = |part: &Part| command.assigns.iter().any(|word| could(part, word));
-        let Some((program, rest)) = self.words.split_first() else { return true };
+        let Some((program, rest)) = self.words.split_first() else { return !first.is_unknown() };
+        if first.is_unknown() {
+            // It may be any program, but then the words that follow have to say what is meant.
+            let says = |part: &Part, word: &Word| word.is_known() && could(part, word);
+            return !rest.is_empty()
+                && self.assigns.iter().all(assigned)
+                && follows(rest, &words[1..], &says);
+        }
         let name = literal(last_name(&first.known_text()));
         (could(program, first)
             || (!first.is_known() && could_end(program, first))
