@@ -112,6 +112,15 @@ fn details(entry: &Entry, body: &Value, about: Option<&Value>) -> String {
         "" => String::new(),
         text => format!("{before}{text}"),
     };
+    // A rule's own words begin with what it did.
+    let by = || {
+        let by = text("by");
+        let rule = by.strip_prefix("denied by ").or_else(|| by.strip_prefix("allowed by "));
+        match rule.unwrap_or(by) {
+            "" => String::new(),
+            by => format!("by {by}"),
+        }
+    };
     match entry.kind.as_str() {
         "asked" => join(&[&subject(body), &with("in ", "cwd")], "  "),
         "ran" => {
@@ -121,12 +130,13 @@ fn details(entry: &Entry, body: &Value, about: Option<&Value>) -> String {
         }
         "checked" => {
             let mode = with("mode ", "mode");
-            join(&[&with("by ", "by"), &subject(body), &mode, &with("in ", "cwd")], "  ")
+            join(&[&by(), &subject(body), &mode, &with("in ", "cwd")], "  ")
         }
         "running" | "refused" => join(&[&subject(body), &with("", "because")], "  "),
         "decided" => {
             let subject = about.map(subject).unwrap_or_default();
-            join(&[&with("by ", "by"), &with("", "message"), &subject], "  ")
+            let message = if text("message") == text("by") { "" } else { text("message") };
+            join(&[&by(), message, &subject], "  ")
         }
         "pressed" => {
             let press = join(&[&with("", "by"), &with("on ", "channel"), text("action")], " ");

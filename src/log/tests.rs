@@ -104,6 +104,15 @@ fn every_kind_has_its_row() {
         json!({ "decision": "allow", "by": "Ada" }),
         expect!["allow      550e8400  by Ada  Bash: make build"],
     );
+    let rule = "denied by rule `pushes` (r.toml:1): it is `git push`";
+    check(
+        "decided",
+        ID,
+        json!({ "decision": "deny", "by": rule, "message": rule }),
+        expect![
+            "deny       550e8400  by rule `pushes` (r.toml:1): it is `git push`  Bash: make build"
+        ],
+    );
     check("decided", ID, json!({ "by": 7 }), expect!["decided    550e8400  Bash: make build"]);
     let pressed = json!({
         "by": "Eve", "channel": "telegram", "chat": 7, "action": "allow", "outcome": "stranger",

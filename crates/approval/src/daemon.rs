@@ -161,6 +161,8 @@ impl Daemon {
             Viewers::new(store.path(), head.subscribe(), letters_in.clone(), Arc::clone(&pulse));
         let mut tasks = tokio::task::JoinSet::new();
 
+        // Whoever finds the socket for askers finds the other one too.
+        let desk_listener = listen(&desk_socket)?;
         let (reception, sockets) = (listen(&socket)?, vec![socket.clone(), desk_socket.clone()]);
         let to_desk = letters_in.clone();
         let reception = Reception {
@@ -169,7 +171,7 @@ impl Daemon {
             askers: Arc::clone(&askers),
             to_desk,
         };
-        tasks.spawn(Arc::clone(&viewers).run(listen(&desk_socket)?, desk_socket));
+        tasks.spawn(Arc::clone(&viewers).run(desk_listener, desk_socket));
         let phones = options
             .telegram
             .map(|phones| start_phones(&mut tasks, phones, &letters_in, &options.warn, &pulse));
