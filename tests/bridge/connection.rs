@@ -272,16 +272,20 @@ fn a_thousand_small_calls_may_wait() {
 fn too_many_waiting_calls_are_refused_and_the_rest_is_answered() {
     let stage = Stage::new();
     let mut bridge = stage.bridge(&[]);
-    // One is sent, nine wait, and then there is no room for as much again.
+    // One is sent and read, nine wait, and then there is no room for as much again.
     let large = json!({"text": "x".repeat(7_000_000)});
-    for id in 1..=11 {
+    bridge.send(call(1, &large));
+    let mut peer = stage.accept();
+    peer.request();
+    for id in 2..=11 {
         bridge.send(call(id, &large));
     }
     let error = error_of(&bridge.recv(), 11);
     assert!(error.contains("too many calls are waiting"), "{error}");
-    let mut peer = stage.accept();
     for id in 1..=10 {
-        peer.request();
+        if id > 1 {
+            peer.request();
+        }
         peer.answer("done");
         assert_eq!(text_of(&bridge.recv(), id), "done");
     }

@@ -56,8 +56,12 @@ pub(super) fn joined(part: &str, folder: &str, home: &str) -> String {
 
 /// The words of a text that is no command.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| c.is_whitespace() || "\"'`<>()[]{}|;".contains(c))
-        .filter(|piece| !piece.is_empty())
+    text.split(|c: char| c.is_whitespace() || is_bracket(c)).filter(|piece| !piece.is_empty())
+}
+
+/// Whether a character stands around paths; to search for it in a text would be slow.
+fn is_bracket(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | ';')
 }
 
 /// Whether one of the paths, or a folder of a command, may lead anywhere. In a line that is not
