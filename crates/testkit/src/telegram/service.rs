@@ -67,9 +67,14 @@ impl State {
                 thread::sleep(time);
                 inner = self.lock();
             }
-            Some(Fault::Hold) => inner = self.hold(inner)?,
+            Some(Fault::Hold) => {
+                let before = inner.releases;
+                inner = self.hold(inner, before)?;
+            }
             Some(Fault::HoldAnswer | Fault::BreakAfter) | None => {}
         }
+        // What the call has done is seen before its answer is held, and may be released at once.
+        let before = inner.releases;
         let answer = self.run(inner, method, params)?;
         let mut inner = self.lock();
         if let Err(refusal) = &answer {
@@ -77,7 +82,7 @@ impl State {
         }
         self.changed.notify_all();
         match fault {
-            Some(Fault::HoldAnswer) => drop(self.hold(inner)?),
+            Some(Fault::HoldAnswer) => drop(self.hold(inner, before)?),
             Some(Fault::BreakAfter) => {
                 out.cut();
                 return Ok(());
@@ -102,9 +107,12 @@ impl State {
         Ok(inner.call(method, params))
     }
 
-    /// Waits for the next release.
-    fn hold<'a>(&'a self, mut inner: MutexGuard<'a, Inner>) -> io::Result<MutexGuard<'a, Inner>> {
-        let before = inner.releases;
+    /// Waits for the release that follows the first `before`.
+    fn hold<'a>(
+        &'a self,
+        mut inner: MutexGuard<'a, Inner>,
+        before: u64,
+    ) -> io::Result<MutexGuard<'a, Inner>> {
         while inner.releases == before {
             if inner.away {
                 return Err(io::ErrorKind::ConnectionReset.into());
