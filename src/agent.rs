@@ -46,13 +46,12 @@ const TRY: &str = r#"Try:
 /// No file with a prompt is longer.
 const LONGEST_PROMPT: u64 = 1024 * 1024;
 
-/// Serve a front end: the agent runtime
+/// Run the agent runtime for a front end
 ///
 /// Reads requests as lines of JSON from standard input and answers on standard output, as
-/// docs/protocol/session.md describes; meant to be started by a desktop shell, a web page's host
-/// or a script. Without any settings the built-in offline engine answers; with
-/// `ANTHROPIC_API_KEY` a model does. Tools work in the current folder; what changes something is
-/// asked first.
+/// docs/protocol/session.md describes. A desktop shell, the server of a web page or a script starts
+/// it. Without any settings a built-in offline engine answers; with `ANTHROPIC_API_KEY` a model
+/// does. Tools work in the current folder, and you are asked before anything is changed.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = TRY)]
 pub(crate) struct Args {

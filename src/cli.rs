@@ -1,41 +1,51 @@
 //! The commands for people, and the help.
 
+use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::{agent, ask, config, doctor, install, log, pair, rules, uninstall, up};
+use crate::{
+    agent, ask, completions, config, doctor, hook, install, log, man, pair, rules, uninstall, up,
+};
 
 /// One small program for everything that passes between a coding agent, your code, your screen
-/// and you.
+/// and you
 ///
-/// It carries approvals: `callgate up` opens the desk at which your agents ask, and `callgate
-/// install` lets them. Tools: a program built on the library `callgate-tools` lets an agent call
-/// its functions. And sessions: `callgate agent` is an agent runtime for a front end.
+/// Approvals: `callgate up` opens the desk at which your agents ask, and `callgate install` tells
+/// them to. Sessions: `callgate agent` is an agent runtime for a front end. Tools: with the library
+/// `callgate-tools` an agent calls functions of your own program.
 #[derive(Debug, Parser)]
-#[command(version, disable_help_subcommand = true)]
+#[command(version, propagate_version = true, max_term_width = 100, after_long_help = EXIT_CODES)]
 struct Cli {
-    /// Reads the settings in FILE instead of ~/.config/callgate/config.toml
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Read the settings from FILE instead of ~/.config/callgate/config.toml
+    #[arg(long, global = true, value_name = "FILE", display_order = 900)]
     config: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
-/// One variant and one file for each command.
+/// The end of the help.
+const EXIT_CODES: &str = "\
+Exit codes: 0 done, 1 failed, 64 wrong command line, 78 wrong settings. `ask` and `doctor` have
+more to say with theirs: see their help.";
+
+/// One variant and one file for each command, in the order of the help.
 #[derive(Debug, Subcommand)]
 enum Command {
-    Agent(Box<agent::Args>),
-    Ask(ask::Args),
-    Doctor(doctor::Args),
-    Install(install::Args),
-    Log(log::Args),
-    Pair(pair::Args),
-    Rules(rules::Args),
-    Uninstall(uninstall::Args),
     Up(up::Args),
+    Install(install::Args),
+    Uninstall(uninstall::Args),
+    Pair(pair::Args),
+    Doctor(doctor::Args),
+    Rules(rules::Args),
+    Log(log::Args),
+    Ask(ask::Args),
+    Agent(Box<agent::Args>),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// Why a command failed; each kind has its exit code, as sysexits has them.
@@ -57,10 +67,41 @@ const USAGE: u8 = 64;
 /// What wrong settings end with.
 const SETTINGS: u8 = 78;
 
+/// Returns the commands for people.
+pub(crate) fn commands() -> clap::Command {
+    Cli::command()
+}
+
+/// Returns all commands. Those that agents start are hidden; `main` runs them before any command
+/// line is parsed, unless an option precedes them.
+fn all_commands() -> clap::Command {
+    let machine = |name: &'static str, help: String| {
+        let arguments = clap::Arg::new(ARGUMENTS)
+            .num_args(..)
+            .trailing_var_arg(true)
+            .allow_hyphen_values(true)
+            .value_parser(clap::value_parser!(OsString));
+        clap::Command::new(name)
+            .hide(true)
+            .override_help(help)
+            .disable_help_flag(true)
+            .disable_version_flag(true)
+            .arg(arguments)
+    };
+    commands()
+        .subcommand(machine("hook", hook::help()))
+        .subcommand(machine("bridge", callgate_tools::bridge::HELP.to_owned()))
+}
+
+/// The arguments of a command that agents start.
+const ARGUMENTS: &str = "arguments";
+
 /// Reads the command line and does what it says.
 pub(crate) fn run() -> ExitCode {
-    let shown = match Cli::try_parse() {
-        Ok(cli) => return cli.run(),
+    let shown = match parse(std::env::args_os()) {
+        Ok(Parsed::ForPeople(cli)) => return cli.run(),
+        Ok(Parsed::Hook(arguments)) => return hook::main(arguments),
+        Ok(Parsed::Bridge(arguments)) => return callgate_tools::bridge::main(arguments),
         Err(error) if error.use_stderr() => error.print().map(|()| ExitCode::from(USAGE)),
         Err(help) => help.print().map(|()| ExitCode::SUCCESS),
     };
@@ -68,16 +109,43 @@ pub(crate) fn run() -> ExitCode {
     shown.unwrap_or(ExitCode::SUCCESS)
 }
 
+/// A command line that was understood.
+#[derive(Debug)]
+enum Parsed {
+    ForPeople(Box<Cli>),
+    Hook(Vec<OsString>),
+    Bridge(Vec<OsString>),
+}
+
+fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
+    let matches = all_commands().try_get_matches_from(words)?;
+    match matches.subcommand() {
+        Some(("hook", hook)) => {
+            let config = matches.get_one::<PathBuf>("config");
+            let config = config.map(|file| ["--config".into(), file.clone().into_os_string()]);
+            Ok(Parsed::Hook(config.into_iter().flatten().chain(arguments(hook)).collect()))
+        }
+        Some(("bridge", bridge)) => Ok(Parsed::Bridge(arguments(bridge).collect())),
+        _ => Ok(Parsed::ForPeople(Box::new(Cli::from_arg_matches(&matches)?))),
+    }
+}
+
+fn arguments(matches: &ArgMatches) -> impl Iterator<Item = OsString> {
+    matches.get_many::<OsString>(ARGUMENTS).into_iter().flatten().cloned()
+}
+
 impl Cli {
     fn run(self) -> ExitCode {
         let file = self.config.as_deref();
         let done = match self.command {
-            None => Cli::command().print_help().map(|()| ExitCode::SUCCESS).map_err(Failure::from),
+            None => commands().print_help().map(|()| ExitCode::SUCCESS).map_err(Failure::from),
             Some(Command::Agent(args)) => args.run(file),
             Some(Command::Ask(args)) => args.run(file),
+            Some(Command::Completions(args)) => args.run(),
             Some(Command::Doctor(args)) => args.run(file),
             Some(Command::Install(args)) => args.run(file),
             Some(Command::Log(args)) => args.run(file),
+            Some(Command::Man(args)) => args.run(),
             Some(Command::Pair(args)) => args.run(file),
             Some(Command::Rules(args)) => args.run(file),
             Some(Command::Uninstall(args)) => args.run(),
@@ -100,5 +168,110 @@ impl Failure {
         // There is no other place to complain at.
         writeln!(io::stderr(), "callgate: {self}").ok();
         code
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::error::ErrorKind as Shows;
+
+    use super::*;
+
+    /// Parses a command line that shows something instead of running, and returns what it shows.
+    fn shown(words: &[String]) -> (Shows, String) {
+        let words = std::iter::once("callgate").chain(words.iter().map(String::as_str));
+        let error = parse(words.map(OsString::from)).unwrap_err();
+        (error.kind(), error.to_string())
+    }
+
+    /// The words of every command and subcommand, the program itself included.
+    fn every_command() -> Vec<(Vec<String>, clap::Command)> {
+        let mut all = commands();
+        all.build();
+        let mut found = Vec::new();
+        let mut left = vec![(Vec::new(), all)];
+        while let Some((words, command)) = left.pop() {
+            for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+                let words: Vec<String> =
+                    words.iter().cloned().chain([sub.get_name().into()]).collect();
+                left.push((words, sub.clone()));
+            }
+            found.push((words, command));
+        }
+        assert!(found.len() > 15, "{}", found.len());
+        found
+    }
+
+    #[test]
+    fn every_command_has_help_and_a_version() {
+        commands().debug_assert();
+        for (words, command) in every_command() {
+            let with = |word: &str| -> Vec<String> {
+                words.iter().cloned().chain([word.to_owned()]).collect()
+            };
+            let about = command.get_about().unwrap_or_default().to_string();
+            let about = about.split_whitespace().next().unwrap();
+            for help in [with("--help"), with("-h"), [vec!["help".into()], words.clone()].concat()]
+            {
+                let (kind, text) = shown(&help);
+                assert_eq!(kind, Shows::DisplayHelp, "{help:?}");
+                assert!(text.starts_with(about), "{help:?}: {text}");
+            }
+            for version in [with("--version"), with("-V")] {
+                let (kind, text) = shown(&version);
+                assert_eq!(kind, Shows::DisplayVersion, "{version:?}");
+                assert!(text.ends_with(concat!(env!("CARGO_PKG_VERSION"), "\n")), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn help_is_there_for_what_agents_start() {
+        for name in ["hook", "bridge"] {
+            let (kind, text) = shown(&["help".to_owned(), name.to_owned()]);
+            assert_eq!(kind, Shows::DisplayHelp);
+            assert!(text.contains(&format!("{name} [OPTIONS]")), "{text}");
+        }
+        let words = ["callgate", "--config", "/c", "hook", "--agent", "codex"].map(OsString::from);
+        match parse(words).unwrap() {
+            Parsed::Hook(arguments) => {
+                assert_eq!(arguments, ["--config", "/c", "--agent", "codex"]);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// One voice: a command begins with what it does, no text ends like a sentence, and no option
+    /// is left without a word.
+    #[test]
+    fn all_help_texts_have_one_form() {
+        for (words, command) in every_command() {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let options = command.get_arguments().filter(|option| option.get_id() != "help");
+            let texts = options.map(|option| {
+                let text = option.get_help().map(ToString::to_string).unwrap_or_default();
+                (option.get_id().to_string(), text)
+            });
+            for (of, text) in texts.chain([("about".to_owned(), about)]) {
+                let is_capital = text.starts_with(|first: char| first.is_uppercase());
+                assert!(is_capital && !text.ends_with('.'), "{words:?} {of}: {text:?}");
+                assert!(text.len() <= 100, "{words:?} {of}: {text:?} is too long for a line");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_option_is_named_with_the_nearest() {
+        let check = |words: &str, named: &str, nearest: &str| {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            let (_, text) = shown(&words);
+            assert!(text.contains(named) && text.contains(nearest), "{text}");
+        };
+        check("log --folow", "'--folow'", "'--follow'");
+        check("up --data-base x", "'--data-base'", "'--database'");
+        check("instal", "'instal'", "'install'");
+        check("rules chek", "'chek'", "'check'");
+        check("--confg x up", "'--confg'", "'--config'");
+        check("ask Deploy? --dance", "'--dance'", "Usage: callgate ask");
     }
 }

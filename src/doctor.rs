@@ -17,17 +17,17 @@ use crate::cli::Failure;
 use crate::config::{Config, Flags, Problems, Surroundings};
 use finding::{Findings, Level};
 
-/// Say what is wrong, and what to do
+/// Find out what is wrong, and what to do
 ///
 /// Looks at your settings and rules, at `callgate up`, at Telegram, at the ledger, and at the
-/// hooks in your agents' settings. Nothing is changed. Ends with 0 when there is no problem, and
-/// with 1 when there is one; warnings are no problems.
+/// hooks in your agents' settings. Changes nothing. The exit code is 0 if there is no problem, and 1
+/// if there is one; warnings do not count.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// One JSON object with everything in it
+    /// Print everything as one JSON object
     #[arg(long)]
     json: bool,
-    /// Ask Telegram too whether it knows the bot
+    /// Also ask Telegram whether it knows the bot
     #[arg(long)]
     telegram: bool,
 }

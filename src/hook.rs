@@ -5,7 +5,9 @@ mod absent;
 
 use std::cell::LazyCell;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use callgate_approval::asker::Settings;
@@ -19,6 +21,20 @@ use crate::config::{HookConfig, HookFlags, HookSettings};
 const USAGE_ERROR: u8 = 64;
 const USAGE: &str = "usage: callgate hook [--agent claude|codex] [--config FILE] [--socket PATH] \
                      [--rules FILE]";
+/// What the hook is for, in one line.
+pub(crate) const ABOUT: &str = "Answer one event of a coding agent";
+/// What the hook is for, in a few sentences.
+pub(crate) const LONG_ABOUT: &str = "\
+Agents start this program before every tool call, with the event as JSON on standard input. It
+applies your rules, asks you where they or the agent want it, and prints the decision, if there is
+one, on standard output. `callgate install` writes its command into the settings of your agents.";
+/// The options of the hook: flag, name of the value, and what it does.
+pub(crate) const OPTIONS: [(&str, &str, &str); 4] = [
+    ("--agent", "AGENT", "The agent that starts the hook: claude or codex"),
+    ("--config", "FILE", "Read the settings from FILE instead of ~/.config/callgate/config.toml"),
+    ("--socket", "PATH", "The socket of the desk that is asked"),
+    ("--rules", "FILE", "The file with your rules, for when no desk runs"),
+];
 /// Claude Code sets this to 1 for its hooks where somebody sits at its terminal, else to 0.
 const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
 /// Whoever starts an agent and asks its user by another way sets this to a value that it has
@@ -27,8 +43,12 @@ const GATED: &str = "CALLGATE_GATED";
 
 /// Runs the hook with its arguments: those that follow the word `hook`, or `callgate-hook`.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let options = match Options::parse(arguments) {
-        Ok(options) => options,
+    let options = match Invocation::parse(arguments) {
+        Ok(Invocation::Serve(options)) => options,
+        Ok(Invocation::Help) => return print(&help()),
+        Ok(Invocation::Version) => {
+            return print(concat!("callgate-hook ", env!("CARGO_PKG_VERSION"), "\n"));
+        }
         Err(usage) => return misused(&usage, USAGE_ERROR),
     };
     let config = LazyCell::new(|| HookConfig::read(&options.settings));
@@ -61,31 +81,76 @@ fn desk(config: &HookConfig) -> Result<Settings, String> {
     Ok(Settings { socket, timeout, grace })
 }
 
+/// Returns the help, in the form that clap gives to the help of the other commands.
+pub(crate) fn help() -> String {
+    let option =
+        |(flag, value, about)| format!("      {:<16}  {about}\n", format!("{flag} <{value}>"));
+    [
+        format!("{ABOUT}\n\n{LONG_ABOUT}\n\nUsage: callgate hook [OPTIONS]\n"),
+        "       callgate-hook [OPTIONS]\n\nOptions:\n".to_owned(),
+        OPTIONS.map(option).concat(),
+        "  -h, --help            Print help\n  -V, --version         Print version\n".to_owned(),
+    ]
+    .concat()
+}
+
+fn print(text: &str) -> ExitCode {
+    // A reader that has gone away is no failure of ours.
+    io::stdout().write_all(text.as_bytes()).ok();
+    ExitCode::SUCCESS
+}
+
+/// What the command line asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Invocation {
+    Serve(Options),
+    Help,
+    Version,
+}
+
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     agent: Option<Agent>,
     settings: HookFlags,
 }
 
-impl Options {
+impl Invocation {
     fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
-        let mut options = Self::default();
+        let mut options = Options::default();
         let mut arguments = arguments.into_iter();
         while let Some(flag) = arguments.next() {
-            let value = arguments.next();
-            match (flag.to_str(), value) {
-                (Some("--agent"), value) => {
-                    let agent = value.as_ref().and_then(|name| Agent::parse(name.to_str()?));
+            let mut value = || arguments.next();
+            match flag.to_str() {
+                Some("--help" | "-h") => return Ok(Self::Help),
+                Some("--version" | "-V") => return Ok(Self::Version),
+                Some("--agent") => {
+                    let agent = value().as_ref().and_then(|name| Agent::parse(name.to_str()?));
                     options.agent =
                         Some(agent.ok_or_else(|| format!("there is no such agent; {USAGE}"))?);
                 }
-                (Some("--config"), Some(file)) => options.settings.config = Some(file.into()),
-                (Some("--socket"), Some(path)) => options.settings.socket = Some(path.into()),
-                (Some("--rules"), Some(file)) => options.settings.rules = Some(file.into()),
-                _ => return Err(format!("cannot read the command line; {USAGE}")),
+                Some("--config") => options.settings.config = Some(path(&flag, value())?),
+                Some("--socket") => options.settings.socket = Some(path(&flag, value())?),
+                Some("--rules") => options.settings.rules = Some(path(&flag, value())?),
+                _ => return Err(unknown(&flag.to_string_lossy())),
             }
         }
-        Ok(options)
+        Ok(Self::Serve(options))
+    }
+}
+
+fn path(flag: &OsStr, value: Option<OsString>) -> Result<PathBuf, String> {
+    let missing = || format!("{} needs a path after it; {USAGE}", flag.to_string_lossy());
+    value.map(PathBuf::from).ok_or_else(missing)
+}
+
+/// Says that an argument is unknown, and which option is written nearly like it.
+fn unknown(argument: &str) -> String {
+    let name = argument.split('=').next().unwrap_or(argument);
+    let distance = |flag: &str| strsim::damerau_levenshtein(name, flag);
+    let nearest = OPTIONS.into_iter().map(|(flag, ..)| flag).min_by_key(|flag| distance(flag));
+    match nearest.filter(|flag| distance(flag) <= 2) {
+        Some(flag) => format!("unknown argument {argument}: did you mean {flag}? {USAGE}"),
+        None => format!("unknown argument {argument}; {USAGE}"),
     }
 }
 
@@ -93,28 +158,48 @@ impl Options {
 mod tests {
     use super::*;
 
-    fn check(arguments: &str, expected: Result<Options, &str>) {
-        let options = Options::parse(arguments.split_whitespace().map(OsString::from));
-        let expected = expected.map_err(|reason| format!("{reason}; {USAGE}"));
-        assert_eq!(options, expected, "{arguments}");
+    fn check(arguments: &str, expected: Result<Invocation, &str>) {
+        let invocation = Invocation::parse(arguments.split_whitespace().map(OsString::from));
+        let expected = expected.map_err(|reason| format!("{reason} {USAGE}"));
+        assert_eq!(invocation, expected, "{arguments}");
     }
 
     #[test]
     fn arguments_are_read_or_refused_with_a_reason() {
-        check("", Ok(Options::default()));
+        check("", Ok(Invocation::Serve(Options::default())));
         let settings = HookFlags {
             config: Some("/c.toml".into()),
             socket: Some("/s".into()),
             rules: Some("/r.toml".into()),
         };
         let codex = Options { agent: Some(Agent::Codex), settings };
-        check("--agent codex --config /c.toml --socket /s --rules /r.toml", Ok(codex));
+        check(
+            "--agent codex --config /c.toml --socket /s --rules /r.toml",
+            Ok(Invocation::Serve(codex)),
+        );
         let claude = Options { agent: Some(Agent::Claude), settings: HookFlags::default() };
-        check("--agent claude", Ok(claude));
-        check("--agent gemini", Err("there is no such agent"));
-        check("--agent", Err("there is no such agent"));
-        check("--config", Err("cannot read the command line"));
-        check("--fast", Err("cannot read the command line"));
-        check("now", Err("cannot read the command line"));
+        check("--agent claude", Ok(Invocation::Serve(claude)));
+        for help in ["--help", "-h", "--agent codex --help"] {
+            check(help, Ok(Invocation::Help));
+        }
+        for version in ["--version", "-V"] {
+            check(version, Ok(Invocation::Version));
+        }
+        check("--agent gemini", Err("there is no such agent;"));
+        check("--agent", Err("there is no such agent;"));
+        check("--config", Err("--config needs a path after it;"));
+        check("--fast", Err("unknown argument --fast;"));
+        check("now", Err("unknown argument now;"));
+        check("--sokcet /s", Err("unknown argument --sokcet: did you mean --socket?"));
+        check("--rules=/r", Err("unknown argument --rules=/r: did you mean --rules?"));
+    }
+
+    #[test]
+    fn the_help_names_every_option() {
+        let help = help();
+        for (flag, value, about) in OPTIONS {
+            assert!(help.contains(&format!("{flag} <{value}>")) && help.contains(about), "{help}");
+            assert!(USAGE.contains(flag), "{flag}");
+        }
     }
 }

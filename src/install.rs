@@ -39,18 +39,18 @@ const ATTEMPTS: usize = 3;
 
 /// Put callgate's hook into your agent's settings
 ///
-/// Other hooks, the order of keys and the layout stay as they are, and a copy of the file from
-/// before is kept beside it. What is there already is brought up to date, so it does no harm to
-/// run it again, for instance after callgate has moved or a time limit has changed.
+/// Other hooks, the order of keys and the layout stay as they are, and a backup of the file is
+/// kept beside it. Running it again brings an installed hook up to date, for instance after
+/// callgate has moved or a time limit has changed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Change the settings of the project in this folder instead of your own
     #[arg(long)]
     project: bool,
-    /// Whose settings to change
+    /// The agents whose settings are changed
     #[arg(long, value_enum, default_value = "claude")]
     agent: Agents,
-    /// Say what would be done, and do nothing
+    /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
 }

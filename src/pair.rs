@@ -21,17 +21,17 @@ use who::Known;
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Link your phone
+/// Link your phone with a code
 ///
-/// Prints a code and what to do with it, and waits until it was used. Whoever sends the code to
-/// your bot may answer your agents' questions from then on. When somebody is or was linked before,
-/// a yes is needed first: on a linked phone, or in the terminal of `callgate up`.
+/// Prints a code and what to do with it, and waits until it is used. Whoever sends the code to
+/// your bot may answer your agents' questions from then on. If anybody is or was linked before,
+/// somebody has to allow it: on a linked phone, or in the terminal of `callgate up`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Show who is linked
     #[arg(long)]
     list: bool,
-    /// Take a link back, by its name or its id as --list shows them
+    /// Remove a link, by its name or its id as --list shows them
     #[arg(long, value_name = "NAME|ID", conflicts_with = "list", allow_hyphen_values = true)]
     remove: Option<String>,
 }

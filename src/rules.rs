@@ -27,9 +27,9 @@ const MOST_PRINTED: usize = 50;
 
 /// See what your rules decide, and why
 ///
-/// Rules decide without asking you. They stand in ~/.config/callgate/rules.toml; a project may
+/// Rules decide without asking you. They are in ~/.config/callgate/rules.toml; a project may
 /// have its own in .callgate/rules.toml, which can only make things stricter. docs/guide/rules.md
-/// has the whole language.
+/// describes the language.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -38,66 +38,66 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// Say what is wrong with the rules
+    /// Check rules for mistakes
     Check {
         /// Check this file instead of your rules and those of this folder
         file: Option<PathBuf>,
     },
-    /// Say what is decided on a command or a tool, and why
+    /// Explain what is decided about a command or a tool call, and why
     Explain {
-        /// The shell command, as one word in quotes
+        /// The shell command, in quotes
         #[arg(required_unless_present = "tool")]
         command: Option<String>,
-        /// A tool instead of a command, such as Write
+        /// A tool in place of a shell command, such as Write
         #[arg(long)]
         tool: Option<String>,
         /// The tool's input, as JSON
         #[arg(long, default_value = "{}", requires = "tool")]
         input: String,
-        /// The agent that asks
+        /// The agent that calls the tool
         #[arg(long, default_value = "claude-code")]
         agent: String,
-        /// The folder in which it works
+        /// The folder in which the agent works [default: this folder]
         #[arg(long)]
         project: Option<PathBuf>,
     },
-    /// Run the tests in the rules
+    /// Run the tests that are written in the rules
     Test {
         /// Test this file instead of your rules
         file: Option<PathBuf>,
     },
-    /// Write starter rules, good for agents that work unattended
+    /// Write starter rules, made for agents that work unattended
     ///
     /// Secrets and the gate's own files are denied; pushes, publishing, installs, the network and
-    /// deletes outside of the project are asked; reading, building and testing are allowed. Rules
+    /// deletes outside the project ask you; reading, building and testing are allowed. Rules
     /// that are already there are not changed.
     Init {
         /// Print the starter rules and write nothing
         #[arg(long)]
         print: bool,
     },
-    /// Measure how many questions rules cost, and what they let pass
+    /// Measure how many questions rules cause, and what they let through
     ///
     /// Plays the calls of tasks through the rules. Without --tasks the tasks are the sessions in
-    /// your ledger, and what you denied there is what should not pass.
+    /// your ledger, and what you denied there is what they should not let through.
     Bench {
-        /// The file; your rules if none is given
+        /// Measure this file instead of your rules
         file: Option<PathBuf>,
-        /// The starter rules in place of a file
+        /// Measure the starter rules
         #[arg(long, conflicts_with = "file")]
         starter: bool,
-        /// Tasks, one JSON object in each line, as scripts/agentdojo-tasks prints them
+        /// A file of tasks, one JSON object per line, as scripts/agentdojo-tasks prints them
         #[arg(long, value_name = "FILE", conflicts_with = "database")]
         tasks: Option<PathBuf>,
-        /// The file with the ledger
+        /// The file with the ledger, if it is not the one of the settings
         #[arg(long, value_name = "FILE")]
         database: Option<PathBuf>,
     },
-    /// Say what a file of rules would have decided on everything in the ledger
+    /// Apply rules to everything in the ledger, and show what they would have decided
     Backtest {
-        /// The file; your rules if none is given
+        /// Apply this file instead of your rules
         file: Option<PathBuf>,
-        /// The file with the ledger
+        /// The file with the ledger, if it is not the one of the settings
         #[arg(long, value_name = "FILE")]
         database: Option<PathBuf>,
     },

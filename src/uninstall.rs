@@ -9,17 +9,17 @@ use crate::install::{self, Agent, Agents, Backup, Place, Removed, Scope, Stopped
 
 /// Take callgate's hook out of your agent's settings
 ///
-/// Everything else stays. A file that has not changed since `callgate install` becomes what it
-/// was, to the byte.
+/// Everything else stays. A file that has not changed since `callgate install` is restored byte
+/// for byte.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Change the settings of the project in this folder instead of your own
     #[arg(long)]
     project: bool,
-    /// Whose settings to change
+    /// The agents whose settings are changed
     #[arg(long, value_enum, default_value = "all")]
     agent: Agents,
-    /// Say what would be done, and do nothing
+    /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
 }

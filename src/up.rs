@@ -33,8 +33,8 @@ const LONGEST_WARNING: usize = 500;
 ///
 /// Agents with callgate's hook ask here before they do something risky. Questions appear in this
 /// terminal, where a key answers them, and on your phone once Telegram is set up. Everything that
-/// is asked, pressed and decided is kept in a ledger (see `callgate log`). It works without any
-/// settings and serves until it is interrupted.
+/// is asked, pressed and decided is kept in a ledger (see `callgate log`). It needs no
+/// settings and runs until it is interrupted.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -1,4 +1,5 @@
 //! The README tells the truth: its first command does what it says, its second is what CI runs.
+//! So do the help, the completions and the manual pages.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
@@ -6,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use callgate_testkit::process::{DEADLINE, Piped, run};
+use callgate_testkit::process::{DEADLINE, Finished, Piped, run};
 use rustix::process::Signal;
 
 fn read(name: &str) -> String {
@@ -80,17 +81,131 @@ fn the_second_command_is_the_one_that_ci_runs() {
     assert!(read(".ci/run").contains("/../scripts/test\""));
 }
 
+const CALLGATE: &str = env!("CARGO_BIN_EXE_callgate");
+const HOOK: &str = env!("CARGO_BIN_EXE_callgate-hook");
+
+/// Runs one of the programs with nothing on standard input.
+fn program(path: &str, arguments: &[&str]) -> Finished {
+    let mut command = Command::new(path);
+    command.args(arguments).stdin(std::process::Stdio::null());
+    run(command, DEADLINE)
+}
+
 #[test]
-fn the_help_tells_what_there_is_and_a_wrong_word_is_refused() {
-    let callgate = |argument: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
-        command.arg(argument);
-        run(command, DEADLINE)
+fn both_programs_tell_their_help_and_version() {
+    let told = |path: &str, arguments: &[&str]| {
+        let told = program(path, arguments).success();
+        assert_eq!(told.stderr, "", "{arguments:?}");
+        told.stdout
     };
-    let help = callgate("--help").success().stdout;
-    assert!(help.starts_with("One small program"), "{help}");
-    assert!(callgate("--version").success().stdout.starts_with("callgate 0.1"));
-    let wrong = callgate("dance");
+    for arguments in [&["--help"][..], &["-h"], &["help"], &[]] {
+        let help = told(CALLGATE, arguments);
+        assert!(help.starts_with("One small program"), "{help}");
+        assert!(help.contains("\n  log ") && !help.contains("\n  hook "), "{help}");
+    }
+    for arguments in [&["help", "log"][..], &["log", "--help"]] {
+        assert!(told(CALLGATE, arguments).contains("Usage: callgate log"));
+    }
+    let version = concat!(" ", env!("CARGO_PKG_VERSION"), "\n");
+    for option in ["--version", "-V"] {
+        assert_eq!(told(CALLGATE, &[option]), format!("callgate{version}"));
+        assert_eq!(told(HOOK, &[option]), format!("callgate-hook{version}"));
+        assert_eq!(told(CALLGATE, &["hook", option]), format!("callgate-hook{version}"));
+        assert_eq!(told(CALLGATE, &["bridge", option]), format!("callgate-bridge{version}"));
+        assert_eq!(
+            told(CALLGATE, &["rules", "check", option]),
+            format!("callgate-rules-check{version}")
+        );
+    }
+    let help = told(HOOK, &["--help"]);
+    assert!(help.starts_with("Answer one event of a coding agent\n"), "{help}");
+    assert_eq!(told(HOOK, &["-h"]), help);
+    assert_eq!(told(CALLGATE, &["hook", "--help"]), help);
+    assert_eq!(told(CALLGATE, &["help", "hook"]), help);
+    assert_eq!(told(CALLGATE, &["bridge", "--help"]), told(CALLGATE, &["help", "bridge"]));
+}
+
+#[test]
+fn a_wrong_word_is_refused_and_named() {
+    let wrong = program(CALLGATE, &["dance"]);
     assert_eq!(wrong.status.code(), Some(64));
     assert!(wrong.stderr.contains("unrecognized subcommand 'dance'"), "{}", wrong.stderr);
+    let wrong = program(CALLGATE, &["log", "--folow"]);
+    assert_eq!(wrong.status.code(), Some(64));
+    assert!(wrong.stderr.contains("a similar argument exists: '--follow'"), "{}", wrong.stderr);
+    // No event is named, so the agent is told no.
+    let wrong = program(HOOK, &["--sokcet", "/s"]);
+    assert_eq!((wrong.status.code(), wrong.stdout.as_str()), (Some(2), ""));
+    assert!(wrong.stderr.contains("--sokcet: did you mean --socket?"), "{}", wrong.stderr);
+}
+
+#[test]
+fn bash_completes_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("callgate.bash");
+    fs::write(&script, program(CALLGATE, &["completions", "bash"]).success().stdout).unwrap();
+    let completed = |words: &[&str]| {
+        let (last, before) = (words[words.len() - 1], words[words.len() - 2]);
+        let mut bash = Command::new("bash");
+        // What the shell itself does when the tab key is pressed behind these words.
+        let ask = r#"source "$1"; shift; complete -p callgate >&2
+            last=$1 before=$2; shift 2; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+            _callgate callgate "$last" "$before"; printf '%s\n' "${COMPREPLY[@]}""#;
+        bash.args(["--norc", "--noprofile", "-c", ask, "bash"]).arg(&script).arg(last).arg(before);
+        bash.args(words);
+        let said = run(bash, DEADLINE).success();
+        assert!(said.stderr.contains("-F _callgate"), "{}", said.stderr);
+        said.stdout.lines().map(str::to_owned).collect::<Vec<String>>()
+    };
+    assert_eq!(completed(&["callgate", "do"]), ["doctor"]);
+    assert_eq!(completed(&["callgate", "log", "--fo"]), ["--follow"]);
+    assert_eq!(completed(&["callgate", "rules", "back"]), ["backtest"]);
+    assert_eq!(completed(&["callgate", "log", "--decision", "d"]), ["deny"]);
+    assert_eq!(completed(&["callgate", "completions", "z"]), ["zsh"]);
+    let commands = completed(&["callgate", ""]);
+    assert!(commands.contains(&"up".to_owned()), "{commands:?}");
+    assert!(!commands.contains(&"hook".to_owned()), "what agents start is nothing to type");
+}
+
+#[test]
+fn the_other_shells_get_completions_too() {
+    let zsh = program(CALLGATE, &["completions", "zsh"]).success().stdout;
+    assert!(zsh.starts_with("#compdef callgate"), "{zsh}");
+    let fish = program(CALLGATE, &["completions", "fish"]).success().stdout;
+    assert!(fish.contains("complete -c callgate "), "{fish}");
+    let wrong = program(CALLGATE, &["completions", "tcsh"]);
+    assert_eq!(wrong.status.code(), Some(64));
+    assert!(wrong.stderr.contains("bash, zsh, fish"), "{}", wrong.stderr);
+}
+
+#[test]
+fn the_manual_pages_are_well_formed() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("share/man1");
+    let said = program(CALLGATE, &["man", pages.to_str().unwrap()]).success().stdout;
+    let names: Vec<String> = fs::read_dir(&pages)
+        .unwrap()
+        .map(|page| page.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(said.starts_with(&format!("{} pages", names.len())), "{said}");
+    for name in ["callgate.1", "callgate-log.1", "callgate-rules-check.1", "callgate-hook.1"] {
+        assert!(names.iter().any(|page| page == name), "{names:?}");
+    }
+    let groff = Path::new("/usr/bin/groff");
+    if !groff.exists() && std::env::var_os("CI").is_none() {
+        eprintln!("groff is not here: the pages are not checked");
+        return;
+    }
+    let mut command = Command::new(groff);
+    command.args(["-man", "-Tutf8", "-ww", "-P-c"]);
+    command.args(names.iter().map(|name| pages.join(name)));
+    let formatted = run(command, DEADLINE).success();
+    assert_eq!(formatted.stderr, "", "groff has something to say");
+    for words in ["Show what was asked, decided and run", "Answer one event of a coding agent"] {
+        assert!(formatted.stdout.contains(words), "{words}");
+    }
+    // A folder that cannot be made is told.
+    let wrong = program(CALLGATE, &["man", "/dev/null/man1"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(wrong.stderr.contains("cannot write /dev/null/man1"), "{}", wrong.stderr);
 }

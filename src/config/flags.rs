@@ -12,16 +12,16 @@ pub(crate) type Given<'a> = (&'static str, &'static str, &'a OsStr);
 pub(crate) struct Flags {
     #[command(flatten)]
     desk: DeskFlags,
-    /// How long the terminal and the page have a question to themselves
+    /// How long a question waits before it is sent to phones
     #[arg(long, value_name = "SECONDS")]
     phone_after_seconds: Option<OsString>,
-    /// Whether the phone hears when an agent has stopped: true or false
+    /// Whether phones are told when an agent has stopped: true or false
     #[arg(long, value_name = "SWITCH")]
     notify_on_stop: Option<OsString>,
-    /// What holds in modes in which the agent asks nobody: rules or ask
+    /// What decides where no rule does, in modes in which the agent asks nobody: rules or ask
     #[arg(long, value_name = "WORD")]
     gate_unattended: Option<OsString>,
-    /// What the hook does while no desk runs: agent or deny
+    /// What the hook does where no rule decides and no desk runs: agent or deny
     #[arg(long, value_name = "WORD")]
     gate_when_absent: Option<OsString>,
     /// The file with the bot's token
@@ -30,10 +30,10 @@ pub(crate) struct Flags {
     /// The address of the Bot API
     #[arg(long, value_name = "URL")]
     telegram_api_url: Option<OsString>,
-    /// The chats that are asked, with commas between them
+    /// The chats that are asked, separated by commas
     #[arg(long, value_name = "IDS", allow_hyphen_values = true)]
     telegram_allowed_chats: Option<OsString>,
-    /// Who may answer in a group, with commas between them
+    /// The users who may answer in a group, separated by commas
     #[arg(long, value_name = "IDS")]
     telegram_allowed_users: Option<OsString>,
 }
@@ -42,19 +42,19 @@ pub(crate) struct Flags {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Settings (over the environment and the settings file)")]
 pub(crate) struct DeskFlags {
-    /// The socket at which hooks ask
+    /// The socket on which the desk takes questions
     #[arg(long, value_name = "PATH")]
     socket: Option<OsString>,
     /// How long a question stays open, 1 to 3600
     #[arg(long, value_name = "SECONDS")]
     timeout_seconds: Option<OsString>,
-    /// How long a waiting hook looks for a daemon that has died
+    /// How long a waiting hook tries to reach a desk that has gone away
     #[arg(long, value_name = "SECONDS")]
     grace_seconds: Option<OsString>,
     /// The file with the ledger
     #[arg(long, value_name = "FILE")]
     database: Option<OsString>,
-    /// The private socket for viewers
+    /// The socket on which the desk serves viewers
     #[arg(long, value_name = "PATH")]
     desk_socket: Option<OsString>,
     /// The file with your rules
@@ -68,7 +68,7 @@ pub(crate) struct DeskFlags {
 pub(crate) struct AgentFlags {
     #[command(flatten)]
     desk: DeskFlags,
-    /// Which engine answers: auto, anthropic or offline
+    /// The engine that answers: auto, anthropic or offline
     #[arg(long, value_name = "ENGINE")]
     engine: Option<OsString>,
     /// The model, as its provider names it
@@ -80,25 +80,25 @@ pub(crate) struct AgentFlags {
     /// The file with the key of the model's API
     #[arg(long, value_name = "FILE")]
     api_key_file: Option<OsString>,
-    /// How long an answer may be
+    /// The length of the longest answer
     #[arg(long, value_name = "TOKENS")]
     max_tokens: Option<OsString>,
-    /// How long the model may think before it answers; 0 is not at all
+    /// How much the model may think before it answers; 0 turns thinking off
     #[arg(long, value_name = "TOKENS")]
     thinking_tokens: Option<OsString>,
-    /// How long a conversation can be that the model reads
+    /// The size of the model's context window
     #[arg(long, value_name = "TOKENS")]
     context_tokens: Option<OsString>,
-    /// How often the model may use tools before it has to answer
+    /// How many rounds of tool calls one message may take
     #[arg(long, value_name = "COUNT")]
     max_rounds: Option<OsString>,
-    /// A file with what holds for the whole conversation
+    /// A file with instructions for every conversation
     #[arg(long, value_name = "FILE")]
     system_prompt_file: Option<OsString>,
-    /// A folder in which tools work; give it once for each
+    /// A folder in which tools work; repeat it for more than one
     #[arg(long, value_name = "FOLDER")]
     root: Vec<OsString>,
-    /// How large a file may be that tools read or write
+    /// The size of the largest file that tools read or write
     #[arg(long, value_name = "MB")]
     max_file_size_mb: Option<OsString>,
     /// How long a command may run
@@ -110,7 +110,7 @@ pub(crate) struct AgentFlags {
     /// Keep no conversations
     #[arg(long)]
     no_history: bool,
-    /// Go on with the last conversation
+    /// Continue the last conversation
     #[arg(long)]
     resume: bool,
     /// How much one conversation may cost
@@ -119,22 +119,22 @@ pub(crate) struct AgentFlags {
     /// How much one day may cost
     #[arg(long, value_name = "USD")]
     day_usd: Option<OsString>,
-    /// How many tokens one conversation may take
+    /// How many tokens one conversation may use
     #[arg(long, value_name = "TOKENS")]
     conversation_tokens: Option<OsString>,
-    /// How many tokens one day may take
+    /// How many tokens one day may use
     #[arg(long, value_name = "TOKENS")]
     day_tokens: Option<OsString>,
-    /// How many requests to the model any minute may have
+    /// How many requests may be sent to the model in one minute
     #[arg(long, value_name = "COUNT")]
     requests_per_minute: Option<OsString>,
-    /// What a million tokens cost that the model reads
+    /// The price of a million input tokens
     #[arg(long, value_name = "USD")]
     price_input: Option<OsString>,
-    /// What a million tokens cost that it writes
+    /// The price of a million output tokens
     #[arg(long, value_name = "USD")]
     price_output: Option<OsString>,
-    /// What is logged: error, warn, info or debug
+    /// How much is logged: error, warn, info or debug
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<OsString>,
 }

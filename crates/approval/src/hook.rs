@@ -10,7 +10,7 @@ mod stdio;
 mod tests;
 mod words;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -60,6 +60,10 @@ pub enum Outcome {
 /// to run is denied, and every other event ends with `code`.
 #[must_use]
 pub fn misused(reason: &str, code: u8) -> ExitCode {
+    if io::stdin().is_terminal() {
+        // A person typed it: no agent hands an event over at a terminal.
+        return complain(reason, code);
+    }
     let input = stdio::read_input(io::stdin().as_fd()).unwrap_or_else(|(_, read)| read);
     match Event::glimpse(&input) {
         Some(Event::PreToolUse) => denied(reason).end(io::stdout().as_fd()),

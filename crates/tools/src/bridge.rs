@@ -25,7 +25,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
 
 use crate::mcp::{self, Answer, Call, Catalogue, LARGEST_SCHEMA_FILE};
-pub use options::Options;
+pub use options::{HELP, Options};
 use output::Output;
 use relay::Relay;
 
@@ -35,9 +35,17 @@ const USAGE: u8 = 64;
 /// Runs the bridge with the arguments that follow the word `bridge`, until its client ends it.
 ///
 /// A bridge that cannot start says why in one line on standard error and fails; one that has
-/// started always succeeds, however it ends.
+/// started always succeeds, however it ends. `--help` and `--version` print what they say.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let has = |long: &str, short: &str| arguments.iter().any(|word| word == long || word == short);
+    if has("--help", "-h") {
+        return print(HELP);
+    }
+    if has("--version", "-V") {
+        return print(concat!("callgate-bridge ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
     let options = match Options::parse(arguments) {
         Ok(options) => options,
         Err(usage) => return fail(&usage, USAGE),
@@ -46,6 +54,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => fail(&reason, 1),
     }
+}
+
+fn print(text: &str) -> ExitCode {
+    // A reader that has gone away is no failure of ours.
+    io::stdout().write_all(text.as_bytes()).ok();
+    ExitCode::SUCCESS
 }
 
 fn fail(reason: &str, code: u8) -> ExitCode {

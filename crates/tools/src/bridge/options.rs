@@ -6,6 +6,27 @@ use std::time::Duration;
 
 const USAGE: &str =
     "usage: bridge SOCKET SCHEMA [--connections N] [--heartbeat-ms N] [--host-checks]";
+/// The help of the bridge.
+pub const HELP: &str = "\
+Carry the tool calls of an MCP client to the program that has the tools
+
+MCP clients start the bridge as their server. It lists the tools from the schema file, and sends
+calls to the socket. A program built on `callgate-tools` prints settings that start it so.
+
+Usage: bridge [OPTIONS] <SOCKET> <SCHEMA>
+
+Arguments:
+  <SOCKET>  The socket of the program that has the tools
+  <SCHEMA>  The file in which that program describes its tools
+
+Options:
+      --connections <N>   The number of calls that the program takes at once, 1 to 64 [default: 1]
+      --heartbeat-ms <N>  How often a client that waits is told that its call is still running, in
+                          milliseconds, 1 to 3600000 [default: 10000]
+      --host-checks       Leave it to the program to check arguments against the schemas
+  -h, --help              Print help
+  -V, --version           Print version
+";
 const DEFAULT_HEARTBEAT: Duration = Duration::from_secs(10);
 const LONGEST_HEARTBEAT_MS: u32 = 3_600_000;
 /// More than this no client calls at once.

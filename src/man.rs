@@ -1,0 +1,78 @@
+//! `callgate man`: a manual page for each command, made from its help.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap_mangen::Man;
+
+use crate::cli::{self, Failure};
+use crate::hook;
+
+/// Write the manual pages into a folder
+///
+/// Writes one page for each command, such as callgate-log.1, and one for callgate-hook. The folder
+/// is made if it is not there. To find them with `man`, choose a folder man1 in one of the folders
+/// that `manpath` prints, such as ~/.local/share/man/man1.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+impl Args {
+    /// Writes the pages.
+    pub(crate) fn run(self) -> Result<ExitCode, Failure> {
+        let folder = &self.folder;
+        let failed = |path: &Path, error: &io::Error| {
+            Failure::Failed(format!("cannot write {}: {error}", path.display()))
+        };
+        fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+        let pages = pages();
+        for page in &pages {
+            let path = folder.join(page.get_filename());
+            page.generate_to(folder).map_err(|error| failed(&path, &error))?;
+        }
+        let (count, first) = (pages.len(), folder.join("callgate.1"));
+        writeln!(
+            io::stdout(),
+            "{count} pages are written: read one with man -l {}",
+            first.display()
+        )?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn pages() -> Vec<Man> {
+    let mut program = cli::commands().disable_help_subcommand(true);
+    program.build();
+    let mut commands = vec![program, hook_program()];
+    let mut at = 0;
+    while let Some(command) = commands.get(at) {
+        let subcommands: Vec<_> = command.get_subcommands().cloned().collect();
+        commands.extend(subcommands);
+        at += 1;
+    }
+    commands.into_iter().map(page).collect()
+}
+
+fn page(command: clap::Command) -> Man {
+    let source = concat!("callgate ", env!("CARGO_PKG_VERSION"));
+    Man::new(command).source(source).manual("callgate")
+}
+
+/// The small program as clap would have it; it reads its own command line, because it has to
+/// start sooner than clap does.
+fn hook_program() -> clap::Command {
+    let options = hook::OPTIONS.map(|(flag, value, about)| {
+        let name = flag.trim_start_matches('-');
+        clap::Arg::new(name).long(name).value_name(value).help(about)
+    });
+    clap::Command::new("callgate-hook")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(hook::ABOUT)
+        .long_about(hook::LONG_ABOUT)
+        .args(options)
+}
