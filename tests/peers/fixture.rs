@@ -1,7 +1,7 @@
 //! The host that every peer meets, with a tool for each thing that can happen to a call.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::time::Duration;
@@ -54,6 +54,13 @@ impl Fixture {
     }
 
     fn start(connections: usize) -> Self {
+        let calls = Arc::new(Calls::default());
+        let fixture = Self::serving(tools(&calls), connections);
+        Self { calls, ..fixture }
+    }
+
+    /// A host with tools of one's own.
+    pub(crate) fn serving(tools: Vec<Tool>, connections: usize) -> Self {
         let folder = TempDir::with_prefix("callgate-peers-").unwrap();
         let sockets = folder.path().join("host");
         fs::create_dir(&sockets).unwrap();
@@ -61,12 +68,12 @@ impl Fixture {
         let marker = folder.path().to_str().unwrap();
         let processes = Leaks::watch(&sockets, &[]).marker(marker).deadline(DEADLINE);
         let files = Leaks::watch(&sockets, &[""]).deadline(DEADLINE);
-        let calls = Arc::new(Calls::default());
-        let host = Host::new(tools(&calls)).unwrap().named(NAME).unwrap();
+        let host = Host::new(tools).unwrap().named(NAME).unwrap();
         let host = host.folder(sockets).connections(connections);
         let host = host.bridge(env!("CARGO_BIN_EXE_callgate"));
         let names = host.tool_names().map(str::to_owned).collect();
         let session = Some(blocking::start(&host).unwrap());
+        let calls = Arc::default();
         Self { _processes: processes, session, _files: files, calls, names, folder }
     }
 
@@ -114,6 +121,11 @@ impl Fixture {
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         pids.filter(is_bridge).collect()
     }
+}
+
+/// The path of a peer's script.
+pub(crate) fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/clients").join(name)
 }
 
 /// Ends a process at once, without a chance to tidy up.

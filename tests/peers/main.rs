@@ -5,7 +5,11 @@
 
 mod claude;
 mod codex;
+mod conformance;
 mod fixture;
+mod gemini;
 mod inspector;
+mod opencode;
 mod python;
 mod rmcp;
+mod typescript;

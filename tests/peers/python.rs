@@ -1,22 +1,22 @@
-//! The Python SDK's clients: version 1, and version 2 in both eras. What they check is in
-//! `clients/checks.py`.
+//! The Python SDK's clients: version 1, and version 2 in both eras; and fastmcp. What they check is
+//! in `clients/checks.py`.
 
-use std::path::Path;
 use std::process::Command;
 
 use callgate_testkit::process::Piped;
 use callgate_testkit::tools;
 use serde_json::json;
 
-use crate::fixture::{DEADLINE, Fixture, ODD_TEXT, PIXEL, TOGETHER};
+use crate::fixture::{DEADLINE, Fixture, ODD_TEXT, PIXEL, TOGETHER, script};
 
-/// One of the clients: its major version, its mode, and the protocol version it settles on.
-type Peer = (u8, &'static str, &'static str);
+/// One of the clients: its script, its mode, and the protocol version it settles on.
+type Peer = (&'static str, &'static str, &'static str);
 
-const FIRST: Peer = (1, "legacy", "2025-11-25");
-const SECOND: Peer = (2, "legacy", "2025-11-25");
-const SECOND_AUTO: Peer = (2, "auto", "2026-07-28");
-const SECOND_PINNED: Peer = (2, "2026-07-28", "2026-07-28");
+const FIRST: Peer = ("mcp1.py", "legacy", "2025-11-25");
+const SECOND: Peer = ("mcp2.py", "legacy", "2025-11-25");
+const SECOND_AUTO: Peer = ("mcp2.py", "auto", "2026-07-28");
+const SECOND_PINNED: Peer = ("mcp2.py", "2026-07-28", "2026-07-28");
+const FASTMCP: Peer = ("fastmcp_client.py", "auto", "2026-07-28");
 
 /// What a client has to get right with a host that takes one call at a time.
 const SEQUENTIAL: [&str; 5] = ["lists", "calls", "content", "failures", "timeout"];
@@ -25,8 +25,13 @@ const PARALLEL: [&str; 5] = ["progress", "cancellation", "timeout", "together", 
 
 /// Runs the client's script, unless there is no such client.
 fn check(fixture: &Fixture, peer: Peer, checks: &[&str]) {
-    let (major, mode, version) = peer;
-    let Some(python) = tools::python(major) else { return };
+    let (file, mode, version) = peer;
+    let python = match file {
+        "mcp1.py" => tools::python(1),
+        "mcp2.py" => tools::python(2),
+        _ => tools::fastmcp(),
+    };
+    let Some(python) = python else { return };
     let bridge = fixture.bridge();
     let facts = json!({
         "command": bridge.program, "arguments": bridge.arguments, "mode": mode,
@@ -36,8 +41,7 @@ fn check(fixture: &Fixture, peer: Peer, checks: &[&str]) {
     let mut command = Command::new(python);
     // Compiled scripts would stay behind in the repository.
     command.env("PYTHONDONTWRITEBYTECODE", "1");
-    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/clients");
-    command.arg(scripts.join(format!("mcp{major}.py"))).arg(facts.to_string());
+    command.arg(script(file)).arg(facts.to_string());
     follow(fixture, Piped::spawn(command).deadline(DEADLINE), checks);
     fixture.calls.wait_until_none();
 }
@@ -101,4 +105,14 @@ fn version_2_modern_calls_beside_each_other() {
 fn version_2_pinned_to_the_modern_era_needs_no_probe() {
     let fixture = Fixture::sequential();
     check(&fixture, SECOND_PINNED, &["lists", "calls", "failures"]);
+}
+
+#[test]
+fn fastmcp_one_call_at_a_time() {
+    check_one_at_a_time(FASTMCP);
+}
+
+#[test]
+fn fastmcp_calls_beside_each_other() {
+    check_beside_each_other(FASTMCP);
 }

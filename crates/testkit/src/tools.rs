@@ -13,6 +13,9 @@ const CLAUDE: &str = "CALLGATE_TEST_CLAUDE";
 /// Names another folder in place of `.test-tools`, for instance from a second work tree.
 const FOLDER: &str = "CALLGATE_TEST_TOOLS";
 
+/// Is `true` in the full run, which has the large programs too.
+const FULL: &str = "CALLGATE_FULL";
+
 /// The inspector's launcher inside its package.
 const INSPECTOR_ENTRY: &str = "clients/launcher/build/index.js";
 
@@ -75,6 +78,76 @@ pub fn tsc() -> Option<Command> {
     Some(command)
 }
 
+/// The TypeScript SDK of one major version: the addresses of its modules, and the Node to run them.
+#[derive(Debug)]
+pub struct TypescriptSdk {
+    /// Node.
+    pub node: PathBuf,
+    /// The module that has the client.
+    pub client: String,
+    /// The module that has the transport over stdio.
+    pub stdio: String,
+}
+
+/// The TypeScript SDK of that major version: 1 knows `initialize` only, 2 the stateless revision
+/// too.
+#[must_use]
+pub fn typescript_sdk(major: u8) -> Option<TypescriptSdk> {
+    let (folder, client, stdio) = match major {
+        1 => ("sdk/dist/esm/client", "index.js", "stdio.js"),
+        2 => ("client/dist", "index.mjs", "stdio.mjs"),
+        _ => panic!("there is no TypeScript client of version {major}"),
+    };
+    let folder = format!("sdk{major}/node_modules/@modelcontextprotocol/{folder}");
+    let module = |name: &str| {
+        let file = present("the TypeScript SDK", under(&folder).join(name))?;
+        Some(format!("file://{}", file.display()))
+    };
+    Some(TypescriptSdk { node: node22()?, client: module(client)?, stdio: module(stdio)? })
+}
+
+/// The conformance suite of the protocol, as a command that lacks its arguments only.
+#[must_use]
+pub fn conformance() -> Option<Command> {
+    let package = "conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js";
+    let (node, script) = (node22()?, present("the conformance suite", under(package))?);
+    let mut command = Command::new(node);
+    command.arg(script);
+    Some(command)
+}
+
+/// The module of the TypeScript SDK that the conformance suite brings, by its path in the package.
+#[must_use]
+pub fn conformance_module(path: &str) -> Option<String> {
+    let package = "conformance/node_modules/@modelcontextprotocol/sdk/dist/esm";
+    let file = present("the conformance suite's SDK", under(package).join(path))?;
+    Some(format!("file://{}", file.display()))
+}
+
+/// The Gemini CLI, as a command that lacks its arguments only. It is large, so only the full run
+/// demands it.
+#[must_use]
+pub fn gemini() -> Option<Command> {
+    let package = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js";
+    let (node, script) = (node22()?, present_in_full("the Gemini CLI", under(package))?);
+    let mut command = Command::new(node);
+    command.arg(script);
+    Some(command)
+}
+
+/// The program opencode. It is large, so only the full run demands it.
+#[must_use]
+pub fn opencode() -> Option<PathBuf> {
+    let file = "opencode/node_modules/opencode-linux-x64/bin/opencode";
+    present_in_full("opencode", under(file))
+}
+
+/// A Python interpreter that has `fastmcp`.
+#[must_use]
+pub fn fastmcp() -> Option<PathBuf> {
+    present("Python with fastmcp", under("fastmcp/bin/python"))
+}
+
 /// A Python interpreter that has the `mcp` package of that major version: 1 knows `initialize`
 /// only, 2 the stateless revision too.
 #[must_use]
@@ -91,8 +164,19 @@ fn under(path: &str) -> PathBuf {
 
 /// The path if the file is there; else a panic on CI and a printed reason anywhere else.
 fn present(what: &str, path: PathBuf) -> Option<PathBuf> {
-    let ci = env::var_os("CI").is_some_and(|value| value == "true");
-    match look(what, path, ci) {
+    present_if(what, path, "CI")
+}
+
+/// The same for a program that only the full run installs.
+fn present_in_full(what: &str, path: PathBuf) -> Option<PathBuf> {
+    present_if(what, path, FULL)
+}
+
+/// The path if the file is there; else a panic if the variable demands it and a printed reason if
+/// not.
+fn present_if(what: &str, path: PathBuf, variable: &str) -> Option<PathBuf> {
+    let is_demanded = env::var_os(variable).is_some_and(|value| value == "true");
+    match look(what, path, is_demanded) {
         Ok(path) => Some(path),
         Err(reason) => {
             eprintln!("skipped: {reason}");
@@ -101,12 +185,12 @@ fn present(what: &str, path: PathBuf) -> Option<PathBuf> {
     }
 }
 
-fn look(what: &str, path: PathBuf, ci: bool) -> Result<PathBuf, String> {
+fn look(what: &str, path: PathBuf, is_demanded: bool) -> Result<PathBuf, String> {
     if path.is_file() {
         return Ok(path);
     }
     let reason = format!("{what} is not at {}; run scripts/test to install it", path.display());
-    assert!(!ci, "{reason}");
+    assert!(!is_demanded, "{reason}");
     Err(reason)
 }
 
