@@ -7,10 +7,12 @@
 
 mod askers;
 mod clerk;
+mod door;
 mod hands;
 mod lineage;
 mod pulse;
 mod reception;
+mod room;
 mod viewers;
 
 use std::fs::DirBuilder;
@@ -22,11 +24,10 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use callgate_link::file::Lock;
-use callgate_link::socket::{self, SocketError};
+use callgate_link::socket::SocketError;
 use callgate_store::{Draft, Store, StoreError};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
-use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::channel::{News, Order};
@@ -34,9 +35,10 @@ use crate::desk::{Authority, Desk, Input, Now, Settings};
 use crate::telegram::{self, Report};
 use askers::Askers;
 use clerk::{Clerk, Letter};
+use door::Door;
 use hands::Hands;
 use pulse::Pulse;
-use reception::Reception;
+use reception::{Intake, Reception};
 use viewers::Viewers;
 
 pub use clerk::Ruler;
@@ -162,16 +164,12 @@ impl Daemon {
         let mut tasks = tokio::task::JoinSet::new();
 
         // Whoever finds the socket for askers finds the other one too.
-        let desk_listener = listen(&desk_socket)?;
-        let (reception, sockets) = (listen(&socket)?, vec![socket.clone(), desk_socket.clone()]);
-        let to_desk = letters_in.clone();
-        let reception = Reception {
-            listener: reception,
-            path: socket.clone(),
-            askers: Arc::clone(&askers),
-            to_desk,
-        };
-        tasks.spawn(Arc::clone(&viewers).run(desk_listener, desk_socket));
+        let desk_door = Door::open(&desk_socket, Arc::clone(&options.warn))?;
+        let door = Door::open(&socket, Arc::clone(&options.warn))?;
+        let sockets = vec![socket.clone(), desk_socket];
+        let intake = Intake::new(Arc::clone(&askers), letters_in.clone());
+        let reception = Reception { door, intake };
+        tasks.spawn(Arc::clone(&viewers).run(desk_door));
         let phones = options
             .telegram
             .map(|phones| start_phones(&mut tasks, phones, &letters_in, &options.warn, &pulse));
@@ -255,15 +253,6 @@ fn make_folder(socket: &Path) -> Result<(), StartError> {
     let Some(folder) = socket.parent().filter(|folder| !folder.exists()) else { return Ok(()) };
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| io_error("cannot make the folder", folder, error))
-}
-
-fn listen(path: &Path) -> Result<UnixListener, StartError> {
-    let listener = socket::serve(path)?;
-    let listen = || {
-        listener.set_nonblocking(true)?;
-        UnixListener::from_std(listener)
-    };
-    listen().map_err(|error| io_error("cannot listen at", path, error))
 }
 
 /// A desk that knows what the ledger knows.

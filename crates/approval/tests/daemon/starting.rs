@@ -2,11 +2,14 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use callgate_approval::daemon::StartError;
+use callgate_approval::viewer::Viewer;
 use callgate_link::socket::SocketError;
 
-use crate::house::{House, request};
+use crate::house::{DEADLINE, House, request};
 
 #[test]
 fn its_sockets_are_its_owners_alone_and_go_with_it() {
@@ -17,6 +20,28 @@ fn its_sockets_are_its_owners_alone_and_go_with_it() {
     }
     house.stop();
     assert!(!house.socket().exists());
+}
+
+#[test]
+fn sockets_that_somebody_deletes_are_made_anew() {
+    let house = House::new();
+    let (ask, desk) = (house.socket(), house.folder.path().join("desk.sock"));
+    for path in [&ask, &desk] {
+        fs::remove_file(path).unwrap();
+    }
+    let end = Instant::now() + DEADLINE;
+    while !(ask.exists() && desk.exists()) {
+        assert!(Instant::now() < end, "they are not made anew");
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(house.ask(request("rule-allow")).join().unwrap().is_ok());
+    let status = Viewer::connect(&desk).unwrap().status().unwrap();
+    assert_eq!(status.pid, std::process::id());
+    let told = house.warnings.lock().unwrap().join("\n");
+    assert!(
+        told.contains("ask.sock was deleted") && told.contains("desk.sock was deleted"),
+        "{told}"
+    );
 }
 
 #[test]
