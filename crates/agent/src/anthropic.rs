@@ -12,6 +12,7 @@ mod answer;
 mod client;
 mod event;
 mod fault;
+mod patience;
 mod request;
 mod sse;
 mod stream;
@@ -31,7 +32,8 @@ use fault::Faults;
 /// Where the Messages API is unless it is set otherwise.
 pub const API_URL: &str = "https://api.anthropic.com";
 
-/// After so long without a byte an answer is given up, unless it is set otherwise.
+/// After so long without a byte an answer is given up, and after five times as long without
+/// anything but pings, unless it is set otherwise.
 pub const IDLE: Duration = Duration::from_mins(2);
 
 /// The longest key.
@@ -48,7 +50,8 @@ pub struct Settings {
     pub model: String,
     /// The address of an HTTP proxy on the way there.
     pub proxy: Option<String>,
-    /// After so long without a byte an answer is given up.
+    /// After so long without a byte an answer is given up, and after five times as long without
+    /// anything but pings.
     pub idle: Duration,
 }
 

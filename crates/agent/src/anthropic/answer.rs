@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Line;
+use super::patience::Patience;
 use super::request;
 use super::sse::Sse;
 use super::stream::Stream;
@@ -52,8 +53,7 @@ struct Reading {
     response: Response,
     sse: Sse,
     stream: Stream,
-    /// Since when nothing has come although somebody waits.
-    waiting: Option<Instant>,
+    patience: Patience,
     /// How many pieces to gather now.
     most: usize,
 }
@@ -108,11 +108,10 @@ impl Answer for Reply {
 impl Reading {
     /// Waits for bytes and takes them, with all others that have arrived. `false` after the end.
     async fn read(&mut self, into: &mut Vec<Piece>) -> Result<bool, EngineError> {
-        let idle = self.line.settings.idle;
-        let since = *self.waiting.get_or_insert_with(Instant::now);
-        let chunk = timeout_at(since + idle, self.response.chunk()).await;
-        let chunk = chunk.map_err(|_| self.line.faults.stalled(idle))?;
-        self.waiting = None;
+        let end = self.patience.wait(Instant::now());
+        let chunk = timeout_at(end, self.response.chunk()).await;
+        let chunk = chunk.map_err(|_| self.line.faults.stalled(self.patience.waited()))?;
+        let had_come = self.stream.events();
         self.accept(chunk, into)?;
         while !self.stream.is_whole()
             && into.len() < self.most
@@ -120,6 +119,7 @@ impl Reading {
         {
             self.accept(chunk, into)?;
         }
+        self.patience.heard(Instant::now(), self.stream.events() > had_come);
         self.most = (self.most * 2).min(MOST_PIECES);
         Ok(!self.stream.is_whole())
     }
@@ -204,7 +204,7 @@ async fn ask(line: Arc<Line>, call: Call) -> Result<Reading, EngineError> {
     }
     let stream = Stream::new(Arc::clone(&line.faults));
     let (sse, most) = (Sse::new(), FEWEST_PIECES);
-    Ok(Reading { line, response, sse, stream, waiting: None, most })
+    Ok(Reading { line, response, sse, stream, patience: Patience::new(idle), most })
 }
 
 fn is_stream(headers: &HeaderMap) -> bool {

@@ -39,6 +39,19 @@ pub(super) struct Change<'a> {
     pub(super) partial_json: Cow<'a, str>,
 }
 
+impl Change<'_> {
+    /// Returns true unless the change is one of a known kind that changes nothing.
+    pub(super) fn is_something(&self) -> bool {
+        match &*self.kind {
+            "text_delta" => !self.text.is_empty(),
+            "thinking_delta" => !self.thinking.is_empty(),
+            "signature_delta" => !self.signature.is_empty(),
+            "input_json_delta" => !self.partial_json.is_empty(),
+            _ => true,
+        }
+    }
+}
+
 /// `content_block_delta` of a kind that is not known.
 #[derive(Deserialize)]
 pub(super) struct OddDelta<'a> {

@@ -33,6 +33,8 @@ pub(super) struct Stream {
     stop: Option<Stop>,
     has_tools: bool,
     is_whole: bool,
+    /// How many events carried something of the answer.
+    events: u64,
 }
 
 /// A block that has begun.
@@ -68,12 +70,19 @@ impl Stream {
             stop: None,
             has_tools: false,
             is_whole: false,
+            events: 0,
         }
     }
 
     /// Whether the answer has come to its end.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
+    }
+
+    /// Returns how many events carried something of the answer. A ping does not, and neither does
+    /// a delta that is empty.
+    pub(super) fn events(&self) -> u64 {
+        self.events
     }
 
     /// Takes one event and adds what it brings.
@@ -84,31 +93,37 @@ impl Stream {
         into: &mut Vec<Piece>,
     ) -> Result<(), EngineError> {
         match name {
-            _ if self.is_whole => Ok(()),
-            b"content_block_delta" => self.delta(data, into),
-            b"content_block_start" => self.block_start(data, into),
-            b"content_block_stop" => self.block_stop(data, into),
-            b"message_start" => self.message_start(data, into),
-            b"message_delta" => self.message_delta(data, into),
-            b"message_stop" => {
-                self.message_stop(into);
-                Ok(())
-            }
-            b"error" => Err(self.failure(data)),
+            _ if self.is_whole => return Ok(()),
+            b"content_block_delta" => return self.delta(data, into),
+            b"content_block_start" => self.block_start(data, into)?,
+            b"content_block_stop" => self.block_stop(data, into)?,
+            b"message_start" => self.message_start(data, into)?,
+            b"message_delta" => self.message_delta(data, into)?,
+            b"message_stop" => self.message_stop(into),
+            b"error" => return Err(self.failure(data)),
             // Some servers leave the name out, and it stands in the data too.
-            b"" | b"message" => match self.read::<Kind<'_>>(data)?.kind.as_bytes() {
-                b"" | b"message" => Ok(()),
-                kind => self.take(kind, data, into),
-            },
-            _ => Ok(()),
+            b"" | b"message" => {
+                return match self.read::<Kind<'_>>(data)?.kind.as_bytes() {
+                    b"" | b"message" => Ok(()),
+                    kind => self.take(kind, data, into),
+                };
+            }
+            _ => return Ok(()),
         }
+        self.events += 1;
+        Ok(())
     }
 
     fn delta(&mut self, data: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
         let Delta { index, delta } = match serde_json::from_slice(data) {
             Ok(delta) => delta,
-            Err(error) => return self.odd_delta(data, &error),
+            Err(error) => {
+                self.odd_delta(data, &error)?;
+                self.events += 1;
+                return Ok(());
+            }
         };
+        self.events += u64::from(delta.is_something());
         let open = self.open.iter_mut().rev().find(|open| open.index == index);
         match (&*delta.kind, open.map(|open| &mut open.block)) {
             ("text_delta", None | Some(Block::Text)) if !delta.text.is_empty() => {

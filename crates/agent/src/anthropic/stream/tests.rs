@@ -324,3 +324,35 @@ fn the_input_of_a_tool_has_a_limit() {
     let error = stream.take(b"content_block_delta", delta.as_bytes(), &mut pieces).unwrap_err();
     assert_eq!(error.kind, Trouble::Nonsense);
 }
+
+/// What keeps an answer alive.
+#[test]
+fn only_events_that_carry_something_count() {
+    let mut stream = stream();
+    let mut carries = |line: &str| {
+        let before = stream.events();
+        let kind = serde_json::from_str::<Kind<'_>>(line).unwrap().kind.into_owned();
+        stream.take(kind.as_bytes(), line.as_bytes(), &mut Vec::new()).unwrap();
+        stream.events() > before
+    };
+    for line in [
+        r#"{"type":"ping"}"#,
+        r#"{"type":"heartbeat"}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":""}}"#,
+    ] {
+        assert!(!carries(line), "{line}");
+    }
+    for line in [
+        r#"{"type":"message_start","message":{}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{}}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"message_delta","delta":{}}"#,
+        r#"{"type":"message_stop"}"#,
+    ] {
+        assert!(carries(line), "{line}");
+    }
+}

@@ -6,7 +6,7 @@ use super::far::{Far, http};
 use super::*;
 use crate::engine::Trouble;
 
-const IDLE: Duration = Duration::from_millis(150);
+const IDLE: Duration = Duration::from_millis(400);
 
 fn impatient(url: String) -> Anthropic {
     Anthropic::new(Settings { idle: IDLE, ..settings(url) }).unwrap()
@@ -44,8 +44,16 @@ async fn a_stream_that_stalls_is_given_up() {
     for expected in ["", "ab"] {
         let (pieces, error) = failure(&engine, hello()).await;
         assert_eq!((text(&pieces).as_str(), error.kind), (expected, Trouble::Stalled), "{error}");
-        assert!(error.text.contains("for 0.15 s"), "{error}");
+        assert!(error.text.contains("for 0.4 s"), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_stream_of_pings_alone_is_given_up() {
+    let far = Far::pinging(IDLE / 10);
+    let (_, error) = failure(&impatient(far.url()), hello()).await;
+    assert_eq!(error.kind, Trouble::Stalled, "{error}");
+    tokio::task::spawn_blocking(move || far.wait()).await.unwrap();
 }
 
 #[tokio::test]

@@ -32,6 +32,23 @@ impl Far {
         })
     }
 
+    /// Begins an answer, and then sends pings until the client has gone.
+    pub(super) fn pinging(every: Duration) -> Self {
+        Self::serve(move |mut stream, _| {
+            let begun = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
+                         event: content_block_delta\ndata: {\"index\":0,\"delta\":\
+                         {\"type\":\"text_delta\",\"text\":\"a\"}}\n\n";
+            if read(&mut stream).is_none() {
+                return;
+            }
+            let mut next = begun;
+            while stream.write_all(next.as_bytes()).is_ok() {
+                thread::sleep(every);
+                next = "event: ping\ndata: {\"type\":\"ping\"}\n\n";
+            }
+        })
+    }
+
     /// Says this before anybody has asked.
     pub(super) fn blurt(answer: &'static str) -> Self {
         Self::serve(move |mut stream, _| {
