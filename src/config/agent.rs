@@ -169,7 +169,7 @@ impl Check<'_> {
             roots: self.roots(),
             here: self.around.here().map(Path::to_owned),
             max_file_size_mb: self.whole("agent.max_file_size_mb", FILE_SIZE_MB, 10),
-            command_timeout: self.seconds("agent.command_timeout_seconds", COMMAND_TIMEOUT, 120),
+            command_timeout: self.seconds("agent.command_timeout_seconds", COMMAND_TIMEOUT, 50),
             history: self.path("agent.history").unwrap_or_else(|| database.clone()),
             keep_history: self.switch("agent.keep_history", true),
             resume: self.switch("agent.resume", false),

@@ -32,8 +32,9 @@ use crate::tool::{Outcome, Progress, Spec, Tool, Use};
 pub(crate) use program::{find, folders};
 pub use scrub::scrub;
 
-/// How long a command may run when its input does not say.
-pub const TIMEOUT: Duration = Duration::from_mins(2);
+/// How long a command may run when its input does not say. Front ends give a request up after
+/// about 60 seconds without a word, and one that takes no extensions can be sent no sign of life.
+pub const TIMEOUT: Duration = Duration::from_secs(50);
 /// How long a command may run at most.
 pub const LONGEST_TIMEOUT: Duration = Duration::from_mins(10);
 /// How many bytes of output the model and the front end get, of both streams together.
@@ -85,7 +86,8 @@ impl Settings {
 #[must_use]
 pub fn tool(mut settings: Settings) -> Arc<dyn Tool> {
     settings.env = scrub(settings.env, &settings.keep);
-    Arc::new(Run { spec: spec(), settings: Arc::new(settings) })
+    let spec = spec(settings.timeout.min(settings.max_timeout), settings.max_timeout);
+    Arc::new(Run { spec, settings: Arc::new(settings) })
 }
 
 /// What commands get of an environment that was scrubbed already.
@@ -113,7 +115,12 @@ struct Input {
     cwd: Option<String>,
 }
 
-fn spec() -> Spec {
+fn spec(usual: Duration, longest: Duration) -> Spec {
+    let (usual, longest) = (usual.as_secs_f64(), longest.as_secs_f64());
+    let timeout = format!(
+        "After how many seconds it is ended: {usual} unless told, {longest} at most. Give more \
+         for what takes long, such as a build."
+    );
     let schema = json!({
         "type": "object",
         "properties": {
@@ -128,7 +135,7 @@ fn spec() -> Spec {
             },
             "timeoutSeconds": {
                 "type": "number",
-                "description": "After how many seconds it is ended: 120 unless told, 600 at most."
+                "description": timeout
             },
             "cwd": {
                 "type": "string",

@@ -44,7 +44,7 @@ fn with_nothing_set_the_built_in_engine_works_in_the_working_folder() {
     assert_eq!(found.roots, [PathBuf::from("/here")]);
     assert_eq!(found.folder, PathBuf::from("/here"));
     assert_eq!(found.max_file_size, 10 * 1024 * 1024);
-    assert_eq!(found.command_timeout, Duration::from_mins(2));
+    assert_eq!(found.command_timeout, Duration::from_secs(50));
     assert!(found.history.is_some_and(|history| history.ends_with("callgate/callgate.db")));
     assert!(!found.resume && found.system_prompt_file.is_none());
     assert_eq!((found.limits, found.prices), (Limits::default(), Prices::default()));

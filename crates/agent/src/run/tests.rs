@@ -212,6 +212,19 @@ async fn the_time_limit_ends_everything_and_keeps_what_came() {
     gone(bench.id_in("stray").await).await;
 }
 
+/// Front ends wait 60 seconds for a word, and those without extensions get none before the result.
+#[test]
+fn a_command_ends_before_a_front_end_gives_up() {
+    let settings = Settings::new("/".into(), Vec::new());
+    assert!(limit(&settings, None).unwrap() < Duration::from_mins(1));
+    assert_eq!(limit(&settings, Some(599.0)).unwrap(), Duration::from_secs(599));
+    let schema = tool(settings).spec().input_schema.to_string();
+    assert!(schema.contains("50 unless told, 600 at most"), "{schema}");
+    let bench = Bench::with(|settings| settings.timeout = Duration::from_secs(7));
+    let schema = bench.tool.spec().input_schema.to_string();
+    assert!(schema.contains("7 unless told, 600 at most"), "{schema}");
+}
+
 #[tokio::test]
 async fn limits_of_the_settings_hold() {
     let bench = Bench::with(|settings| {

@@ -35,6 +35,29 @@ fn what_is_a_secret_by_its_name_goes() {
         "npm_config_//registry/:_authToken",
         "HTTP_AUTHORIZATION",
         "RSA_PRIVATE",
+        "OP_SESSION_my",
+        "OP_SESSION_AbC123",
+        "OP_SERVICE_ACCOUNT",
+        "BW_SESSION",
+        "LPASS_HOME",
+        "MNEMONIC",
+        "WALLET_MNEMONIC",
+        "SEED_PHRASE",
+        "SIGNING_SEED",
+        "SEED",
+        "PIN",
+        "CARD_PIN",
+        "pin",
+        "PINCODE",
+        "MY_PASSCODE",
+        "OTP",
+        "GITHUB_TOTP",
+        "SESSION",
+        "SESSION_ID",
+        "PHP_SESSIONID",
+        "API_BEARER",
+        "HASH_PEPPER",
+        "GNOME_KEYRING_CONTROL",
     ] {
         assert!(!stays(name, "x"), "{name}");
         assert!(!stays(name, ""), "{name} without a value");
@@ -70,6 +93,16 @@ fn what_commands_need_stays() {
         ("JAVA_HOME", "/usr/lib/jvm"),
         ("XDG_RUNTIME_DIR", "/run/user/1000"),
         ("COMPASS", "north"),
+        ("RANDOM_SEED", "42"),
+        ("PYTHONHASHSEED", "0"),
+        ("PROPTEST_RNG_SEED", "18446744073709551615"),
+        ("XDG_SESSION_TYPE", "wayland"),
+        ("DESKTOP_SESSION", "gnome"),
+        ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/1000/bus"),
+        ("SESSION_MANAGER", "local/desk:@/tmp/.ICE-unix/1"),
+        ("PINENTRY_USER_DATA", "tty"),
+        ("SPINNER", "off"),
+        ("OPTIONS", "-v"),
         ("http_proxy", "http://proxy.example:3128"),
         ("KEPT_TOKEN", "ghp_0123456789abcdefghijABCDEFGHIJ012345"),
     ] {
@@ -83,4 +116,11 @@ fn what_is_no_text_is_looked_at_too() {
     let odd = |text: &[u8]| OsString::from_vec(text.to_vec());
     let vars = vec![(odd(b"A\xff"), odd(b"\xff")), (odd(b"\xff_TOKEN"), odd(b"x"))];
     assert_eq!(scrub(vars.clone(), &[]), vars[..1]);
+}
+
+#[test]
+fn a_number_that_is_no_seed_of_a_random_generator_is_a_secret() {
+    assert!(!stays("SIGNING_SEED", "123456789012345678901"));
+    assert!(!stays("SIGNING_SEED", "4f2a"));
+    assert!(!stays("CARD_PIN", "4711"));
 }
