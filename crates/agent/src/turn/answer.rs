@@ -77,6 +77,9 @@ impl Building {
     }
 }
 
+/// What a call takes beside its words: its result, its events and its place in the conversation.
+const CALL: usize = 1024;
+
 /// How many bytes a piece has.
 pub(super) fn size(piece: &Piece) -> usize {
     match piece {
@@ -84,7 +87,7 @@ pub(super) fn size(piece: &Piece) -> usize {
         | Piece::Thinking(text)
         | Piece::Signature(text)
         | Piece::Redacted(text) => text.len(),
-        Piece::ToolUse { id, name, input, .. } => id.len() + name.len() + input.get().len(),
+        Piece::ToolUse { id, name, input, .. } => CALL + id.len() + name.len() + input.get().len(),
         Piece::Usage(_) | Piece::End(_) => 0,
     }
 }

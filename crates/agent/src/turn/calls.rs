@@ -1,6 +1,6 @@
 //! The tool calls of one answer: which may run now, and what came of them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde_json::value::RawValue;
@@ -12,6 +12,12 @@ use crate::tool::Outcome;
 
 /// How many tools run at once.
 const MOST_AT_ONCE: usize = 8;
+/// How many calls of one answer run.
+pub(super) const MOST_CALLS: usize = 64;
+
+/// What the model is told of each call beyond [`MOST_CALLS`].
+const TOO_MANY: &str = "one answer may call 64 tools, and this call is beyond them. Call it in the \
+    next answer if it is still needed";
 
 /// The calls of one answer, in its order.
 pub(super) struct Calls {
@@ -19,6 +25,8 @@ pub(super) struct Calls {
     is_read_only: Box<dyn Fn(&str) -> bool + Send + Sync>,
     /// All names of this turn.
     names: HashSet<String>,
+    /// How often the model has given the same name.
+    repeated: HashMap<String, usize>,
 }
 
 #[derive(Debug)]
@@ -43,7 +51,12 @@ impl fmt::Debug for Calls {
 
 impl Calls {
     pub(super) fn new(is_read_only: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        Self { all: Vec::new(), is_read_only: Box::new(is_read_only), names: HashSet::new() }
+        Self {
+            all: Vec::new(),
+            is_read_only: Box::new(is_read_only),
+            names: HashSet::new(),
+            repeated: HashMap::new(),
+        }
     }
 
     /// Takes a call in and gives the name under which it goes: the model's own, unless another
@@ -56,12 +69,17 @@ impl Calls {
         fault: Option<String>,
     ) -> String {
         let mut unique = id.to_owned();
-        let mut count = 1;
         while unique.is_empty() || !self.names.insert(unique.clone()) {
-            count += 1;
+            let count = self.repeated.entry(id.to_owned()).or_insert(1);
+            *count += 1;
             unique = format!("{id}-{count}");
         }
-        let wanted = Wanted { index: self.all.len(), id: unique.clone(), name, input };
+        let index = self.all.len();
+        let fault = match fault {
+            _ if index >= MOST_CALLS => Some(TOO_MANY.to_owned()),
+            fault => fault.map(|fault| format!("{fault}. Call it again with a JSON object")),
+        };
+        let wanted = Wanted { index, id: unique.clone(), name, input };
         self.all.push(Call { wanted, fault, state: State::Waiting });
         unique
     }
@@ -89,7 +107,7 @@ impl Calls {
                 continue;
             }
             if let Some(fault) = self.all[index].fault.take() {
-                let text = format!("not run: {fault}. Call it again with a JSON object.");
+                let text = format!("not run: {fault}.");
                 self.all[index].state = State::Running;
                 self.finish(index, Outcome::failed(text), todo);
                 continue;

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
+use super::calls::MOST_CALLS;
 use super::*;
 use crate::message::Role;
 
@@ -126,6 +127,60 @@ fn an_answer() {
 
         "#]],
     );
+}
+
+/// Plays an answer with so many calls; returns which of them ran, and what the model is told.
+fn play_calls(count: usize, id: impl Fn(usize) -> String) -> (Vec<usize>, Vec<String>) {
+    let mut turn = turn(9);
+    let (mut todo, mut started, mut told) = (Vec::new(), Vec::new(), Vec::new());
+    turn.begin(&mut todo);
+    for number in 0..count {
+        turn.piece(tool(&id(number), "write"), &mut todo);
+    }
+    turn.piece(Piece::End(Stop::ToolUse), &mut todo);
+    while !todo.is_empty() {
+        for step in std::mem::take(&mut todo) {
+            match step {
+                Do::Run(wanted) => {
+                    started.push(wanted.index);
+                    turn.ran(wanted.index, ran("fine"), &mut todo);
+                }
+                Do::Keep { messages, .. } => {
+                    let results = messages.last().unwrap().content.iter();
+                    told.extend(results.map(|block| match block {
+                        Block::ToolResult { content, .. } => content.clone(),
+                        other => format!("{other:?}"),
+                    }));
+                }
+                _ => {}
+            }
+        }
+    }
+    (started, told)
+}
+
+#[test]
+fn an_answer_with_too_many_calls_runs_the_first_and_says_so() {
+    let (started, told) = play_calls(MOST_CALLS, |number| number.to_string());
+    assert_eq!((started.len(), told), (MOST_CALLS, vec!["fine".to_owned(); MOST_CALLS]));
+    let (started, told) = play_calls(MOST_CALLS + 2, |number| number.to_string());
+    assert_eq!(started, (0..MOST_CALLS).collect::<Vec<_>>());
+    assert_eq!(told.len(), MOST_CALLS + 2);
+    for text in &told[MOST_CALLS..] {
+        assert!(text.contains("may call 64 tools") && text.contains("next answer"), "{text}");
+    }
+}
+
+/// A provider that repeats itself costs no more than one that does not.
+#[test]
+fn calls_without_end_burst_the_answer() {
+    let (mut turn, mut todo) = (turn(9), Vec::new());
+    turn.begin(&mut todo);
+    for _ in 0..LONGEST_ANSWER / 1024 {
+        turn.piece(tool("same", "write"), &mut todo);
+    }
+    let last = todo.iter().map(show).next_back().unwrap();
+    assert!(last.starts_with("failed too_long"), "{last}");
 }
 
 #[test]
