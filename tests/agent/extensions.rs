@@ -70,6 +70,39 @@ fn the_end_says_why_and_what_it_took() {
     }
 }
 
+/// Without extensions the end of a request says nothing but that it is the end.
+#[test]
+fn a_plain_front_end_reads_that_an_answer_is_not_whole() {
+    let wants = || Turn::tool_use("list_files", json!({"path": "."}));
+    let fake = Messages::start([
+        Turn::text("whole"),
+        Turn::text("cut short").stop_reason("max_tokens"),
+        Turn::text("I will not").stop_reason("refusal"),
+        wants(),
+        wants(),
+        Turn::text("thanks"),
+    ]);
+    let mut agent = Setup::on(&fake).config("[agent]\nmax_rounds = 2\n").start();
+    assert_eq!(agent.answer("1", "hello"), "whole");
+    for (id, said, why) in [
+        ("2", "cut short", "raise `agent.max_tokens`.]"),
+        ("3", "I will not", "declined to say more.]"),
+        ("4", "", "raise `agent.max_rounds`.]"),
+    ] {
+        agent.say(id, "hello");
+        let all = agent.all(id);
+        let (note, end) = (&all[all.len() - 2]["token"], &all[all.len() - 1]);
+        let note = note.as_str().unwrap();
+        assert!(note.starts_with("\n\n[This answer is not whole: ") && note.ends_with(why));
+        assert_eq!(words(&all), format!("{said}{note}"));
+        assert_eq!((&end["type"], &end["data"]), (&json!("done"), &Value::Null));
+    }
+    // The notes are none of the model's words.
+    assert_eq!(agent.answer("5", "enough"), "thanks");
+    assert!(!fake.last().body["messages"].to_string().contains("is not whole"));
+    fake.assert_played();
+}
+
 #[test]
 fn thoughts_are_sent_only_to_those_who_take_them_and_go_back_to_the_model() {
     let turns = || {

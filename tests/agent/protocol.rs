@@ -293,3 +293,20 @@ fn the_help_says_how_to_try_it() {
         assert!(help.contains(word), "{word} is not in {help}");
     }
 }
+
+/// Whoever sends an id that is too long is told so, and not left waiting.
+#[test]
+fn a_request_whose_id_is_too_long_gets_an_error_of_that_id() {
+    let mut agent = Setup::new().start();
+    for length in [257, 4096] {
+        let id = "é".repeat(length / 2) + &"x".repeat(length % 2);
+        let answer = agent.ask(&json!({"id": id, "kind": "get_status"}));
+        assert_eq!(answer["type"], "error", "{answer}");
+        assert_eq!(answer["error"], "`id` must be a string of at most 256 bytes");
+    }
+    // A longer one is repeated in no answer.
+    agent.send(&json!({"id": "x".repeat(4097), "kind": "get_status"}));
+    agent.send(&json!({"id": "x".repeat(256), "kind": "get_status"}));
+    let status = agent.next();
+    assert_eq!((&status["type"], &status["id"]), (&json!("status"), &json!("x".repeat(256))));
+}

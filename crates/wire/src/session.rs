@@ -60,6 +60,10 @@ pub const MAX_LINE: usize = 10 * 1024 * 1024;
 /// The longest id of a request, in bytes; so long may [`Command::Cancel`]'s target be as well.
 pub const LONGEST_ID: usize = 256;
 
+/// The longest id, in bytes, that an `error` repeats: a request whose id is over [`LONGEST_ID`] is
+/// refused, and its front end can tell which one it was.
+pub const LONGEST_REFUSED_ID: usize = 4096;
+
 /// The longest id of a question, in bytes.
 pub const LONGEST_QUESTION: usize = 256;
 

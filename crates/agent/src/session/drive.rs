@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::told::{done, failed, told};
+use super::told::{done, failed, told, unfinished};
 use super::uses::{self, Used};
 use super::{Halt, Shared};
 use crate::engine::{Answer, Call, EngineError, Piece, Usage};
@@ -107,6 +107,9 @@ impl<'a> Drive<'a> {
         loop {
             while !todo.is_empty() {
                 if let Some(end) = self.work_off(&mut todo).await {
+                    if !self.shared.output.is_greeted() {
+                        self.events.extend(unfinished(&end).map(Event::Token));
+                    }
                     self.flush();
                     if !self.drafts.is_empty() {
                         // What could not be kept is told as the end of the turn.

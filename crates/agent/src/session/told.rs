@@ -5,7 +5,7 @@ use callgate_wire::session::{
 };
 
 use crate::engine::Usage;
-use crate::event::{self, Failure, StopReason};
+use crate::event::{self, End, Failure, StopReason};
 use crate::tool::Channel;
 
 /// The end of a request that was cancelled before it began.
@@ -22,6 +22,26 @@ pub(super) fn done(stop: &StopReason, usage: Usage, cost: Option<f64>) -> Event 
         cache_write_tokens: usage.cache_write,
     };
     Event::done(&TurnEnd { stop_reason: stop.name().to_owned(), usage, cost })
+}
+
+/// Says that an answer is not whole and why, for a front end that cannot be told by `done`.
+pub(super) fn unfinished(end: &End) -> Option<String> {
+    let End::Done { stop, .. } = end else { return None };
+    let why = match stop {
+        StopReason::EndTurn | StopReason::Cancelled => return None,
+        StopReason::MaxTokens => {
+            "it is as long as an answer may be: ask to go on, or raise `agent.max_tokens`"
+        }
+        StopReason::MaxTurnRequests => {
+            "the model was asked as often as it may be for one message: ask to go on, or raise \
+             `agent.max_rounds`"
+        }
+        StopReason::Refusal => "the model declined to say more",
+        StopReason::Other(reason) => {
+            return Some(format!("\n\n[This answer is not whole: the provider says {reason:?}.]"));
+        }
+    };
+    Some(format!("\n\n[This answer is not whole: {why}.]"))
 }
 
 /// What happened in the session's words.

@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{Command, LONGEST_ID, Reason, STRING_256, Unreadable, text};
+use super::{Command, LONGEST_ID, LONGEST_REFUSED_ID, Reason, STRING_256, Unreadable, text};
 use crate::fields::{Malformed, members_of, one_line};
 
 /// What the front end asks of the runtime.
@@ -18,12 +18,15 @@ pub struct Request {
 impl Request {
     /// Reads a request from a line's bytes, with or without the newline.
     ///
-    /// An id over [`LONGEST_ID`] is like none: no response repeats it.
+    /// A request whose id is over [`LONGEST_ID`] is refused; the error has the id, unless that is
+    /// over [`LONGEST_REFUSED_ID`], too.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
         let members = members_of(line).map_err(Reason::from)?;
         let id = text(&members, "id").ok_or(Reason::NoId)?;
         if id.len() > LONGEST_ID {
-            return Err(Reason::from(Malformed::wrong("id", STRING_256)).into());
+            let reason = Reason::from(Malformed::wrong("id", STRING_256));
+            let id = Some(id).filter(|id| id.len() <= LONGEST_REFUSED_ID);
+            return Err(Unreadable { id, reason });
         }
         match Command::read(&members) {
             Ok(command) => Ok(Self { id, command }),

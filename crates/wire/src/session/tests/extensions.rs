@@ -174,11 +174,18 @@ fn cut(text: &str) -> String {
 }
 
 #[test]
-fn an_id_that_is_too_long_is_like_none() {
+fn an_id_that_is_too_long_is_refused_by_its_name() {
     let line = |length: usize| format!(r#"{{"id":"{}","kind":"fly"}}"#, "x".repeat(length));
-    let refused = Request::decode(line(LONGEST_ID + 1).as_bytes()).unwrap_err();
-    assert_eq!(refused.id, None);
-    assert_eq!(refused.to_string(), "`id` must be a string of at most 256 bytes");
+    for (length, is_named) in [
+        (LONGEST_ID + 1, true),
+        (LONGEST_REFUSED_ID, true),
+        (LONGEST_REFUSED_ID + 1, false),
+        (100_000, false),
+    ] {
+        let refused = Request::decode(line(length).as_bytes()).unwrap_err();
+        assert_eq!(refused.id.as_ref().map(String::len), is_named.then_some(length));
+        assert_eq!(refused.to_string(), "`id` must be a string of at most 256 bytes");
+    }
     let refused = Request::decode(line(LONGEST_ID).as_bytes()).unwrap_err();
     assert_eq!(refused.id.map(|id| id.len()), Some(LONGEST_ID));
 }
