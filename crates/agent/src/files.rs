@@ -18,6 +18,7 @@ mod input;
 mod list;
 mod name;
 mod names;
+mod needle;
 mod read;
 mod roots;
 mod specs;

@@ -24,14 +24,16 @@ use crate::tool::Outcome;
 
 /// How many places of a text that stands there more than once are named.
 const MOST_PLACES: usize = 20;
+/// How many places are found before it is asked whether anybody still waits.
+const CHECK_EVERY: usize = 4096;
 /// How many bytes of the diff are shown.
 const MOST_DIFF: usize = 64 * 1024;
 
 /// What is to be done.
-struct Edit<'a> {
-    old: &'a str,
-    new: &'a str,
-    is_everywhere: bool,
+pub(super) struct Edit<'a> {
+    pub(super) old: &'a str,
+    pub(super) new: &'a str,
+    pub(super) is_everywhere: bool,
 }
 
 pub(super) fn edit_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Outcome, String> {
@@ -68,7 +70,7 @@ fn change(
     }
     let original = Original::read(&target, cabinet.limits.max_file)?;
     let text = check_text(&original.bytes, original.bytes.len() as u64)?;
-    let places = edit.places(text)?;
+    let places = edit.places(text, stop)?;
     let edited = edit.apply(text, &places);
     check_size(edited.len(), cabinet)?;
     let mut draft = Draft::new(&target)?;
@@ -76,7 +78,7 @@ fn change(
     stop.check()?;
     original.is_still_there(&target)?;
     draft.publish(&target)?;
-    let diff = unified(path, text, edit.old.len(), edit.new, &places);
+    let diff = unified(path, text, edit.old.len(), edit.new, &places, MOST_DIFF);
     Ok((places.len(), cut(diff)))
 }
 
@@ -139,21 +141,30 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Where the text to replace stands.
-    fn places(&self, text: &str) -> Result<Vec<usize>, String> {
+    /// Returns where the text to replace stands.
+    pub(super) fn places(&self, text: &str, stop: &Stop) -> Result<Vec<usize>, String> {
         if self.is_everywhere {
-            let places: Vec<usize> = Finder::new(self.old).find_iter(text.as_bytes()).collect();
+            let mut places = Vec::new();
+            for place in Finder::new(self.old).find_iter(text.as_bytes()) {
+                if places.len() % CHECK_EVERY == 0 {
+                    stop.check()?;
+                }
+                places.push(place);
+            }
             return if places.is_empty() { Err(self.absent(text)) } else { Ok(places) };
         }
-        let (places, count) = all_places(text, self.old);
-        match count {
+        let (places, are_all) = first_places(text, self.old, stop)?;
+        match places.len() {
             0 => Err(self.absent(text)),
             1 => Ok(places),
-            _ => Err(format!(
-                "`oldText` stands there {count} times ({}): give more of the text around it, or \
-                 set `replaceAll`",
-                lines_of(text, &places, count)
-            )),
+            count => {
+                let more = if are_all { "" } else { "more than " };
+                Err(format!(
+                    "`oldText` stands there {more}{count} times ({}): give more of the text \
+                     around it, or set `replaceAll`",
+                    lines_of(text, &places, are_all)
+                ))
+            }
         }
     }
 
@@ -184,21 +195,25 @@ impl Edit<'_> {
     }
 }
 
-/// The first places of `old`, also those that overlap, and the number of all.
-fn all_places(text: &str, old: &str) -> (Vec<usize>, usize) {
+/// Returns the first places of `old`, also those that overlap, and whether these are all.
+///
+/// A text that repeats itself may stand in a place for each of its bytes, and each is as dear to
+/// find as the text is long; so nobody counts them all.
+fn first_places(text: &str, old: &str, stop: &Stop) -> Result<(Vec<usize>, bool), String> {
     let finder = Finder::new(old);
-    let (mut places, mut count, mut from) = (Vec::new(), 0, 0);
+    let (mut places, mut from) = (Vec::new(), 0);
     while let Some(at) = finder.find(&text.as_bytes()[from..]) {
-        count += 1;
-        if places.len() < MOST_PLACES {
-            places.push(from + at);
+        stop.check()?;
+        if places.len() == MOST_PLACES {
+            return Ok((places, false));
         }
+        places.push(from + at);
         from += at + 1;
     }
-    (places, count)
+    Ok((places, true))
 }
 
-fn lines_of(text: &str, places: &[usize], count: usize) -> String {
+fn lines_of(text: &str, places: &[usize], are_all: bool) -> String {
     let (mut lines, mut line, mut from) = (Vec::<String>::new(), 1, 0);
     for place in places {
         line += memchr_iter(b'\n', &text.as_bytes()[from..*place]).count();
@@ -206,6 +221,6 @@ fn lines_of(text: &str, places: &[usize], count: usize) -> String {
         lines.push(line.to_string());
     }
     lines.dedup();
-    let more = if count > places.len() { ", …" } else { "" };
+    let more = if are_all { "" } else { ", …" };
     format!("lines {}{more}", lines.join(", "))
 }

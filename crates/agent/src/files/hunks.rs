@@ -11,20 +11,25 @@ use super::name::shown;
 /// How many unchanged lines stand around a change.
 const CONTEXT: usize = 3;
 
-/// The diff that comes of replacing the `length` bytes at each of `places` by `new`. The places
-/// are in order and do not overlap.
+/// Returns the diff that comes of replacing the `length` bytes at each of `places` by `new`. The
+/// places are in order and do not overlap. A diff that is longer than `most` bytes is not written
+/// to its end.
 pub(super) fn unified(
     path: &str,
     text: &str,
     length: usize,
     new: &str,
     places: &[usize],
+    most: usize,
 ) -> String {
     let name = shown(path.as_bytes());
     let mut out = format!("--- {name}\n+++ {name}\n");
     let mut writer = Writer { out: &mut out, old: 1, new: 1 };
     let mut done = 0;
     for (stretch, inside) in stretches(text, length, places) {
+        if writer.out.len() > most {
+            break;
+        }
         let skipped = memchr_iter(b'\n', &text.as_bytes()[done..stretch.start]).count();
         writer.skip(skipped);
         let old = &text[stretch.clone()];
@@ -46,8 +51,19 @@ pub(super) fn unified(
 /// of the places lie in each.
 fn stretches(text: &str, length: usize, places: &[usize]) -> Vec<(Range<usize>, Range<usize>)> {
     let mut found: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    // The end of the line in which the last place ended. A long line may have a million places, and
+    // is looked through once.
+    let mut line_end = 0;
     for (index, place) in places.iter().enumerate() {
-        let (start, end) = (above(text, *place), below(text, place + length));
+        let end = place + length;
+        if let Some((_, inside)) = found.last_mut()
+            && end <= line_end
+        {
+            inside.end = index + 1;
+            continue;
+        }
+        line_end = memchr(b'\n', &text.as_bytes()[end..]).map_or(text.len(), |at| end + at);
+        let (start, end) = (above(text, *place), below(text, end));
         match found.last_mut() {
             Some((stretch, inside)) if start <= stretch.end => {
                 stretch.end = end.max(stretch.end);

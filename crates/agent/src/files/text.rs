@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memrchr};
-use regex::bytes::{Regex, RegexBuilder};
 use serde::Serialize;
 use serde_json::json;
 
@@ -14,6 +12,7 @@ use super::hidden::Veil;
 use super::input::Input;
 use super::name::shown;
 use super::names::filter;
+use super::needle::{Found, Needle};
 use super::read::whole;
 use super::walk::{Entry, Left, MOST_TIME, Next, Walk, below};
 use super::why::{Kind, cannot, why};
@@ -26,15 +25,13 @@ const MOST_RESULTS: u64 = 1000;
 /// How many bytes of a line are shown, and how many of them before what was found.
 const LONGEST_LINE: usize = 400;
 const BEFORE: usize = 120;
-/// The longest pattern, in bytes.
-const LONGEST_PATTERN: usize = 4096;
-/// How large a regular expression may become, and what it may keep while it runs.
-const REGEX_SIZE: usize = 8 * 1024 * 1024;
-const REGEX_CACHE: usize = 8 * 1024 * 1024;
+
+/// Why a search ended early.
+const TOO_LATE: &str = "it takes too long, for which a simpler pattern may help";
 
 /// A line that was found.
 #[derive(Debug, Serialize)]
-struct Match {
+pub(super) struct Match {
     path: String,
     line: usize,
     text: String,
@@ -56,13 +53,18 @@ pub(super) fn search_text(
     let most = input.count("maxResults")?.unwrap_or(USUAL_RESULTS).min(MOST_RESULTS);
     let includes_ignored = input.flag("includeIgnored")?;
     let veil = Veil::new(&cabinet.hidden, "search_text", cabinet.roots.absolute(path));
-    let mut search = Search::new(cabinet, needle, only, most, veil, stop);
+    let until = Instant::now() + MOST_TIME;
+    let mut search = Search::new(cabinet, needle, only, most, veil, stop, until);
     let mut left = cabinet
         .roots
         .locate(path)
         .and_then(|place| search.run(&place, path, includes_ignored))
         .map_err(|why| cannot("search", path, why))?;
+    stop.check().map_err(|why| cannot("search", path, why))?;
     left.hidden = search.veil.count;
+    if search.is_late {
+        left.ended = Some(TOO_LATE);
+    }
     let truncated = search.is_full || left.is_unfinished();
     let text = search.told(pattern) + &left.told();
     let result = json!({
@@ -74,41 +76,7 @@ pub(super) fn search_text(
     Ok(Outcome::done(&result, text))
 }
 
-/// What is looked for.
-enum Needle {
-    Plain(Box<Finder<'static>>),
-    Regex(Regex),
-}
-
-impl Needle {
-    fn read(pattern: &str, is_regex: bool, ignores_case: bool) -> Result<Self, String> {
-        if pattern.is_empty() || pattern.len() > LONGEST_PATTERN {
-            return Err(format!("it has to have from 1 to {LONGEST_PATTERN} bytes"));
-        }
-        if !is_regex && !ignores_case {
-            return Ok(Self::Plain(Box::new(Finder::new(pattern).into_owned())));
-        }
-        let escaped = if is_regex { pattern.to_owned() } else { regex::escape(pattern) };
-        RegexBuilder::new(&escaped)
-            .multi_line(true)
-            .crlf(true)
-            .case_insensitive(ignores_case)
-            .size_limit(REGEX_SIZE)
-            .dfa_size_limit(REGEX_CACHE)
-            .build()
-            .map(Self::Regex)
-            .map_err(|error| format!("{error}: correct it, or leave `regex` out"))
-    }
-
-    fn find(&self, text: &[u8], from: usize) -> Option<usize> {
-        match self {
-            Self::Plain(finder) => finder.find(&text[from..]).map(|at| from + at),
-            Self::Regex(regex) => regex.find_at(text, from).map(|found| found.start()),
-        }
-    }
-}
-
-struct Search<'a> {
+pub(super) struct Search<'a> {
     cabinet: &'a Cabinet,
     needle: Needle,
     only: Option<Vec<Pattern>>,
@@ -116,7 +84,7 @@ struct Search<'a> {
     veil: Veil,
     stop: &'a Stop,
     until: Instant,
-    found: Vec<Match>,
+    pub(super) found: Vec<Match>,
     /// How many bytes are left for the model.
     room: usize,
     searched: usize,
@@ -125,16 +93,19 @@ struct Search<'a> {
     binary: usize,
     unread: usize,
     is_full: bool,
+    /// Its time was over before its end.
+    pub(super) is_late: bool,
 }
 
 impl<'a> Search<'a> {
-    fn new(
+    pub(super) fn new(
         cabinet: &'a Cabinet,
         needle: Needle,
         only: Option<Vec<Pattern>>,
         most: u64,
         veil: Veil,
         stop: &'a Stop,
+        until: Instant,
     ) -> Self {
         Self {
             cabinet,
@@ -143,7 +114,7 @@ impl<'a> Search<'a> {
             most,
             veil,
             stop,
-            until: Instant::now() + MOST_TIME,
+            until,
             found: Vec::new(),
             room: cabinet.limits.max_result,
             searched: 0,
@@ -151,6 +122,7 @@ impl<'a> Search<'a> {
             binary: 0,
             unread: 0,
             is_full: false,
+            is_late: false,
         }
     }
 
@@ -197,24 +169,27 @@ impl<'a> Search<'a> {
             Ok(None) => self.large += 1,
             Err(_) => self.unread += 1,
         }
-        if self.is_full { Next::Enough } else { Next::On }
+        if self.is_full || self.is_late { Next::Enough } else { Next::On }
     }
 
     /// Looks through one file.
-    fn file(&mut self, bytes: &[u8], path: &[u8]) {
+    pub(super) fn file(&mut self, bytes: &[u8], path: &[u8]) {
         if memchr(0, bytes).is_some() {
             self.binary += 1;
             return;
         }
         self.searched += 1;
         let (mut from, mut line, mut counted) = (0, 1, 0);
-        while from < bytes.len() && !self.stop.is_set() {
-            if Instant::now() > self.until {
-                self.is_full = true;
-                return;
-            }
-            let Some(at) = self.needle.find(bytes, from).filter(|at| *at < bytes.len()) else {
-                return;
+        while from < bytes.len() {
+            let (stop, until) = (self.stop, self.until);
+            let goes_on = || !stop.is_set() && Instant::now() <= until;
+            let at = match self.needle.find(bytes, from, goes_on) {
+                Found::At(at) if at < bytes.len() => at,
+                Found::At(_) | Found::Nowhere => return,
+                Found::Stopped => {
+                    self.is_late = true;
+                    return;
+                }
             };
             line += memchr_iter(b'\n', &bytes[counted..at]).count();
             counted = at;

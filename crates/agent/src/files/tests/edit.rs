@@ -9,9 +9,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::Room;
+use crate::files::edit::Edit;
 use crate::files::hunks::unified;
 use crate::files::target::Target;
-use crate::files::{Limits, MAX_FILE, MAX_RESULT, Roots};
+use crate::files::{Limits, MAX_FILE, MAX_RESULT, Roots, Stop};
 
 #[test]
 fn one_text_is_replaced_and_the_diff_is_shown() {
@@ -52,7 +53,46 @@ fn the_text_has_to_stand_there_exactly_once() {
     room.put("many", "x\n".repeat(100));
     let input = json!({ "path": "many", "oldText": "x", "newText": "y" });
     let text = room.failed("edit_file", &input);
-    assert!(text.contains("100 times (lines 1, 2,") && text.contains("20, …)"), "{text}");
+    assert!(text.contains("more than 20 times (lines 1, 2,") && text.contains("20, …)"), "{text}");
+    room.put("twenty", "x\n".repeat(20));
+    let input = json!({ "path": "twenty", "oldText": "x", "newText": "y" });
+    let text = room.failed("edit_file", &input);
+    assert!(text.contains("there 20 times (lines 1, 2,") && text.contains(", 20)"), "{text}");
+}
+
+/// To count all places of such a text would take hours.
+#[test]
+fn a_text_that_repeats_itself_is_not_counted_to_its_end() {
+    let room = Room::new();
+    room.put("file", "a".repeat(1_000_000));
+    let old = "a".repeat(500_000);
+    let input = json!({ "path": "file", "oldText": old, "newText": "b" });
+    room.check_failed("edit_file", &input, "more than 20 times (lines 1, …)");
+}
+
+/// Each place of a long line costs the same, however long the line is.
+#[test]
+fn many_places_in_one_line_are_replaced() {
+    let room = Room::new();
+    room.put("file", "a".repeat(300_000));
+    let all = json!({ "path": "file", "oldText": "a", "newText": "b", "replaceAll": true });
+    let (result, _) = room.done("edit_file", &all);
+    assert_eq!(result["replacements"], 300_000);
+    assert!(result["diff"].as_str().unwrap().ends_with("[the diff goes on]\n"));
+    assert_eq!(fs::read_to_string(room.path("file")).unwrap(), "b".repeat(300_000));
+    room.put("lines", "a\n".repeat(100_000));
+    let all = json!({ "path": "lines", "oldText": "a", "newText": "b", "replaceAll": true });
+    assert_eq!(room.done("edit_file", &all).0["replacements"], 100_000);
+}
+
+#[test]
+fn an_edit_that_nobody_waits_for_stops_while_it_looks_for_places() {
+    let stop = Stop::default();
+    stop.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    for is_everywhere in [false, true] {
+        let edit = Edit { old: "a", new: "b", is_everywhere };
+        assert_eq!(edit.places("aaa", &stop).unwrap_err(), "it was cancelled");
+    }
 }
 
 #[test]
@@ -138,7 +178,7 @@ fn edits_at_the_same_time_lose_nothing() {
 
 fn check_diff(text: &str, old: &str, new: &str, expected: &Expect) {
     let places: Vec<usize> = text.match_indices(old).map(|(at, _)| at).collect();
-    expected.assert_eq(&unified("f", text, old.len(), new, &places));
+    expected.assert_eq(&unified("f", text, old.len(), new, &places, usize::MAX));
 }
 
 #[test]
@@ -220,7 +260,7 @@ fn many_far_changes_show_only_what_changed() {
     let text: String =
         (0..5000).map(|n| if n % 1000 == 0 { "x\n".into() } else { format!("{n}\n") }).collect();
     let places: Vec<usize> = text.match_indices('x').map(|(at, _)| at).collect();
-    let diff = unified("f", &text, 1, "y", &places);
+    let diff = unified("f", &text, 1, "y", &places, usize::MAX);
     assert_eq!(diff.matches("-x\n+y\n").count(), 5);
     assert_eq!(diff.lines().count(), 2 + 5 * 3 + 4 * 6 + 3);
 }
@@ -236,7 +276,7 @@ proptest! {
         prop_assume!(!places.is_empty() && old != new);
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("f"), &text).unwrap();
-        fs::write(dir.path().join("d"), unified("f", &text, old.len(), &new, &places)).unwrap();
+        fs::write(dir.path().join("d"), unified("f", &text, old.len(), &new, &places, usize::MAX)).unwrap();
         let git = Command::new("git")
             .args(["apply", "-p0", "--unidiff-zero", "--whitespace=nowarn", "d"])
             .current_dir(dir.path())

@@ -9,12 +9,14 @@ use serde_json::{Value, json};
 
 use super::{CANARY, Room, nothing, use_of};
 use crate::files::edit::edit_file;
+use crate::files::hidden::Veil;
 use crate::files::input::Input;
 use crate::files::list::list_files;
 use crate::files::names::search_files;
+use crate::files::needle::Needle;
 use crate::files::read::read_file;
 use crate::files::specs::list_files as list_files_spec;
-use crate::files::text::search_text;
+use crate::files::text::{Search, search_text};
 use crate::files::walk::MOST_DEPTH;
 use crate::files::write::write_file;
 use crate::files::{Cabinet, FileTool, Limits, MAX_FILE, MAX_RESULT, Roots, Stop};
@@ -304,6 +306,31 @@ fn what_nobody_waits_for_ends() {
     assert!(edit_file(&cabinet, &Input::read(edit).unwrap(), &stop).is_err());
     assert_eq!(fs::read_to_string(room.path("file")).unwrap(), "needle\n");
     assert_eq!(room.names(), ["file"]);
+}
+
+/// A search whose time is over says so, and does not say that there is nothing.
+#[test]
+fn a_search_keeps_its_time_limit() {
+    let room = Room::new();
+    room.put("file", "needle\n");
+    let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
+    let (cabinet, stop) = (cabinet(roots), Stop::default());
+    for (pattern, is_regex) in [("needle", false), ("ne+dle", true)] {
+        let check = |until: Instant, stop: &Stop| {
+            let needle = Needle::read(pattern, is_regex, false).unwrap();
+            let veil = Veil::new(&cabinet.hidden, "search_text", room.path(""));
+            let mut search = Search::new(&cabinet, needle, None, 10, veil, stop, until);
+            search.file(b"needle\n", b"file");
+            (search.found.len(), search.is_late)
+        };
+        let now = Instant::now();
+        assert_eq!(check(now + Duration::from_hours(1), &stop), (1, false));
+        // The clock has moved on since then.
+        assert_eq!(check(now.checked_sub(Duration::from_secs(1)).unwrap(), &stop), (0, true));
+        let stopped = Stop::default();
+        stopped.0.store(true, Ordering::Relaxed);
+        assert_eq!(check(now + Duration::from_hours(1), &stopped), (0, true));
+    }
 }
 
 /// Dropping the future is what stops it.

@@ -1,0 +1,254 @@
+//! What `search_text` looks for, in time that is bounded between two looks at the clock.
+//!
+//! A regular expression takes time in proportion to its own size and to the text's, and a large
+//! one over a large file takes minutes. So a text is searched in windows, and before each of them
+//! the caller says whether it goes on. A window is the smaller the larger the expression is.
+//!
+//! What is found in a window is always a match: what stands before and after the window is looked
+//! at for `^`, `$` and `\b`. A match is missed only if it goes on for more than [`Windows::reach`]
+//! bytes after its beginning, which no line of ordinary text does.
+
+use memchr::memmem::Finder;
+use regex_automata::Input;
+use regex_automata::meta::{BuildError, Regex};
+use regex_automata::util::syntax;
+
+/// The longest pattern, in bytes.
+const LONGEST_PATTERN: usize = 4096;
+/// How large a regular expression may become, and what it may keep while it runs.
+const REGEX_SIZE: usize = 1024 * 1024;
+const REGEX_CACHE: usize = 2 * 1024 * 1024;
+/// The size of an expression times how far it reaches; about a tenth of a second at worst.
+const WORK: usize = 1_000_000_000;
+/// How far beyond a window a match may reach, at least and at most.
+const SHORTEST_REACH: usize = 4 * 1024;
+const LONGEST_REACH: usize = 256 * 1024;
+/// A window is so many times as long as a match may reach beyond it.
+const WINDOW: usize = 4;
+
+/// What is looked for.
+pub(super) enum Needle {
+    Plain(Box<Finder<'static>>),
+    Regex(Box<Regex>, Windows),
+}
+
+/// How a text is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Windows {
+    /// In how many bytes a match may begin.
+    pub(super) step: usize,
+    /// How many bytes further it may reach.
+    pub(super) reach: usize,
+}
+
+/// What came of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A match begins here.
+    At(usize),
+    Nowhere,
+    /// The caller did not want it to go on.
+    Stopped,
+}
+
+impl Needle {
+    pub(super) fn read(pattern: &str, is_regex: bool, ignores_case: bool) -> Result<Self, String> {
+        if pattern.is_empty() || pattern.len() > LONGEST_PATTERN {
+            return Err(format!("it has to have from 1 to {LONGEST_PATTERN} bytes"));
+        }
+        if !is_regex && !ignores_case {
+            return Ok(Self::Plain(Box::new(Finder::new(pattern).into_owned())));
+        }
+        let escaped = if is_regex { pattern.to_owned() } else { escape(pattern) };
+        let syntax = syntax::Config::new()
+            .utf8(false)
+            .multi_line(true)
+            .crlf(true)
+            .case_insensitive(ignores_case);
+        let limits = Regex::config()
+            .utf8_empty(false)
+            .nfa_size_limit(Some(REGEX_SIZE))
+            .hybrid_cache_capacity(REGEX_CACHE);
+        let built = Regex::builder().syntax(syntax).configure(limits).build(&escaped);
+        let regex = built.map_err(|error| told(&error))?;
+        let windows = Windows::for_size(regex.memory_usage());
+        Ok(Self::Regex(Box::new(regex), windows))
+    }
+
+    /// Finds the first match that begins at `from` or later. `goes_on` is asked before each step
+    /// of bounded length.
+    pub(super) fn find(
+        &self,
+        text: &[u8],
+        from: usize,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Found {
+        match self {
+            Self::Plain(_) if !goes_on() => Found::Stopped,
+            Self::Plain(finder) => {
+                finder.find(&text[from..]).map_or(Found::Nowhere, |at| Found::At(from + at))
+            }
+            Self::Regex(regex, windows) => windows.find(regex, text, from, &mut goes_on),
+        }
+    }
+}
+
+impl Windows {
+    /// Returns the windows for an expression that takes so many bytes of memory.
+    fn for_size(bytes: usize) -> Self {
+        let reach = (WORK / bytes.max(1)).clamp(SHORTEST_REACH, LONGEST_REACH);
+        Self { step: reach * WINDOW, reach }
+    }
+
+    fn find(
+        self,
+        regex: &Regex,
+        text: &[u8],
+        from: usize,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Found {
+        let mut start = from;
+        loop {
+            if !goes_on() {
+                return Found::Stopped;
+            }
+            let next = start + self.step;
+            let end = (next + self.reach).min(text.len());
+            let is_last = end == text.len();
+            match regex.find(Input::new(text).range(start..end)) {
+                // One that begins later may have another before it, which reaches further.
+                Some(found) if is_last || found.start() < next => {
+                    return Found::At(found.start());
+                }
+                _ if is_last => return Found::Nowhere,
+                _ => start = next,
+            }
+        }
+    }
+}
+
+/// Returns a regular expression that matches `text` and nothing else.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if r"\.+*?()|[]{}^$#&-~".contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+/// Returns why an expression cannot be used, and what to do.
+fn told(error: &BuildError) -> String {
+    let why = match (error.size_limit(), error.syntax_error()) {
+        (Some(limit), _) => format!("it is over the size limit of {limit} bytes once compiled"),
+        (None, Some(syntax)) => syntax.to_string(),
+        (None, None) => error.to_string(),
+    };
+    format!("{why}: correct it, or leave `regex` out")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Ran for 40 seconds over a file of 9 MB.
+    const HARD: &str = "1[01]{1000}[^01]";
+
+    fn regex(pattern: &str) -> (Box<Regex>, Windows) {
+        match Needle::read(pattern, true, false).unwrap() {
+            Needle::Regex(regex, windows) => (regex, windows),
+            Needle::Plain(_) => unreachable!("it was to be a regular expression"),
+        }
+    }
+
+    /// All places where a match begins, each after the one before.
+    fn places(regex: &Regex, windows: Windows, text: &[u8]) -> Vec<usize> {
+        let (mut found, mut from) = (Vec::new(), 0);
+        while let Found::At(at) = windows.find(regex, text, from, &mut || true) {
+            found.push(at);
+            from = at + 1;
+            if from > text.len() {
+                break;
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_hard_pattern_is_searched_in_small_windows_and_can_be_stopped() {
+        let (hard, windows) = regex(HARD);
+        assert!(windows.step + windows.reach < 100_000, "{windows:?}");
+        let text = b"1".repeat(9_000_000);
+        for most in [0, 1, 3] {
+            let mut asked = 0;
+            let found = windows.find(&hard, &text, 0, &mut || {
+                asked += 1;
+                asked <= most
+            });
+            assert_eq!((found, asked), (Found::Stopped, most + 1));
+        }
+        let needle = Needle::read("needle", false, false).unwrap();
+        assert_eq!(needle.find(b"needle", 0, || false), Found::Stopped);
+    }
+
+    #[test]
+    fn every_size_has_a_window() {
+        let large = Windows::for_size(REGEX_SIZE * 2);
+        assert_eq!(large, Windows { step: SHORTEST_REACH * WINDOW, reach: SHORTEST_REACH });
+        assert_eq!(Windows::for_size(0).reach, LONGEST_REACH);
+        assert_eq!(Windows::for_size(10_000).reach, 100_000);
+    }
+
+    #[test]
+    fn matches_at_the_edges_of_windows_are_found() {
+        let (hard, _) = regex("1[01]{20}[^01]");
+        let windows = Windows { step: 8, reach: 24 };
+        for before in 0..40 {
+            let text = "x".repeat(before) + "1" + &"01".repeat(10) + "x";
+            assert_eq!(places(&hard, windows, text.as_bytes()), [before], "{before}");
+        }
+        // What surrounds a window counts for the edges of words and lines.
+        let windows = Windows { step: 4, reach: 4 };
+        for pattern in ["^b", "b$", r"\bb", r"b\b", r"\Ab", r"b\z"] {
+            let (regex, whole) = regex(pattern);
+            for text in ["abbbbbbbbbbbbbbba", "aaa\nbbb\r\naaa b\n", "bbbbbbbbb", "aaab\naaab\n"] {
+                let found = places(&regex, windows, text.as_bytes());
+                assert_eq!(found, places(&regex, whole, text.as_bytes()), "{pattern} in {text:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        /// Whatever is no longer than a match may be is found in the same places as without
+        /// windows.
+        #[test]
+        fn windows_change_nothing(
+            text in "[ab\\n é]{0,120}",
+            pattern in prop::sample::select(vec![
+                "a", "b+", "a.?b", "^a", "b$", "a\\nb", r"\bb", "[^a]b", "(a|bb|\\n){2}", "é", "x*",
+            ]),
+            step in 1_usize..40,
+        ) {
+            let (regex, whole) = regex(pattern);
+            let windows = Windows { step, reach: 130 };
+            prop_assert_eq!(
+                places(&regex, windows, text.as_bytes()),
+                places(&regex, whole, text.as_bytes())
+            );
+        }
+
+        #[test]
+        fn a_text_without_regard_to_case_is_taken_as_it_is(text in any::<String>()) {
+            prop_assume!((1..=100).contains(&text.len()));
+            let needle = Needle::read(&text, false, true).unwrap();
+            let around = format!("-{text}-");
+            prop_assert_eq!(needle.find(around.as_bytes(), 1, || true), Found::At(1));
+        }
+    }
+}
