@@ -20,7 +20,7 @@ pub(crate) use agent::{Agent, EngineSetting, LogLevel, Millionths};
 use check::Check;
 pub(crate) use flags::{AgentFlags, Flags};
 pub(crate) use gate::{GateSettings, WhenAbsent};
-pub(crate) use places::Surroundings;
+pub(crate) use places::{Surroundings, check_private};
 pub(crate) use problem::{Origin, Problems, Setting};
 use raw::{RawConfig, Variables};
 pub(crate) use token::{Secret, TokenError, TokenSource};
@@ -42,6 +42,8 @@ pub(crate) struct Config {
     pub(crate) desk_socket: Setting<PathBuf>,
     /// The file with the user's rules, which may be absent.
     pub(crate) rules: Setting<PathBuf>,
+    /// The socket of the first contract, which is served too when it is free.
+    pub(crate) legacy_socket: Setting<Option<PathBuf>>,
     /// How long the terminal and the page have a question to themselves.
     pub(crate) phone_after: Setting<Duration>,
     /// Whether the phone hears when an agent has stopped.

@@ -308,6 +308,12 @@ fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     }
     add(Kind::Socket, &config.socket.value);
     add(Kind::Socket, &config.desk_socket.value);
+    if let Some(socket) = &config.legacy_socket.value {
+        add(Kind::Socket, socket);
+    }
+    if let Some(folder) = around.runtime_folder() {
+        add(Kind::Own, &folder);
+    }
     add(Kind::Own, &config.rules.value);
     for file in [config.file.as_ref(), Some(&config.database)].into_iter().flatten() {
         add(Kind::Own, file.value.parent().unwrap_or(&file.value));

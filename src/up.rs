@@ -2,6 +2,7 @@
 
 mod keys;
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 
-use callgate_approval::daemon::{Daemon, Options, StartError};
+use callgate_approval::daemon::{Claim, Daemon, Options};
 use callgate_approval::desk::{Authority, Settings};
 use callgate_approval::telegram;
 use callgate_rules::text::{self, Measure};
@@ -19,7 +20,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::cli::Failure;
-use crate::config::{Config, Flags, Surroundings};
+use crate::config::{Config, Flags, Origin, Surroundings, check_private};
 use crate::modes;
 use crate::policy::Ruler;
 use keys::Keyboard;
@@ -63,7 +64,10 @@ impl Args {
 
 async fn serve(config: &Config, has_terminal: bool) -> Result<(), Failure> {
     let (orders_in, orders) = mpsc::channel(QUEUE);
-    let options = options(config, has_terminal.then_some(orders_in))?;
+    // Whoever comes second ends here, before anything is created.
+    let claim = claim(config)?;
+    let telegram = phones(config)?;
+    let options = options(config, claim, telegram, has_terminal.then_some(orders_in))?;
     let daemon = Daemon::start(options).map_err(|error| told(&error))?;
     say(&greeting(config, has_terminal))?;
     let keyboard = if has_terminal { Keyboard::start(orders, daemon.desk()).ok() } else { None };
@@ -82,11 +86,24 @@ async fn serve(config: &Config, has_terminal: bool) -> Result<(), Failure> {
     ended
 }
 
+/// Claims the sockets for this process.
+fn claim(config: &Config) -> Result<Claim, Failure> {
+    for socket in [&config.socket, &config.desk_socket] {
+        if let (Origin::Default, Some(folder)) = (&socket.origin, socket.value.parent()) {
+            check_private(folder).map_err(|why| told(&why))?;
+        }
+    }
+    let claim = Claim::take(&config.socket.value, &config.desk_socket.value);
+    let claim = claim.map_err(|error| told(&error))?;
+    Ok(claim.with_legacy(config.legacy_socket.value.clone()))
+}
+
 fn options(
     config: &Config,
+    claim: Claim,
+    telegram: Option<telegram::Settings>,
     terminal: Option<mpsc::Sender<callgate_approval::channel::Order>>,
 ) -> Result<Options, Failure> {
-    let telegram = phones(config)?;
     let store = Store::open(&config.database.value)
         .map_err(|error| Failure::Failed(format!("cannot keep the ledger: {error}")))?;
     let settings = Settings {
@@ -107,8 +124,7 @@ fn options(
     let warn = voice();
     let mut ruler = Ruler::new(config, Arc::clone(&warn));
     Ok(Options {
-        socket: config.socket.value.clone(),
-        desk_socket: config.desk_socket.value.clone(),
+        claim,
         store,
         settings,
         authority,
@@ -128,7 +144,7 @@ fn phones(config: &Config) -> Result<Option<telegram::Settings>, Failure> {
     Ok(Some(telegram::Settings { api_url, ..telegram::Settings::new(token) }))
 }
 
-fn told(error: &StartError) -> Failure {
+fn told(error: &dyn fmt::Display) -> Failure {
     Failure::Failed(format!("cannot open the desk: {error}"))
 }
 

@@ -48,9 +48,11 @@ fn flags_and_environment_stand_over_the_file() {
     check(&[], &["--config", "other.toml"], "/c/sock", "/c/rules");
     let variables = [("CALLGATE_CONFIG", "other.toml"), ("CALLGATE_RULES", "/d/rules")];
     check(&variables, &[], "/c/sock", "/d/rules");
-    let default = "/tmp/vibe-reachout.sock";
+    let default = home.path().join(".local/share/callgate/ask.sock").display().to_string();
     let variables = [("XDG_CONFIG_HOME", "/nowhere")];
-    check(&variables, &[], default, "/nowhere/callgate/rules.toml");
+    check(&variables, &[], &default, "/nowhere/callgate/rules.toml");
+    let variables = [("XDG_CONFIG_HOME", "/nowhere"), ("XDG_RUNTIME_DIR", "/run/user/7")];
+    check(&variables, &[], "/run/user/7/callgate/ask.sock", "/nowhere/callgate/rules.toml");
 }
 
 #[test]

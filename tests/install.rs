@@ -68,8 +68,9 @@ impl Home {
     /// What follows the program in every hook command for this agent.
     fn options(&self, agent: &str) -> String {
         let folder = self.path(".config/callgate").display().to_string();
+        let socket = self.path(".local/share/callgate/ask.sock").display().to_string();
         format!(
-            "--agent {agent} --config {folder}/config.toml --socket /tmp/vibe-reachout.sock \
+            "--agent {agent} --config {folder}/config.toml --socket {socket} \
              --rules {folder}/rules.toml"
         )
     }

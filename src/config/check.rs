@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use callgate_wire::approval::LEGACY_SOCKET;
+
 use super::places::Surroundings;
 use super::problem::{Matter, Origin, Problem, Setting};
 use super::raw::{Entry, Given, RawConfig};
@@ -19,8 +21,8 @@ pub(crate) const TIMEOUT: RangeInclusive<i64> = 1..=3600;
 pub(crate) const GRACE: RangeInclusive<i64> = 0..=600;
 /// How long the phone may be left in peace.
 const PHONE_AFTER: RangeInclusive<i64> = 0..=3600;
-/// The socket of the contract.
-pub(crate) const DEFAULT_SOCKET: &str = "/tmp/vibe-reachout.sock";
+/// The name of the socket at which hooks ask, in the folder of all our sockets.
+const ASK_SOCKET: &str = "ask.sock";
 const DEFAULT_API_URL: &str = "https://api.telegram.org";
 /// Only one of these may say where the token is.
 const TOKEN_KEYS: &[&str] =
@@ -43,14 +45,16 @@ impl<'a> Check<'a> {
     pub(crate) fn config(&mut self) -> Config {
         let database = self.database();
         let agent = self.agent(&database);
+        let socket = self.socket(&database.value);
         let config = Config {
             file: self.raw.file.clone(),
-            socket: self.socket(),
             timeout: self.timeout(),
             grace: self.grace(),
-            desk_socket: self.desk_socket(&database.value),
+            desk_socket: self.socket_or("desk_socket", "desk.sock", &database.value),
             database,
             rules: self.rules(),
+            legacy_socket: self.legacy_socket(&socket),
+            socket,
             phone_after: self.seconds("phone_after_seconds", PHONE_AFTER, 0),
             notify_on_stop: self.switch("notify_on_stop", false),
             gate: self.gate(),
@@ -74,12 +78,18 @@ impl<'a> Check<'a> {
 
     /// Checks only what the hook needs to ask.
     pub(crate) fn hook(&mut self) -> HookSettings {
+        let database = self.database().value;
+        let socket = self.socket(&database);
+        let is_beside =
+            socket.origin == Origin::Default && socket.value == database.with_file_name(ASK_SOCKET);
         let settings = HookSettings {
-            socket: self.socket().value,
+            socket: socket.value,
             timeout: self.timeout().value,
             grace: self.grace().value,
         };
-        self.mind_only(&["socket", "timeout_seconds", "grace_seconds"]);
+        // Where the database is matters only to a socket that is beside it.
+        let place = if is_beside { "database" } else { "socket" };
+        self.mind_only(&["socket", place, "timeout_seconds", "grace_seconds"]);
         settings
     }
 
@@ -101,10 +111,38 @@ impl<'a> Check<'a> {
         self.seconds("grace_seconds", GRACE, 15)
     }
 
-    fn socket(&mut self) -> Setting<PathBuf> {
-        let socket = self.path("socket").unwrap_or_else(|| default(DEFAULT_SOCKET.into()));
-        self.short_enough("socket", &socket);
+    fn socket(&mut self, database: &Path) -> Setting<PathBuf> {
+        self.socket_or("socket", ASK_SOCKET, database)
+    }
+
+    /// Returns the socket that the key `name` sets, or the file of this name in the folder of all
+    /// our sockets.
+    fn socket_or(&mut self, name: &'static str, file: &str, database: &Path) -> Setting<PathBuf> {
+        let socket = self.path(name).unwrap_or_else(|| {
+            let of_login = self.around.socket_of_login(file).filter(|path| is_short_enough(path));
+            // Beside the database, whose folder is private, too.
+            default(of_login.unwrap_or_else(|| database.with_file_name(file)))
+        });
+        self.short_enough(name, &socket);
         socket
+    }
+
+    /// A socket that somebody has named is the only one, unless they name this one, too.
+    fn legacy_socket(&mut self, socket: &Setting<PathBuf>) -> Setting<Option<PathBuf>> {
+        const NAME: &str = "legacy_socket";
+        match self.raw.get(NAME) {
+            Some(Entry { given: Given::Path(path), origin, .. }) if path.as_os_str().is_empty() => {
+                return Setting { value: None, origin: origin.clone() };
+            }
+            None => {
+                let is_default = socket.origin == Origin::Default;
+                return default(is_default.then(|| LEGACY_SOCKET.into()));
+            }
+            Some(_) => {}
+        }
+        let Some(path) = self.path(NAME) else { return default(None) };
+        self.short_enough(NAME, &path);
+        Setting { value: Some(path.value), origin: path.origin }
     }
 
     fn database(&mut self) -> Setting<PathBuf> {
@@ -115,18 +153,6 @@ impl<'a> Check<'a> {
     fn rules(&mut self) -> Setting<PathBuf> {
         let folder = self.around.config_folder();
         self.path_or("rules", folder.map(|folder| folder.join("rules.toml")))
-    }
-
-    /// In the folder of this login, which is private; else beside the database, which is in a
-    /// private folder too.
-    fn desk_socket(&mut self, database: &Path) -> Setting<PathBuf> {
-        let socket = self.path("desk_socket").unwrap_or_else(|| {
-            let here = self.around.runtime_folder().map(|folder| folder.join("desk.sock"));
-            let short = here.filter(|path| is_short_enough(path));
-            default(short.unwrap_or_else(|| database.with_file_name("desk.sock")))
-        });
-        self.short_enough("desk_socket", &socket);
-        socket
     }
 
     fn short_enough(&mut self, name: &'static str, socket: &Setting<PathBuf>) {

@@ -12,6 +12,9 @@ pub(crate) type Given<'a> = (&'static str, &'static str, &'a OsStr);
 pub(crate) struct Flags {
     #[command(flatten)]
     desk: DeskFlags,
+    /// A second socket for old clients, served when it is free; empty for none
+    #[arg(long, value_name = "PATH")]
+    legacy_socket: Option<OsString>,
     /// How long a question waits before it is sent to phones
     #[arg(long, value_name = "SECONDS")]
     phone_after_seconds: Option<OsString>,
@@ -143,6 +146,7 @@ impl Flags {
     /// What was given.
     pub(crate) fn given(&self) -> Vec<Given<'_>> {
         let rest = given([
+            ("legacy_socket", "--legacy-socket", &self.legacy_socket),
             ("phone_after_seconds", "--phone-after-seconds", &self.phone_after_seconds),
             ("notify_on_stop", "--notify-on-stop", &self.notify_on_stop),
             ("gate.unattended", "--gate-unattended", &self.gate_unattended),

@@ -72,13 +72,14 @@ const fn file_only(name: &'static str, kind: Kind) -> Key {
 
 /// All keys. A key is added here, where it is checked (`check.rs`, `gate.rs`, `agent.rs`), as a flag where it
 /// is no secret (`flags.rs`), and in `docs/guide/settings.md`; tests compare the four.
-pub(crate) const KEYS: [Key; 43] = [
+pub(crate) const KEYS: [Key; 44] = [
     key("socket", Kind::Path, "CALLGATE_SOCKET"),
     key("timeout_seconds", Kind::Whole, "CALLGATE_TIMEOUT_SECONDS"),
     key("grace_seconds", Kind::Whole, "CALLGATE_GRACE_SECONDS"),
     key("database", Kind::Path, "CALLGATE_DATABASE"),
     key("desk_socket", Kind::Path, "CALLGATE_DESK_SOCKET"),
     key("rules", Kind::Path, "CALLGATE_RULES"),
+    key("legacy_socket", Kind::Path, "CALLGATE_LEGACY_SOCKET"),
     key("phone_after_seconds", Kind::Whole, "CALLGATE_PHONE_AFTER_SECONDS"),
     key("notify_on_stop", Kind::Switch, "CALLGATE_NOTIFY_ON_STOP"),
     key("gate.unattended", Kind::Text, "CALLGATE_GATE_UNATTENDED"),

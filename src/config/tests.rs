@@ -113,7 +113,8 @@ fn check_wrong(text: &str, expected: &[&str]) {
 fn with_nothing_configured_everything_has_a_default() {
     let home = Home::new();
     let config = home.config();
-    assert_eq!(config.socket.value, PathBuf::from("/tmp/vibe-reachout.sock"));
+    assert_eq!(config.socket.value, home.path(".local/share/callgate/ask.sock"));
+    assert_eq!(config.legacy_socket.value, Some("/tmp/vibe-reachout.sock".into()));
     assert_eq!(config.timeout.value, Duration::from_mins(5));
     assert_eq!(config.grace.value, Duration::from_secs(15));
     assert_eq!(config.database.value, home.path(".local/share/callgate/callgate.db"));
@@ -140,6 +141,7 @@ fn the_folders_of_xdg_are_respected_if_they_are_absolute() {
     assert_eq!(config.rules.value, PathBuf::from("/c/callgate/rules.toml"));
     assert_eq!(config.database.value, PathBuf::from("/d/callgate/callgate.db"));
     assert_eq!(config.desk_socket.value, PathBuf::from("/run/user/1/callgate/desk.sock"));
+    assert_eq!(config.socket.value, PathBuf::from("/run/user/1/callgate/ask.sock"));
     let relative = Home::new().variable("XDG_DATA_HOME", "data").variable("XDG_RUNTIME_DIR", "");
     assert_eq!(
         relative.config().database.value,
@@ -147,6 +149,49 @@ fn the_folders_of_xdg_are_respected_if_they_are_absolute() {
     );
     let elsewhere = Home::with("database = \"/data/x.db\"");
     assert_eq!(elsewhere.config().desk_socket.value, PathBuf::from("/data/desk.sock"));
+    assert_eq!(elsewhere.config().socket.value, PathBuf::from("/data/ask.sock"));
+}
+
+/// Two users, or one user with and without a login, never share a socket or its lock.
+#[test]
+fn every_user_and_every_command_has_the_same_place() {
+    let hook = |home: &Home| {
+        let config = HookConfig::read_in(&HookFlags::default(), home.around());
+        config.desk().map(|settings| settings.socket)
+    };
+    let homes = [
+        Home::new(),
+        Home::new().variable("XDG_RUNTIME_DIR", "/run/user/1"),
+        Home::with("database = \"/data/x.db\""),
+        Home::with("socket = \"/s.sock\""),
+    ];
+    for home in &homes {
+        assert_eq!(hook(home).unwrap(), home.config().socket.value);
+        assert_eq!(home.load_for_agent().unwrap().socket, home.config().socket);
+    }
+    assert_ne!(hook(&homes[0]), hook(&Home::new()));
+    // The database matters to the hook only where the socket is beside it.
+    let wrong = Home::with("database = \"x.db\"");
+    assert_eq!(wrong.told(&hook(&wrong).unwrap_err()), wrong.problems());
+    let wrong = wrong.variable("XDG_RUNTIME_DIR", "/run/user/1");
+    assert_eq!(hook(&wrong).unwrap(), PathBuf::from("/run/user/1/callgate/ask.sock"));
+}
+
+#[test]
+fn the_socket_of_the_first_contract_goes_with_the_default_and_can_be_switched_off() {
+    let check = |text: &str, expected: Option<&str>| {
+        let found = Home::with(text).config().legacy_socket.value;
+        assert_eq!(found, expected.map(PathBuf::from), "{text}");
+    };
+    check("", Some("/tmp/vibe-reachout.sock"));
+    check("legacy_socket = \"\"", None);
+    check("legacy_socket = \"/l.sock\"", Some("/l.sock"));
+    check("socket = \"/s.sock\"", None);
+    check("socket = \"/s.sock\"\nlegacy_socket = \"/l.sock\"", Some("/l.sock"));
+    check_wrong(
+        "legacy_socket = \"l.sock\"",
+        &["1:17: `legacy_socket` must be an absolute path, or begin with ~/"],
+    );
 }
 
 #[test]
@@ -164,8 +209,10 @@ fn a_socket_path_has_107_bytes_at_most() {
     // The runtime folder is passed over where its socket would be too long.
     let home = Home::new().variable("XDG_RUNTIME_DIR", &long(92));
     assert_eq!(home.config().desk_socket.value, home.path(".local/share/callgate/desk.sock"));
+    assert_eq!(home.config().socket.value, home.path(".local/share/callgate/ask.sock"));
     let home = Home::with(&format!("database = \"{}/x.db\"", long(100)));
-    assert!(home.problems()[0].contains("set `desk_socket` to a shorter one"));
+    assert!(home.problems()[0].contains("set `socket` to a shorter one"));
+    assert!(home.problems()[1].contains("set `desk_socket` to a shorter one"));
 }
 
 #[test]
@@ -178,6 +225,7 @@ fn every_key_can_be_set_in_the_file() {
         database = "~/ledger.db"
         desk_socket = "/d.sock"
         rules = "/r.toml"
+        legacy_socket = "/l.sock"
         phone_after_seconds = 30
         notify_on_stop = true
         [telegram]
@@ -620,7 +668,12 @@ fn the_guide_tells_of_every_key_and_no_other() {
     assert_eq!(default("timeout_seconds"), fresh.timeout.value.as_secs().to_string());
     assert_eq!(default("grace_seconds"), fresh.grace.value.as_secs().to_string());
     assert_eq!(default("phone_after_seconds"), fresh.phone_after.value.as_secs().to_string());
-    assert_eq!(default("socket"), format!("`{}`", fresh.socket.value.display()));
+    let legacy = fresh.legacy_socket.value.unwrap();
+    assert_eq!(default("legacy_socket"), format!("`{}`", legacy.display()));
+    let of_login = Home::new().variable("XDG_RUNTIME_DIR", "/$XDG_RUNTIME_DIR").config();
+    let shown = |socket: &Path| format!("`{}`", socket.display()).replacen('/', "", 1);
+    assert_eq!(default("socket"), shown(&of_login.socket.value));
+    assert_eq!(default("desk_socket"), shown(&of_login.desk_socket.value));
     assert_eq!(default("telegram.api_url"), format!("`{}`", fresh.telegram.api_url.value));
     let agent = fresh.agent;
     assert_eq!(default("agent.model"), format!("`{}`", agent.model.value));

@@ -7,7 +7,7 @@ use std::path::Path;
 use callgate_approval::daemon::lock_path;
 use callgate_approval::viewer::{Viewer, ViewerError};
 use callgate_link::file::Lock;
-use callgate_link::socket::{Found, probe};
+use callgate_link::socket::{Found, probe, server_process};
 use callgate_wire::desk::{Link, Reach, Status};
 use rustix::process::geteuid;
 
@@ -31,6 +31,7 @@ pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<Running> 
     match ask(&config.desk_socket.value) {
         Ok(running) => {
             tell(config, &running.status, findings);
+            legacy(config, &running.status, findings);
             Some(running)
         }
         Err(ViewerError::NoDesk(_)) => {
@@ -43,6 +44,17 @@ pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<Running> 
             None
         }
     }
+}
+
+/// Says whether clients that know only the socket of the first contract reach this desk.
+fn legacy(config: &Config, status: &Status, findings: &mut Findings) {
+    let Some(path) = &config.legacy_socket.value else { return };
+    let shown = path.display();
+    let text = match server_process(path) {
+        Some(process) if process == status.pid => format!("{shown}, the socket for old clients"),
+        _ => format!("{shown} is not served by this daemon, which only old clients need"),
+    };
+    findings.ok("socket", text);
 }
 
 fn ask(path: &Path) -> Result<Running, ViewerError> {
@@ -100,9 +112,7 @@ fn lock(socket: &Path, found: Option<Found>, findings: &mut Findings) {
         (Ok(true), Some(Found::Live)) => findings.ok("lock", format!("{shown} is held")),
         (Ok(true), _) => {
             let text = format!("a daemon holds {shown}, but {} is gone", socket.display());
-            let advice = "look again in a moment, for the daemon makes it anew; if it does not, stop \
-                          that daemon and start it again: callgate up";
-            findings.problem("lock", text, advice);
+            findings.problem("lock", text, "stop that daemon, then start it again: callgate up");
         }
         (Ok(false), _) => {}
         (Err(error), _) => {

@@ -4,7 +4,6 @@
 //! means allow.
 
 mod dial;
-mod refusals;
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -15,7 +14,6 @@ use std::time::{Duration, Instant};
 use callgate_link::socket::SocketError;
 use callgate_wire::approval::{MAX_LINE, Malformed, Request, RequestId, Response};
 use dial::{Dial, Sent};
-use refusals::Refusals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
@@ -26,6 +24,9 @@ pub const MARGIN: Duration = Duration::from_secs(3);
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(15);
 /// How long [`tell`] tries.
 const TELL_WITHIN: Duration = Duration::from_secs(1);
+/// A desk that closes so many connections in a row soon after the question does not want it.
+const MOST_REFUSALS: u32 = 3;
+const SOON: Duration = Duration::from_secs(1);
 
 /// Where the desk is and how long to wait for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,14 +200,15 @@ impl<'a> Asker<'a> {
     pub fn ask(self, request: &Request) -> Result<Response, NoAnswer> {
         let Self { dial, mut stream } = self;
         let line = line(request)?;
-        let mut refusals = Refusals::default();
+        let mut refusals = 0;
         loop {
-            refusals.ask(&stream, &dial.settings.socket);
+            let asked = Instant::now();
             if let Some(answer) = dial.exchange(&stream, &line, &request.request_id)? {
                 return Ok(answer);
             }
             drop(stream);
-            if refusals.closed() {
+            refusals = if asked.elapsed() < SOON { refusals + 1 } else { 0 };
+            if refusals == MOST_REFUSALS {
                 return Err(NoAnswer::Refused);
             }
             stream = dial.again()?;

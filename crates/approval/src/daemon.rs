@@ -6,28 +6,28 @@
 //! can hold the other up. The channels show questions and bring in what people do.
 
 mod askers;
+mod claim;
 mod clerk;
-mod door;
 mod hands;
+mod legacy;
 mod lineage;
 mod pulse;
 mod reception;
-mod room;
 mod viewers;
 
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use callgate_link::file::Lock;
-use callgate_link::socket::SocketError;
+use callgate_link::socket::{self, SocketError};
 use callgate_store::{Draft, Store, StoreError};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
+use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::channel::{News, Order};
@@ -35,14 +35,14 @@ use crate::desk::{Authority, Desk, Input, Now, Settings};
 use crate::telegram::{self, Report};
 use askers::Askers;
 use clerk::{Clerk, Letter};
-use door::Door;
 use hands::Hands;
+use legacy::LegacySocket;
 use pulse::Pulse;
-use reception::{Intake, Reception};
+use reception::Reception;
 use viewers::Viewers;
 
+pub use claim::{Claim, lock_path};
 pub use clerk::Ruler;
-pub use reception::lock_path;
 
 /// How many letters may wait for the clerk, and how many outputs for the hands.
 const QUEUE: usize = 1024;
@@ -53,10 +53,8 @@ const OLDEST_MS: i64 = 2 * 3_600_000;
 
 /// What a daemon is made of.
 pub struct Options {
-    /// Where askers find it.
-    pub socket: PathBuf,
-    /// Where viewers find it.
-    pub desk_socket: PathBuf,
+    /// Its sockets, which are its own.
+    pub claim: Claim,
     /// The ledger.
     pub store: Store,
     /// What holds for every question; the key comes from the store.
@@ -78,8 +76,18 @@ pub struct Options {
 #[non_exhaustive]
 pub enum StartError {
     /// Another daemon serves this socket.
-    #[error("another callgate is already serving {0}: use that one, or stop it first")]
-    Running(PathBuf),
+    #[error(
+        "another callgate{} is already serving {}: use that one, or stop it first{}",
+        process.map_or_else(String::new, |process| format!(" (process {process})")),
+        socket.display(),
+        process.map_or_else(String::new, |process| format!(" with `kill {process}`"))
+    )]
+    Running {
+        /// The socket.
+        socket: PathBuf,
+        /// The daemon's process id, if its socket could be reached.
+        process: Option<u32>,
+    },
     /// A socket could not be served.
     #[error(transparent)]
     Socket(#[from] SocketError),
@@ -106,6 +114,7 @@ pub struct Daemon {
     tasks: tokio::task::JoinSet<()>,
     askers: Arc<Askers>,
     sockets: Vec<PathBuf>,
+    _legacy: Option<LegacySocket>,
     _lock: Lock,
 }
 
@@ -142,13 +151,12 @@ impl Daemon {
     }
 
     fn start_with(options: Options, takes_up: bool) -> Result<Self, StartError> {
-        let Options { socket, desk_socket, mut store, mut settings, authority, .. } = options;
+        let Options { claim, mut store, mut settings, authority, .. } = options;
+        let Claim { socket, desk_socket, legacy, lock } = claim;
         if takes_up {
             // What a small desk's process starts must not inherit a limit that only a daemon needs.
             raise_descriptor_limit();
         }
-        let lock = lock(&socket)?;
-        make_folder(&desk_socket)?;
         settings.key = store.secret("digest")?;
         let started = Instant::now();
         let desk = restored(&store, settings, authority, takes_up)?;
@@ -164,12 +172,17 @@ impl Daemon {
         let mut tasks = tokio::task::JoinSet::new();
 
         // Whoever finds the socket for askers finds the other one too.
-        let desk_door = Door::open(&desk_socket, Arc::clone(&options.warn))?;
-        let door = Door::open(&socket, Arc::clone(&options.warn))?;
-        let sockets = vec![socket.clone(), desk_socket];
-        let intake = Intake::new(Arc::clone(&askers), letters_in.clone());
-        let reception = Reception { door, intake };
-        tasks.spawn(Arc::clone(&viewers).run(desk_door));
+        let desk_listener = listen(&desk_socket)?;
+        let (reception, sockets) = (listen(&socket)?, vec![socket.clone(), desk_socket.clone()]);
+        let to_desk = letters_in.clone();
+        let reception = Reception {
+            listener: reception,
+            path: socket.clone(),
+            askers: Arc::clone(&askers),
+            to_desk,
+            next: Arc::new(AtomicU64::new(1)),
+        };
+        tasks.spawn(Arc::clone(&viewers).run(desk_listener, desk_socket));
         let phones = options
             .telegram
             .map(|phones| start_phones(&mut tasks, phones, &letters_in, &options.warn, &pulse));
@@ -191,7 +204,7 @@ impl Daemon {
         };
         on_thread("desk", move || clerk.run())
             .map_err(|e| io_error("cannot start the desk of", &socket, e))?;
-        let (reporter, warn) = (Arc::clone(&askers), options.warn);
+        let (reporter, warn) = (Arc::clone(&askers), Arc::clone(&options.warn));
         on_thread("hangups", move || {
             if let Err(error) = reporter.report() {
                 warn(&format!("cannot see who hangs up: {error}"));
@@ -199,8 +212,10 @@ impl Daemon {
         })
         .map_err(|e| io_error("cannot start watching for", &socket, e))?;
         // Nobody is taken in before everything stands.
+        let legacy =
+            legacy.and_then(|path| serve_too(&path, &reception, &mut tasks, &*options.warn));
         tasks.spawn(reception.run());
-        Ok(Self { desk: ToDesk(letters_in), tasks, askers, sockets, _lock: lock })
+        Ok(Self { desk: ToDesk(letters_in), tasks, askers, sockets, _legacy: legacy, _lock: lock })
     }
 
     /// Waits until the desk has ended by itself, which only a mistake in it can bring about.
@@ -242,17 +257,32 @@ fn raise_descriptor_limit() {
     setrlimit(Resource::Nofile, limit).ok();
 }
 
-fn lock(socket: &Path) -> Result<Lock, StartError> {
-    let path = lock_path(socket);
-    let lock = Lock::take(&path).map_err(|error| io_error("cannot lock", &path, error))?;
-    lock.ok_or_else(|| StartError::Running(socket.to_owned()))
+/// Takes askers in at one more socket, if its path is free; warns if it is not.
+fn serve_too(
+    path: &Path,
+    reception: &Reception,
+    tasks: &mut tokio::task::JoinSet<()>,
+    warn: &(dyn Fn(&str) + Send + Sync),
+) -> Option<LegacySocket> {
+    match LegacySocket::serve(path) {
+        Ok((socket, listener)) => {
+            tasks.spawn(reception.beside(listener, path).run());
+            Some(socket)
+        }
+        Err(why) => {
+            warn(&why);
+            None
+        }
+    }
 }
 
-/// Makes the folder of a private socket, for its owner alone.
-fn make_folder(socket: &Path) -> Result<(), StartError> {
-    let Some(folder) = socket.parent().filter(|folder| !folder.exists()) else { return Ok(()) };
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| io_error("cannot make the folder", folder, error))
+fn listen(path: &Path) -> Result<UnixListener, StartError> {
+    let listener = socket::serve(path)?;
+    let listen = || {
+        listener.set_nonblocking(true)?;
+        UnixListener::from_std(listener)
+    };
+    listen().map_err(|error| io_error("cannot listen at", path, error))
 }
 
 /// A desk that knows what the ledger knows.

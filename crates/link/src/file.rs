@@ -79,6 +79,15 @@ impl Lock {
             Err(error) => Err(error.into()),
         }
     }
+
+    /// Returns true if somebody holds the lock on `path`. Nothing is created.
+    pub fn is_held(path: &Path) -> io::Result<bool> {
+        match fs::symlink_metadata(path) {
+            Ok(_) => Ok(Self::take(path)?.is_none()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 /// Removes the files in `folder` that begin and end so, are ours, and are held by nobody. An

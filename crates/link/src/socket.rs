@@ -130,6 +130,14 @@ pub fn serve(path: &Path) -> Result<UnixListener, SocketError> {
     Ok(listener)
 }
 
+/// Returns the id of the process that serves `path`; none if nobody does, or if it lives in
+/// another world of process ids.
+#[must_use]
+pub fn server_process(path: &Path) -> Option<u32> {
+    let server = socket_peercred(dial(path).ok()?).ok()?;
+    u32::try_from(server.pid.as_raw_nonzero().get()).ok()
+}
+
 fn listen_at(path: &Path) -> Result<UnixListener, SocketError> {
     let create = || -> Result<OwnedFd, Errno> {
         let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;

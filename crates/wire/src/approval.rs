@@ -22,8 +22,8 @@ pub use callback::{Action, Callback, MAX_CALLBACK, NotCallback};
 pub use context::{Asks, Context, Kind, Takes};
 pub use request_id::{NotUuid, RequestId};
 
-/// Where the desk listens unless it is told otherwise.
-pub const DEFAULT_SOCKET: &str = "/tmp/vibe-reachout.sock";
+/// The socket of the first contract. The desk serves it beside its own where it is free.
+pub const LEGACY_SOCKET: &str = "/tmp/vibe-reachout.sock";
 
 /// The longest line, without its newline, that either side may send.
 pub const MAX_LINE: usize = 10 * 1024 * 1024;

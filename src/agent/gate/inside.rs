@@ -12,7 +12,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use callgate_approval::channel::{Doing, News, Order, Place, Press, Who};
-use callgate_approval::daemon::{Daemon, Options};
+use callgate_approval::daemon::{Claim, Daemon, Options};
 use callgate_approval::desk::{Authority, Ruling, Settings, Unattended};
 use callgate_store::Store;
 use callgate_wire::approval::RequestId;
@@ -56,15 +56,15 @@ impl Inside {
     ) -> Result<Self, String> {
         let failed = |error: &dyn fmt::Display| format!("cannot open a desk: {error}");
         let folder = PrivateFolder::new().map_err(|error| failed(&error))?;
+        let socket = folder.path().join("ask.sock");
+        let claim = Claim::take(&socket, folder.path().join("desk.sock"))
+            .map_err(|error| failed(&error))?;
         let store = Store::open(&config.database.value).map_err(|error| failed(&error))?;
-        let (socket, desk_socket) =
-            (folder.path().join("ask.sock"), folder.path().join("desk.sock"));
         let (orders_in, orders) = mpsc::channel(QUEUE);
         let (rulings, told) = (Rulings::default(), Told::default());
         let ruled = Arc::clone(&rulings);
         let options = Options {
-            socket: socket.clone(),
-            desk_socket,
+            claim,
             store,
             settings: settings(config),
             authority: Authority::default(),

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use callgate_approval::asker::{self, NoAnswer, Unwanted};
 use callgate_approval::channel::{Doing, Mark, News, Order, Place, Press, Who};
-use callgate_approval::daemon::{Daemon, Options, StartError};
+use callgate_approval::daemon::{Claim, Daemon, Options, StartError};
 use callgate_approval::desk::{Authority, Ruling, Settings, Unattended};
 use callgate_store::{Entry, Filter, Store, Verified};
 use callgate_wire::approval::{Action, Request, RequestId, Response};
@@ -55,6 +55,11 @@ impl House {
         self.folder.path().join("ask.sock")
     }
 
+    /// The socket for clients that know no other.
+    pub(crate) fn legacy(&self) -> PathBuf {
+        self.folder.path().join("legacy.sock")
+    }
+
     pub(crate) fn database(&self) -> PathBuf {
         self.folder.path().join("data/callgate.db")
     }
@@ -87,9 +92,9 @@ impl House {
         let (orders_in, mut orders) = tokio::sync::mpsc::channel(64);
         let (seen_in, seen) = channel();
         let warnings = Arc::clone(&self.warnings);
+        let claim = Claim::take(self.socket(), self.folder.path().join("desk.sock"))?;
         let options = Options {
-            socket: self.socket(),
-            desk_socket: self.folder.path().join("desk.sock"),
+            claim: claim.with_legacy(Some(self.legacy())),
             store,
             settings: Settings {
                 timeout: DEADLINE,

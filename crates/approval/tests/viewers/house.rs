@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use callgate_approval::asker::{self, NoAnswer, Unwanted};
-use callgate_approval::daemon::{Daemon, Options};
+use callgate_approval::daemon::{Claim, Daemon, Options};
 use callgate_approval::desk::{Authority, Ruling, Settings, Unattended};
 use callgate_approval::telegram;
 use callgate_approval::viewer::Viewer;
@@ -62,8 +62,7 @@ impl House {
             key: [0; 32],
         };
         let options = Options {
-            socket: self.socket(),
-            desk_socket: self.desk_socket(),
+            claim: Claim::take(self.socket(), self.desk_socket()).unwrap(),
             store: Store::open(&self.database()).unwrap(),
             settings,
             authority: Authority::default(),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use callgate_agent::gate::{Answer, Decision, Gate, Mirror, Permit, Question, Shown};
 use callgate_approval::channel::{Doing, News, Order, Place, Press, Who};
-use callgate_approval::daemon::{Daemon, Options};
+use callgate_approval::daemon::{Claim, Daemon, Options};
 use callgate_approval::desk::{Authority, Settings, Unattended};
 use callgate_store::{Entry, Filter, Store};
 use callgate_wire::approval::{Action, RequestId};
@@ -237,8 +237,7 @@ impl House {
         let (orders_in, orders) = mpsc::channel(64);
         let mut ruler = Ruler::new(config, Arc::new(|_| {}));
         let options = Options {
-            socket: config.socket.value.clone(),
-            desk_socket: config.desk_socket.value.clone(),
+            claim: Claim::take(&config.socket.value, &config.desk_socket.value).unwrap(),
             store: Store::open(&config.database.value).unwrap(),
             settings: Settings {
                 timeout: DEADLINE,

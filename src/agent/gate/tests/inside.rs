@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use callgate_agent::gate::{Decision, Question};
+use callgate_approval::daemon::lock_path;
 use callgate_approval::viewer::Viewer;
 use callgate_link::file::Lock;
 use serde_json::json;
@@ -254,7 +255,7 @@ fn folders_of_killed_processes_are_removed_and_no_others() {
     let leave = |name: &str, changed: SystemTime| {
         let folder = within.path().join(name);
         fs::create_dir(&folder).unwrap();
-        let lock = fs::File::create(folder.join("ask.sock.lock")).unwrap();
+        let lock = fs::File::create(lock_path(&folder.join("ask.sock"))).unwrap();
         lock.set_modified(changed).unwrap();
         folder
     };
@@ -262,7 +263,7 @@ fn folders_of_killed_processes_are_removed_and_no_others() {
     let young = leave("callgate-agent-2", SystemTime::now());
     let alive = leave("callgate-agent-3", old);
     let other = leave("somebody-else", old);
-    let _held = Lock::take(&alive.join("ask.sock.lock")).unwrap().unwrap();
+    let _held = Lock::take(&lock_path(&alive.join("ask.sock"))).unwrap().unwrap();
     let made = PrivateFolder::within(within.path()).unwrap();
     assert!(!killed.exists());
     assert!(young.exists() && alive.exists() && other.exists() && made.path().exists());

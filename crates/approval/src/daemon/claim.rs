@@ -1,0 +1,88 @@
+//! The places of a daemon, claimed before anything else of it is made.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use callgate_link::file::Lock;
+use callgate_link::socket::{self, Found, SocketError};
+use rustix::process::geteuid;
+
+use super::{StartError, io_error};
+
+/// The sockets of a daemon and the lock that keeps a second one away.
+///
+/// It is taken before the ledger is opened, so that a process that comes second creates nothing.
+#[derive(Debug)]
+pub struct Claim {
+    /// Where askers find the daemon.
+    pub(super) socket: PathBuf,
+    /// Where viewers find it.
+    pub(super) desk_socket: PathBuf,
+    /// Where programs ask that know no other address.
+    pub(super) legacy: Option<PathBuf>,
+    pub(super) lock: Lock,
+}
+
+impl Claim {
+    /// Claims the socket for askers and the one for viewers. Fails, before anything is created,
+    /// if another process serves one of them or if something else stands there.
+    pub fn take(
+        socket: impl Into<PathBuf>,
+        desk_socket: impl Into<PathBuf>,
+    ) -> Result<Self, StartError> {
+        let (socket, desk_socket) = (socket.into(), desk_socket.into());
+        let lock_path = lock_path(&socket);
+        if is_live(&socket)? {
+            let is_ours = matches!(Lock::is_held(&lock_path), Ok(true));
+            return Err(if is_ours { running(&socket) } else { SocketError::InUse(socket).into() });
+        }
+        if is_live(&desk_socket)? {
+            return Err(running(&desk_socket));
+        }
+        // Whoever holds the lock has made this folder, so that nothing is made beside them.
+        make_folder(&socket)?;
+        let lock = Lock::take(&lock_path)
+            .map_err(|error| io_error("cannot lock", &lock_path, error))?
+            .ok_or_else(|| running(&socket))?;
+        make_folder(&desk_socket)?;
+        Ok(Self { socket, desk_socket, legacy: None, lock })
+    }
+
+    /// Adds a socket that is served too if nobody else uses its path. Whatever stands there is
+    /// left alone, and the daemon warns of it once.
+    #[must_use]
+    pub fn with_legacy(mut self, path: Option<PathBuf>) -> Self {
+        self.legacy = path.filter(|path| *path != self.socket && *path != self.desk_socket);
+        self
+    }
+}
+
+/// Returns true if somebody serves this socket.
+fn is_live(path: &Path) -> Result<bool, SocketError> {
+    match socket::probe(path)? {
+        Found::Live => Ok(true),
+        Found::NotASocket => Err(SocketError::NotASocket(path.to_owned())),
+        Found::Nothing | Found::Dead => Ok(false),
+    }
+}
+
+fn running(socket: &Path) -> StartError {
+    StartError::Running { socket: socket.to_owned(), process: socket::server_process(socket) }
+}
+
+/// Makes the folder of a socket, for its owner alone.
+fn make_folder(socket: &Path) -> Result<(), StartError> {
+    let Some(folder) = socket.parent().filter(|folder| !folder.exists()) else { return Ok(()) };
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| io_error("cannot make the folder", folder, error))
+}
+
+/// Returns the path of the lock that keeps a second daemon of this user from a socket. The name
+/// holds the user's id: where several users share a folder, none locks the others out.
+#[must_use]
+pub fn lock_path(socket: &Path) -> PathBuf {
+    let mut name = socket.as_os_str().to_owned();
+    name.push(format!(".{}.lock", geteuid().as_raw()));
+    name.into()
+}
