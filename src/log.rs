@@ -12,8 +12,9 @@ use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use callgate_store::{Filter, Head, Member, Store, StoreError};
+use callgate_store::{Filter, Head, Member, Store, StoreError, kind};
 use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
 
 use crate::cli::Failure;
 use crate::config::{Config, Flags};
@@ -31,29 +32,32 @@ const TABLE: usize = 50;
 pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
-    /// One JSON object per line, with everything in it
+    /// Print one JSON object per line, with everything in it
     #[arg(long)]
     json: bool,
-    /// Go on showing what is added, until you stop it
+    /// Keep showing what is added, until you stop it
     #[arg(long, short)]
     follow: bool,
     /// Check that nothing in the ledger was changed or removed
     ///
-    /// Ends with 0 when it is whole and with 1 when it is not. This shows damage and careless
-    /// changes. Whoever can write the file can also compute the whole ledger anew: only a head
-    /// that you have noted somewhere else shows that.
+    /// The exit code is 0 if the ledger is whole, and 1 if it is not. This finds damage and careless
+    /// changes. Whoever can write the file can also compute the whole ledger anew: only a head that
+    /// you have noted somewhere else shows that.
     #[arg(long, conflicts_with_all = ["Which", "follow"])]
     verify: bool,
     /// With --verify: a head that you have noted earlier
     #[arg(long, value_name = "SEQ:HASH", requires = "verify")]
     head: Option<Head>,
-    /// Remove entries older than this from the beginning of the ledger, such as 90d
+    /// Show how many entries are older than this, such as 90d; with --yes, remove them
     ///
-    /// Questions that are still open stay. An entry that says what was removed is added, and the
-    /// ledger can be verified from there on.
+    /// Entries are removed from the beginning of the ledger; questions that are still open stay. An
+    /// entry that says what was removed is added, and the ledger can be verified from there on.
     #[arg(long, value_name = "WHEN", value_parser = when::parse)]
     #[arg(conflicts_with_all = ["Which", "json", "follow", "verify"])]
     prune_before: Option<i64>,
+    /// With --prune-before: remove the entries
+    #[arg(long, short, requires = "prune_before")]
+    yes: bool,
     /// The file with the ledger, if it is not the one of the settings
     #[arg(long, value_name = "FILE")]
     database: Option<PathBuf>,
@@ -63,22 +67,23 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which entries")]
 struct Which {
-    /// Show no more than the last N; 0 shows all [default: 50, with --json all]
+    /// Show the last N entries; 0 shows all [default: 50, with --json all]
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
-    /// Every entry, also what the table leaves out
+    /// Show every entry, also what the table leaves out
     #[arg(long, short)]
     all: bool,
-    /// Only what came then or later: 2h, 3d, 2026-11-01, "2026-11-01 14:30"
+    /// Only entries of this time or later: 2h, 3d, 2026-11-01, "2026-11-01 14:30"
     #[arg(long, value_name = "WHEN", value_parser = when::parse)]
     since: Option<i64>,
-    /// Only what came before then
+    /// Only entries before this time
     #[arg(long, value_name = "WHEN", value_parser = when::parse, conflicts_with = "follow")]
     until: Option<i64>,
-    /// Only these kinds, such as asked, pressed, decided, ran
+    /// Only these kinds, separated by commas
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    #[arg(value_parser = PossibleValuesParser::new(kind::ALL))]
     kind: Vec<String>,
-    /// Only questions that were decided so
+    /// Only questions with this decision
     #[arg(long, value_name = "DECISION")]
     decision: Option<Decision>,
     /// Only this tool
@@ -90,7 +95,7 @@ struct Which {
     /// Only projects in this folder, by its path or its name
     #[arg(long, value_name = "FOLDER")]
     project: Option<String>,
-    /// Only entries with this text in them, in any case
+    /// Only entries that contain this text, in upper or lower case
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
     /// Only this question, by its id or the beginning of it
@@ -114,7 +119,11 @@ impl Args {
             None => Config::load(file, &Flags::default())?.database.value,
         };
         if let Some(before_ms) = self.prune_before {
-            return prove::prune(&path, before_ms);
+            return if self.yes {
+                prove::prune(&path, before_ms)
+            } else {
+                prove::show_prunable(&path, before_ms)
+            };
         }
         if self.verify {
             return prove::verify(&path, self.head, self.json);

@@ -18,6 +18,18 @@ const SHORT_ID: usize = 8;
 /// The widths of the table's columns but the last.
 const TIME: usize = 19;
 const KIND: usize = 9;
+/// In a terminal that is narrower, an entry has two lines: the columns would leave no room for the
+/// details.
+const NARROW: usize = 60;
+
+/// What is known about the question that an entry belongs to.
+#[derive(Debug, Default)]
+pub(super) struct Question {
+    /// The body of what was asked.
+    pub(super) asked: Option<Value>,
+    /// Whether anything was decided about it.
+    pub(super) is_decided: bool,
+}
 
 /// How entries are written.
 pub(super) struct Format<W> {
@@ -49,8 +61,8 @@ impl<W: Write> Format<W> {
         Self { out, style: Style::Table { zone, width, has_heading: false } }
     }
 
-    /// Writes one entry. `about` is the body of what was asked, where it belongs to a question.
-    pub(super) fn write(&mut self, entry: &Entry, about: Option<&Value>) -> io::Result<()> {
+    /// Writes one entry.
+    pub(super) fn write(&mut self, entry: &Entry, question: &Question) -> io::Result<()> {
         let Style::Table { zone, width, has_heading } = &mut self.style else {
             return writeln!(self.out, "{}", json(entry)?);
         };
@@ -62,7 +74,8 @@ impl<W: Write> Format<W> {
         let body = body(entry);
         let id = entry.question.as_deref().unwrap_or("-");
         let id = id.get(..SHORT_ID).unwrap_or(id);
-        let row = row(&time, kind(entry, &body), id, &details(entry, &body, about), *width);
+        let what = kind(entry, &body, question);
+        let row = row(&time, what, id, &details(entry, &body, question), *width);
         writeln!(self.out, "{row}")
     }
 
@@ -89,20 +102,37 @@ fn body(entry: &Entry) -> Value {
 }
 
 fn row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) -> String {
-    let line = format!("{time:TIME$}  {kind:KIND$}  {id:SHORT_ID$}  {details}");
-    let line = one_line(line.trim_end());
-    width.map_or_else(|| line.clone(), |width| text::fit(&line, width)).into_owned()
+    let fit = |line: &str, width: usize| text::fit(&one_line(line.trim_end()), width).into_owned();
+    match width {
+        None => {
+            let line = format!("{time:TIME$}  {kind:KIND$}  {id:SHORT_ID$}  {details}");
+            one_line(line.trim_end()).into_owned()
+        }
+        Some(width) if width >= NARROW => {
+            fit(&format!("{time:TIME$}  {kind:KIND$}  {id:SHORT_ID$}  {details}"), width)
+        }
+        Some(width) => {
+            let columns = fit(&format!("{time:TIME$} {kind:KIND$} {id}"), width);
+            match fit(&format!("  {details}"), width).as_str() {
+                "" => columns,
+                details => format!("{columns}\n{details}"),
+            }
+        }
+    }
 }
 
 /// What happened, in a word: for a decision, which one.
-fn kind<'a>(entry: &'a Entry, body: &'a Value) -> &'a str {
-    match body["decision"].as_str() {
-        Some(decision) if matches!(entry.kind.as_str(), "decided" | "checked") => decision,
+fn kind<'a>(entry: &'a Entry, body: &'a Value, question: &Question) -> &'a str {
+    match (entry.kind.as_str(), body["decision"].as_str(), body["how"].as_str()) {
+        ("decided" | "checked", Some(decision), _) => decision,
+        ("closed", _, Some("gone")) if !question.is_decided => "withdrawn",
+        ("closed", _, Some("settled")) => "settled",
         _ => &entry.kind,
     }
 }
 
-fn details(entry: &Entry, body: &Value, about: Option<&Value>) -> String {
+fn details(entry: &Entry, body: &Value, question: &Question) -> String {
+    let asked = || question.asked.as_ref().map(subject).unwrap_or_default();
     let text = |name: &str| body[name].as_str().unwrap_or_default();
     let join = |parts: &[&str], between: &str| -> String {
         let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
@@ -134,15 +164,17 @@ fn details(entry: &Entry, body: &Value, about: Option<&Value>) -> String {
         }
         "running" | "refused" => join(&[&subject(body), &with("", "because")], "  "),
         "decided" => {
-            let subject = about.map(subject).unwrap_or_default();
             let message = if text("message") == text("by") { "" } else { text("message") };
-            join(&[&by(), message, &subject], "  ")
+            join(&[&by(), message, &asked()], "  ")
         }
         "pressed" => {
             let press = join(&[&with("", "by"), &with("on ", "channel"), text("action")], " ");
             join(&[&press, text("outcome")], ": ")
         }
-        "closed" => join(&[text("how"), text("text")], ": "),
+        "closed" => {
+            let how = if text("text").is_empty() { text("how") } else { text("text") };
+            join(&[how, &asked()], "  ")
+        }
         "anchor" => Anchor::read(&entry.body).map_or_else(
             || members(body),
             |anchor| format!("{} entries up to {} were pruned", anchor.count, anchor.through),

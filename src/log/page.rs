@@ -3,9 +3,8 @@
 use std::io::Write;
 
 use callgate_store::{Entry, Filter, Store};
-use serde_json::Value;
 
-use super::line::{Format, is_detail};
+use super::line::{Format, Question, is_detail};
 use super::{Failure, failed};
 
 /// How many entries are in memory at a time.
@@ -73,7 +72,7 @@ impl<'a, W: Write> Pages<'a, W> {
                 self.after = entry.seq;
                 if self.wants(entry) {
                     self.is_empty = false;
-                    self.format.write(entry, self.about(entry)?.as_ref())?;
+                    self.format.write(entry, &self.question_of(entry)?)?;
                 }
             }
             if page.len() < PAGE {
@@ -87,14 +86,19 @@ impl<'a, W: Write> Pages<'a, W> {
         !(self.hides_details && is_detail(entry))
     }
 
-    /// What was asked, for a decision about it.
-    fn about(&self, entry: &Entry) -> Result<Option<Value>, Failure> {
-        if entry.kind != "decided" || entry.question.is_none() {
-            return Ok(None);
+    /// Reads the rest of a question's story, for the entries whose row tells of it.
+    fn question_of(&self, entry: &Entry) -> Result<Question, Failure> {
+        if !matches!(entry.kind.as_str(), "decided" | "closed") || entry.question.is_none() {
+            return Ok(Question::default());
         }
-        let kinds = vec!["asked".to_owned()];
-        let filter = Filter { question: entry.question.clone(), kinds, ..Filter::default() };
-        let asked = self.store.entries(&filter, 0, 1).map_err(failed)?;
-        Ok(asked.first().and_then(|asked| serde_json::from_str(&asked.body).ok()))
+        let first = |kind: &str| {
+            let kinds = vec![kind.to_owned()];
+            let filter = Filter { question: entry.question.clone(), kinds, ..Filter::default() };
+            self.store.entries(&filter, 0, 1).map_err(failed)
+        };
+        let asked = first("asked")?;
+        let asked = asked.first().and_then(|asked| serde_json::from_str(&asked.body).ok());
+        let is_decided = entry.kind == "decided" || !first("decided")?.is_empty();
+        Ok(Question { asked, is_decided })
     }
 }

@@ -11,6 +11,9 @@ use serde_json::json;
 
 use super::{Failure, failed, when};
 
+const NOTHING_TO_REMOVE: &str =
+    "Nothing to remove: what is older is gone already, or belongs to an open question.";
+
 /// Says whether the ledger is whole, and whether somebody wrote links beside it; ends with 1 when
 /// anything is wrong.
 pub(super) fn verify(path: &Path, noted: Option<Head>, is_json: bool) -> Result<ExitCode, Failure> {
@@ -99,6 +102,21 @@ fn broken(path: &Path, seq: u64, why: Fault) -> String {
     )
 }
 
+/// Says what would be removed.
+pub(super) fn show_prunable(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
+    let store = Store::open_read_only(path).map_err(failed)?;
+    let said = match store.prunable(before_ms).map_err(failed)? {
+        Some(anchor) => format!(
+            "{}, {}, can be removed. Nothing was removed yet: add --yes to do it.",
+            counted(anchor.count),
+            period(&anchor)
+        ),
+        None => NOTHING_TO_REMOVE.to_owned(),
+    };
+    writeln!(io::stdout(), "{said}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Removes what is older.
 pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
     // A ledger that is not there is not made for this.
@@ -107,17 +125,20 @@ pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
     let anchor = pruned.anchor.as_ref().and_then(|entry| Anchor::read(&entry.body));
     let said = match (anchor, pruned.anchor) {
         (Some(anchor), Some(entry)) => {
-            let zone = TimeZone::system();
-            let (from, to) = (when::local(anchor.from_ms, &zone), when::local(anchor.to_ms, &zone));
             let head = Head { seq: entry.seq, hash: entry.hash };
-            let removed = counted(pruned.removed);
-            format!("Removed {removed}, from {from} to {to}.\nThe head is now {head}")
+            let (removed, period) = (counted(pruned.removed), period(&anchor));
+            format!("Removed {removed}, {period}.\nThe head is now {head}")
         }
-        _ => "Nothing to remove: what is older is gone already, or belongs to an open question."
-            .to_owned(),
+        _ => NOTHING_TO_REMOVE.to_owned(),
     };
     writeln!(io::stdout(), "{said}")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The time from the first to the last of the entries that an anchor stands for.
+fn period(anchor: &Anchor) -> String {
+    let zone = TimeZone::system();
+    format!("from {} to {}", when::local(anchor.from_ms, &zone), when::local(anchor.to_ms, &zone))
 }
 
 fn counted(entries: u64) -> String {

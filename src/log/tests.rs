@@ -6,7 +6,7 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
-use super::line::{Format, is_detail};
+use super::line::{Format, Question, is_detail};
 use super::when::parse_at;
 
 /// Two hours ahead of UTC.
@@ -56,9 +56,14 @@ const ID: Option<&str> = Some("550e8400-e29b-41d4-a716-446655440000");
 /// How each row begins.
 const TIME: &str = "2026-11-15 14:00:00  ";
 
-fn row(entry: &Entry, about: Option<&Value>, width: Option<usize>) -> String {
+fn row(entry: &Entry, asked: Option<&Value>, width: Option<usize>) -> String {
+    let question = Question { asked: asked.cloned(), is_decided: false };
+    row_of(entry, &question, width)
+}
+
+fn row_of(entry: &Entry, question: &Question, width: Option<usize>) -> String {
     let mut out = Vec::new();
-    Format::table_of(&mut out, zone(), width).write(entry, about).unwrap();
+    Format::table_of(&mut out, zone(), width).write(entry, question).unwrap();
     let out = String::from_utf8(out).unwrap();
     let (heading, row) = out.strip_suffix('\n').unwrap().split_once('\n').unwrap();
     if width.is_none() {
@@ -121,8 +126,25 @@ fn every_kind_has_its_row() {
     check(
         "closed",
         ID,
-        json!({ "how": "gone", "text": "The agent has gone" }),
-        expect!["closed     550e8400  gone: The agent has gone"],
+        json!({ "how": "gone", "text": "The agent went away" }),
+        expect!["withdrawn  550e8400  The agent went away  Bash: make build"],
+    );
+    check(
+        "closed",
+        ID,
+        json!({ "how": "settled", "text": "Answered at the agent's own terminal" }),
+        expect!["settled    550e8400  Answered at the agent's own terminal  Bash: make build"],
+    );
+    check(
+        "closed",
+        ID,
+        json!({ "how": "answered" }),
+        expect!["closed     550e8400  answered  Bash: make build"],
+    );
+    let unread = json!({ "how": "gone", "text": "Allowed by Ada, but the agent had gone" });
+    let question = Question { asked: None, is_decided: true };
+    expect!["closed     550e8400  Allowed by Ada, but the agent had gone"].assert_eq(
+        row_of(&entry("closed", ID, &unread), &question, None).strip_prefix(TIME).unwrap(),
     );
     let ran = json!({ "tool": "Bash", "ok": false, "summary": "make build", "cwd": "/home/ada" });
     check("ran", None, ran, expect!["ran        -         Bash: make build  failed  in /home/ada"]);
@@ -156,25 +178,67 @@ fn every_kind_has_its_row() {
     expect!["asked      550e8400"].assert_eq(row.strip_prefix(TIME).unwrap());
 }
 
+/// How many columns a line takes at most.
+fn columns(line: &str) -> usize {
+    line.chars().map(|c| if c < '\u{1100}' || c == '…' { 1 } else { 2 }).sum()
+}
+
 #[test]
 fn the_last_column_is_cut_to_the_terminal() {
     let check = |summary: &str, width: usize, expected: Expect| {
         let body = json!({ "tool": "Bash", "summary": summary });
         let row = row(&entry("asked", ID, &body), None, Some(width));
-        let columns = |c: char| if c < '\u{1100}' { 1 } else { 2 };
-        assert!(row.chars().filter(|c| *c != '…').map(columns).sum::<usize>() < width);
+        assert!(columns(&row) <= width, "{row}");
         expected.assert_eq(row.strip_prefix(TIME).unwrap_or(&row));
     };
     check("make build and then some", 60, expect!["asked      550e8400  Bash: make build …"]);
     check("make build", 80, expect!["asked      550e8400  Bash: make build"]);
     check("漢字漢字漢字漢字漢字", 60, expect!["asked      550e8400  Bash: 漢字漢字漢…"]);
     let accents = row(
-        &entry("asked", ID, &json!({ "tool": "Bash", "summary": "e\u{301}".repeat(6) })),
+        &entry("asked", ID, &json!({ "tool": "Bash", "summary": "e\u{301}".repeat(10) })),
         None,
-        Some(54),
+        Some(62),
     );
-    assert!(accents.ends_with("Bash: e\u{301}e\u{301}…"), "no letter loses its accent: {accents}");
-    check("make build", 10, expect!["2026-11-1…"]);
+    assert!(accents.ends_with("e\u{301}…"), "no letter loses its accent: {accents}");
+}
+
+#[test]
+fn in_a_narrow_terminal_an_entry_has_two_lines() {
+    let check = |summary: &str, width: usize, expected: Expect| {
+        let body = json!({ "tool": "Bash", "summary": summary });
+        let row = row(&entry("asked", ID, &body), None, Some(width));
+        assert!(row.lines().all(|line| columns(line) <= width), "{row}");
+        expected.assert_eq(&row);
+    };
+    check(
+        "make build and then some more of it",
+        40,
+        expect![[r#"
+            2026-11-15 14:00:00 asked     550e8400
+              Bash: make build and then some more o…"#]],
+    );
+    check(
+        "漢字漢字漢字漢字漢字漢字漢字漢字漢字",
+        40,
+        expect![[r#"
+            2026-11-15 14:00:00 asked     550e8400
+              Bash: 漢字漢字漢字漢字漢字漢字漢字漢…"#]],
+    );
+    check(
+        "make build",
+        10,
+        expect![[r#"
+            2026-11-1…
+              Bash: m…"#]],
+    );
+    let withdrawn = json!({ "how": "gone", "text": "The agent went away" });
+    expect![[r#"
+        2026-11-15 14:00:00 withdrawn 550e8400
+          The agent went away"#]]
+    .assert_eq(&row(&entry("closed", ID, &withdrawn), None, Some(40)));
+    // Without details there is no second line.
+    let delivered = row(&entry("delivered", ID, &json!({})), None, Some(40));
+    assert_eq!(delivered, "2026-11-15 14:00:00 delivered 550e8400");
 }
 
 #[test]
@@ -188,7 +252,7 @@ fn what_would_deceive_is_shown_in_the_table() {
 
 fn json_line(entry: &Entry) -> String {
     let mut out = Vec::new();
-    Format::json(&mut out).write(entry, None).unwrap();
+    Format::json(&mut out).write(entry, &Question::default()).unwrap();
     String::from_utf8(out).unwrap()
 }
 

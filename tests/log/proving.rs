@@ -80,7 +80,14 @@ fn a_noted_head_shows_a_ledger_that_was_cut() {
 #[test]
 fn what_is_old_is_removed_and_the_rest_still_verified() {
     let ledger = Ledger::told();
+    let before = head(&ledger);
     let shown = ledger.log(&["--prune-before", "2026-11-01 14:05"]).success().stdout;
+    expect![[r#"
+        5 entries, from 2026-11-01 14:00:00 to 2026-11-01 14:04:00, can be removed. Nothing was removed yet: add --yes to do it.
+    "#]]
+    .assert_eq(&shown);
+    assert_eq!(head(&ledger), before, "only --yes removes anything");
+    let shown = ledger.log(&["--prune-before", "2026-11-01 14:05", "--yes"]).success().stdout;
     let head = head(&ledger);
     expect![[r#"
         Removed 5 entries, from 2026-11-01 14:00:00 to 2026-11-01 14:04:00.
@@ -93,8 +100,11 @@ fn what_is_old_is_removed_and_the_rest_still_verified() {
         The ledger is whole: 6 entries.
         Those up to 5 were pruned; it is verified from there on."#]]
     .assert_eq(shown.lines().take(2).collect::<Vec<_>>().join("\n").as_str());
-    let shown = ledger.log(&["--prune-before", "2026-11-01 14:05"]).success().stdout;
-    assert!(shown.starts_with("Nothing to remove"), "{shown}");
+    for yes in [&[][..], &["--yes"]] {
+        let arguments = [&["--prune-before", "2026-11-01 14:05"], yes].concat();
+        let shown = ledger.log(&arguments).success().stdout;
+        assert!(shown.starts_with("Nothing to remove"), "{shown}");
+    }
     let early = format!("2:{}", "0".repeat(64));
     let shown = ledger.log(&["--verify", "--head", &early]).success().stdout;
     assert!(shown.contains("nothing can be said"), "{shown}");
@@ -104,8 +114,10 @@ fn what_is_old_is_removed_and_the_rest_still_verified() {
 fn a_broken_ledger_is_not_pruned() {
     let ledger = Ledger::told();
     ledger.tamper("DELETE FROM entries WHERE seq = 3");
-    let shown = ledger.log(&["--prune-before", "1d"]);
-    assert_eq!(shown.status.code(), Some(1));
-    assert!(shown.stderr.contains("broken at entry 3"), "{}", shown.stderr);
+    for yes in [&[][..], &["--yes"]] {
+        let shown = ledger.log(&[&["--prune-before", "1d"], yes].concat());
+        assert_eq!(shown.status.code(), Some(1));
+        assert!(shown.stderr.contains("broken at entry 3"), "{}", shown.stderr);
+    }
     assert_eq!(ledger.seqs(&[]).len(), 9);
 }

@@ -1,8 +1,9 @@
 //! The table, JSON, and which entries are in them.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use callgate_testkit::process::run;
+use callgate_testkit::terminal::Terminal;
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -155,11 +156,66 @@ fn what_does_not_go_together_is_a_wrong_command_line() {
         &["--follow", "--until", "2h"],
         &["--since", "yesteryear"],
         &["--decision", "maybe"],
+        &["--yes"],
         &["--limit", "-1"],
     ] {
         let shown = ledger.log(arguments);
         assert_eq!(shown.status.code(), Some(64), "{arguments:?}: {}", shown.stderr);
         assert_eq!(shown.stdout, "");
+    }
+}
+
+#[test]
+fn an_unknown_kind_is_refused_with_the_list() {
+    let shown = Ledger::told().log(&["--kind", "asked,decide"]);
+    assert_eq!((shown.status.code(), shown.stdout.as_str()), (Some(64), ""));
+    for words in ["'decide'", "a similar value exists: 'decided'", "asked, unsent, pressed"] {
+        assert!(shown.stderr.contains(words), "{}", shown.stderr);
+    }
+}
+
+#[test]
+fn a_question_that_was_withdrawn_is_shown_as_such() {
+    let mut ledger = Ledger::new();
+    let gone = json!({ "how": "gone", "text": "The agent went away" });
+    ledger.tell("asked", Some(BUILD), &json!({ "tool": "Bash", "summary": "make build" }));
+    ledger.tell("closed", Some(BUILD), &gone);
+    ledger.tell("asked", Some(WRITE), &json!({ "tool": "Write", "summary": "notes.md" }));
+    ledger.tell("decided", Some(WRITE), &json!({ "decision": "allow", "by": "Ada" }));
+    let late = json!({ "how": "gone", "text": "Allowed by Ada, but the agent had gone" });
+    ledger.tell("closed", Some(WRITE), &late);
+    expect![[r#"
+        TIME                 WHAT       QUESTION
+        2026-11-01 14:00:00  asked      550e8400  Bash: make build
+        2026-11-01 14:01:00  withdrawn  550e8400  The agent went away  Bash: make build
+        2026-11-01 14:02:00  asked      7f1c2b9e  Write: notes.md
+        2026-11-01 14:03:00  allow      7f1c2b9e  by Ada  Write: notes.md
+        2026-11-01 14:04:00  closed     7f1c2b9e  Allowed by Ada, but the agent had gone  Write: notes.md
+    "#]]
+    .assert_eq(&ledger.log(&[]).success().stdout);
+}
+
+#[test]
+fn no_line_is_broken_at_any_width_of_the_terminal() {
+    let mut ledger = Ledger::told();
+    let wide = "漢字".repeat(100);
+    ledger.tell("asked", Some(BUILD), &json!({ "tool": "Bash", "summary": wide, "cwd": "/a" }));
+    for (width, is_narrow) in [(40, true), (200, false)] {
+        let log = ledger.command(&[]);
+        let mut shell = Command::new("/bin/sh");
+        let line = format!(r#"stty cols {width}; "$@"; echo "the end""#);
+        shell.args(["-c", &line, "sh"]).arg(log.get_program()).args(log.get_args());
+        shell.env("TZ", "XYZ-2").env("HOME", ledger.folder.path());
+        let terminal = Terminal::spawn(&shell);
+        terminal.wait_for("the end");
+        let written = terminal.written();
+        for line in written.lines() {
+            let columns =
+                line.trim_end().chars().map(|c| if ('一'..='龥').contains(&c) { 2 } else { 1 });
+            assert!(columns.sum::<usize>() <= width, "{line:?} is too long for {width} columns");
+        }
+        assert_eq!(written.contains("550e8400\r\n  Bash: 漢字"), is_narrow, "{written}");
+        assert!(written.contains("Bash: make build"), "{written}");
     }
 }
 

@@ -10,7 +10,8 @@ pub const LONGEST_KIND: usize = 32;
 /// How long a question's id may be, in bytes.
 pub const LONGEST_QUESTION: usize = 128;
 
-/// The kinds that the store itself has to know. All others are for whoever writes them.
+/// The kinds of entries. The store itself has to know three of them; the others are for whoever
+/// writes them.
 pub mod kind {
     /// A question was asked.
     pub const ASKED: &str = "asked";
@@ -18,6 +19,26 @@ pub mod kind {
     pub const CLOSED: &str = "closed";
     /// Entries were removed; written by [`Store::prune`](crate::Store::prune) alone.
     pub const ANCHOR: &str = "anchor";
+    /// Every kind that callgate writes, those of a question first, in the order of its life.
+    pub const ALL: [&str; 17] = [
+        ASKED,
+        "unsent",
+        "pressed",
+        "decided",
+        "delivered",
+        "returned",
+        CLOSED,
+        "checked",
+        "running",
+        "ran",
+        "refused",
+        "code",
+        "paired",
+        "unpaired",
+        "gated",
+        "started",
+        ANCHOR,
+    ];
 }
 
 /// An entry that is to be written.

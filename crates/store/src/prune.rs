@@ -48,6 +48,18 @@ impl Store {
         Ok(Pruned { removed, anchor: Some(anchor) })
     }
 
+    /// Returns what [`prune`](Self::prune) would remove, in the form of the anchor that would stand
+    /// for it, and removes nothing. The error for a broken chain is the same.
+    pub fn prunable(&self, before_ms: i64) -> Result<Option<Anchor>, StoreError> {
+        let failed = self.failed("read");
+        let view = self.connection.unchecked_transaction().map_err(&failed)?;
+        if let Verified::Broken { seq, why } = walk(&view, None).map_err(&failed)? {
+            return Err(StoreError::Broken { seq, why });
+        }
+        let kept_from = first_to_keep(&view, before_ms, now_ms()).map_err(&failed)?;
+        anchor_before(&view, kept_from).map_err(failed)
+    }
+
     /// What was removed leaves the file and its log too. It is gone from the ledger already, so a
     /// reader that is in the way only means that the space is given back later.
     pub(crate) fn give_back_space(&self) {

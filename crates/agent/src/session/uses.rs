@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use callgate_rules::mask;
 use callgate_rules::text::{self, Measure};
-use callgate_store::Draft;
+use callgate_store::{Draft, kind as kinds};
 use callgate_wire::session::{Event, PermissionRequest, PermissionResolved};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -157,6 +157,7 @@ impl Entry<'_> {
         if let (Some(body), Value::Object(more)) = (body.as_object_mut(), more) {
             body.extend(more);
         }
+        debug_assert!(kinds::ALL.contains(&kind), "{kind} is missing in the list of kinds");
         Draft {
             at_ms: i64::try_from(now_ms()).unwrap_or(i64::MAX),
             kind: kind.to_owned(),

@@ -1,7 +1,7 @@
 //! What the ledger holds of each thing that happens at the desk. Every text is masked.
 
 use callgate_rules::mask;
-use callgate_store::Draft;
+use callgate_store::{Draft, kind};
 use callgate_wire::approval::{Context, Decision, Request, RequestId};
 use callgate_wire::raw::{Members, quoted};
 use serde_json::value::{RawValue, to_raw_value};
@@ -32,6 +32,7 @@ impl Step {
 
     /// Adds a record, of a question or of none.
     pub(super) fn note(&mut self, now: Now, kind: &str, of: Option<&RequestId>, body: &Value) {
+        debug_assert!(kind::ALL.contains(&kind), "{kind} is missing in the list of kinds");
         self.records.push(Draft {
             at_ms: now.wall_ms,
             kind: kind.to_owned(),
