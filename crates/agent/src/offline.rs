@@ -1,18 +1,10 @@
-//! The engine `offline`: no model and no network, but the real tools. It understands a handful of
-//! commands in plain English, so that everything around a model can be tried on a machine where
-//! nothing is set up.
+//! The engine `offline`, a demonstration without a model or a network: it understands eight fixed
+//! forms of message and uses the real tools, so that everything around a model can be tried on a
+//! machine where nothing is set up.
 //!
-//! The same conversation gets the same answer. A message is understood as a whole or not at all;
-//! what is said about a tool is made from its result and nothing else.
+//! The same conversation always gets the same answer.
 
-mod argv;
-mod change;
-mod deed;
-mod look;
-mod plan;
-mod say;
-mod summary;
-mod words;
+mod form;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,15 +14,20 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::Later;
 use crate::engine::{Answer, Call, Engine, EngineError, Piece, Stop, Usage};
 use crate::message::{Block, Message, Role};
-use deed::Deed;
-use plan::{Plan, plan};
+use form::ToolRequest;
 
-/// The name of the model that there is none.
+/// The model name reported when no model is configured.
 pub const MODEL: &str = "offline";
-/// How many words a piece of text has.
+/// How many words a streamed piece of text has.
 const WORDS: usize = 4;
-/// What the ids of calls begin with.
+/// How many bytes of a tool's result are repeated.
+const MOST_BYTES: usize = 4000;
+/// The prefix of the ids of tool uses.
 const ID: &str = "offline_";
+/// The introduction in the first answer of a conversation.
+const INTRODUCTION: &str = "I am callgate's offline engine, not a model: I understand a few fixed \
+    forms of message and use the real tools. To talk to a model, set `ANTHROPIC_API_KEY` and \
+    start again.";
 
 /// The engine that stands in for a model.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,17 +47,17 @@ impl Engine for Offline {
     }
 
     fn answer(&self, call: Call) -> Box<dyn Answer> {
-        Box::new(Said(answer(&call).into()))
+        Box::new(PieceQueue(answer(&call).into()))
     }
 }
 
-/// What is left to be said.
-struct Said(VecDeque<Piece>);
+/// The pieces of an answer that are still to be sent.
+struct PieceQueue(VecDeque<Piece>);
 
-impl Answer for Said {
+impl Answer for PieceQueue {
     fn next<'a>(&'a mut self, into: &'a mut Vec<Piece>) -> Later<'a, Result<bool, EngineError>> {
         Box::pin(async move {
-            // Others get their turn between two pieces, as they would with a model.
+            // Other tasks run between two pieces, as they would with a model.
             tokio::task::yield_now().await;
             let piece = self.0.pop_front();
             let is_more = piece.is_some();
@@ -70,56 +67,86 @@ impl Answer for Said {
     }
 }
 
-/// The whole answer.
+/// Returns the whole answer.
 fn answer(call: &Call) -> Vec<Piece> {
-    let moment = Moment::of(&call.messages);
     let mut text = String::new();
     if !call.messages.iter().any(|message| message.role == Role::Assistant) {
-        text = format!("{}\n\n", say::WHO);
+        text = format!("{INTRODUCTION}\n\n");
     }
-    let next = moment.next(&mut text);
-    let missing = next.iter().find(|deed| !call.tools.iter().any(|tool| tool.name == deed.tool()));
-    let next = match missing {
-        Some(deed) => {
-            text.push_str(&say::missing(deed.tool()));
-            Vec::new()
+    let request = match call.messages.last().map(|message| message.content.as_slice()) {
+        Some([Block::ToolResult { content, is_error, .. }, ..]) => {
+            text.push_str(&report(content, *is_error));
+            None
         }
-        None => next,
+        Some(content) => request_of(content, call).map_err(|words| text.push_str(&words)).ok(),
+        None => None,
     };
-    if text.is_empty() && next.is_empty() {
-        text.push_str(say::NOTHING);
-    }
-    let mut pieces: Vec<Piece> = in_pieces(&text).map(|piece| Piece::Text(piece.into())).collect();
-    let number = unused(&call.messages);
-    pieces.extend(next.iter().enumerate().map(|(at, deed)| use_of(deed, number, at)));
+    let mut pieces: Vec<Piece> =
+        pieces_of(&text).map(|piece| Piece::Text(piece.to_owned())).collect();
+    let stop = if request.is_some() { Stop::ToolUse } else { Stop::EndTurn };
+    pieces.extend(request.map(|request| tool_use(&request, unused_id(&call.messages))));
     pieces.push(Piece::Usage(Usage::default()));
-    pieces.push(Piece::End(if next.is_empty() { Stop::EndTurn } else { Stop::ToolUse }));
+    pieces.push(Piece::End(stop));
     pieces
 }
 
-fn use_of(deed: &Deed, number: usize, at: usize) -> Piece {
-    let input = to_raw_value(&deed.input()).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    Piece::ToolUse {
-        id: format!("{ID}{number}_{at}"),
-        name: deed.tool().into(),
-        input,
-        fault: None,
-    }
-}
-
-/// A number that no call of the conversation has yet.
-fn unused(messages: &[Arc<Message>]) -> usize {
-    let blocks = messages.iter().flat_map(|message| &message.content);
-    let numbers = blocks.filter_map(|block| match block {
-        Block::ToolUse { id, .. } => id.strip_prefix(ID)?.split('_').next()?.parse().ok(),
+/// Returns the tool use that a user's message asks for, or else what there is to say.
+fn request_of(content: &[Block], call: &Call) -> Result<ToolRequest, String> {
+    let message = content.iter().rev().find_map(|block| match block {
+        Block::Text { text } => Some(text.trim()),
         _ => None,
     });
-    // A conversation that was made shorter still has its last calls in it.
-    numbers.map(|number: usize| number.saturating_add(1)).max().unwrap_or(0).max(messages.len())
+    let message = message.unwrap_or_default();
+    if message.is_empty() || message.eq_ignore_ascii_case("help") {
+        return Err(help());
+    }
+    let request = form::parse(message)?;
+    let is_offered = call.tools.iter().any(|tool| tool.name == request.tool);
+    let missing = || format!("I cannot do that: there is no tool {} here.", request.tool);
+    if is_offered { Ok(request) } else { Err(missing()) }
 }
 
-/// A text in pieces of a few words, which are the text again when they are put together.
-fn in_pieces(text: &str) -> impl Iterator<Item = &str> {
+fn help() -> String {
+    format!(
+        "You can say:\n\n{}\nUpper-case words stand for yours; put those with blanks in double \
+         quotes. What stands in brackets may be left out. Commands run without a shell.",
+        form::list()
+    )
+}
+
+/// Reports the result of a tool, cut if it is long.
+fn report(content: &str, is_error: bool) -> String {
+    if is_error {
+        return format!("That did not work: {content}");
+    }
+    let end = content.floor_char_boundary(MOST_BYTES);
+    let (shown, rest) = content.trim_end().split_at(end.min(content.trim_end().len()));
+    let note = if rest.is_empty() { "" } else { "\n\nThe rest is not shown here." };
+    // The fence is longer than any row of backquotes in the text.
+    let rows = shown.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(rows.max(2) + 1);
+    format!("{fence}\n{shown}\n{fence}{note}")
+}
+
+fn tool_use(request: &ToolRequest, id: String) -> Piece {
+    let input = to_raw_value(&request.input).unwrap_or_else(|_| RawValue::NULL.to_owned());
+    Piece::ToolUse { id, name: request.tool.into(), input, fault: None }
+}
+
+/// Returns an id that no tool use of the conversation has.
+fn unused_id(messages: &[Arc<Message>]) -> String {
+    let blocks = messages.iter().flat_map(|message| &message.content);
+    let numbers = blocks.filter_map(|block| match block {
+        Block::ToolUse { id, .. } => id.strip_prefix(ID)?.parse().ok(),
+        _ => None,
+    });
+    // A conversation that was compacted still has its last uses.
+    let used = numbers.map(|number: usize| number.saturating_add(1)).max().unwrap_or(0);
+    format!("{ID}{}", used.max(messages.len()))
+}
+
+/// Splits a text into pieces of a few words, which make up the text again.
+fn pieces_of(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let mut ends =
@@ -131,62 +158,6 @@ fn in_pieces(text: &str) -> impl Iterator<Item = &str> {
         rest = later;
         (!piece.is_empty()).then_some(piece)
     })
-}
-
-/// Where a conversation stands.
-struct Moment<'a> {
-    /// What the user said last.
-    command: &'a str,
-    /// How many rounds of tools there were since.
-    rounds: usize,
-    /// What came of the last one.
-    results: Vec<summary::Came<'a>>,
-}
-
-impl<'a> Moment<'a> {
-    fn of(messages: &'a [Arc<Message>]) -> Self {
-        let spoken = messages.iter().rposition(|message| {
-            message.role == Role::User && message.content.iter().any(|block| text(block).is_some())
-        });
-        let said = spoken.map_or(&[][..], |at| &messages[at].content);
-        let since = &messages[spoken.map_or(messages.len(), |at| at + 1)..];
-        let is_round = |message: &&Arc<Message>| {
-            message.role == Role::Assistant
-                && message.content.iter().any(|block| matches!(block, Block::ToolUse { .. }))
-        };
-        Self {
-            command: said.iter().rev().find_map(text).unwrap_or_default(),
-            rounds: since.iter().filter(is_round).count(),
-            results: summary::results(since),
-        }
-    }
-
-    /// Says what there is to say, and gives what is to be done next.
-    fn next(&self, text: &mut String) -> Vec<Deed> {
-        let mut steps = match plan(self.command) {
-            Plan::Do(steps) => steps,
-            Plan::Say(words) => {
-                // The one line of who speaks is there already.
-                text.push_str(if text.is_empty() { &words } else { say::without_who(&words) });
-                return Vec::new();
-            }
-        };
-        let left = steps.split_off(self.rounds.min(steps.len()));
-        text.push_str(&summary::of(&self.results));
-        if self.rounds > 0 && self.results.iter().any(|came| came.is_error) && !left.is_empty() {
-            text.push_str(&say::stopped(&left));
-            return Vec::new();
-        }
-        let next = left.into_iter().next().unwrap_or_default();
-        if !next.is_empty() && self.rounds > 0 {
-            text.push_str("\n\n");
-        }
-        next
-    }
-}
-
-fn text(block: &Block) -> Option<&str> {
-    if let Block::Text { text } = block { Some(text) } else { None }
 }
 
 #[cfg(test)]
