@@ -48,6 +48,16 @@ pub(crate) struct Args {
     /// With --verify: a head that you have noted earlier
     #[arg(long, value_name = "SEQ:HASH", requires = "verify")]
     head: Option<Head>,
+    #[command(flatten)]
+    prune: Prune,
+    /// The file with the ledger, if it is not the one of the settings
+    #[arg(long, value_name = "FILE")]
+    database: Option<PathBuf>,
+}
+
+/// What is removed from the ledger.
+#[derive(Debug, clap::Args)]
+struct Prune {
     /// Show how many entries are older than this, such as 90d; with --yes, remove them
     ///
     /// Entries are removed from the beginning of the ledger; questions that are still open stay. An
@@ -58,9 +68,6 @@ pub(crate) struct Args {
     /// With --prune-before: remove the entries
     #[arg(long, short, requires = "prune_before")]
     yes: bool,
-    /// The file with the ledger, if it is not the one of the settings
-    #[arg(long, value_name = "FILE")]
-    database: Option<PathBuf>,
 }
 
 /// Which entries are shown.
@@ -118,8 +125,8 @@ impl Args {
             Some(path) => path.clone(),
             None => Config::load(file, &Flags::default())?.database.value,
         };
-        if let Some(before_ms) = self.prune_before {
-            return if self.yes {
+        if let Some(before_ms) = self.prune.prune_before {
+            return if self.prune.yes {
                 prove::prune(&path, before_ms)
             } else {
                 prove::show_prunable(&path, before_ms)

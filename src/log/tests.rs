@@ -123,29 +123,6 @@ fn every_kind_has_its_row() {
         "by": "Eve", "channel": "telegram", "chat": 7, "action": "allow", "outcome": "stranger",
     });
     check("pressed", ID, pressed, expect!["pressed    550e8400  Eve on telegram allow: stranger"]);
-    check(
-        "closed",
-        ID,
-        json!({ "how": "gone", "text": "The agent went away" }),
-        expect!["withdrawn  550e8400  The agent went away  Bash: make build"],
-    );
-    check(
-        "closed",
-        ID,
-        json!({ "how": "settled", "text": "Answered at the agent's own terminal" }),
-        expect!["settled    550e8400  Answered at the agent's own terminal  Bash: make build"],
-    );
-    check(
-        "closed",
-        ID,
-        json!({ "how": "answered" }),
-        expect!["closed     550e8400  answered  Bash: make build"],
-    );
-    let unread = json!({ "how": "gone", "text": "Allowed by Ada, but the agent had gone" });
-    let question = Question { asked: None, is_decided: true };
-    expect!["closed     550e8400  Allowed by Ada, but the agent had gone"].assert_eq(
-        row_of(&entry("closed", ID, &unread), &question, None).strip_prefix(TIME).unwrap(),
-    );
     let ran = json!({ "tool": "Bash", "ok": false, "summary": "make build", "cwd": "/home/ada" });
     check("ran", None, ran, expect!["ran        -         Bash: make build  failed  in /home/ada"]);
     check("ran", None, json!({ "tool": "Bash", "ok": true }), expect!["ran        -         Bash"]);
@@ -176,6 +153,38 @@ fn every_kind_has_its_row() {
     let row =
         row(&Entry { body: "no JSON".to_owned(), ..entry("asked", ID, &json!({})) }, None, None);
     expect!["asked      550e8400"].assert_eq(row.strip_prefix(TIME).unwrap());
+}
+
+#[test]
+fn the_end_of_a_question_has_its_row() {
+    let asked = json!({ "tool": "Bash", "summary": "make build" });
+    let check = |kind: &str, question: Option<&str>, body: Value, expected: Expect| {
+        let row = row(&entry(kind, question, &body), Some(&asked), None);
+        expected.assert_eq(row.strip_prefix(TIME).unwrap());
+    };
+    check(
+        "closed",
+        ID,
+        json!({ "how": "gone", "text": "The agent went away" }),
+        expect!["withdrawn  550e8400  The agent went away  Bash: make build"],
+    );
+    check(
+        "closed",
+        ID,
+        json!({ "how": "settled", "text": "Answered at the agent's own terminal" }),
+        expect!["settled    550e8400  Answered at the agent's own terminal  Bash: make build"],
+    );
+    check(
+        "closed",
+        ID,
+        json!({ "how": "answered" }),
+        expect!["closed     550e8400  answered  Bash: make build"],
+    );
+    let unread = json!({ "how": "gone", "text": "Allowed by Ada, but the agent had gone" });
+    let question = Question { asked: None, is_decided: true };
+    expect!["closed     550e8400  Allowed by Ada, but the agent had gone"].assert_eq(
+        row_of(&entry("closed", ID, &unread), &question, None).strip_prefix(TIME).unwrap(),
+    );
 }
 
 /// How many columns a line takes at most.
@@ -213,28 +222,28 @@ fn in_a_narrow_terminal_an_entry_has_two_lines() {
     check(
         "make build and then some more of it",
         40,
-        expect![[r#"
+        expect![[r"
             2026-11-15 14:00:00 asked     550e8400
-              Bash: make build and then some more o…"#]],
+              Bash: make build and then some more o…"]],
     );
     check(
         "漢字漢字漢字漢字漢字漢字漢字漢字漢字",
         40,
-        expect![[r#"
+        expect![[r"
             2026-11-15 14:00:00 asked     550e8400
-              Bash: 漢字漢字漢字漢字漢字漢字漢字漢…"#]],
+              Bash: 漢字漢字漢字漢字漢字漢字漢字漢…"]],
     );
     check(
         "make build",
         10,
-        expect![[r#"
+        expect![[r"
             2026-11-1…
-              Bash: m…"#]],
+              Bash: m…"]],
     );
     let withdrawn = json!({ "how": "gone", "text": "The agent went away" });
-    expect![[r#"
+    expect![[r"
         2026-11-15 14:00:00 withdrawn 550e8400
-          The agent went away"#]]
+          The agent went away"]]
     .assert_eq(&row(&entry("closed", ID, &withdrawn), None, Some(40)));
     // Without details there is no second line.
     let delivered = row(&entry("delivered", ID, &json!({})), None, Some(40));
