@@ -112,7 +112,9 @@ fn lock(socket: &Path, found: Option<Found>, findings: &mut Findings) {
         (Ok(true), Some(Found::Live)) => findings.ok("lock", format!("{shown} is held")),
         (Ok(true), _) => {
             let text = format!("a daemon holds {shown}, but {} is gone", socket.display());
-            findings.problem("lock", text, "stop that daemon, then start it again: callgate up");
+            let advice = "look again in a moment, for the daemon makes it anew; if it does not, stop \
+                          that daemon and start it again: callgate up";
+            findings.problem("lock", text, advice);
         }
         (Ok(false), _) => {}
         (Err(error), _) => {

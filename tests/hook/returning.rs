@@ -33,6 +33,21 @@ fn a_desk_that_comes_back_is_asked_the_same() {
 }
 
 #[test]
+fn a_desk_that_dies_again_and_again_is_waited_for() {
+    let stage = Stage::new();
+    let mut desk = stage.desk();
+    let hook = stage.hook(bash());
+    for _ in 0..5 {
+        // It dies as soon as it has the question, and is back before the hook dials again.
+        drop((desk.accept(), desk));
+        fs::remove_file(&stage.socket).unwrap();
+        desk = stage.desk();
+    }
+    desk.accept().answer(r#""decision":"allow""#);
+    assert_eq!(hook.end().code, Some(0));
+}
+
+#[test]
 fn a_desk_that_stays_away_is_given_up() {
     let stage = Stage::new().patience(300, 1);
     let desk = stage.desk();

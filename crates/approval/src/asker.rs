@@ -4,6 +4,7 @@
 //! means allow.
 
 mod dial;
+mod refusals;
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use callgate_link::socket::SocketError;
 use callgate_wire::approval::{MAX_LINE, Malformed, Request, RequestId, Response};
 use dial::{Dial, Sent};
+use refusals::Refusals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
@@ -24,9 +26,6 @@ pub const MARGIN: Duration = Duration::from_secs(3);
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(15);
 /// How long [`tell`] tries.
 const TELL_WITHIN: Duration = Duration::from_secs(1);
-/// A desk that closes so many connections in a row soon after the question does not want it.
-const MOST_REFUSALS: u32 = 3;
-const SOON: Duration = Duration::from_secs(1);
 
 /// Where the desk is and how long to wait for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,15 +199,14 @@ impl<'a> Asker<'a> {
     pub fn ask(self, request: &Request) -> Result<Response, NoAnswer> {
         let Self { dial, mut stream } = self;
         let line = line(request)?;
-        let mut refusals = 0;
+        let mut refusals = Refusals::default();
         loop {
-            let asked = Instant::now();
+            refusals.ask(&stream, &dial.settings.socket);
             if let Some(answer) = dial.exchange(&stream, &line, &request.request_id)? {
                 return Ok(answer);
             }
             drop(stream);
-            refusals = if asked.elapsed() < SOON { refusals + 1 } else { 0 };
-            if refusals == MOST_REFUSALS {
+            if refusals.closed() {
                 return Err(NoAnswer::Refused);
             }
             stream = dial.again()?;

@@ -8,26 +8,26 @@
 mod askers;
 mod claim;
 mod clerk;
+mod door;
 mod hands;
 mod legacy;
 mod lineage;
 mod pulse;
 mod reception;
+mod room;
 mod viewers;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use callgate_link::file::Lock;
-use callgate_link::socket::{self, SocketError};
+use callgate_link::socket::SocketError;
 use callgate_store::{Draft, Store, StoreError};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
-use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::channel::{News, Order};
@@ -35,10 +35,10 @@ use crate::desk::{Authority, Desk, Input, Now, Settings};
 use crate::telegram::{self, Report};
 use askers::Askers;
 use clerk::{Clerk, Letter};
+use door::{Door, SocketFile};
 use hands::Hands;
-use legacy::LegacySocket;
 use pulse::Pulse;
-use reception::Reception;
+use reception::{Intake, Reception};
 use viewers::Viewers;
 
 pub use claim::{Claim, lock_path};
@@ -113,8 +113,7 @@ pub struct Daemon {
     desk: ToDesk,
     tasks: tokio::task::JoinSet<()>,
     askers: Arc<Askers>,
-    sockets: Vec<PathBuf>,
-    _legacy: Option<LegacySocket>,
+    _sockets: Vec<SocketFile>,
     _lock: Lock,
 }
 
@@ -172,17 +171,11 @@ impl Daemon {
         let mut tasks = tokio::task::JoinSet::new();
 
         // Whoever finds the socket for askers finds the other one too.
-        let desk_listener = listen(&desk_socket)?;
-        let (reception, sockets) = (listen(&socket)?, vec![socket.clone(), desk_socket.clone()]);
-        let to_desk = letters_in.clone();
-        let reception = Reception {
-            listener: reception,
-            path: socket.clone(),
-            askers: Arc::clone(&askers),
-            to_desk,
-            next: Arc::new(AtomicU64::new(1)),
-        };
-        tasks.spawn(Arc::clone(&viewers).run(desk_listener, desk_socket));
+        let desk_door = Door::open(&desk_socket, Arc::clone(&options.warn))?;
+        let door = Door::open(&socket, Arc::clone(&options.warn))?;
+        let mut sockets = vec![desk_door.file(), door.file()];
+        let intake = Intake::new(Arc::clone(&askers), letters_in.clone());
+        tasks.spawn(Arc::clone(&viewers).run(desk_door));
         let phones = options
             .telegram
             .map(|phones| start_phones(&mut tasks, phones, &letters_in, &options.warn, &pulse));
@@ -212,10 +205,12 @@ impl Daemon {
         })
         .map_err(|e| io_error("cannot start watching for", &socket, e))?;
         // Nobody is taken in before everything stands.
-        let legacy =
-            legacy.and_then(|path| serve_too(&path, &reception, &mut tasks, &*options.warn));
-        tasks.spawn(reception.run());
-        Ok(Self { desk: ToDesk(letters_in), tasks, askers, sockets, _legacy: legacy, _lock: lock })
+        if let Some(door) = legacy.and_then(|path| legacy::open(&path, &options.warn)) {
+            sockets.push(door.file());
+            tasks.spawn(Reception { door, intake: Arc::clone(&intake) }.run());
+        }
+        tasks.spawn(Reception { door, intake }.run());
+        Ok(Self { desk: ToDesk(letters_in), tasks, askers, _sockets: sockets, _lock: lock })
     }
 
     /// Waits until the desk has ended by itself, which only a mistake in it can bring about.
@@ -234,10 +229,6 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         self.tasks.abort_all();
         self.askers.stop();
-        for socket in &self.sockets {
-            // While the lock is held nobody else has made a new one there.
-            std::fs::remove_file(socket).ok();
-        }
     }
 }
 
@@ -255,34 +246,6 @@ fn raise_descriptor_limit() {
     limit.current = limit.maximum;
     // Where it cannot be raised there is room for fewer questions at once, and nothing else.
     setrlimit(Resource::Nofile, limit).ok();
-}
-
-/// Takes askers in at one more socket, if its path is free; warns if it is not.
-fn serve_too(
-    path: &Path,
-    reception: &Reception,
-    tasks: &mut tokio::task::JoinSet<()>,
-    warn: &(dyn Fn(&str) + Send + Sync),
-) -> Option<LegacySocket> {
-    match LegacySocket::serve(path) {
-        Ok((socket, listener)) => {
-            tasks.spawn(reception.beside(listener, path).run());
-            Some(socket)
-        }
-        Err(why) => {
-            warn(&why);
-            None
-        }
-    }
-}
-
-fn listen(path: &Path) -> Result<UnixListener, StartError> {
-    let listener = socket::serve(path)?;
-    let listen = || {
-        listener.set_nonblocking(true)?;
-        UnixListener::from_std(listener)
-    };
-    listen().map_err(|error| io_error("cannot listen at", path, error))
 }
 
 /// A desk that knows what the ledger knows.

@@ -4,12 +4,14 @@
 //! is. What a peer left unread shows as an error, so whoever has sent something can tell whether
 //! it was read before the hang-up.
 
+use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
+use rustix::ioctl;
 use rustix::net::sockopt::socket_error;
 
 /// How many hang-ups are taken at once.
@@ -49,11 +51,36 @@ impl Hangups {
     }
 }
 
-/// Whether the peer of a socket that has hung up had read all that was sent to it.
+/// What the peer of a socket has done with what was sent to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Receipt {
+    /// It has read all of it.
+    Read,
+    /// Some of it is still to be read, and the peer is there.
+    Unread,
+    /// The peer has gone and left some of it unread.
+    Lost,
+}
+
+/// Returns what the peer of a socket has done so far with what was sent to it.
 #[must_use]
-pub fn has_read_all(socket: &impl AsFd) -> bool {
-    match socket_error(socket) {
-        Ok(Err(Errno::CONNRESET)) | Err(_) => false,
-        Ok(_) => true,
+pub fn receipt(socket: &impl AsFd) -> Receipt {
+    // A peer that goes is known to have left something before that is thrown away, so the error
+    // is asked for last.
+    let unread = unread(socket);
+    match (unread, socket_error(socket)) {
+        (_, Ok(Err(Errno::CONNRESET)) | Err(_)) | (Err(_), _) => Receipt::Lost,
+        (Ok(0), _) => Receipt::Read,
+        (Ok(_), _) => Receipt::Unread,
     }
+}
+
+/// How much memory what was sent and not read takes; nothing if all was read.
+#[allow(unsafe_code)]
+fn unread(socket: &impl AsFd) -> rustix::io::Result<c_int> {
+    /// `SIOCOUTQ`, which has the same number on every architecture that Linux has but three (Alpha,
+    /// MIPS, PowerPC), where it fails and nothing counts as read.
+    const OUT_QUEUE: ioctl::Opcode = 0x5411;
+    // SAFETY: this opcode writes one `int`, the length of the socket's queue, and nothing else.
+    unsafe { ioctl::ioctl(socket, ioctl::Getter::<OUT_QUEUE, c_int>::new()) }
 }

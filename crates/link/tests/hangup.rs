@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 
-use callgate_link::hangup::{Hangups, has_read_all};
+use callgate_link::hangup::{Hangups, Receipt, receipt};
 
 #[test]
 fn each_hang_up_is_reported_once_by_its_name() {
@@ -57,6 +57,29 @@ fn what_was_left_unread_is_known() {
         }
         drop(theirs);
         assert_eq!(hangups.next().unwrap(), [1]);
-        assert_eq!(has_read_all(&ours), is_read);
+        let expected = if is_read { Receipt::Read } else { Receipt::Lost };
+        assert_eq!(receipt(&ours), expected);
+    }
+}
+
+#[test]
+fn a_peer_that_stopped_sending_and_has_yet_to_read_is_not_taken_for_one_that_has_gone() {
+    let hangups = Hangups::new().unwrap();
+    for is_read in [true, false] {
+        let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+        hangups.watch(&ours, 1).unwrap();
+        theirs.shutdown(Shutdown::Write).unwrap();
+        ours.write_all(b"answer").unwrap();
+        ours.shutdown(Shutdown::Write).unwrap();
+        // Nothing will pass any more in either direction.
+        assert_eq!(hangups.next().unwrap(), [1]);
+        assert_eq!(receipt(&ours), Receipt::Unread);
+        if is_read {
+            theirs.read_exact(&mut [0; 6]).unwrap();
+            assert_eq!(receipt(&ours), Receipt::Read);
+        }
+        drop(theirs);
+        let expected = if is_read { Receipt::Read } else { Receipt::Lost };
+        assert_eq!(receipt(&ours), expected);
     }
 }

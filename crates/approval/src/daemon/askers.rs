@@ -2,21 +2,25 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use callgate_link::hangup::{Hangups, has_read_all};
+use callgate_link::hangup::{Hangups, Receipt, receipt};
 use callgate_wire::approval::Response;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::clerk::Letter;
 use crate::desk::{AskerId, Input};
 
-/// How long an asker may take to read its answer and hang up. One that keeps its connection open
-/// for longer has the answer in its hands.
+/// How long an asker may take to read its answer. One that takes longer is still there, and has the
+/// answer in its hands.
 const READ_WITHIN: Duration = Duration::from_secs(5);
+/// How often an asker is looked at that has not hung up yet: nothing tells when it reads.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Everybody who waits for an answer, or has one on its way.
 #[derive(Debug)]
@@ -35,8 +39,18 @@ const STOP: u64 = u64::MAX;
 #[derive(Debug)]
 struct Asker {
     stream: UnixStream,
-    /// Whether its answer has been sent.
-    answered: bool,
+    answer: AnswerState,
+}
+
+/// How far the answer to an asker is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AnswerState {
+    /// There is none yet.
+    Absent,
+    /// A part of it has been sent.
+    Sending,
+    /// All of it has been sent.
+    Sent,
 }
 
 impl Askers {
@@ -60,7 +74,7 @@ impl Askers {
 
     /// Keeps the connection of an asker whose question is about to go to the desk.
     pub(super) fn add(&self, id: AskerId, stream: UnixStream) {
-        self.waiting().insert(id, Asker { stream, answered: false });
+        self.waiting().insert(id, Asker { stream, answer: AnswerState::Absent });
     }
 
     /// Watches an asker whose question is with the desk. One that cannot be watched is let go.
@@ -74,13 +88,13 @@ impl Askers {
         }
     }
 
-    /// Sends an asker its answer. The desk hears whether it was read.
+    /// Sends an asker its answer, after which nothing follows. The desk hears whether it was read.
     pub(super) fn answer(self: &Arc<Self>, id: AskerId, response: &Response) {
         let line = response.to_line();
         let mut waiting = self.waiting();
         // One that has hung up has been reported.
         let Some(asker) = waiting.get_mut(&id) else { return };
-        asker.answered = true;
+        asker.answer = AnswerState::Sending;
         let sent = match asker.stream.write(&line) {
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
@@ -89,24 +103,40 @@ impl Askers {
         };
         let rest = (sent < line.len())
             .then(|| asker.stream.try_clone().map(|s| (s, line[sent..].to_vec())));
+        if rest.is_none() {
+            asker.end();
+        }
         drop(waiting);
         let askers = Arc::clone(self);
         tokio::spawn(async move {
-            let is_sent = match rest {
-                None => true,
-                Some(Ok((stream, rest))) => send_rest(stream, &rest).await.is_ok(),
-                Some(Err(_)) => false,
-            };
-            tokio::time::sleep(READ_WITHIN).await;
-            askers.give_up_waiting(id, is_sent).await;
+            if let Some(rest) = rest {
+                let sent = match rest {
+                    Ok((stream, rest)) => send_rest(stream, &rest).await,
+                    Err(error) => Err(error),
+                };
+                if let (Ok(()), Some(asker)) = (sent, askers.waiting().get_mut(&id)) {
+                    asker.end();
+                }
+            }
+            askers.see_read(id).await;
         });
     }
 
-    /// An asker that has its answer and has not hung up.
-    async fn give_up_waiting(&self, id: AskerId, is_sent: bool) {
-        let is_there = self.waiting().remove(&id).is_some();
-        if is_there {
-            let input = if is_sent { Input::Delivered(id) } else { Input::Lost(id) };
+    /// Waits until an asker has read its answer. One that hangs up is reported elsewhere.
+    async fn see_read(&self, id: AskerId) {
+        let end = Instant::now() + READ_WITHIN;
+        let input = loop {
+            let now = Instant::now();
+            match self.waiting().get(&id).map(Asker::receipt) {
+                None => return,
+                Some(Receipt::Read) => break Input::Delivered(id),
+                Some(Receipt::Lost) => break Input::Lost(id),
+                Some(Receipt::Unread) if now >= end => break Input::Delivered(id),
+                Some(Receipt::Unread) => {}
+            }
+            sleep_until((now + LOOK_EVERY).min(end)).await;
+        };
+        if self.waiting().remove(&id).is_some() {
             // A desk that has ended needs no news.
             self.to_desk.send(Letter::new(input)).await.ok();
         }
@@ -120,18 +150,27 @@ impl Askers {
                 if name == STOP {
                     return Ok(());
                 }
-                let id = AskerId(name);
-                let asker = self.waiting().remove(&id);
-                let input = match asker {
-                    Some(asker) if !asker.answered => Input::Gone(id),
-                    Some(asker) if has_read_all(&asker.stream) => Input::Delivered(id),
-                    Some(_) => Input::Lost(id),
-                    None => continue,
-                };
-                // A desk that has ended needs no news.
-                self.to_desk.blocking_send(Letter::new(input)).ok();
+                if let Some(input) = self.hung_up(AskerId(name)) {
+                    // A desk that has ended needs no news.
+                    self.to_desk.blocking_send(Letter::new(input)).ok();
+                }
             }
         }
+    }
+
+    /// Takes note that nothing will pass any more between us and an asker.
+    fn hung_up(&self, id: AskerId) -> Option<Input> {
+        let mut waiting = self.waiting();
+        let asker = waiting.get(&id)?;
+        let input = match (asker.answer, asker.receipt()) {
+            (AnswerState::Absent, _) => Input::Gone(id),
+            (_, Receipt::Read) => Input::Delivered(id),
+            (_, Receipt::Lost) => Input::Lost(id),
+            // It had stopped sending, and so have we; it may still read.
+            (_, Receipt::Unread) => return None,
+        };
+        waiting.remove(&id);
+        Some(input)
     }
 
     /// Ends [`report`](Self::report).
@@ -141,8 +180,51 @@ impl Askers {
     }
 }
 
+impl Asker {
+    /// Says that nothing follows the answer.
+    fn end(&mut self) {
+        self.answer = AnswerState::Sent;
+        // Whoever has hung up already does not need to hear it.
+        self.stream.shutdown(Shutdown::Write).ok();
+    }
+
+    /// What it has done with its answer. One of which a part could not be sent is lost.
+    fn receipt(&self) -> Receipt {
+        match self.answer {
+            AnswerState::Sent => receipt(&self.stream),
+            AnswerState::Absent | AnswerState::Sending => Receipt::Lost,
+        }
+    }
+}
+
 /// Sends what did not fit into the socket.
 async fn send_rest(stream: UnixStream, rest: &[u8]) -> io::Result<()> {
     let mut stream = tokio::net::UnixStream::from_std(stream)?;
-    tokio::time::timeout(READ_WITHIN, stream.write_all(rest)).await?
+    timeout(READ_WITHIN, stream.write_all(rest)).await?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use callgate_wire::approval::Decision;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn nothing_follows_the_line_of_an_answer() {
+        let (to_desk, _letters) = mpsc::channel(1);
+        let askers = Askers::new(to_desk).unwrap();
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        askers.add(AskerId(1), ours);
+        askers.watch(AskerId(1)).await;
+        let response = Response::new(crate::asker::fresh_id(), Decision::Deny);
+        askers.answer(AskerId(1), &response);
+        // Nothing else has had a chance to run: the end is there with the line.
+        theirs.set_nonblocking(true).unwrap();
+        let mut heard = Vec::new();
+        theirs.read_to_end(&mut heard).unwrap();
+        assert_eq!(heard, response.to_line());
+    }
 }

@@ -72,7 +72,7 @@ fn running(socket: &Path) -> StartError {
 }
 
 /// Makes the folder of a socket, for its owner alone.
-fn make_folder(socket: &Path) -> Result<(), StartError> {
+pub(super) fn make_folder(socket: &Path) -> Result<(), StartError> {
     let Some(folder) = socket.parent().filter(|folder| !folder.exists()) else { return Ok(()) };
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| io_error("cannot make the folder", folder, error))

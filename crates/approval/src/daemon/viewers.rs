@@ -17,14 +17,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use callgate_link::socket::check_peer;
 use callgate_store::{Entry, Filter, Store, StoreError};
 use callgate_wire::desk::{self, Message, Status};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::clerk::Letter;
+use super::door::Door;
 use super::lineage::process_of;
 use super::pulse::Pulse;
 use crate::desk::Input;
@@ -32,8 +32,6 @@ use seat::Seat;
 
 /// How many viewers are served at once.
 const MOST_VIEWERS: usize = 64;
-/// How long to wait when no connection can be accepted, as when there are no descriptors left.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// Everybody who watches.
 #[derive(Debug)]
@@ -70,17 +68,12 @@ impl Viewers {
     }
 
     /// Takes in viewers until the task is dropped, and with it those who are there.
-    pub(super) async fn run(self: Arc<Self>, listener: UnixListener, path: PathBuf) {
+    pub(super) async fn run(self: Arc<Self>, mut door: Door) {
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
-                accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) if check_peer(&stream, &path).is_ok() => {
-                        self.take_in(&mut connections, stream);
-                    }
-                    // Another user's process is not even told why.
-                    Ok(_) => {}
-                    Err(_) => tokio::time::sleep(PAUSE).await,
+                accepted = door.accept() => if let Ok(stream) = accepted {
+                    self.take_in(&mut connections, stream);
                 },
                 Some(_) = connections.join_next() => {}
             }
@@ -92,7 +85,7 @@ impl Viewers {
         let (seat, hears, stays) = Seat::new(process_of(&stream));
         {
             let mut seats = self.seats();
-            if seats.len() >= MOST_VIEWERS {
+            if seats.len() >= MOST_VIEWERS && !make_room(&mut seats) {
                 let text = format!("{MOST_VIEWERS} viewers are connected already: close one");
                 // Whoever does not read it sees the connection end.
                 stream.try_write(&Message::Error { id: None, text }.to_line()).ok();
@@ -190,4 +183,10 @@ impl Viewers {
     fn store(&self) -> MutexGuard<'_, Option<Store>> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Shows out whoever has been there for longest without a word. Returns false if all have spoken.
+fn make_room(seats: &mut HashMap<u64, Seat>) -> bool {
+    let silent = seats.iter().filter(|(_, seat)| seat.is_silent()).map(|(viewer, _)| *viewer).min();
+    silent.is_some_and(|viewer| seats.remove(&viewer).is_some())
 }

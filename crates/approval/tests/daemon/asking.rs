@@ -95,22 +95,29 @@ fn an_asker_that_only_stops_sending_still_gets_its_answer() {
     let mut answer = [0; 1_000];
     let length = stream.read(&mut answer).unwrap();
     assert_eq!(Response::decode(&answer[..length]).unwrap().decision, Decision::Deny);
+    // It was read: for that it need not hang up.
+    assert_eq!(house.mark(&request.request_id).state, State::Denied);
 }
 
 #[test]
 fn an_answer_that_nobody_read_is_not_shown_as_allowed() {
     let house = House::new();
-    let request = request("make");
-    let mut stream = UnixStream::connect(house.socket()).unwrap();
-    stream.write_all(&request.to_line()).unwrap();
-    house.shown(&request.request_id);
-    house.press(&request.request_id, Action::Allow);
-    // The answer lies in the socket when the asker dies.
-    let mut peeked = [0; 1];
-    rustix::net::recv(&stream, &mut peeked, rustix::net::RecvFlags::PEEK).unwrap();
-    drop(stream);
-    assert_eq!(house.mark(&request.request_id).state, State::Gone);
-    assert!(!house.kinds(&request.request_id).contains(&"delivered".to_owned()));
+    for stops_sending in [false, true] {
+        let request = request("make");
+        let mut stream = UnixStream::connect(house.socket()).unwrap();
+        stream.write_all(&request.to_line()).unwrap();
+        if stops_sending {
+            stream.shutdown(Shutdown::Write).unwrap();
+        }
+        house.shown(&request.request_id);
+        house.press(&request.request_id, Action::Allow);
+        // The answer lies in the socket when the asker dies.
+        let mut peeked = [0; 1];
+        rustix::net::recv(&stream, &mut peeked, rustix::net::RecvFlags::PEEK).unwrap();
+        drop(stream);
+        assert_eq!(house.mark(&request.request_id).state, State::Gone);
+        assert!(!house.kinds(&request.request_id).contains(&"delivered".to_owned()));
+    }
 }
 
 #[test]

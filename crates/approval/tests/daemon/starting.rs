@@ -5,11 +5,14 @@ use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use callgate_approval::daemon::{Claim, StartError, lock_path};
+use callgate_approval::viewer::Viewer;
 use callgate_link::socket::SocketError;
 
-use crate::house::{House, request};
+use crate::house::{DEADLINE, House, request};
 
 #[test]
 fn its_sockets_are_its_owners_alone_and_go_with_it() {
@@ -20,6 +23,33 @@ fn its_sockets_are_its_owners_alone_and_go_with_it() {
     }
     house.stop();
     assert!(!house.socket().exists() && !house.legacy().exists());
+}
+
+#[test]
+fn sockets_that_somebody_deletes_are_made_anew() {
+    let mut house = House::new();
+    let (ask, desk) = (house.socket(), house.folder.path().join("desk.sock"));
+    let all = [ask, desk.clone(), house.legacy()];
+    for path in &all {
+        fs::remove_file(path).unwrap();
+    }
+    let end = Instant::now() + DEADLINE;
+    while !all.iter().all(|path| path.exists()) {
+        assert!(Instant::now() < end, "they are not made anew");
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(house.ask(request("rule-allow")).join().unwrap().is_ok());
+    let status = Viewer::connect(&desk).unwrap().status().unwrap();
+    assert_eq!(status.pid, std::process::id());
+    assert!(ask_plainly(&house.legacy()).contains(r#""decision":"allow""#));
+    // The file is there before it is told.
+    let told = || house.warnings.lock().unwrap().join("\n");
+    while told().matches(".sock was deleted").count() < all.len() {
+        assert!(Instant::now() < end, "{}", told());
+        thread::sleep(Duration::from_millis(10));
+    }
+    house.stop();
+    assert!(!all.iter().any(|path| path.exists()), "they go with the daemon");
 }
 
 #[test]

@@ -103,6 +103,16 @@ fn one_viewer_too_many_is_told_so() {
 }
 
 #[test]
+fn viewers_that_say_nothing_keep_nobody_out() {
+    let house = House::new();
+    let mut speaks = house.viewer();
+    speaks.status().unwrap();
+    let _silent: Vec<_> = (0..512).map(|_| house.viewer()).collect();
+    assert_eq!(house.viewer().status().unwrap().reach.viewers.connected, 64);
+    speaks.status().unwrap();
+}
+
+#[test]
 fn a_viewer_that_never_hears_its_answers_is_shown_out() {
     let house = House::new();
     let mut deaf = house.viewer();

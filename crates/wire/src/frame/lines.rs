@@ -17,6 +17,7 @@ pub struct Lines {
     /// How many of the pending bytes are known to hold no newline.
     searched: usize,
     dropping: Option<Dropping>,
+    has_skipped_blank: bool,
 }
 
 /// A line that is over the limit and still arriving.
@@ -59,7 +60,13 @@ impl Lines {
     /// A decoder for lines of at most `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self { buffer: Buffer::default(), limit, searched: 0, dropping: None }
+        Self {
+            buffer: Buffer::default(),
+            limit,
+            searched: 0,
+            dropping: None,
+            has_skipped_blank: false,
+        }
     }
 
     /// Room to read into; never empty.
@@ -89,6 +96,12 @@ impl Lines {
         self.dropping.is_some()
     }
 
+    /// Returns true if a blank line has been skipped, for protocols in which that is an error.
+    #[must_use]
+    pub fn has_skipped_blank(&self) -> bool {
+        self.has_skipped_blank
+    }
+
     /// The next whole line, if one has arrived.
     pub fn next_frame(&mut self) -> Option<Line<'_>> {
         loop {
@@ -109,6 +122,7 @@ impl Lines {
                 return Some(Line::Whole(trimmed(&self.buffer.take(length + 1)[..length])));
             }
             self.buffer.take(length + 1);
+            self.has_skipped_blank = true;
         }
     }
 

@@ -63,6 +63,9 @@ impl Viewers {
         let mut lines = Lines::new(MAX_LINE);
         loop {
             while let Some(line) = lines.next_frame() {
+                if let Some(seat) = self.seats().get_mut(&viewer) {
+                    seat.speaks();
+                }
                 let said = match line {
                     Line::Whole(line) => match Request::decode(line) {
                         Ok(request) => self.request(viewer, request).await,

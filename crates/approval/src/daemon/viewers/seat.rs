@@ -50,6 +50,8 @@ pub(super) struct Seat {
     /// Which process it is, where the system tells.
     process: Option<u32>,
     unlocked: Option<Unlocked>,
+    /// Whether it has ever said anything.
+    has_spoken: bool,
     /// The requests that are with the desk, by the number that the desk knows them by: the
     /// viewer's own ids may repeat, and the answer to one must never free the token of another.
     pending: HashMap<u64, (String, Then)>,
@@ -64,12 +66,30 @@ impl Seat {
         let (told, hears) = mpsc::channel(MOST_UNHEARD);
         let (stay, stays) = oneshot::channel();
         let pending = HashMap::new();
-        let seat = Self { told, process, unlocked: None, pending, next: 0, _stay: stay };
+        let seat = Self {
+            told,
+            process,
+            unlocked: None,
+            has_spoken: false,
+            pending,
+            next: 0,
+            _stay: stay,
+        };
         (seat, hears, stays)
     }
 
     pub(super) fn is_unlocked(&self) -> bool {
         self.unlocked.is_some()
+    }
+
+    /// Returns true if the viewer has said nothing since it came.
+    pub(super) fn is_silent(&self) -> bool {
+        !self.has_spoken
+    }
+
+    /// Notes that the viewer has said something.
+    pub(super) fn speaks(&mut self) {
+        self.has_spoken = true;
     }
 
     /// Who presses here.

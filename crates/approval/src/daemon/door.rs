@@ -1,0 +1,192 @@
+//! A socket that stays at its path: when somebody deletes its file, it is made anew.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use callgate_link::socket::{self, check_peer};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use super::claim::make_folder;
+use super::{StartError, io_error};
+
+/// How often the file is looked for.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long to wait when no connection can be accepted, as when there are no descriptors left.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A socket that is served for as long as this exists.
+pub(super) struct Door {
+    path: PathBuf,
+    listener: UnixListener,
+    /// The file that leads to the listener.
+    file: Arc<Mutex<Option<FileId>>>,
+    looks: Interval,
+    /// Why the socket could not be made anew, so that it is told once.
+    trouble: Option<String>,
+    warn: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+/// Tells a file from every other one, also from a later one of the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    fn at(path: &Path) -> Option<Self> {
+        let metadata = fs::symlink_metadata(path).ok()?;
+        Some(Self { device: metadata.dev(), inode: metadata.ino() })
+    }
+}
+
+/// The file of a socket. It goes with this, unless another has taken its place.
+#[derive(Debug)]
+pub(super) struct SocketFile {
+    path: PathBuf,
+    id: Arc<Mutex<Option<FileId>>>,
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let id = *self.id.lock().unwrap_or_else(PoisonError::into_inner);
+        if id.is_some() && FileId::at(&self.path) == id {
+            // Whoever comes next replaces what stays.
+            fs::remove_file(&self.path).ok();
+        }
+    }
+}
+
+impl Door {
+    /// Serves `path`. Needs a running tokio runtime.
+    pub(super) fn open(
+        path: &Path,
+        warn: Arc<dyn Fn(&str) + Send + Sync>,
+    ) -> Result<Self, StartError> {
+        let listener = listen(path)?;
+        let mut looks = interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (path, file) = (path.to_owned(), Arc::new(Mutex::new(FileId::at(path))));
+        Ok(Self { path, listener, file, looks, trouble: None, warn })
+    }
+
+    /// The socket's file, also when it is made anew.
+    pub(super) fn file(&self) -> SocketFile {
+        SocketFile { path: self.path.clone(), id: Arc::clone(&self.file) }
+    }
+
+    fn file_id(&self) -> MutexGuard<'_, Option<FileId>> {
+        // Nothing in here panics half-way.
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the next process of our own user. Returns an error if the system lets nobody in
+    /// just now.
+    pub(super) async fn accept(&mut self) -> io::Result<UnixStream> {
+        loop {
+            tokio::select! {
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, _)) if check_peer(&stream, &self.path).is_ok() => return Ok(stream),
+                    // Another user's process is not even told why.
+                    Ok(_) => {}
+                    Err(error) => {
+                        tokio::time::sleep(PAUSE).await;
+                        return Err(error);
+                    }
+                },
+                _ = self.looks.tick() => self.look_after(),
+            }
+        }
+    }
+
+    /// Makes the socket anew if its file has gone.
+    fn look_after(&mut self) {
+        let id = *self.file_id();
+        if id.is_some() && FileId::at(&self.path) == id {
+            return;
+        }
+        let made = make_folder(&self.path).and_then(|()| listen(&self.path));
+        match made {
+            Ok(listener) => {
+                self.listener = listener;
+                *self.file_id() = FileId::at(&self.path);
+                self.trouble = None;
+                let path = self.path.display();
+                (self.warn)(&format!("{path} was deleted by somebody, and was made anew"));
+            }
+            Err(error) => {
+                let why = format!("cannot make a deleted socket anew: {error}");
+                if self.trouble.as_ref() != Some(&why) {
+                    (self.warn)(&why);
+                    self.trouble = Some(why);
+                }
+            }
+        }
+    }
+}
+
+fn listen(path: &Path) -> Result<UnixListener, StartError> {
+    let listener = socket::serve(path)?;
+    let listen = || {
+        listener.set_nonblocking(true)?;
+        UnixListener::from_std(listener)
+    };
+    listen().map_err(|error| io_error("cannot listen at", path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// Opens a door that writes down what it tells.
+    fn open(path: &Path) -> (Door, Arc<Mutex<Vec<String>>>) {
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let hears = Arc::clone(&told);
+        let warn = move |what: &str| hears.lock().unwrap().push(what.to_owned());
+        (Door::open(path, Arc::new(warn)).unwrap(), told)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deleted_socket_is_made_anew_with_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("callgate/ask.sock");
+        make_folder(&path).unwrap();
+        let (mut door, told) = open(&path);
+        for round in 1..=3 {
+            fs::remove_dir_all(path.parent().unwrap()).unwrap();
+            tokio::select! {
+                accepted = door.accept() => panic!("{accepted:?}"),
+                () = tokio::time::sleep(2 * LOOK_EVERY) => {}
+            }
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+            let mode = fs::metadata(path.parent().unwrap()).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700);
+            let _dialled = std::os::unix::net::UnixStream::connect(&path).unwrap();
+            door.accept().await.unwrap();
+            assert_eq!(told.lock().unwrap().len(), round, "it is told once each time");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_took_its_place_is_left_alone_and_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ask.sock");
+        let (mut door, told) = open(&path);
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "precious").unwrap();
+        tokio::select! {
+            accepted = door.accept() => panic!("{accepted:?}"),
+            () = tokio::time::sleep(10 * LOOK_EVERY) => {}
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"precious");
+        let said = told.lock().unwrap().clone();
+        assert!(said.len() == 1 && said[0].contains("is not a socket"), "{said:?}");
+    }
+}

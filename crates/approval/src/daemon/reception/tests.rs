@@ -1,0 +1,108 @@
+//! Askers that say nothing, or nothing that is a request. None of these tests depends on the time
+//! within which a line has to arrive: here it is an hour.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::*;
+
+/// Long enough for any machine.
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// A reception, with the test in the place of the desk.
+struct Lobby {
+    folder: TempDir,
+    runtime: Runtime,
+    letters: mpsc::Receiver<Letter>,
+}
+
+impl Lobby {
+    fn open() -> Self {
+        crate::daemon::raise_descriptor_limit();
+        let folder = tempfile::tempdir().unwrap();
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime = builder.worker_threads(1).enable_all().build().unwrap();
+        let (to_desk, letters) = mpsc::channel(64);
+        let guard = runtime.enter();
+        let askers = Askers::new(to_desk.clone()).unwrap();
+        let intake = Intake::with_patience(askers, to_desk, Duration::from_hours(1));
+        let door = Door::open(&folder.path().join("ask.sock"), Arc::new(|_| ())).unwrap();
+        runtime.spawn(Reception { door, intake: Arc::new(intake) }.run());
+        drop(guard);
+        Self { folder, runtime, letters }
+    }
+
+    fn connect(&self) -> UnixStream {
+        let stream = UnixStream::connect(self.folder.path().join("ask.sock")).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        stream
+    }
+
+    /// Waits until the desk has a letter.
+    fn wait_for_letter(&mut self) {
+        let letter = async { tokio::time::timeout(DEADLINE, self.letters.recv()).await };
+        self.runtime.block_on(letter).expect("in time").expect("a letter");
+    }
+}
+
+fn question() -> Vec<u8> {
+    let id = crate::asker::fresh_id();
+    let line = serde_json::json!({
+        "request_id": id.as_str(), "tool_name": "Bash", "tool_input": { "command": "make" },
+        "cwd": "/", "session_id": "s",
+    });
+    format!("{line}\n").into_bytes()
+}
+
+/// Whether the reception has closed a connection, without waiting for it.
+fn is_closed(stream: &mut UnixStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    match stream.read(&mut [0; 1]) {
+        Ok(0) => true,
+        Err(error) => error.kind() != ErrorKind::WouldBlock,
+        Ok(_) => panic!("nobody was asked"),
+    }
+}
+
+#[test]
+fn an_empty_line_closes_the_connection_at_once() {
+    let lobby = Lobby::open();
+    let question = question();
+    for line in [&b"\n"[..], b"\r\n", b"  \n", &[b"\n", &question[..]].concat()] {
+        let mut stream = lobby.connect();
+        stream.write_all(line).unwrap();
+        // A connection that is reset is closed too.
+        let read = stream.read(&mut [0; 1]);
+        assert!(matches!(&read, Ok(0)) || read.unwrap_err().kind() == ErrorKind::ConnectionReset);
+    }
+}
+
+#[test]
+fn silent_connections_delay_nobody() {
+    let mut lobby = Lobby::open();
+    let mut silent: Vec<UnixStream> = (0..MOST_READING + 100).map(|_| lobby.connect()).collect();
+    for _ in 0..3 {
+        let mut asker = lobby.connect();
+        asker.write_all(&question()).unwrap();
+        lobby.wait_for_letter();
+    }
+    assert!(!silent.iter_mut().any(is_closed), "nobody had to go for it");
+}
+
+#[test]
+fn lines_that_never_end_keep_nobody_out() {
+    let mut lobby = Lobby::open();
+    let mut stalled: Vec<UnixStream> = (0..MOST_READING).map(|_| lobby.connect()).collect();
+    for stream in &mut stalled {
+        stream.write_all(b"{").unwrap();
+    }
+    let mut asker = lobby.connect();
+    asker.write_all(&question()).unwrap();
+    lobby.wait_for_letter();
+    let closed = stalled.iter_mut().filter_map(|stream| is_closed(stream).then_some(())).count();
+    assert!(closed <= 2, "{closed} had to go for one");
+}

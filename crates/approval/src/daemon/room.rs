@@ -1,0 +1,147 @@
+//! A place for a limited number of connections. When it is full, whoever has been in it for longest
+//! has to go, so that nobody keeps others waiting by doing nothing.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+/// For so long nobody has to go.
+const STAY: Duration = Duration::from_secs(1);
+
+/// A room with a limited number of seats.
+#[derive(Debug)]
+pub(super) struct Room {
+    most: usize,
+    seats: Mutex<Seats>,
+    left: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Seats {
+    next: u64,
+    /// Those that are taken, the oldest first.
+    taken: BTreeMap<u64, TakenSeat>,
+}
+
+#[derive(Debug)]
+struct TakenSeat {
+    since: Instant,
+    /// Dropping it tells whoever sits there to go.
+    _stays: oneshot::Sender<()>,
+}
+
+/// A seat that is free again when this is dropped.
+#[derive(Debug)]
+pub(super) struct RoomSeat {
+    room: Arc<Room>,
+    number: u64,
+    stays: oneshot::Receiver<()>,
+}
+
+impl Room {
+    /// Makes a room with `most` seats.
+    pub(super) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self { most, seats: Mutex::default(), left: Notify::new() })
+    }
+
+    /// Takes a seat. While all are taken, waits until one is free or the oldest may be cleared.
+    pub(super) async fn enter(self: &Arc<Self>) -> RoomSeat {
+        loop {
+            let left = self.left.notified();
+            tokio::pin!(left);
+            // From here on nobody leaves unnoticed.
+            left.as_mut().enable();
+            let oldest = match self.try_enter() {
+                Ok(seat) => return seat,
+                Err(oldest) => oldest,
+            };
+            tokio::select! {
+                () = left => {}
+                () = sleep_until(oldest + STAY) => self.clear_oldest(),
+            }
+        }
+    }
+
+    /// Takes a seat, or returns since when the oldest one is taken.
+    fn try_enter(self: &Arc<Self>) -> Result<RoomSeat, Instant> {
+        let mut seats = self.seats();
+        if seats.taken.len() >= self.most
+            && let Some((_, oldest)) = seats.taken.first_key_value()
+        {
+            return Err(oldest.since);
+        }
+        let (sender, stays) = oneshot::channel();
+        let number = seats.next;
+        seats.next += 1;
+        seats.taken.insert(number, TakenSeat { since: Instant::now(), _stays: sender });
+        Ok(RoomSeat { room: Arc::clone(self), number, stays })
+    }
+
+    /// Tells whoever has been here for longest to go.
+    pub(super) fn clear_oldest(&self) {
+        drop(self.seats().taken.pop_first());
+    }
+
+    fn seats(&self) -> MutexGuard<'_, Seats> {
+        // Nothing in here panics half-way.
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RoomSeat {
+    /// Waits until the seat is cleared for another.
+    pub(super) async fn cleared(&mut self) {
+        // Nothing is ever sent: the end of it is the message.
+        let _ = (&mut self.stays).await;
+    }
+}
+
+impl Drop for RoomSeat {
+    fn drop(&mut self) {
+        self.room.seats().taken.remove(&self.number);
+        self.room.left.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_full_room_is_cleared_from_its_oldest_seat() {
+        let room = Room::new(2);
+        let begun = Instant::now();
+        let (mut first, mut second) = (room.enter().await, room.enter().await);
+        assert_eq!(begun.elapsed(), Duration::ZERO, "there was room");
+        let third = room.enter().await;
+        assert!(begun.elapsed() >= STAY, "nobody has to go at once");
+        first.cleared().await;
+        tokio::select! {
+            biased;
+            () = second.cleared() => panic!("the second one may stay"),
+            () = std::future::ready(()) => {}
+        }
+        // A seat that was left is taken without waiting.
+        let begun = Instant::now();
+        drop(third);
+        let _fourth = room.enter().await;
+        assert_eq!(begun.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn everybody_who_waits_gets_a_seat() {
+        let room = Room::new(1);
+        let waiting: Vec<_> = (0..50)
+            .map(|_| {
+                let room = Arc::clone(&room);
+                tokio::spawn(async move { drop(room.enter().await) })
+            })
+            .collect();
+        for one in waiting {
+            one.await.unwrap();
+        }
+    }
+}
