@@ -18,7 +18,7 @@ pub(crate) struct Flags {
     /// How long a question waits before it is sent to phones
     #[arg(long, value_name = "SECONDS")]
     phone_after_seconds: Option<OsString>,
-    /// Whether phones are told when an agent has stopped: true or false
+    /// Whether you hear when an agent has finished a turn, and its notifications: true or false
     #[arg(long, value_name = "SWITCH")]
     notify_on_stop: Option<OsString>,
     /// What decides where no rule does, in modes in which the agent asks nobody: rules or ask

@@ -114,7 +114,8 @@ impl Card {
     }
 }
 
-fn agent_name(agent: &str) -> &str {
+/// The name of an agent as people know it.
+pub(crate) fn agent_name(agent: &str) -> &str {
     match agent {
         "claude-code" => "Claude Code",
         "codex" => "Codex",

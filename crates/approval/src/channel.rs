@@ -4,6 +4,7 @@
 //! do, with who did it. It never decides whether that counts.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use callgate_wire::approval::{Action, RequestId};
 
@@ -80,8 +81,7 @@ pub enum Press {
 /// What happened in a channel.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
-    /// There is a copy of a question in a chat: it was sent, or somebody pressed a button on one
-    /// that was not known, as after a restart.
+    /// A copy of a question was sent to a chat.
     Shown(Copy),
     /// A question was shown in a chat to its end.
     ShownInFull {
@@ -109,6 +109,9 @@ pub enum News {
         press: Press,
         /// By what to tell them what came of it.
         doing: Doing,
+        /// The copy on which they pressed, where it says so itself. The desk may not know it: it
+        /// was sent before a restart, or what was sent is not reported yet.
+        copy: Option<Copy>,
     },
     /// A button whose data is none of ours.
     Forged {
@@ -155,6 +158,8 @@ pub enum Order {
         card: Arc<Card>,
         /// Where.
         chats: Vec<i64>,
+        /// For how long an answer is of use, and so for how long it is tried.
+        within: Duration,
     },
     /// Show on every copy what has become of a question; its buttons go.
     Mark {

@@ -80,7 +80,8 @@ pub struct Settings {
     pub grace: Duration,
     /// How long the terminal and the viewers have the first chance before phones are asked.
     pub phone_after: Duration,
-    /// Whether people are told when an agent has finished.
+    /// Whether chats and the terminal hear when an agent has finished a turn, and of its
+    /// notifications.
     pub notify_on_stop: bool,
     /// Whether the desk has a terminal of its own.
     pub terminal: bool,
@@ -328,7 +329,11 @@ impl Desk {
             News::Unsendable { question, chat, why } => {
                 self.unsendable(now, step, &question, chat, &why);
             }
-            News::Pressed { who, question, press, doing } => {
+            News::Pressed { who, question, press, doing, copy } => {
+                // Only a press of somebody who may answer tells where there are copies.
+                if let Some(copy) = copy.filter(|_| self.authority.allows(&who)) {
+                    self.pressed_on(step, copy);
+                }
                 self.pressed(now, step, &who, &question, press, &doing);
             }
             News::Forged { who, doing } => self.forged(now, step, &who, &doing),

@@ -6,9 +6,9 @@
 //! update is confirmed to Telegram only after the desk has taken it, so a press survives a
 //! SIGKILL at any moment: it comes again.
 //!
-//! Every message about a question ends with the question's id, marked as code. That is how a
-//! reply finds its question, also after a restart: Telegram hands back the message that was
-//! replied to.
+//! Every message about a question begins with a link that nobody sees, whose address holds the
+//! question's id. That is how a reply finds its question, also after a restart: Telegram hands
+//! back the message that was replied to.
 
 mod api;
 mod courier;
@@ -17,6 +17,7 @@ mod look;
 mod poll;
 mod presses;
 mod question;
+mod retry;
 mod say;
 mod show;
 mod update;
@@ -39,6 +40,9 @@ use presses::Presses;
 /// Where the Bot API is unless it is set otherwise.
 pub const API_URL: &str = "https://api.telegram.org";
 
+/// How long one call may take.
+const CALL: Duration = Duration::from_secs(30);
+
 /// What the channel is told at its start.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -48,7 +52,8 @@ pub struct Settings {
     pub api_url: String,
     /// The address of an HTTP proxy on the way there.
     pub proxy: Option<String>,
-    /// How long a question may take to reach a chat before the desk is told that it cannot.
+    /// How long Telegram may take to tell who the bot is, and how long messages that are still on
+    /// their way are waited for at the end.
     pub reach: Duration,
     /// How long the server may hold a poll in which nothing happens; at most 50 seconds.
     pub poll: Duration,

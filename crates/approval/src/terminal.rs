@@ -319,7 +319,7 @@ impl Terminal {
 
     fn press(&self, question: RequestId, press: Press) -> News {
         let who = Who { place: Place::Terminal, name: self.name.clone() };
-        News::Pressed { who, question, press, doing: Doing::Key }
+        News::Pressed { who, question, press, doing: Doing::Key, copy: None }
     }
 }
 

@@ -106,7 +106,7 @@ impl Inside {
         let (told, answer) = oneshot::channel();
         *lock(&self.told) = Some(told);
         let who = Who { place: Place::Terminal, name: SHELL.to_owned() };
-        let news = News::Pressed { who, question, press, doing: Doing::Key };
+        let news = News::Pressed { who, question, press, doing: Doing::Key, copy: None };
         if !self.daemon.desk().news(news).await {
             return (false, "This could not be recorded, so it was not done.".to_owned());
         }

@@ -101,7 +101,8 @@ impl Desk {
             step.forget(copy_key(copy));
         }
         let awaits = self.awaited_run(&open, &mark);
-        self.past.add(id.clone(), Over { text: mark.text, awaits });
+        let copies = open.copies;
+        self.past.add(id.clone(), Over { text: mark.text, awaits, copies });
     }
 
     /// The run that an allowed question leads to, by which its report will be known.

@@ -13,6 +13,9 @@ use super::{AskerId, Desk, MOST_BYTES, Now, Output, Step, record};
 use crate::card::Card;
 use crate::channel::{Copy, Order};
 
+/// Why a question was not decided that nobody could see.
+const UNREACHABLE: &str = "nobody can be reached";
+
 impl Desk {
     pub(super) fn asked(
         &mut self,
@@ -137,8 +140,7 @@ impl Desk {
         let phones = self.has_phones(now);
         let Some(open) = self.open.get_mut(id) else { return };
         if self.settings.terminal {
-            let order = Order::Show { card: Arc::clone(&open.card), chats: Vec::new() };
-            step.outputs.push(Output::Terminal(order));
+            step.outputs.push(Output::Terminal(open.show(now, Vec::new())));
         }
         if phones {
             open.phone_at = Some(now.mono + self.settings.phone_after);
@@ -167,21 +169,28 @@ impl Desk {
         let chats: Vec<i64> = chats.into_iter().filter(|chat| !has(chat)).collect();
         if !chats.is_empty() {
             open.sending.extend(&chats);
-            let card = Arc::clone(&open.card);
-            step.outputs.push(Output::Phones(Order::Show { card, chats }));
+            step.outputs.push(Output::Phones(open.show(now, chats)));
         }
     }
 
-    /// A copy of the question is in a chat.
+    /// A copy of the question was sent to a chat. One of a question that is over meanwhile is marked
+    /// by whoever sent it.
     pub(super) fn shown(&mut self, step: &mut Step, copy: Copy) {
-        if let Some(open) = self.open.get_mut(&copy.question) {
-            open.sending.retain(|chat| *chat != copy.chat);
-            if !open.copies.contains(&copy) {
-                step.keep(copy_key(&copy), String::new());
-                open.copies.push(copy);
-            }
-        } else if let Some(over) = self.past.get(&copy.question) {
-            let text = over.text.clone();
+        let Some(open) = self.open.get_mut(&copy.question) else { return };
+        open.sending.retain(|chat| *chat != copy.chat);
+        if !open.copies.contains(&copy) {
+            step.keep(copy_key(&copy), String::new());
+            open.copies.push(copy);
+        }
+    }
+
+    /// Somebody who may answer has pressed a button on this copy, which was not known if this desk
+    /// did not send it.
+    pub(super) fn pressed_on(&mut self, step: &mut Step, copy: Copy) {
+        if self.open.contains_key(&copy.question) {
+            return self.shown(step, copy);
+        }
+        if let Some(text) = self.past.text_for_new_copy(&copy) {
             step.outputs.push(Output::Phones(Order::Retire { copy, text }));
         }
     }
@@ -230,7 +239,7 @@ impl Desk {
             is_early || self.settings.terminal || self.viewers > 0 || open.is_on_phones();
         let can_be_seen = can_be_seen || open.answers_itself();
         if !can_be_seen && open.decided.is_none() && open.asker.is_some() {
-            self.time_out(now, step, id, "nobody can be reached");
+            self.time_out(now, step, id, UNREACHABLE);
         }
     }
 
@@ -249,7 +258,10 @@ impl Desk {
             return self.close(now, step, id, "gone");
         }
         if open.deadline <= now.mono {
-            return self.time_out(now, step, id, "nobody answered in time");
+            let could_be_seen = self.settings.terminal || self.viewers > 0;
+            let could_be_seen = could_be_seen || open.answers_itself() || !open.copies.is_empty();
+            let why = if could_be_seen { "nobody answered in time" } else { UNREACHABLE };
+            return self.time_out(now, step, id, why);
         }
         open.reach_by = open.reach_by.filter(|at| *at > now.mono);
         if open.phone_at.is_some_and(|at| at <= now.mono) {
@@ -297,8 +309,7 @@ impl Desk {
             return self.show(now, step, id);
         }
         if self.settings.terminal {
-            let order = Order::Show { card: Arc::clone(&open.card), chats: Vec::new() };
-            step.outputs.push(Output::Terminal(order));
+            step.outputs.push(Output::Terminal(open.show(now, Vec::new())));
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Commands from a chat, and pairing by a code.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -9,7 +8,7 @@ use serde_json::json;
 use super::answer::tell;
 use super::links::{Link, describe};
 use super::{Desk, Now, Output, Step, record};
-use crate::channel::{Doing, Order, Place, Who};
+use crate::channel::{Doing, Place, Who};
 
 /// How long a pairing code can be used.
 pub const CODE_LIFETIME: Duration = Duration::from_mins(10);
@@ -83,7 +82,7 @@ impl Desk {
                 let text = self.status(now, chat);
                 tell(step, Some(doing), true, &text);
             }
-            "pending" => self.pending(step, chat, doing),
+            "pending" => self.pending(now, step, chat, doing),
             "mute" => self.mute(now, step, chat, rest, doing),
             "unmute" => {
                 self.muted.remove(&chat);
@@ -132,7 +131,7 @@ impl Desk {
         text
     }
 
-    fn pending(&mut self, step: &mut Step, chat: i64, doing: &Doing) {
+    fn pending(&mut self, now: Now, step: &mut Step, chat: i64, doing: &Doing) {
         let mut waiting: Vec<_> =
             self.open.values_mut().filter(|open| open.decided.is_none()).collect();
         if waiting.is_empty() {
@@ -142,8 +141,7 @@ impl Desk {
         let count = waiting.len();
         for open in waiting.into_iter().take(MOST_PENDING) {
             open.sending.push(chat);
-            let (card, chats) = (Arc::clone(&open.card), vec![chat]);
-            step.outputs.push(Output::Phones(Order::Show { card, chats }));
+            step.outputs.push(Output::Phones(open.show(now, vec![chat])));
         }
         let text = match count {
             1 => "1 question is open.".to_owned(),

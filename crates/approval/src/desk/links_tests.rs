@@ -45,7 +45,7 @@ fn pair(desk: &mut Desk, chat: i64, user: i64) -> Step {
 
 fn press(desk: &mut Desk, who: Who, question: RequestId, action: Action) -> Step {
     let (press, doing) = (Press::Button(action), Doing::Callback("c".to_owned()));
-    desk.handle(NOW, Input::News(News::Pressed { who, question, press, doing }))
+    desk.handle(NOW, Input::News(News::Pressed { who, question, press, doing, copy: None }))
 }
 
 /// What the viewer is told about what it wants.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use callgate_wire::approval::RequestId;
 
 use super::digest::Digest;
+use crate::channel::Copy;
 
 /// How many are remembered.
 const MOST: usize = 10_000;
@@ -25,6 +26,8 @@ pub(super) struct Over {
     pub(super) text: String,
     /// Which run of a tool it allowed that has not been reported yet.
     pub(super) awaits: Option<Digest>,
+    /// The copies that show what became of it, or are about to.
+    pub(super) copies: Vec<Copy>,
 }
 
 impl Past {
@@ -58,6 +61,16 @@ impl Past {
 
     pub(super) fn get(&self, id: &RequestId) -> Option<&Over> {
         self.by_id.get(id)
+    }
+
+    /// Returns what became of a question if this copy does not show it yet; from now on it does.
+    pub(super) fn text_for_new_copy(&mut self, copy: &Copy) -> Option<String> {
+        let over = self.by_id.get_mut(&copy.question)?;
+        if over.copies.contains(copy) {
+            return None;
+        }
+        over.copies.push(copy.clone());
+        Some(over.text.clone())
     }
 
     /// Takes the latest question that allowed this run and has not seen it reported.

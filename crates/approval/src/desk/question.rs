@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use callgate_wire::approval::{Decision, Kind, Request};
 
-use super::AskerId;
 use super::digest::Digest;
+use super::{AskerId, Now};
 use crate::card::Card;
-use crate::channel::{Copy, Doing};
+use crate::channel::{Copy, Doing, Order};
 
 /// What the rules say about a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,6 +146,12 @@ impl Open {
                 Some(sooner.map_or(self.deadline, |sooner| sooner.min(self.deadline)))
             }
         }
+    }
+
+    /// The order to show it in these chats, for as long as it is open.
+    pub(super) fn show(&self, now: Now, chats: Vec<i64>) -> Order {
+        let within = self.deadline.saturating_sub(now.mono);
+        Order::Show { card: Arc::clone(&self.card), chats, within }
     }
 
     /// Whether its asker has a front end that may answer it.

@@ -57,7 +57,7 @@ impl Desk {
             return;
         };
         let text = body(closed)["text"].as_str().unwrap_or("It is over").to_owned();
-        self.past.add(id, Over { text, awaits: None });
+        self.past.add(id, Over { text, awaits: None, copies: Vec::new() });
     }
 
     /// A blocked call that a person lets try again, and that has not done so yet.

@@ -7,6 +7,7 @@ use super::checked::{asks_by_itself, tool_use_id};
 use super::digest::{Digest, is_only_said};
 use super::question::Open;
 use super::{Desk, Now, Output, Step, record};
+use crate::card::agent_name;
 use crate::channel::Order;
 use crate::plain;
 
@@ -140,7 +141,7 @@ impl Desk {
     }
 
     fn say(&self, now: Now, step: &mut Step, request: &Request, what: &str) {
-        let agent = record::shown(request.agent.as_deref().unwrap_or("agent"));
+        let agent = record::shown(agent_name(request.agent.as_deref().unwrap_or("agent")));
         let what = plain::shown(what);
         let end = what.floor_char_boundary(LAST_WORDS);
         let text = format!("{agent} in {} {}", record::shown(&request.cwd), what[..end].trim_end());

@@ -73,7 +73,7 @@ pub(super) fn request_of(number: u64, tool: &str, input: &Value, more: &Value) -
 #[derive(Debug, Default, Clone)]
 pub(super) struct Ledger {
     pub(super) entries: Vec<Entry>,
-    kept: BTreeMap<String, String>,
+    pub(super) kept: BTreeMap<String, String>,
 }
 
 impl Ledger {

@@ -206,6 +206,8 @@ fn judge(status: StatusCode, body: &[u8]) -> Result<Value, Fault> {
         (404, Some(words)) if !words.contains("method") => {
             Err(Fault::Token { why: no_such_bot("404 Not Found") })
         }
+        // Whoever said it: the question cannot be shown.
+        (400 | 403, None) => Err(Fault::Refused { code, why: format!("Telegram answered {code}") }),
         (400..=499, Some(why)) => match parameters["migrate_to_chat_id"].as_i64() {
             Some(new) => Err(Fault::Refused {
                 code,

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
+use std::time::Duration;
 
 use callgate_wire::approval::RequestId;
 use tokio::sync::mpsc;
@@ -68,7 +69,7 @@ impl Courier {
 
     fn begin(&mut self, order: Order) {
         match order {
-            Order::Show { card, chats } => self.show(&card, &chats),
+            Order::Show { card, chats, within } => self.show(&card, &chats, within),
             Order::Mark { card, copies, mark } => {
                 self.change(&card.id, copies, || Look::marked(&card, &mark));
             }
@@ -99,7 +100,7 @@ impl Courier {
         }
     }
 
-    fn show(&mut self, card: &Arc<Card>, chats: &[i64]) {
+    fn show(&mut self, card: &Arc<Card>, chats: &[i64], within: Duration) {
         let is_full = self.questions.len() >= MOST_QUESTIONS;
         let question = match self.questions.entry(card.id.clone()) {
             Entry::Vacant(_) if is_full => {
@@ -113,7 +114,7 @@ impl Courier {
             // It is asked anew while its end is still being told.
             question.change(Look::open(card, &[]));
         }
-        let end = Instant::now() + self.line.reach;
+        let end = Instant::now() + within;
         for &chat in chats {
             question.sending += 1;
             let (line, newest, id) = (Arc::clone(&self.line), question.newest(), card.id.clone());
@@ -217,7 +218,7 @@ pub(super) async fn refuse_all(
         return;
     }
     while let Some(order) = orders.recv().await {
-        let Order::Show { card, chats } = order else { continue };
+        let Order::Show { card, chats, .. } = order else { continue };
         for chat in chats {
             let (question, why) = (card.id.clone(), why.to_owned());
             let news = News::Unsendable { question, chat, why };

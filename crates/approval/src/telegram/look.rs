@@ -1,7 +1,7 @@
 //! How a question looks in a chat. Pure: a card goes in, HTML and buttons come out.
 //!
-//! Everything that a program wrote is content, which may be cut; what is fixed is ours and short,
-//! so the id at the end is always there.
+//! Everything that a program wrote is content, which may be cut; what is fixed is ours and short.
+//! Every message begins with a link that nobody sees and that names its question.
 
 mod body;
 mod full;
@@ -20,6 +20,8 @@ use crate::channel::{Mark, State};
 
 pub(super) use full::{Full, full};
 
+/// The address of a question, without its id. It leads nowhere: `.invalid` is kept free for that.
+pub(super) const ADDRESS: &str = "https://callgate.invalid/question/";
 /// The most that a message shows of the agent's last words.
 const LAST_WORDS: usize = 600;
 /// The most that is shown of a name: of an agent, a tool, a person, a session.
@@ -95,19 +97,18 @@ pub(crate) fn cuts(card: &Card) -> bool {
 
 /// What follows a question that was shown in full: its buttons.
 pub(super) fn after_full(card: &Card, chat: i64) -> Value {
-    let html = Html::new().text("That is all of it.\n\n");
-    let mut params = html_message(chat, &footer(html, &card.id).render(Limits::MESSAGE).html);
+    let html = about(&card.id).text("That is all of it.");
+    let mut params = html_message(chat, &html.render(Limits::MESSAGE).html);
     params["reply_markup"] = keyboard::of(card, &[], Cut::Nothing);
     params
 }
 
 /// A question's text, and what it leaves out.
 fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&Mark>) -> (String, Cut) {
+    let html = about(&card.id);
     let html = match mark {
-        Some(mark) => {
-            Html::new().text(icon(mark.state)).content(Style::Bold, &mark.text).text("\n\n")
-        }
-        None => Html::new(),
+        Some(mark) => html.text(icon(mark.state)).content(Style::Bold, &mark.text).text("\n\n"),
+        None => html,
     };
     let html = heading(html, card);
     let (html, words_cut) = last_words(html, card);
@@ -131,7 +132,7 @@ fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&Mark>) -> (String, Cut
         (None, Some(_)) => waits(html.text("\nLet it try again?\n"), card),
         (None, None) => waits(offers(html, card), card),
     };
-    let rendered = footer(html, &card.id).render(Limits::MESSAGE);
+    let rendered = html.render(Limits::MESSAGE);
     let cut = match (body_cut || rendered.cut > 0, words_cut) {
         (true, _) => Cut::Body,
         (false, true) => Cut::Words,
@@ -171,7 +172,7 @@ fn last_words(html: Html, card: &Card) -> (Html, bool) {
 }
 
 /// The agent's questions with their answers, and what is chosen. Few parts, since Telegram marks
-/// no more than a hundred places in a message, and the id has to be one of them.
+/// no more than a hundred places in a message.
 fn choices(mut html: Html, pickers: &[Picker], picks: &[Vec<u8>]) -> Html {
     for (at, picker) in pickers.iter().enumerate() {
         let number = if pickers.len() > 1 { format!("{}. ", at + 1) } else { String::new() };
@@ -220,20 +221,19 @@ fn waits(html: Html, card: &Card) -> Html {
     html.text(&format!("\n⏳ Waits {long}, until {until} UTC{unanswered}\n"))
 }
 
-/// The question's id ends every message about it: replies are told apart by it.
-fn footer(html: Html, id: &RequestId) -> Html {
-    html.fixed(Style::Code, id.as_str())
+/// The beginning of every message about a question: replies are told apart by it.
+fn about(id: &RequestId) -> Html {
+    Html::new().unseen_link(&format!("{ADDRESS}{id}"))
 }
 
 /// A copy whose question is over and of which no more is known than `text`.
 pub(super) fn retired(id: &RequestId, text: &str) -> String {
-    let html = Html::new().text("☑️ ").content(Style::Bold, text).text("\n\n");
-    footer(html, id).render(Limits::MESSAGE).html
+    about(id).text("☑️ ").content(Style::Bold, text).render(Limits::MESSAGE).html
 }
 
 /// The message to which somebody is to reply with their words, as parameters.
 pub(super) fn ask_words(card: &Card, chat: i64, presser: Option<&Presser>) -> Value {
-    let mut html = Html::new().text("✍️ ");
+    let mut html = about(&card.id).text("✍️ ");
     let in_group = presser.filter(|presser| !presser.private);
     if let Some(presser) = in_group {
         // Only who is mentioned gets the reply field opened.
@@ -242,9 +242,8 @@ pub(super) fn ask_words(card: &Card, chat: i64, presser: Option<&Presser>) -> Va
     }
     html = html
         .text("reply to this message with what to tell the agent. It will not do:\n")
-        .content(Style::Code, text::cut(&card.summary(), 300, Measure::Utf16))
-        .text("\n\n");
-    let mut params = html_message(chat, &footer(html, &card.id).render(Limits::MESSAGE).html);
+        .content(Style::Code, text::cut(&card.summary(), 300, Measure::Utf16));
+    let mut params = html_message(chat, &html.render(Limits::MESSAGE).html);
     params["reply_markup"] = json!({
         "force_reply": true,
         "selective": in_group.is_some(),

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::api::Fault;
-use super::gate::Pauses;
+use super::retry::Pauses;
 use super::update::{self, Me, Told};
 use super::{Line, Report};
 use crate::channel::News;
@@ -184,13 +184,8 @@ impl Poll {
         let news = match update::read(update, &self.me) {
             None => return Ok(None),
             Some(Told::Message(news)) => news,
-            Some(Told::Press { callback, presser, copy, news }) => {
+            Some(Told::Press { callback, presser, news }) => {
                 self.line.presses.note(&callback, presser);
-                if let Some(copy) = copy
-                    && self.line.presses.is_new_copy(copy.chat, copy.message)
-                {
-                    self.report(Report::of(News::Shown(copy))).await?;
-                }
                 news
             }
         };

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use callgate_rules::text::{self, Measure};
 use serde_json::json;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
-use super::Line;
-use super::api::Fault;
-use super::gate::{Lane, Pauses};
+use super::gate::Lane;
 use super::look::{self, Full};
-use super::show::CALL;
+use super::retry::retry;
+use super::{CALL, Line};
 use crate::card::Card;
 use crate::channel::{Copy, Doing, News};
 
@@ -53,15 +52,7 @@ async fn answer(line: &Line, callback: &str, text: &str, alert: bool) {
 /// it does not work: this was the telling.
 async fn persist(line: &Line, method: &str, params: &serde_json::Value, most: Duration) {
     let end = Instant::now() + most;
-    let mut pauses = Pauses::new(line.pause);
-    while let Err(Fault::Passing { wait, .. }) = line.api.call(method, params, CALL.min(most)).await
-    {
-        let pause = wait.unwrap_or_else(|| pauses.next());
-        if Instant::now() + pause >= end {
-            return;
-        }
-        sleep(pause).await;
-    }
+    let _ = retry(line.pause, None, end, || line.api.call(method, params, CALL.min(most))).await;
 }
 
 /// Asks for the words that go with a deny.
@@ -72,7 +63,7 @@ pub(super) async fn ask_words(line: &Line, card: &Card, doing: &Doing, chat: i64
     tokio::join!(
         tell(line, doing, "Write your words as a reply to the message below.", false),
         async {
-            let _ = line.insist(chat, Lane::Show, end, "sendMessage", &params).await;
+            let _ = line.call_in_chat(chat, Lane::Show, end, "sendMessage", &params).await;
         }
     );
 }
@@ -84,30 +75,21 @@ pub(super) async fn full(line: &Line, card: &Card, doing: &Doing, chat: i64) {
         match look::full(card, chat) {
             Full::Pages(pages) => {
                 for params in pages {
-                    line.insist(chat, Lane::Show, end, "sendMessage", &params).await.ok()?;
+                    line.call_in_chat(chat, Lane::Show, end, "sendMessage", &params).await.ok()?;
                 }
             }
             Full::File { name, content, caption } => {
-                let mut pauses = Pauses::new(line.pause);
                 let file = (name.as_str(), content.as_str());
-                while let Err(fault) = line.api.send_document(chat, &caption, file, CALL).await {
-                    let Fault::Passing { wait, .. } = fault else { return None };
-                    let pause = wait.unwrap_or_else(|| pauses.next());
-                    if Instant::now() + pause >= end {
-                        return None;
-                    }
-                    sleep(pause).await;
-                }
+                let send = || line.api.send_document(chat, &caption, file, CALL);
+                line.retry_in_chat(chat, Lane::Show, end, send).await.ok()?;
             }
         }
         // Its end is shown: now it can be allowed.
         line.tell(News::ShownInFull { question: card.id.clone(), chat }).await;
         let params = look::after_full(card, chat);
-        let sent = line.insist(chat, Lane::Show, end, "sendMessage", &params).await.ok()?;
+        let sent = line.call_in_chat(chat, Lane::Show, end, "sendMessage", &params).await.ok()?;
         let message = sent["message_id"].as_i64()?;
-        if line.presses.is_new_copy(chat, message) {
-            line.tell(News::Shown(Copy { question: card.id.clone(), chat, message })).await;
-        }
+        line.tell(News::Shown(Copy { question: card.id.clone(), chat, message })).await;
         Some(())
     };
     tokio::join!(tell(line, doing, "", false), pages);
@@ -129,7 +111,7 @@ pub(super) async fn say(line: &Line, chat: i64, text: &str) {
         }
         let preview = json!({"is_disabled": true});
         let params = json!({"chat_id": chat, "text": page, "link_preview_options": preview});
-        if line.insist(chat, Lane::Show, end, "sendMessage", &params).await.is_err() {
+        if line.call_in_chat(chat, Lane::Show, end, "sendMessage", &params).await.is_err() {
             return;
         }
     }
@@ -141,7 +123,7 @@ pub(super) async fn retire(line: &Line, copy: &Copy, text: &str) {
     let mut params = look::html_message(copy.chat, &html);
     params["message_id"] = copy.message.into();
     let end = Instant::now() + SAY;
-    let _ = line.insist(copy.chat, Lane::Edit, end, "editMessageText", &params).await;
+    let _ = line.call_in_chat(copy.chat, Lane::Edit, end, "editMessageText", &params).await;
 }
 
 /// What fits; a cut is shown.

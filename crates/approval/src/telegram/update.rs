@@ -1,16 +1,16 @@
 //! What an update of Telegram tells. Read leniently: what is missing or strange is passed over.
 
+use callgate_rules::text::html::UNSEEN;
 use callgate_rules::text::{self, Measure};
 use callgate_wire::approval::{Callback, RequestId};
 use serde_json::Value;
 
+use super::look;
 use super::presses::Presser;
 use crate::channel::{Copy, Doing, News, Place, Press, Who};
 
 /// The most that is kept of a person's name.
 const NAME: usize = 64;
-/// The length of a question's id, in any unit.
-const ID: usize = 36;
 
 /// The bot itself, as it was told to us.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,8 +35,6 @@ pub(super) enum Told {
         callback: String,
         /// Who, for what is asked in answer.
         presser: Presser,
-        /// The copy that the button is on, when it says so itself.
-        copy: Option<Copy>,
         /// The news of it.
         news: News,
     },
@@ -64,15 +62,15 @@ fn pressed(query: &Value) -> Option<Told> {
     let Place::Telegram { chat, user, private } = who.place else { return None };
     let number = message["message_id"].as_i64();
     let presser = Presser { user, name: who.name.clone(), private, message: number };
-    let (copy, news) = match honest {
+    let news = match honest {
         Some(Callback { request_id: question, action }) => {
             let copy =
                 shown.zip(number).map(|(question, message)| Copy { question, chat, message });
-            (copy, News::Pressed { who, question, press: Press::Button(action), doing })
+            News::Pressed { who, question, press: Press::Button(action), doing, copy }
         }
-        None => (None, News::Forged { who, doing }),
+        None => News::Forged { who, doing },
     };
-    Some(Told::Press { callback, presser, copy, news })
+    Some(Told::Press { callback, presser, news })
 }
 
 fn written(message: &Value, me: &Me) -> Option<News> {
@@ -90,7 +88,8 @@ fn written(message: &Value, me: &Me) -> Option<News> {
     let to = &message["reply_to_message"];
     let ours = me.id.is_some() && to["from"]["id"].as_i64() == me.id;
     let question = question_of(to).filter(|_| ours)?;
-    Some(News::Pressed { who, question, press: Press::Words(text.to_owned()), doing })
+    let press = Press::Words(text.to_owned());
+    Some(News::Pressed { who, question, press, doing, copy: None })
 }
 
 /// A command's name and the rest; nothing when it is for another bot.
@@ -101,22 +100,20 @@ fn command_of(command: &str, me: &Me) -> Option<(String, String)> {
     (for_us && !name.is_empty()).then(|| (name.to_lowercase(), rest.trim().to_owned()))
 }
 
-/// The question that a message of ours is about: the id with which it ends, marked as code. Text
-/// that is merely the same is no id.
+/// The question that a message of ours is about: the one that the unseen link names with which it
+/// begins. The same address anywhere else says nothing.
 fn question_of(message: &Value) -> Option<RequestId> {
     let (text, marks) = match message["text"].as_str() {
         Some(text) => (text, &message["entities"]),
         None => (message["caption"].as_str()?, &message["caption_entities"]),
     };
-    let end = text::length(text, Measure::Utf16);
-    let is_id = |mark: &Value| {
-        let at = |name: &str| mark[name].as_u64().and_then(|at| usize::try_from(at).ok());
-        mark["type"] == "code"
-            && at("length") == Some(ID)
-            && at("offset").and_then(|offset| offset.checked_add(ID)) == Some(end)
-    };
-    marks.as_array()?.iter().find(|mark| is_id(mark))?;
-    RequestId::parse(text.get(text.len().checked_sub(ID)?..)?).ok()
+    let is_first =
+        |mark: &&Value| mark["type"] == "text_link" && mark["offset"] == 0 && mark["length"] == 1;
+    let mark = marks.as_array()?.iter().find(is_first)?;
+    if !text.starts_with(UNSEEN) {
+        return None;
+    }
+    RequestId::parse(mark["url"].as_str()?.strip_prefix(look::ADDRESS)?).ok()
 }
 
 fn who(user: &Value, chat: &Value) -> Option<Who> {

@@ -30,7 +30,7 @@ fn build(number: u8) -> Arc<Card> {
 }
 
 fn show(card: Arc<Card>) -> Order {
-    Order::Show { card, chats: Vec::new() }
+    Order::Show { card, chats: Vec::new(), within: Duration::from_mins(5) }
 }
 
 /// A terminal and a clock that the tests turn.

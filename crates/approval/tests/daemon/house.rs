@@ -164,7 +164,7 @@ impl House {
     pub(crate) fn press(&self, id: &RequestId, action: Action) {
         let who = Who { place: Place::Terminal, name: "Ada".to_owned() };
         let (press, doing) = (Press::Button(action), Doing::Key);
-        let news = News::Pressed { who, question: id.clone(), press, doing };
+        let news = News::Pressed { who, question: id.clone(), press, doing, copy: None };
         let desk = self.daemon.as_ref().unwrap().desk();
         assert!(self.runtime.block_on(desk.news(news)), "the press was not recorded");
     }

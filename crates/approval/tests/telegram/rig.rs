@@ -127,7 +127,7 @@ impl Rig {
 
     /// Shows a question and gives the copy that arrived.
     pub(crate) fn show(&self, card: &Arc<Card>, chat: i64) -> Copy {
-        self.order(Order::Show { card: Arc::clone(card), chats: vec![chat] });
+        self.order(Order::Show { card: Arc::clone(card), chats: vec![chat], within: DEADLINE });
         match self.news() {
             News::Shown(copy) => copy,
             other => panic!("{other:?}"),
@@ -211,7 +211,7 @@ pub(crate) fn who(who: &Who) -> String {
 /// A press in words for comparing, and by what to answer it.
 pub(crate) fn pressed(news: News) -> (String, Doing) {
     match news {
-        News::Pressed { who: person, question, press, doing } => {
+        News::Pressed { who: person, question, press, doing, .. } => {
             let what = match press {
                 Press::Button(action) => action.to_string(),
                 Press::Words(words) => format!("{words:?}"),

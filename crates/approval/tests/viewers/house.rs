@@ -41,18 +41,39 @@ impl House {
         Self::over(tempfile::tempdir().unwrap(), telegram)
     }
 
-    /// A daemon over what is already in a folder.
-    pub(crate) fn over(folder: TempDir, telegram: Option<telegram::Settings>) -> Self {
+    /// A daemon whose questions go to one chat and stay open for so long.
+    pub(crate) fn asking(telegram: telegram::Settings, chat: i64, timeout: Duration) -> Self {
+        let mut house = Self::bare(tempfile::tempdir().unwrap());
+        let authority = Authority { chats: [chat].into(), ..Authority::default() };
+        house.start_with(Some(telegram), authority, timeout);
+        house
+    }
+
+    fn bare(folder: TempDir) -> Self {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
-        let mut house = Self { folder, owner: Mutex::new(None), runtime, daemon: None };
+        Self { folder, owner: Mutex::new(None), runtime, daemon: None }
+    }
+
+    /// A daemon over what is already in a folder.
+    pub(crate) fn over(folder: TempDir, telegram: Option<telegram::Settings>) -> Self {
+        let mut house = Self::bare(folder);
         house.start(telegram);
         house
     }
 
     pub(crate) fn start(&mut self, telegram: Option<telegram::Settings>) {
+        self.start_with(telegram, Authority::default(), DEADLINE);
+    }
+
+    fn start_with(
+        &mut self,
+        telegram: Option<telegram::Settings>,
+        authority: Authority,
+        timeout: Duration,
+    ) {
         let settings = Settings {
-            timeout: DEADLINE,
+            timeout,
             grace: DEADLINE,
             phone_after: Duration::ZERO,
             notify_on_stop: false,
@@ -65,7 +86,7 @@ impl House {
             claim: Claim::take(self.socket(), self.desk_socket()).unwrap(),
             store: Store::open(&self.database()).unwrap(),
             settings,
-            authority: Authority::default(),
+            authority,
             ruler: Box::new(|_| Ruling::Ask { because: None, is_guarded: false }),
             telegram,
             terminal: None,

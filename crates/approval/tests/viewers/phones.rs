@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use callgate_approval::telegram::{Settings, Token};
 use callgate_approval::viewer::Viewer;
-use callgate_testkit::telegram::{BOT_NAME, Telegram};
+use callgate_testkit::telegram::{BOT_NAME, Fault, Telegram};
+use callgate_wire::approval::Decision;
 use callgate_wire::desk::{Command, Phones};
 
-use crate::house::{DEADLINE, House, next_of, told};
+use crate::house::{DEADLINE, House, next_of, request, told};
 
 const ADA: i64 = 7;
 const TEAM: i64 = -100;
@@ -59,6 +60,41 @@ fn the_status_tells_what_is_wrong_with_the_phones() {
     let trouble = phones.trouble.unwrap();
     assert!(trouble.contains("the token is wrong or was revoked"), "{trouble}");
     assert!(!trouble.contains("1:wrong"));
+}
+
+#[test]
+fn an_outage_of_telegram_does_not_lose_a_patient_question() {
+    let fake = fake();
+    fake.faults("sendMessage", usize::MAX, Fault::TooMany { seconds: 0 });
+    let house = House::asking(settings(&fake, fake.token()), ADA, Duration::from_hours(1));
+    let asked = house.ask(request("make"));
+    fake.wait_for("attempts", |seen| seen.calls_of("sendMessage").nth(3).map(drop));
+    fake.heal();
+    fake.faults("sendMessage", 4, Fault::Status(503));
+    let question = fake.wait_for("the question", |seen| seen.chat(ADA).next().cloned());
+    fake.press(ADA, ADA, question.id, "Allow");
+    assert_eq!(asked.join().unwrap().unwrap().decision, Decision::Allow);
+}
+
+#[test]
+fn what_telegram_refuses_is_answered_with_timeout_at_once() {
+    // The question would be open for an hour.
+    for fault in [
+        Fault::Refuse(400, "Bad Request: chat not found"),
+        Fault::Refuse(401, "Unauthorized"),
+        Fault::Refuse(403, "Forbidden: bot was blocked by the user"),
+        Fault::Status(403),
+    ] {
+        let fake = fake();
+        fake.faults("sendMessage", usize::MAX, fault);
+        let house = House::asking(settings(&fake, fake.token()), ADA, Duration::from_hours(1));
+        assert_eq!(
+            house.ask(request("make")).join().unwrap().unwrap().decision,
+            Decision::Timeout,
+            "{fault:?}"
+        );
+        assert_eq!(fake.look(|seen| seen.calls_of("sendMessage").count()), 1, "{fault:?}");
+    }
 }
 
 #[test]

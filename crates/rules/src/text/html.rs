@@ -25,6 +25,9 @@ impl Limits {
     pub const MESSAGE: Self = Self { utf16: 4096, bytes: 32 * 1024 };
 }
 
+/// What an unseen link is put on: a space that has no width.
+pub const UNSEEN: char = '\u{200b}';
+
 /// Of each part no more than this is kept: several times what any message can show.
 const KEPT: usize = 64 * 1024;
 
@@ -105,6 +108,16 @@ impl Html {
     #[must_use]
     pub fn content(self, style: Style, text: &str) -> Self {
         self.push(style, text, true)
+    }
+
+    /// Adds a link that takes no room: nobody sees it, but whoever gets the message back can read
+    /// its address.
+    #[must_use]
+    pub fn unseen_link(mut self, address: &str) -> Self {
+        let (open, close) = link(address);
+        let text = UNSEEN.to_string();
+        self.parts.push(Part { open, close, is_block: false, may_be_cut: false, text, more: 0 });
+        self
     }
 
     fn push(mut self, style: Style, text: &str, may_be_cut: bool) -> Self {

@@ -54,5 +54,9 @@ fn entity(tag: &str, from: usize, to: usize) -> Option<Value> {
         "blockquote" => "blockquote",
         _ => "spoiler",
     };
-    Some(json!({"type": kind, "offset": from, "length": to - from}))
+    let mut entity = json!({"type": kind, "offset": from, "length": to - from});
+    if let Some(address) = tag.split('"').nth(1).filter(|_| kind == "text_link") {
+        entity["url"] = address.replace("&amp;", "&").into();
+    }
+    Some(entity)
 }

@@ -280,7 +280,7 @@ impl House {
         let question = RequestId::parse(id).unwrap();
         let who = Who { place: Place::Terminal, name: "Ada".to_owned() };
         let press = Press::Button(action);
-        let news = News::Pressed { who, question, press, doing: Doing::Key };
+        let news = News::Pressed { who, question, press, doing: Doing::Key, copy: None };
         let desk = self.daemon.as_ref().unwrap().desk();
         assert!(self.runtime.block_on(desk.news(news)));
     }

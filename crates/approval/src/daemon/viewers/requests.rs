@@ -78,7 +78,8 @@ impl Viewers {
             Deed::Words(words) => channel::Press::Words(words),
             Deed::Input(input) => channel::Press::Edited(input.get().to_owned()),
         };
-        let input = |doing| Input::News(News::Pressed { who, question, press, doing });
+        let copy = None;
+        let input = |doing| Input::News(News::Pressed { who, question, press, doing, copy });
         self.to_desk(viewer, id, Then::Tell, input).await
     }
 

@@ -39,7 +39,26 @@ impl Table {
 
     pub(super) fn press(&mut self, who: Who, number: u64, press: Press) -> Vec<Output> {
         let doing = Doing::Callback("c".to_owned());
-        self.give(Input::News(News::Pressed { who, question: id(number), press, doing }))
+        self.press_on(None, who, number, press, doing)
+    }
+
+    /// Presses Allow on the copy of a question in Ada's chat.
+    fn press_on_copy(&mut self, who: Who, number: u64) -> Vec<Output> {
+        let copy = Copy { question: id(number), chat: ADA, message: 40 };
+        let (press, doing) = (Press::Button(Action::Allow), Doing::Callback("c".to_owned()));
+        self.press_on(Some(copy), who, number, press, doing)
+    }
+
+    fn press_on(
+        &mut self,
+        copy: Option<Copy>,
+        who: Who,
+        number: u64,
+        press: Press,
+        doing: Doing,
+    ) -> Vec<Output> {
+        let question = id(number);
+        self.give(Input::News(News::Pressed { who, question, press, doing, copy }))
     }
 
     pub(super) fn button(&mut self, number: u64, action: Action) -> Vec<Output> {
@@ -825,6 +844,7 @@ fn what_cannot_be_recorded_is_not_decided() {
             question: id(1),
             press: Press::Button(Action::Allow),
             doing: Doing::Callback("c".to_owned()),
+            copy: None,
         }),
     );
     drop(step);
@@ -840,8 +860,105 @@ fn a_copy_of_a_question_that_is_over_is_retired() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
     table.give(Input::Gone(AskerId(1)));
-    let outputs = table.give(shown(1));
+    // Whoever sent it marks it.
+    assert!(table.give(shown(1)).is_empty());
+    let outputs = table.press_on_copy(ada(), 1);
     assert!(
         matches!(&outputs[0], Output::Phones(Order::Retire { text, .. }) if text == "The agent went away")
     );
+    let again = table.press_on_copy(ada(), 1);
+    assert!(!again.iter().any(|output| matches!(output, Output::Phones(Order::Retire { .. }))));
+}
+
+#[test]
+fn a_copy_is_noted_only_for_a_press_that_counts() {
+    let mut table = Table::new();
+    table.ask(1, request(1, "make"));
+    let kept = |table: &Table| table.ledger.kept.keys().any(|key| key.starts_with("copy/"));
+    table.press_on_copy(stranger(), 1);
+    assert!(!kept(&table), "a stranger's press tells nothing");
+    let outputs = table.press_on_copy(ada(), 1);
+    assert!(kept(&table));
+    assert_eq!(answer(&outputs).decision, Decision::Allow);
+    let marked = table.give(Input::Delivered(AskerId(1)));
+    let copies = marked.iter().find_map(|output| match output {
+        Output::Phones(Order::Mark { copies, .. }) => Some(copies.clone()),
+        _ => None,
+    });
+    assert_eq!(copies.unwrap(), [Copy { question: id(1), chat: ADA, message: 40 }]);
+}
+
+#[test]
+fn a_question_is_tried_on_phones_for_as_long_as_it_is_open() {
+    let mut table = Table::with(Settings { phone_after: Duration::from_secs(20), ..settings() });
+    let within = |outputs: &[Output]| {
+        outputs.iter().find_map(|output| match output {
+            Output::Phones(Order::Show { within, .. }) => Some(*within),
+            _ => None,
+        })
+    };
+    assert_eq!(within(&table.ask(1, request(1, "make"))), None);
+    let left = settings().timeout.checked_sub(Duration::from_secs(20));
+    assert_eq!(within(&table.wait(20)), left);
+}
+
+#[test]
+fn a_question_that_reached_nobody_says_so_at_its_end() {
+    let mut table = Table::with(Settings { terminal: false, ..settings() });
+    table.ask(1, request(1, "make"));
+    table.ask(2, request(2, "make"));
+    table.give(shown(2));
+    table.wait(settings().timeout.as_secs());
+    table.give(Input::Delivered(AskerId(1)));
+    table.give(Input::Delivered(AskerId(2)));
+    let closed = table.ledger.entries.iter().filter(|entry| entry.kind == "closed");
+    let texts: Vec<Value> = closed
+        .map(|entry| serde_json::from_str::<Value>(&entry.body).unwrap()["text"].take())
+        .collect();
+    assert_eq!(
+        texts,
+        ["Not decided: nobody can be reached", "Not decided: nobody answered in time"]
+    );
+}
+
+#[test]
+fn people_hear_of_finished_turns_and_notifications_if_they_want_to() {
+    let said = |table: &mut Table, input: Input| -> Vec<String> {
+        let said = table.give(input).into_iter().filter_map(|output| match output {
+            Output::Phones(Order::Say { text, chats }) => Some(format!("{chats:?} {text}")),
+            Output::Terminal(Order::Say { text, .. }) => Some(text),
+            _ => None,
+        });
+        said.collect()
+    };
+    let stop = || {
+        let context = json!({ "event": "Stop", "last_words": "All tests pass." });
+        let more = json!({ "kind": "settle", "context": context });
+        Input::Told(request_of(900, "Stop", &json!({}), &more))
+    };
+    let notification = |kind: &str| {
+        let input = json!({ "message": "Claude is waiting", "notification_type": kind });
+        let more = json!({ "kind": "notify", "context": { "event": "Notification" } });
+        Input::Told(request_of(901, "Notification", &input, &more))
+    };
+    let mut table = Table::with(Settings { notify_on_stop: true, terminal: true, ..settings() });
+    let finished = "Claude Code in /home/ada/engine has finished. All tests pass.";
+    let waits = "Claude Code in /home/ada/engine says: Claude is waiting";
+    let both = |text: &str| [format!("[-100, 7] {text}"), text.to_owned()];
+    assert_eq!(said(&mut table, stop()), both(finished));
+    assert_eq!(said(&mut table, notification("idle_prompt")), both(waits));
+    let permission = said(&mut table, notification("permission_prompt"));
+    assert_eq!(permission, [""; 0], "the question itself is there");
+    let mute = News::Command {
+        who: ada(),
+        name: "mute".to_owned(),
+        rest: "1h".to_owned(),
+        doing: Doing::Message { chat: ADA, message: 1 },
+    };
+    table.give(Input::News(mute));
+    let others = [format!("[-100] {finished}"), finished.to_owned()];
+    assert_eq!(said(&mut table, stop()), others, "a muted chat is left alone");
+    let mut table = Table::with(Settings { terminal: true, ..settings() });
+    assert_eq!(said(&mut table, stop()), [""; 0]);
+    assert_eq!(said(&mut table, notification("idle_prompt")), [""; 0]);
 }

@@ -308,7 +308,7 @@ impl<J: Judge> World<J> {
 
     fn order(&mut self, order: Order) -> Result<(), String> {
         match order {
-            Order::Show { card, chats } => {
+            Order::Show { card, chats, .. } => {
                 for chat in chats {
                     self.messages += 1;
                     let copy = Copy { question: card.id.clone(), chat, message: self.messages };
@@ -379,7 +379,8 @@ impl<J: Judge> World<J> {
         let press = Press::Button(update.action);
         let doing = Doing::Callback(update.number.to_string());
         let question = update.question.clone();
-        let is_committed = self.handle(Input::News(News::Pressed { who, question, press, doing }));
+        let is_committed =
+            self.handle(Input::News(News::Pressed { who, question, press, doing, copy: None }));
         if is_committed {
             self.updates.pop_front();
             let decision =

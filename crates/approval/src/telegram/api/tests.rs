@@ -38,7 +38,9 @@ fn answers_are_told_apart() {
         "passing 0ns: Telegram answered 500: Internal",
     );
     check(302, "", "passing 0ns: Telegram answered 302");
-    check(403, "<html>blocked by a proxy</html>", "passing 0ns: Telegram answered 403");
+    check(403, "<html>blocked by a proxy</html>", "refused 403: Telegram answered 403");
+    check(400, "", "refused 400: Telegram answered 400");
+    check(408, "<html>too slow</html>", "passing 0ns: Telegram answered 408");
     check(403, r#"{"ok":false,"description":"Forbidden: x"}"#, "refused 403: Forbidden: x");
     check(400, r#"{"ok":false,"description":"Bad Request: x"}"#, "refused 400: Bad Request: x");
     check(

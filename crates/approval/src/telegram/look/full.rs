@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use callgate_rules::text;
-use callgate_rules::text::html::{Html, Limits, Style};
+use callgate_rules::text::html::{Limits, Style};
 use serde_json::Value;
 
-use super::{footer, html_message};
+use super::{about, html_message};
 use crate::card::{Body, Card, HIDDEN_COULD_RUN};
 
 /// More pages than this would bury the chat: then it is one file.
 const MOST_PAGES: usize = 4;
-/// The room on a page beside its heading and the id.
+/// The room on a page beside its heading.
 const PAGE: usize = 3_900;
 
 /// A question in full.
@@ -36,17 +36,16 @@ pub(in crate::telegram) fn full(card: &Card, chat: i64) -> Full {
     let pages = text::pages(&content, PAGE);
     if pages.len() > MOST_PAGES {
         let short = &card.id.as_str()[..8];
-        let caption = footer(Html::new().text("All of it:\n"), &card.id);
+        let caption = about(&card.id).text("All of it");
         let caption = caption.render(Limits { utf16: 1024, ..Limits::MESSAGE }).html;
         return Full::File { name: format!("question-{short}.txt"), content, caption };
     }
     let count = pages.len();
     let page = |(at, page): (usize, &&str)| {
-        let html = Html::new()
+        let html = about(&card.id)
             .text(&format!("Page {} of {count}\n", at + 1))
-            .content(Style::Pre(None), page)
-            .text("\n");
-        html_message(chat, &footer(html, &card.id).render(Limits::MESSAGE).html)
+            .content(Style::Pre(None), page);
+        html_message(chat, &html.render(Limits::MESSAGE).html)
     };
     Full::Pages(pages.iter().enumerate().map(page).collect())
 }

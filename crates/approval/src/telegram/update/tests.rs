@@ -11,13 +11,23 @@ fn me() -> Me {
     Me::read(&json!({"id": 42, "username": "Gate_bot"}))
 }
 
-/// A message of ours about the question, ending with its id.
+/// A message of ours with these marks.
 fn ours(text: &str, marks: &Value) -> Value {
     json!({"message_id": 5, "from": {"id": 42, "is_bot": true}, "text": text, "entities": marks})
 }
 
-fn id_at(offset: usize) -> Value {
-    json!([{"type": "bold", "offset": 0, "length": 1}, {"type": "code", "offset": offset, "length": 36}])
+/// The unseen link to a question, as the API gives it.
+fn link(id: &str) -> Value {
+    let url = format!("https://callgate.invalid/question/{id}");
+    json!([
+        {"type": "text_link", "offset": 0, "length": 1, "url": url},
+        {"type": "bold", "offset": 1, "length": 2},
+    ])
+}
+
+/// A message of ours about the question.
+fn about() -> Value {
+    ours("\u{200b}😀 may I?", &link(ID))
 }
 
 #[track_caller]
@@ -27,19 +37,25 @@ fn check_question(message: &Value, found: bool) {
 }
 
 #[test]
-fn the_id_counts_only_at_the_end_and_as_code() {
-    let text = format!("😀 may I?\n{ID}");
-    // The emoji counts twice, as Telegram counts.
-    check_question(&ours(&text, &id_at(10)), true);
-    check_question(&ours(&text, &id_at(9)), false);
-    check_question(&ours(&text, &json!([])), false);
-    check_question(&ours(&text, &json!([{"type": "bold", "offset": 10, "length": 36}])), false);
-    check_question(&ours(&text, &json!([{"type": "code", "offset": 9, "length": 37}])), false);
-    check_question(&ours(&format!("{text}."), &id_at(10)), false);
-    check_question(&ours(&"x".repeat(46), &id_at(10)), false);
-    check_question(&ours("é", &json!([{"type": "code", "offset": -35, "length": 36}])), false);
-    check_question(&ours("x", &json!([{"type": "code", "offset": u64::MAX, "length": 36}])), false);
-    let caption = json!({"caption": text, "caption_entities": id_at(10)});
+fn the_question_is_named_by_the_unseen_link_at_the_beginning_alone() {
+    check_question(&about(), true);
+    let text = "\u{200b}😀 may I?";
+    let changed = |name: &str, value: Value| {
+        let mut marks = link(ID);
+        marks[0][name] = value;
+        ours(text, &marks)
+    };
+    check_question(&changed("offset", json!(1)), false);
+    check_question(&changed("length", json!(2)), false);
+    check_question(&changed("type", json!("url")), false);
+    check_question(&changed("url", json!(format!("https://evil.test/question/{ID}"))), false);
+    check_question(&changed("url", json!("https://callgate.invalid/question/7")), false);
+    check_question(&changed("url", json!(null)), false);
+    check_question(&ours(text, &json!([])), false);
+    // Somebody's own text in the place of what nobody sees.
+    check_question(&ours("x may I?", &link(ID)), false);
+    check_question(&ours("", &link(ID)), false);
+    let caption = json!({"caption": text, "caption_entities": link(ID)});
     check_question(&caption, true);
     check_question(&json!(null), false);
 }
@@ -54,7 +70,7 @@ fn wrote(text: &str, to: &Value) -> Value {
 
 #[test]
 fn words_count_only_in_reply_to_the_bot_itself() {
-    let ours = ours(&format!("x\n{ID}"), &id_at(2));
+    let ours = about();
     let Some(Told::Message(News::Pressed { who, press, .. })) = read(&wrote("no", &ours), &me())
     else {
         panic!("words");
@@ -91,23 +107,23 @@ fn commands() {
 #[test]
 fn presses() {
     let press = |data: &str, message: Value| json!({"callback_query": {"id": "77", "from": {"id": 7, "username": "ada"}, "data": data, "message": message}});
-    let mut message = ours(&format!("x\n{ID}"), &id_at(2));
+    let mut message = about();
     message["chat"] = json!({"id": 7, "type": "private"});
     let honest = read(&press(&format!("{ID}:always2"), message.clone()), &me());
-    let Some(Told::Press { callback, presser, copy, news }) = honest else { panic!("{honest:?}") };
+    let Some(Told::Press { callback, presser, news }) = honest else { panic!("{honest:?}") };
     assert_eq!((callback.as_str(), presser.message), ("77", Some(5)));
-    let copy = copy.unwrap();
-    assert_eq!((copy.question.as_str(), copy.chat, copy.message), (ID, 7, 5));
-    let News::Pressed { who, press: Press::Button(Action::Always(2)), .. } = news else {
+    let News::Pressed { who, press: Press::Button(Action::Always(2)), copy, .. } = news else {
         panic!("{news:?}");
     };
+    let copy = copy.unwrap();
+    assert_eq!((copy.question.as_str(), copy.chat, copy.message), (ID, 7, 5));
     assert_eq!(who.name, "@ada");
     let other = ID.replace("550e", "551e");
     let forged = read(&press(&format!("{other}:allow"), message), &me());
-    assert!(matches!(forged, Some(Told::Press { news: News::Forged { .. }, copy: None, .. })));
+    assert!(matches!(forged, Some(Told::Press { news: News::Forged { .. }, .. })));
     let bare = json!({"message_id": 5, "chat": {"id": 7, "type": "private"}, "date": 0});
     let old = read(&press(&format!("{other}:allow"), bare), &me());
-    assert!(matches!(old, Some(Told::Press { news: News::Pressed { .. }, copy: None, .. })));
+    assert!(matches!(old, Some(Told::Press { news: News::Pressed { copy: None, .. }, .. })));
 }
 
 #[test]
