@@ -1,13 +1,16 @@
 //! `callgate ask`: any script asks a person, at the same desk as the agents.
 
+mod whom;
+
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use callgate_approval::asker::{self, Settings, Unwanted};
+use callgate_approval::asker::{self, Asker, NoAnswer, Settings, Unwanted};
 use callgate_approval::hook::{session_of_parent, working_folder};
+use callgate_rules::text::one_line;
 use callgate_wire::approval::{Context, Decision, Kind, Request, Response, Takes};
 use callgate_wire::raw::Json;
 use clap::builder::NonEmptyStringValueParser;
@@ -15,7 +18,7 @@ use serde::Serialize;
 use serde_json::value::to_raw_value;
 
 use crate::cli::Failure;
-use crate::config;
+use crate::config::{Config, Flags};
 
 /// The most that is read from standard input for `--details -`.
 const LONGEST_DETAILS: u64 = 1024 * 1024;
@@ -23,27 +26,37 @@ const LONGEST_DETAILS: u64 = 1024 * 1024;
 const MOST_CHOICES: usize = 20;
 /// What a denied question ends with.
 const DENIED: u8 = 2;
+/// What a question ends with that nobody could be shown, as sysexits has it.
+const UNAVAILABLE: u8 = 69;
+/// What to do when nobody can be reached.
+const REACH: &str = "run `callgate up` in a terminal, or link a phone with `callgate pair`";
 /// What a wrong command line ends with, as sysexits has it.
 const USAGE: u8 = 64;
 
 /// Ask a person from a script
 ///
-/// Ends with 0 when they allow it, 2 when they deny it, and 1 when nobody answers. With choices,
-/// the chosen one is printed. What they write instead of an answer goes to standard error.
+/// Says on standard error who can answer, and what came of it. With choices, the chosen one is
+/// printed on standard output.
+///
+/// Exit codes: 0 allowed, 2 denied, 1 nobody answered in time, 69 nobody can be reached, 64 wrong
+/// command line, 78 wrong settings.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// What to ask
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     question: String,
-    /// More to read before they answer; - takes it from standard input
+    /// More to read before the answer; - reads it from standard input
     #[arg(long, value_name = "TEXT")]
     details: Option<String>,
     /// How long to wait, 1 to 3600; the desk may have a shorter limit
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
-    /// An answer to choose from; give it once for each
+    /// An answer to choose from; repeat it for each
     #[arg(long = "choice", value_name = "CHOICE", value_parser = NonEmptyStringValueParser::new())]
     choices: Vec<String>,
+    /// Print nothing but the chosen answer, and errors
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 /// What the desk is told of the question, in place of a tool's input.
@@ -63,17 +76,45 @@ impl Args {
             tell(&wrong);
             return Ok(ExitCode::from(USAGE));
         }
-        let config::HookSettings { socket, timeout, grace } = config::for_ask(file)?;
-        let timeout = self.timeout.map_or(timeout, Duration::from_secs);
+        let config = Config::load(file, &Flags::default())?;
+        let timeout = self.timeout.map_or(config.timeout.value, Duration::from_secs);
+        let (socket, grace) = (config.socket.value.clone(), config.grace.value);
         let settings = Settings { socket, timeout, grace };
         let request = self.request(timeout)?;
         let parent = asker::parent();
         let unwanted = parent
             .iter()
             .fold(Unwanted::default(), |unwanted, parent| unwanted.when_readable(parent.as_fd()));
-        match asker::ask(&settings, &request, &unwanted) {
-            Ok(response) => self.answered(&response),
-            Err(error) => Err(Failure::Failed(error.to_string())),
+        let asker = match Asker::dial(&settings, &unwanted) {
+            Ok(asker) => asker,
+            Err(error) => return unanswered(&error),
+        };
+        self.say_who_can_answer(&config, timeout);
+        match asker.ask(&request) {
+            Ok(response) => self.answered(&response, timeout),
+            Err(error) => unanswered(&error),
+        }
+    }
+
+    fn say_who_can_answer(&self, config: &Config, timeout: Duration) {
+        if self.quiet {
+            return;
+        }
+        let seconds = timeout.as_secs();
+        match whom::places(config) {
+            None => tell(&format!("waiting up to {seconds} s for an answer at the desk")),
+            // The desk says so itself, and at once.
+            Some(places) if places.is_empty() => {}
+            Some(places) => {
+                let places = places.join(", or ");
+                tell(&format!("waiting up to {seconds} s for an answer {places}"));
+            }
+        }
+    }
+
+    fn say(&self, text: &str) {
+        if !self.quiet {
+            tell(text);
         }
     }
 
@@ -95,7 +136,10 @@ impl Args {
             details => details.map(Into::into),
         };
         let question = Asked { question: &self.question, details, choices: &self.choices };
-        let takes = if self.choices.is_empty() { Vec::new() } else { vec![Takes::Edit] };
+        let mut takes = vec![Takes::Outcome];
+        if !self.choices.is_empty() {
+            takes.push(Takes::Edit);
+        }
         Ok(Request {
             request_id: asker::fresh_id(),
             tool_name: "Ask".to_owned(),
@@ -115,17 +159,20 @@ impl Args {
         })
     }
 
-    fn answered(&self, response: &Response) -> Result<ExitCode, Failure> {
+    fn answered(&self, response: &Response, timeout: Duration) -> Result<ExitCode, Failure> {
         match response.decision {
             Decision::Allow => self.allowed(response),
             Decision::Deny => {
-                if let Some(message) = &response.message {
-                    tell(message);
-                }
+                self.say(&denied(response));
                 Ok(ExitCode::from(DENIED))
             }
+            Decision::Timeout if response.unreachable => {
+                tell(&format!("nobody can be reached: {REACH}"));
+                Ok(ExitCode::from(UNAVAILABLE))
+            }
             Decision::Timeout | Decision::Ask | Decision::None => {
-                Err(Failure::Failed("nobody answered: ask again later".to_owned()))
+                let seconds = timeout.as_secs();
+                Err(Failure::Failed(format!("nobody answered within {seconds} s: ask again later")))
             }
         }
     }
@@ -135,13 +182,50 @@ impl Args {
         let chosen = response.updated_input.as_deref().map(|input| Json::from(input).members());
         let chosen = chosen.and_then(|members| members.string("choice"));
         match chosen.filter(|chosen| self.choices.iter().any(|choice| choice == chosen)) {
-            _ if self.choices.is_empty() => Ok(ExitCode::SUCCESS),
+            _ if self.choices.is_empty() => {
+                self.say(&format!("allowed{}", by(response)));
+                Ok(ExitCode::SUCCESS)
+            }
             Some(choice) => {
+                self.say(&format!("answered{}: {}", by(response), one_line(&choice)));
                 writeln!(io::stdout(), "{choice}")?;
                 Ok(ExitCode::SUCCESS)
             }
             None => Err(Failure::Failed("none of the choices was chosen: ask again".to_owned())),
         }
+    }
+}
+
+/// By whom it was decided, if the desk tells. A rule's own words begin with what it did.
+fn by(response: &Response) -> String {
+    let by = response.by.as_deref().map(one_line);
+    by.map_or_else(String::new, |by| {
+        let rule = by.strip_prefix("allowed by ").or_else(|| by.strip_prefix("denied by "));
+        format!(" by {}", rule.unwrap_or(&by))
+    })
+}
+
+/// Who denied it, and in which words if they are their own.
+fn denied(response: &Response) -> String {
+    let who = format!("denied{}", by(response));
+    let is_own = |message: &&String| {
+        let message = message.trim_end_matches('.').to_lowercase();
+        message != who.to_lowercase()
+    };
+    match response.message.as_ref().filter(is_own) {
+        Some(message) => format!("{who}: {message}"),
+        None => who,
+    }
+}
+
+/// Says why there is no answer, and ends as that says.
+fn unanswered(error: &NoAnswer) -> Result<ExitCode, Failure> {
+    match error {
+        NoAnswer::NoDesk(_) | NoAnswer::Socket(_) | NoAnswer::Gone(_) | NoAnswer::Refused => {
+            tell(&error.to_string());
+            Ok(ExitCode::from(UNAVAILABLE))
+        }
+        _ => Err(Failure::Failed(error.to_string())),
     }
 }
 

@@ -120,13 +120,6 @@ impl Config {
     }
 }
 
-/// Returns what `callgate ask` needs to ask.
-pub(crate) fn for_ask(file: Option<&Path>) -> Result<HookSettings, Problems> {
-    let around = Surroundings::of_process();
-    let raw = RawConfig::read(file, &around, Variables::Ours);
-    HookConfig { raw, around }.desk()
-}
-
 /// The settings as the hook reads them, once.
 ///
 /// An installed hook is told its settings file, its socket and its rules on its command line, and

@@ -40,7 +40,8 @@ fn the_first_command_serves_with_nothing_configured_and_says_what_to_do_next() {
     assert!(said[2].starts_with("Next: `callgate install`"), "{said:?}");
     // Nobody is at its terminal, so nobody can be reached, and that is said at once.
     let asked = run(callgate(&["ask", "Deploy?"]), DEADLINE);
-    assert_eq!(asked.status.code(), Some(1), "{}", asked.stderr);
+    assert_eq!(asked.status.code(), Some(69), "{}", asked.stderr);
+    assert!(asked.stderr.starts_with("callgate: nobody can be reached: "), "{}", asked.stderr);
     up.signal(Signal::TERM);
     up.recv_end();
     assert!(up.wait_exit(DEADLINE).success() && !socket.exists());

@@ -20,6 +20,22 @@ fn allowed_on_the_phone() {
 }
 
 #[test]
+fn a_script_hears_for_whom_it_waits_and_what_came_of_it() {
+    let stage = Stage::new();
+    let script = stage.start(&["ask", "Deploy?"], "");
+    stage.press(&stage.question("Deploy?"), "Allow");
+    let ended = script.end();
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), ""));
+    assert_eq!(
+        ended.stderr,
+        format!(
+            "callgate: waiting up to 300 s for an answer on Telegram from chat {ADA}\n\
+             callgate: allowed by Ada\n"
+        )
+    );
+}
+
+#[test]
 fn denied_with_words() {
     let stage = Stage::new();
     let hook = stage.hook(&bash("make build"));

@@ -4,8 +4,11 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Ended, Stage};
 
+/// What is said first, by a desk that does not tell who can answer.
+const WAITING: &str = "callgate: waiting up to 300 s for an answer at the desk\n";
+
 fn ended(code: i32, stdout: &str, stderr: &str) -> Ended {
-    Ended { code: Some(code), stdout: stdout.to_owned(), stderr: stderr.to_owned() }
+    Ended { code: Some(code), stdout: stdout.to_owned(), stderr: format!("{WAITING}{stderr}") }
 }
 
 /// Asks, is answered, and gives the request and the end.
@@ -23,7 +26,7 @@ fn asked(arguments: &[&str], input: &str, fields: &str) -> (Value, Ended) {
 #[test]
 fn the_exit_code_is_the_answer() {
     let (mut request, allowed) = asked(&["Deploy?"], "", r#""decision":"allow""#);
-    assert_eq!(allowed, ended(0, "", ""));
+    assert_eq!(allowed, ended(0, "", "callgate: allowed\n"));
     request["request_id"].take();
     let cwd = request["cwd"].take();
     assert!(cwd.as_str().unwrap().starts_with('/'));
@@ -31,15 +34,36 @@ fn the_exit_code_is_the_answer() {
         "request_id": null, "cwd": null, "tool_name": "Ask",
         "tool_input": {"question": "Deploy?"},
         "session_id": format!("pid-{}", std::process::id()), "agent": "script",
-        "context": {"event": "Ask", "timeout_seconds": 300, "takes": []},
+        "context": {"event": "Ask", "timeout_seconds": 300, "takes": ["outcome"]},
     });
     assert_eq!(request, expected);
-    let (_, denied) = asked(&["Deploy?"], "", r#""decision":"deny""#);
-    assert_eq!(denied, ended(2, "", ""));
-    let (_, denied) = asked(&["Deploy?"], "", r#""decision":"deny","message":"Not today.""#);
-    assert_eq!(denied, ended(2, "", "callgate: Not today.\n"));
-    let (_, nobody) = asked(&["Deploy?"], "", r#""decision":"timeout""#);
-    assert_eq!(nobody, ended(1, "", "callgate: nobody answered: ask again later\n"));
+    let check = |fields: &str, code: i32, said: &str| {
+        let (_, end) = asked(&["Deploy?"], "", fields);
+        assert_eq!(end, ended(code, "", &format!("callgate: {said}\n")), "{fields}");
+    };
+    check(r#""decision":"allow","by":"Ada""#, 0, "allowed by Ada");
+    check(r#""decision":"allow","by":"allowed by rule `deploys`""#, 0, "allowed by rule `deploys`");
+    check(r#""decision":"deny""#, 2, "denied");
+    check(r#""decision":"deny","message":"Denied by Ada.","by":"Ada""#, 2, "denied by Ada");
+    check(r#""decision":"deny","message":"Not today.","by":"Ada""#, 2, "denied by Ada: Not today.");
+    check(r#""decision":"deny","message":"Not today.""#, 2, "denied: Not today.");
+    let rule = "denied by rule `deploys`";
+    check(&format!(r#""decision":"deny","message":"{rule}","by":"{rule}""#), 2, rule);
+    check(r#""decision":"timeout""#, 1, "nobody answered within 300 s: ask again later");
+    check(
+        r#""decision":"timeout","unreachable":true"#,
+        69,
+        "nobody can be reached: run `callgate up` in a terminal, or link a phone with \
+         `callgate pair`",
+    );
+}
+
+#[test]
+fn it_is_quiet_where_that_is_wanted() {
+    let (_, allowed) = asked(&["Deploy?", "--quiet"], "", r#""decision":"allow","by":"Ada""#);
+    assert_eq!(allowed, Ended { code: Some(0), stdout: String::new(), stderr: String::new() });
+    let (_, denied) = asked(&["Deploy?", "-q"], "", r#""decision":"deny","message":"No.""#);
+    assert_eq!(denied, Ended { code: Some(2), stdout: String::new(), stderr: String::new() });
 }
 
 #[test]
@@ -47,12 +71,12 @@ fn a_choice_is_printed() {
     let choices = ["Where?", "--choice", "staging", "--choice", "grün"];
     let fields = r#""decision":"allow","updated_input":{"choice":"grün"}"#;
     let (request, chosen) = asked(&choices, "", fields);
-    assert_eq!(chosen, ended(0, "grün\n", ""));
+    assert_eq!(chosen, ended(0, "grün\n", "callgate: answered: grün\n"));
     assert_eq!(
         request["tool_input"],
         json!({"question": "Where?", "choices": ["staging", "grün"]})
     );
-    assert_eq!(request["context"]["takes"], json!(["edit"]));
+    assert_eq!(request["context"]["takes"], json!(["outcome", "edit"]));
     let none = ended(1, "", "callgate: none of the choices was chosen: ask again\n");
     for fields in [
         r#""decision":"allow""#,
@@ -77,7 +101,7 @@ fn details_and_time_are_passed_on() {
 fn nobody_can_be_asked() {
     let stage = Stage::new();
     let alone = stage.start(stage.command(&["ask", "Deploy?"]), "").end();
-    assert_eq!((alone.code, alone.stdout.as_str()), (Some(1), ""));
+    assert_eq!((alone.code, alone.stdout.as_str()), (Some(69), ""));
     assert!(alone.stderr.starts_with("callgate: no desk listens at"), "{}", alone.stderr);
     let desk = stage.desk();
     let script = stage.start(stage.command(&["ask", "Deploy?", "--timeout", "1"]), "");

@@ -75,6 +75,12 @@ pub struct Response {
     /// Whether the agent's turn ends; used with [`Decision::Deny`].
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupt: bool,
+    /// Who or what decided, in words; used with [`Decision::Allow`] and [`Decision::Deny`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Whether there was nobody who could be shown the question; used with [`Decision::Timeout`].
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unreachable: bool,
 }
 
 /// What was decided about a question.
@@ -153,6 +159,8 @@ impl Response {
             updated_permissions: Vec::new(),
             updated_input: None,
             interrupt: false,
+            by: None,
+            unreachable: false,
         }
     }
 
@@ -167,6 +175,8 @@ impl Response {
             updated_permissions: list(&members, "updated_permissions")?.unwrap_or_default(),
             updated_input: optional_object(&members, "updated_input")?,
             interrupt: optional(&members, "interrupt", "true or false")?.unwrap_or_default(),
+            by: optional(&members, "by", "a string")?,
+            unreachable: optional(&members, "unreachable", "true or false")?.unwrap_or_default(),
         })
     }
 

@@ -7,7 +7,7 @@ use callgate_wire::approval::{Decision, Request, RequestId, Response, Takes};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::asked::copy_key;
+use super::asked::{UNREACHABLE, copy_key};
 use super::calls::CallMemory;
 use super::digest::Digest;
 use super::past::Over;
@@ -141,6 +141,12 @@ fn response(request: &Request, card: &Card, decided: &Decided) -> Option<Respons
     let With { message, offer, picks, words, edited, interrupt } = &decided.with;
     let mut response = Response::new(request.request_id.clone(), decided.decision);
     let input = request.tool_input.get();
+    if request.takes(Takes::Outcome) {
+        let is_decided = matches!(decided.decision, Decision::Allow | Decision::Deny);
+        response.by = is_decided.then(|| decided.by.clone());
+        response.unreachable =
+            decided.decision == Decision::Timeout && message.as_deref() == Some(UNREACHABLE);
+    }
     match decided.decision {
         Decision::Timeout | Decision::Ask | Decision::None => {}
         Decision::Deny => {

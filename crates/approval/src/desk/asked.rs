@@ -14,7 +14,7 @@ use crate::card::Card;
 use crate::channel::{Copy, Order};
 
 /// Why a question was not decided that nobody could see.
-const UNREACHABLE: &str = "nobody can be reached";
+pub(super) const UNREACHABLE: &str = "nobody can be reached";
 
 impl Desk {
     pub(super) fn asked(

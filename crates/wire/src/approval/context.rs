@@ -60,6 +60,8 @@ pub enum Takes {
     Edit,
     /// A deny that ends the agent's turn.
     Interrupt,
+    /// Who decided, or that nobody could be reached.
+    Outcome,
 }
 
 impl Takes {
@@ -68,6 +70,7 @@ impl Takes {
             "always" => Some(Self::Always),
             "edit" => Some(Self::Edit),
             "interrupt" => Some(Self::Interrupt),
+            "outcome" => Some(Self::Outcome),
             _ => None,
         }
     }

@@ -177,6 +177,8 @@ fn responses() {
             r#"{"request_id":"ID","decision":"none"}"#,
             r#"{"request_id":"ID","decision":"allow","updated_permissions":[{ "type":"a" },{"type":"b"}],"updated_input":{"command":"ls"}}"#,
             r#"{"request_id":"ID","decision":"deny","interrupt":true,"updated_permissions":null}"#,
+            r#"{"request_id":"ID","decision":"allow","by":"Ada"}"#,
+            r#"{"request_id":"ID","decision":"timeout","unreachable":true}"#,
             r#"{"request_id":"ID","decision":"deny","interrupt":"secret"}"#,
             r#"{"request_id":"ID","decision":"allow","updated_input":"secret"}"#,
             r#"{"request_id":"ID","decision":"maybe"}"#,
@@ -187,20 +189,24 @@ fn responses() {
             r#"{"decision":"allow"}"#,
         ],
         &expect![[r#"
-            Response { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: Some(RawValue({ "type":"addRules" })), updated_permissions: [], updated_input: None, interrupt: false }
+            Response { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: Some(RawValue({ "type":"addRules" })), updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false }
               = "{\"request_id\":\"ID\",\"decision\":\"allow\",\"message\":null,\"always_allow_suggestion\":{ \"type\":\"addRules\" }}\n"
-            Response { request_id: RequestId("ID"), decision: Deny, message: Some("use\nthe script"), always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false }
+            Response { request_id: RequestId("ID"), decision: Deny, message: Some("use\nthe script"), always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false }
               = "{\"request_id\":\"ID\",\"decision\":\"deny\",\"message\":\"use\\nthe script\",\"always_allow_suggestion\":null}\n"
-            Response { request_id: RequestId("ID"), decision: Timeout, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false }
+            Response { request_id: RequestId("ID"), decision: Timeout, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false }
               = "{\"request_id\":\"ID\",\"decision\":\"timeout\",\"message\":null,\"always_allow_suggestion\":null}\n"
-            Response { request_id: RequestId("ID"), decision: Ask, message: Some("a rule asks"), always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false }
+            Response { request_id: RequestId("ID"), decision: Ask, message: Some("a rule asks"), always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false }
               = "{\"request_id\":\"ID\",\"decision\":\"ask\",\"message\":\"a rule asks\",\"always_allow_suggestion\":null}\n"
-            Response { request_id: RequestId("ID"), decision: None, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false }
+            Response { request_id: RequestId("ID"), decision: None, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false }
               = "{\"request_id\":\"ID\",\"decision\":\"none\",\"message\":null,\"always_allow_suggestion\":null}\n"
-            Response { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: None, updated_permissions: [RawValue({ "type":"a" }), RawValue({"type":"b"})], updated_input: Some(RawValue({"command":"ls"})), interrupt: false }
+            Response { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: None, updated_permissions: [RawValue({ "type":"a" }), RawValue({"type":"b"})], updated_input: Some(RawValue({"command":"ls"})), interrupt: false, by: None, unreachable: false }
               = "{\"request_id\":\"ID\",\"decision\":\"allow\",\"message\":null,\"always_allow_suggestion\":null,\"updated_permissions\":[{ \"type\":\"a\" },{\"type\":\"b\"}],\"updated_input\":{\"command\":\"ls\"}}\n"
-            Response { request_id: RequestId("ID"), decision: Deny, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: true }
+            Response { request_id: RequestId("ID"), decision: Deny, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: true, by: None, unreachable: false }
               = "{\"request_id\":\"ID\",\"decision\":\"deny\",\"message\":null,\"always_allow_suggestion\":null,\"interrupt\":true}\n"
+            Response { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: Some("Ada"), unreachable: false }
+              = "{\"request_id\":\"ID\",\"decision\":\"allow\",\"message\":null,\"always_allow_suggestion\":null,\"by\":\"Ada\"}\n"
+            Response { request_id: RequestId("ID"), decision: Timeout, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: true }
+              = "{\"request_id\":\"ID\",\"decision\":\"timeout\",\"message\":null,\"always_allow_suggestion\":null,\"unreachable\":true}\n"
             WrongField { field: "interrupt", expected: "true or false" }
               = `interrupt` must be true or false
             WrongField { field: "updated_input", expected: "an object" }

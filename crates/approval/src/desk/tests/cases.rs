@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_wire::approval::{Action, Decision, Request, Response};
+use callgate_wire::approval::{Action, Decision, Request, Response, Takes};
 use serde_json::{Value, json};
 
 use super::super::{AskerId, Desk, Input, Now, Output, Ruling, Settings, Step, WRONG_CODES};
@@ -508,6 +508,29 @@ fn when_nobody_can_be_reached_it_is_a_timeout_at_once() {
     assert_eq!(answers(&table.give(Input::Viewers(0))).len(), 1);
     let mut table = Table::with(Settings { phones: false, terminal: true, ..settings() });
     assert!(answers(&table.ask(1, request(1, "make"))).is_empty());
+}
+
+#[test]
+fn an_asker_that_wants_to_know_is_told_who_decided_or_why_nobody_did() {
+    let curious = |number: u64| {
+        let mut request = request(number, "make");
+        let context = request.context.get_or_insert_default();
+        context.takes = Some(vec![Takes::Outcome]);
+        request
+    };
+    let mut table = Table::with(Settings { phones: false, ..settings() });
+    let alone = answer(&table.ask(1, curious(1))).clone();
+    assert_eq!((alone.decision, alone.unreachable, alone.by), (Decision::Timeout, true, None));
+    assert!(!answer(&table.ask(2, request(2, "make"))).unreachable, "it did not want to know");
+    let mut table = Table::new();
+    table.ask(3, curious(3));
+    let late = answer(&table.wait(300)).clone();
+    assert_eq!((late.decision, late.unreachable, late.by), (Decision::Timeout, false, None));
+    table.ask(4, curious(4));
+    let allowed = answer(&table.button(4, Action::Allow)).clone();
+    assert_eq!((allowed.decision, allowed.by.as_deref()), (Decision::Allow, Some("Ada")));
+    table.ask(5, request(5, "make"));
+    assert_eq!(answer(&table.button(5, Action::Allow)).by, None, "it did not want to know");
 }
 
 #[test]

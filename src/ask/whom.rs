@@ -1,0 +1,86 @@
+//! Who can answer a question, in words for the script's user.
+
+use std::time::Duration;
+
+use callgate_approval::viewer::Viewer;
+use callgate_rules::text::one_line;
+use callgate_wire::desk::{Answer, Command, Link, Reach};
+
+use crate::config::Config;
+
+/// How long the desk may take to say who can answer. The question waits for that.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Returns the places where an answer can come from, or `None` if the desk does not tell. It only
+/// decides what is said while the question waits, so nothing that goes wrong here is an error.
+pub(super) fn places(config: &Config) -> Option<Vec<String>> {
+    let mut viewer = Viewer::connect(&config.desk_socket.value).ok()?;
+    let Ok(Answer::Status(status)) = viewer.ask(Command::Status, PATIENCE) else { return None };
+    // The sockets are separate settings, so this may be another desk.
+    if status.socket != config.socket.value.to_string_lossy() {
+        return None;
+    }
+    let Ok(Answer::Links(links)) = viewer.ask(Command::Links, PATIENCE) else { return None };
+    Some(describe(&status.reach, &links, &config.telegram.allowed_chats.value))
+}
+
+fn describe(reach: &Reach, links: &[Link], allowed_chats: &[i64]) -> Vec<String> {
+    let mut places = Vec::new();
+    if reach.terminal {
+        places.push("in the terminal of `callgate up`".to_owned());
+    }
+    let chats = phones(links, allowed_chats);
+    match &reach.telegram {
+        Some(phones) if phones.trouble.is_none() && !chats.is_empty() => {
+            places.push(format!("on Telegram from {}", chats.join(" or ")));
+        }
+        _ => {}
+    }
+    match reach.viewers.paired {
+        0 => {}
+        1 => places.push("in a linked viewer".to_owned()),
+        count => places.push(format!("in one of {count} linked viewers")),
+    }
+    places
+}
+
+/// The names of the linked chats, and the numbers of those that the settings allow.
+fn phones(links: &[Link], allowed_chats: &[i64]) -> Vec<String> {
+    let linked = links.iter().filter(|link| link.link.starts_with("chat/"));
+    let mut chats: Vec<String> =
+        linked.clone().map(|link| format!("“{}”", one_line(&link.name))).collect();
+    let is_linked = |chat: &i64| linked.clone().any(|link| link.link == format!("chat/{chat}"));
+    chats.extend(
+        allowed_chats.iter().filter(|chat| !is_linked(chat)).map(|chat| format!("chat {chat}")),
+    );
+    chats
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_wire::desk::{Phones, Viewers};
+
+    use super::*;
+
+    #[test]
+    fn everybody_who_can_answer_is_named() {
+        let link = |link: &str, name: &str| Link { link: link.to_owned(), name: name.to_owned() };
+        let links =
+            [link("chat/7", "Ada"), link("user/8", "Bob"), link("viewer/2f0c", "The\u{1b} page")];
+        let check = |terminal: bool, phones: Option<Option<&str>>, paired: u64, expected: &str| {
+            let telegram = phones.map(|trouble| Phones {
+                bot: Some("bot".to_owned()),
+                trouble: trouble.map(str::to_owned),
+            });
+            let viewers = Viewers { connected: 9, paired };
+            let reach = Reach { terminal, telegram, viewers };
+            assert_eq!(describe(&reach, &links, &[7, 42]).join(" | "), expected);
+        };
+        check(false, None, 0, "");
+        check(true, None, 1, "in the terminal of `callgate up` | in a linked viewer");
+        check(false, Some(None), 0, "on Telegram from “Ada” or chat 42");
+        check(false, Some(Some("no network")), 2, "in one of 2 linked viewers");
+        let reach = Reach { telegram: Some(Phones::default()), ..Reach::default() };
+        assert!(describe(&reach, &links[1..], &[]).is_empty(), "no chat is linked");
+    }
+}
