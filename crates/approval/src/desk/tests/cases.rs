@@ -522,7 +522,7 @@ fn an_asker_that_wants_to_know_is_told_who_decided_or_why_nobody_did() {
     let alone = answer(&table.ask(1, curious(1))).clone();
     assert_eq!((alone.decision, alone.unreachable, alone.by), (Decision::Timeout, true, None));
     assert!(!answer(&table.ask(2, request(2, "make"))).unreachable, "it did not want to know");
-    let mut table = Table::new();
+    let mut table = Table::with(Settings { terminal: true, ..settings() });
     table.ask(3, curious(3));
     let late = answer(&table.wait(300)).clone();
     assert_eq!((late.decision, late.unreachable, late.by), (Decision::Timeout, false, None));
