@@ -22,6 +22,9 @@ const DEADLINE: Duration = Duration::from_mins(3);
 const GOOD: &[&str] = &[
     r#"{"id":"","kind":"user_message","message":"","attachments":[],"metadata":{}}"#,
     r#"{"id":"1","kind":"user_message","message":"\u2028","metadata":{"conversationId":"c","deep":{"a":[1,null]}}}"#,
+    r#"{"id":"1","kind":"user_message","message":"","attachments":[{"path":"a","mime":"b"},{"data":"aGk=","mime":"b"},{"data":"","mime":"b","name":"c"}]}"#,
+    r#"{"id":"1","kind":"user_message","message":"","images":"[]"}"#,
+    r#"{"id":"1","kind":"user_message","message":"","images":[{"data":"aGk=","mime_type":"image/png","name":"a"}]}"#,
     r#"{"id":"1","kind":"clear_history","metadata":{"conversationId":"c"}}"#,
     r#"{"id":"1","kind":"hello","capabilities":[]}"#,
     r#"{"id":"1","kind":"hello","capabilities":["thinking","what nobody knows yet"]}"#,
@@ -33,6 +36,7 @@ const GOOD: &[&str] = &[
     r#"{"id":"1","kind":"new_conversation","title":"T"}"#,
     r#"{"id":"1","kind":"list_conversations"}"#,
     r#"{"id":"1","kind":"load_conversation","conversationId":"c"}"#,
+    r#"{"id":"1","kind":"load_conversation","conversationId":"c","as":"messages"}"#,
     r#"{"id":"1","kind":"regenerate","metadata":{"conversationId":"c"}}"#,
     r#"{"id":"1","kind":"edit_last","message":"","attachments":[{"path":"a","mime":"b"}]}"#,
     r#"{"id":"1","kind":"replay","fromSeq":0}"#,
@@ -40,18 +44,23 @@ const GOOD: &[&str] = &[
     r#"{"type":"ready","version":"9","capabilities":["new"],"timestamp":0,"seq":1}"#,
     r#"{"type":"token","id":"","token":"","timestamp":0,"seq":2}"#,
     r#"{"type":"tool_use","id":"1","data":{"toolId":"t","toolName":"n","input":"any"},"timestamp":0}"#,
+    r#"{"type":"tool_use","id":"1","data":{"toolId":"t","toolName":"n","input":{},"kind":"another","locations":[]},"timestamp":0}"#,
+    r#"{"type":"user_message","id":"1","data":{"message":""},"timestamp":0}"#,
     r#"{"type":"tool_result","id":"1","data":{"toolId":"t","toolName":"n","result":null},"timestamp":0}"#,
     r#"{"type":"tool_result","id":"1","data":{"toolId":"t","toolName":"n","result":[1],"isError":true},"timestamp":0}"#,
     r#"{"type":"tool_progress","id":"1","data":{"toolId":"t","stream":"stderr","text":""},"timestamp":0}"#,
     r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"n","input":{},"title":""},"timestamp":0}"#,
     r#"{"type":"permission_resolved","id":"1","data":{"question":"q","decision":"another","text":""},"timestamp":0}"#,
     r#"{"type":"notice","id":"1","data":{"kind":"another","text":""},"timestamp":0}"#,
-    r#"{"type":"done","id":"1","data":{"stopReason":"another","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0},"cost":null},"timestamp":0}"#,
-    r#"{"type":"done","id":"1","data":{"conversations":[],"current":null},"timestamp":0}"#,
-    r#"{"type":"done","id":"1","data":{"conversationId":"c","messages":[{"role":"assistant","content":[{"type":"another","a":1}]}],"first":0,"length":1},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"edit_last","stopReason":"another","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0},"cost":null},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"list_conversations","conversations":[],"current":null},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"load_conversation","conversationId":"c","messages":[{"role":"assistant","content":[{"type":"another","a":1}]}],"first":0,"length":1},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"load_conversation","conversationId":"c","first":0,"length":1},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","timestamp":0}"#,
     r#"{"type":"error","id":null,"error":"","timestamp":0,"seq":3}"#,
     r#"{"type":"error","id":"1","error":"","data":{"kind":"another","status":529,"retryable":true},"timestamp":0}"#,
     r#"{"type":"status","id":"1","data":{"state":"another","conversationLength":0,"uptime":0},"timestamp":0}"#,
+    r#"{"type":"status","id":"1","data":{"state":"busy","conversationLength":0,"uptime":0,"requests":[{"id":"0","kind":"another","state":"another","since":1,"fromSeq":2}],"questions":[]},"timestamp":0}"#,
 ];
 
 /// No messages of this protocol, for both.
@@ -64,6 +73,11 @@ const BAD: &[&str] = &[
     r#"{"id":"1","kind":"user_message","message":7}"#,
     r#"{"id":"1","kind":"user_message","message":"","attachments":[{"path":"a"}]}"#,
     r#"{"id":"1","kind":"user_message","message":"","attachments":["a"]}"#,
+    r#"{"id":"1","kind":"user_message","message":"","attachments":[{"mime":"b"}]}"#,
+    r#"{"id":"1","kind":"user_message","message":"","attachments":[{"path":"a","data":"","mime":"b"}]}"#,
+    r#"{"id":"1","kind":"user_message","message":"","attachments":[{"data":"","mime":"b","name":7}]}"#,
+    r#"{"id":"1","kind":"user_message","message":"","images":7}"#,
+    r#"{"id":"1","kind":"user_message","message":"","images":[{"data":"aGk="}]}"#,
     r#"{"id":"1","kind":"user_message","message":"","metadata":"c"}"#,
     r#"{"id":"1","kind":"hello"}"#,
     r#"{"id":"1","kind":"hello","capabilities":[7]}"#,
@@ -81,6 +95,7 @@ const BAD: &[&str] = &[
     r#"{"id":"1","kind":"list_conversations","before":"7"}"#,
     r#"{"id":"1","kind":"load_conversation"}"#,
     r#"{"id":"1","kind":"load_conversation","conversationId":"c","before":"7"}"#,
+    r#"{"id":"1","kind":"load_conversation","conversationId":"c","as":"pictures"}"#,
     r#"{"id":"1","kind":"rename_conversation","conversationId":"c"}"#,
     r#"{"id":"1","kind":"rename_conversation","title":"T"}"#,
     r#"{"id":"1","kind":"delete_conversation"}"#,
@@ -99,10 +114,15 @@ const BAD: &[&str] = &[
     r#"{"type":"token","id":"1","token":"","timestamp":0,"seq":"1"}"#,
     r#"{"type":"thinking","id":"1","token":"","timestamp":0}"#,
     r#"{"type":"tool_use","id":"1","data":{"toolId":"t","toolName":"n"},"timestamp":0}"#,
+    r#"{"type":"tool_use","id":"1","data":{"toolId":"t","toolName":"n","input":{},"locations":[{"line":1}]},"timestamp":0}"#,
+    r#"{"type":"user_message","id":"1","data":{},"timestamp":0}"#,
+    r#"{"type":"user_message","id":"1","data":{"message":"","attachments":[{"mime":"a"}]},"timestamp":0}"#,
     r#"{"type":"tool_result","id":"1","data":{"toolId":"t","toolName":"n"},"timestamp":0}"#,
     r#"{"type":"tool_result","id":"1","data":{"toolId":"t","toolName":"n","result":1,"isError":1},"timestamp":0}"#,
     r#"{"type":"tool_progress","id":"1","data":{"toolId":"t","stream":"log","text":""},"timestamp":0}"#,
     r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"n","input":{}},"timestamp":0}"#,
+    r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"n","input":{},"title":"","deadline":"soon"},"timestamp":0}"#,
+    r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"n","input":{},"title":"","canAllowAlways":"no"},"timestamp":0}"#,
     r#"{"type":"permission_resolved","id":"1","data":{"question":"q","text":""},"timestamp":0}"#,
     r#"{"type":"notice","id":"1","data":{"text":""},"timestamp":0}"#,
     r#"{"type":"notice","id":"1","timestamp":0}"#,
@@ -113,17 +133,24 @@ const BAD: &[&str] = &[
     r#"{"type":"error","id":"1","error":"","data":{"kind":"cut"},"timestamp":0}"#,
     r#"{"type":"status","id":"1","data":{"state":"idle","uptime":0},"timestamp":0}"#,
     r#"{"type":"status","id":"1","data":{"state":"idle","conversationLength":0,"uptime":0,"engine":7},"timestamp":0}"#,
+    r#"{"type":"status","id":"1","data":{"state":"busy","conversationLength":0,"uptime":0,"requests":[{"id":"0"}]},"timestamp":0}"#,
+    r#"{"type":"status","id":"1","data":{"state":"busy","conversationLength":0,"uptime":0,"questions":[{"type":"permission_request","id":"0","data":{},"timestamp":1}]},"timestamp":0}"#,
 ];
 
 /// What the types alone refuse: our reader takes whatever object `done` has, and leaves it to
 /// whoever asked.
 const BAD_ENDS: &[&str] = &[
-    r#"{"type":"done","id":"1","data":{"stopReason":7,"usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0},"cost":null},"timestamp":0}"#,
-    r#"{"type":"done","id":"1","data":{"stopReason":"end_turn","usage":{"inputTokens":0},"cost":null},"timestamp":0}"#,
-    r#"{"type":"done","id":"1","data":{"stopReason":"end_turn","cost":null},"timestamp":0}"#,
-    r#"{"type":"done","id":"1","data":{"conversations":[{"conversationId":"c"}],"current":null},"timestamp":0}"#,
-    r#"{"type":"done","id":"1","data":{"conversationId":"c","messages":[{"role":"system","content":[]}],"first":0,"length":1},"timestamp":0}"#,
-    r#"{"type":"done","id":"1","data":{"fromSeq":1},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"user_message","stopReason":7,"usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0},"cost":null},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"user_message","stopReason":"end_turn","usage":{"inputTokens":0},"cost":null},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"user_message","stopReason":"end_turn","cost":null},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"list_conversations","conversations":[{"conversationId":"c"}],"current":null},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"load_conversation","conversationId":"c","messages":[{"role":"system","content":[]}],"first":0,"length":1},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"replay","fromSeq":1},"timestamp":0}"#,
+    // Each with the kind of another request, of one that says nothing, and of none.
+    r#"{"type":"done","id":"1","data":{"kind":"replay","conversationId":"c"},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"user_message","fromSeq":1,"toSeq":1},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"kind":"hello"},"timestamp":0}"#,
+    r#"{"type":"done","id":"1","data":{"fromSeq":1,"toSeq":1},"timestamp":0}"#,
 ];
 
 /// The first version of the protocol, before it had extensions: what was right then is right now.
@@ -153,18 +180,38 @@ export function shown(response: AgentResponse): string {
     case 'ready': return response.version ?? '';
     case 'token': return response.token;
     case 'thinking': return response.thinking;
-    case 'tool_use': return response.data.toolName;
+    case 'user_message': return response.data.message;
+    case 'tool_use': return response.data.kind ?? response.data.toolName;
     case 'tool_result': return response.data.isError ? 'failed' : 'fine';
     case 'tool_progress': return response.data.text;
-    case 'permission_request': return response.data.title;
+    case 'permission_request': return response.data.diff ?? response.data.title;
     case 'permission_resolved': return response.data.text;
     case 'notice': return response.data.text;
-    case 'done': return response.data && 'stopReason' in response.data ? response.data.stopReason : '';
+    case 'done': return end(response);
     case 'error': return response.error;
     case 'status': return response.data.engine ?? response.data.state;
     default: { const none: never = response; return none; }
   }
 }
+
+// The kind tells which object it is, and no kind was forgotten.
+function end(response: DoneResponse): string {
+  const data = response.data;
+  switch (data?.kind) {
+    case 'user_message': case 'regenerate': case 'edit_last': return data.stopReason;
+    case 'new_conversation': return data.conversationId;
+    case 'list_conversations': return data.conversations[0]?.title ?? '';
+    case 'load_conversation': return String(data.messages?.length ?? data.length);
+    case 'replay': return String(data.toSeq);
+    case undefined: return '';
+    default: { const none: never = data; return none; }
+  }
+}
+
+// Who knows what it has asked knows what it gets.
+export const listed = (response: DoneResponse<'list_conversations'>): number | undefined =>
+  response.data?.conversations.length;
+export const silent = (response: DoneResponse<'hello'>): undefined => response.data;
 ";
 
 #[test]
@@ -204,7 +251,8 @@ fn source() -> String {
     let examples = examples();
     let good: Vec<&str> = examples.iter().map(String::as_str).chain(GOOD.iter().copied()).collect();
     let mut lines = vec![
-        "import type { AgentRequest, AgentResponse, Capability } from './session';".to_owned(),
+        "import type { AgentRequest, AgentResponse, Capability, DoneResponse } from './session';"
+            .to_owned(),
     ];
     lines.extend(constants("good", &good));
     let bad: Vec<&str> = BAD.iter().chain(BAD_ENDS).copied().collect();

@@ -36,8 +36,9 @@ export type AgentResponse =
 /** The last response to a request. */
 export type EndResponse = DoneResponse | ErrorResponse | StatusResponse;
 
-/** What is sent only to a front end whose `hello` asked for it. */
+/** What is sent only to a front end whose `hello` asked for it, or that asked for it later. */
 export type ExtensionResponse =
+  | UserMessageResponse
   | ThinkingResponse
   | ToolProgressResponse
   | PermissionRequestResponse
@@ -52,11 +53,13 @@ export type Capability = Word<
   | 'streaming'
   | 'tools'
   | 'attachments'
+  | 'inline_attachments'
   | 'engine'
   | 'hello'
   | 'cancel'
   | 'permission'
   | 'conversations'
+  | 'load_events'
   | 'edit'
   | 'thinking'
   | 'tool_progress'
@@ -78,17 +81,40 @@ export interface Requested<Kind extends string> {
   kind: Kind;
 }
 
-export interface Attachment {
+export type Attachment = FileAttachment | InlineAttachment;
+
+export interface FileAttachment {
   /** Where the file lies; a relative path counts from the runtime's working folder. */
   path: string;
   /** The file's media type. */
   mime: string;
+  data?: never;
+}
+
+/** For a front end that has no paths, such as a page. */
+export interface InlineAttachment {
+  /** The file itself, in base64 or as a `data:` URL with base64. */
+  data: string;
+  /** The file's media type. */
+  mime: string;
+  /** What it is called, in at most 256 characters. */
+  name?: string;
+  path?: never;
+}
+
+/** A picture as a front end of the first version sends it. */
+export interface FirstVersionImage {
+  data: string;
+  mime_type: string;
+  name?: string;
 }
 
 /** What the user said. */
 export interface Said {
   message: string;
   attachments?: Attachment[];
+  /** Further attachments of a front end of the first version: the array, or its JSON. */
+  images?: string | FirstVersionImage[];
   metadata?: Metadata;
 }
 
@@ -150,6 +176,8 @@ export interface LoadConversationRequest extends Requested<'load_conversation'> 
   limit?: number;
   /** Only messages of a lower number. */
   before?: number;
+  /** Whether the messages are all in the `done`, which is meant without this, or come as events. */
+  as?: 'messages' | 'events';
 }
 
 export interface RenameConversationRequest extends Requested<'rename_conversation'> {
@@ -192,6 +220,23 @@ export interface ReadyResponse extends Numbered<'ready'> {
   capabilities?: Capability[];
 }
 
+/** What the user said, in a conversation that is loaded as events. */
+export interface UserMessageResponse extends Reply<'user_message'> {
+  data: {
+    message: string;
+    attachments?: PastAttachment[];
+  };
+}
+
+export interface PastAttachment {
+  mime: string;
+  name?: string;
+  /** How many bytes it has. */
+  size: number;
+  /** In base64: of a picture or a document, where it fits into the line. */
+  data?: string;
+}
+
 export interface TokenResponse extends Reply<'token'> {
   token: string;
 }
@@ -206,7 +251,23 @@ export interface ToolUseResponse extends Reply<'tool_use'> {
     toolName: string;
     /** An object from a runtime by session.md; a reader accepts any JSON. */
     input: unknown;
+    /** What the tool does; said after `hello`. */
+    kind?: ToolKind;
+    /** The files and folders that the call is about; said after `hello`. */
+    locations?: ToolLocation[];
   };
+}
+
+/** What a tool does, as the Agent Client Protocol has it. */
+export type ToolKind = Word<
+  'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'fetch' | 'other'
+>;
+
+export interface ToolLocation {
+  /** An absolute path. */
+  path: string;
+  /** The line in it, counted from 1, where the call begins with one. */
+  line?: number;
 }
 
 export interface ToolResultResponse extends Reply<'tool_result'> {
@@ -240,6 +301,12 @@ export interface PermissionRequestResponse extends Reply<'permission_request'> {
     title: string;
     /** Why it has to be asked. */
     reason?: string;
+    /** Whether `allow_always` is on offer. */
+    canAllowAlways?: boolean;
+    /** Until when an answer counts, in milliseconds since the Unix epoch. */
+    deadline?: number;
+    /** What would change in a file: a unified diff, secrets hidden. */
+    diff?: string;
   };
 }
 
@@ -258,9 +325,28 @@ export interface NoticeResponse extends Reply<'notice'> {
   };
 }
 
-export interface DoneResponse extends Reply<'done'> {
+/** The end of a request of this kind; of any kind, where none is named. */
+export interface DoneResponse<Kind extends RequestKind = RequestKind> extends Reply<'done'> {
   /** What came of the request; said after `hello`, by the requests that have something to say. */
-  data?: TurnEnd | Created | Listed | Loaded | Replayed;
+  data?: DoneData<Kind>;
+}
+
+export type RequestKind = AgentRequest['kind'];
+
+/** What the `done` of a request of this kind says: its `kind` tells which object it is. */
+export type DoneData<Kind extends RequestKind = RequestKind> = Kind extends keyof DoneDataByKind
+  ? { kind: Kind } & DoneDataByKind[Kind]
+  : never;
+
+/** What `done` says beside its `kind`, by the kind of the request; the others say nothing. */
+export interface DoneDataByKind {
+  user_message: TurnEnd;
+  regenerate: TurnEnd;
+  edit_last: TurnEnd;
+  new_conversation: Created;
+  list_conversations: Listed;
+  load_conversation: Loaded | LoadedAsEvents;
+  replay: Replayed;
 }
 
 export interface ErrorResponse extends Numbered<'error'> {
@@ -282,7 +368,24 @@ export interface StatusResponse extends Reply<'status'> {
     engineReason?: string;
     model?: string;
     conversationId?: string;
+    /** The requests that have no end yet; said after `hello`. */
+    requests?: OpenRequest[];
+    /** The questions that wait for an answer, as they were asked; said after `hello`. */
+    questions?: PermissionRequestResponse[];
   };
+}
+
+export interface OpenRequest {
+  id: string;
+  kind: Word<RequestKind>;
+  state: Word<'queued' | 'working'>;
+  /** When it came, in milliseconds since the Unix epoch. */
+  since: number;
+  /** No response to it has a lower number: `replay` from here on gives what was said about it. */
+  fromSeq: number;
+  conversationId?: string;
+  /** What the user said, its beginning if it is long. */
+  message?: string;
 }
 
 export interface ErrorData {
@@ -331,12 +434,23 @@ export interface Conversation {
   updatedAt: number;
 }
 
-/** To `load_conversation`. */
+/** To `load_conversation`, as messages. */
 export interface Loaded {
   conversationId: string;
   title?: string;
   messages: PastMessage[];
   /** The number of the first of `messages`; a conversation's first message has the number 0. */
+  first: number;
+  /** How many messages the conversation has. */
+  length: number;
+}
+
+/** To `load_conversation`, as events, which came before. */
+export interface LoadedAsEvents {
+  conversationId: string;
+  title?: string;
+  messages?: never;
+  /** The number of the first message whose events came. */
   first: number;
   /** How many messages the conversation has. */
   length: number;

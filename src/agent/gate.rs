@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use callgate_agent::Later;
 use callgate_agent::files::Hidden;
-use callgate_agent::gate::{Answer, Decision, Gate, Permit, Question, Shown};
+use callgate_agent::gate::{Answer, AskedQuestion, Decision, Gate, Permit, Question};
 use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::card::Card;
 use callgate_approval::channel::Press;
@@ -148,11 +148,13 @@ impl Gatekeeper {
         let Ok(_room) = self.room.acquire().await else {
             return lost("the runtime is ending");
         };
+        let asked = shown(question, &request, ask).await;
         let socket = &self.config.socket.value;
-        let answered = self.ask_at(socket, At::Daemon, request.clone(), question, ask).await;
+        let answered =
+            self.ask_at(socket, At::Daemon, request.clone(), question, asked.clone()).await;
         match answered {
             Answered::Unreached(error) if question.mirror.is_some() => {
-                self.ask_inside(request, question, ask, &error).await
+                self.ask_inside(request, question, ask, asked, &error).await
             }
             answered => answered,
         }
@@ -163,6 +165,7 @@ impl Gatekeeper {
         request: Request,
         question: &Question,
         ask: &Ask,
+        asked: AskedQuestion,
         error: &NoAnswer,
     ) -> Answered {
         if !matches!(error, NoAnswer::NoDesk(_)) {
@@ -177,7 +180,7 @@ impl Gatekeeper {
         let at = At::Inside(Arc::downgrade(&inside));
         let mut attended = self.attended.subscribe();
         tokio::select! {
-            answered = self.ask_at(inside.socket(), at, request, question, ask) => answered,
+            answered = self.ask_at(inside.socket(), at, request, question, asked) => answered,
             // Nobody else sees the questions of this desk.
             _ = attended.wait_for(|attended| !attended) => lost("the front end has gone"),
         }
@@ -189,14 +192,14 @@ impl Gatekeeper {
         at: At,
         request: Request,
         question: &Question,
-        ask: &Ask,
+        asked: AskedQuestion,
     ) -> Answered {
         let (timeout, grace) = (self.config.timeout.value, self.config.grace.value);
         let settings = asker::Settings { socket: socket.to_owned(), timeout, grace };
         let link = matches!(at, At::Daemon).then(|| Arc::clone(&self.link));
         let posted = Posted {
-            way: Way { at, has_offer: !request.permission_suggestions.is_empty() },
-            asked: shown(&request, ask),
+            way: Way { at, has_offer: asked.can_allow_always },
+            asked,
             mirror: question.mirror.clone(),
         };
         let (board, warn) = (Arc::clone(&self.board), Arc::clone(&self.warn));
@@ -285,13 +288,26 @@ impl Gate for Gatekeeper {
     }
 }
 
-/// What the front end is shown of a question: masked, as at the desk.
-fn shown(request: &Request, ask: &Ask) -> Shown {
+/// What the front end is shown of a question: masked, as at the desk. It is told until when it can
+/// be answered when the desk has said it.
+async fn shown(question: &Question, request: &Request, ask: &Ask) -> AskedQuestion {
     let masked = mask::json(request.tool_input.get()).into_shown();
     let title = Card::new(request, &masked, 0, 0).summary();
     let input = RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    let question = request.request_id.to_string();
-    Shown::Asked { question, title, input, reason: ask.because.clone() }
+    // Whoever is not shown the question needs no look at the file.
+    let diff = match (&question.mirror, &question.preview) {
+        (Some(_), Some(preview)) => preview(&question.input).await,
+        _ => None,
+    };
+    AskedQuestion {
+        question: request.request_id.to_string(),
+        title,
+        input,
+        reason: ask.because.clone(),
+        can_allow_always: !request.permission_suggestions.is_empty(),
+        deadline_ms: None,
+        diff,
+    }
 }
 
 fn nobody(error: &NoAnswer) -> Permit {

@@ -31,7 +31,7 @@ fn replay_sends_again_what_was_sent_also_from_before_hello() {
     let done = agent.next();
     assert_eq!((&done["id"], &done["type"]), (&json!("r"), &json!("done")));
     let last = all.last().unwrap()["seq"].as_u64().unwrap();
-    assert_eq!(done["data"], json!({"fromSeq": from, "toSeq": last}));
+    assert_eq!(done["data"], json!({"kind": "replay", "fromSeq": from, "toSeq": last}));
 
     agent.send(&json!({"id": "r1", "kind": "replay", "fromSeq": 1}));
     let ready = agent.next();

@@ -11,5 +11,6 @@ mod history;
 mod killed;
 mod lanes;
 mod limits;
+mod page;
 mod permission;
 mod protocol;

@@ -19,6 +19,7 @@ mod list;
 mod name;
 mod names;
 mod needle;
+mod preview;
 mod read;
 mod roots;
 mod specs;
@@ -38,7 +39,8 @@ pub use roots::{Roots, RootsError};
 
 use self::input::Input;
 use crate::Later;
-use crate::tool::{Outcome, Spec, Tool, Use};
+use crate::tool::{Location, Outcome, Spec, Tool, Use};
+use preview::Foresee;
 
 #[cfg(test)]
 mod tests;
@@ -69,17 +71,18 @@ impl Default for Limits {
 #[must_use]
 pub fn tools(roots: Roots, limits: Limits, hidden: Hidden) -> Vec<Arc<dyn Tool>> {
     let cabinet = Arc::new(Cabinet { roots, limits, hidden, writing: Mutex::new(()) });
-    let all: [(Spec, Work); 6] = [
-        (specs::list_files(), list::list_files),
-        (specs::read_file(), read::read_file),
-        (specs::write_file(), write::write_file),
-        (specs::edit_file(), edit::edit_file),
-        (specs::search_files(), names::search_files),
-        (specs::search_text(), text::search_text),
+    let all: [(Spec, Work, Option<Foresee>); 6] = [
+        (specs::list_files(), list::list_files, None),
+        (specs::read_file(), read::read_file, None),
+        (specs::write_file(), write::write_file, Some(preview::write_file)),
+        (specs::edit_file(), edit::edit_file, Some(preview::edit_file)),
+        (specs::search_files(), names::search_files, None),
+        (specs::search_text(), text::search_text, None),
     ];
     all.into_iter()
-        .map(|(spec, work)| {
-            Arc::new(FileTool { spec, work, cabinet: cabinet.clone() }) as Arc<dyn Tool>
+        .map(|(spec, work, foresee)| {
+            let cabinet = cabinet.clone();
+            Arc::new(FileTool { spec, work, foresee, cabinet }) as Arc<dyn Tool>
         })
         .collect()
 }
@@ -99,6 +102,8 @@ struct Cabinet {
 struct FileTool {
     spec: Spec,
     work: Work,
+    /// Tells what a use would change, where it changes something.
+    foresee: Option<Foresee>,
     cabinet: Arc<Cabinet>,
 }
 
@@ -117,6 +122,34 @@ impl Tool for FileTool {
                 answer(&cabinet, work, &use_.input, &members, &stop)
             });
             task.await.unwrap_or_else(|_| Outcome::failed("the file tool broke off: try again"))
+        })
+    }
+
+    fn locations(&self, input: &RawValue) -> Vec<Location> {
+        let Ok(input) = Input::read(input.get()) else { return Vec::new() };
+        let path = match input.optional_text("path") {
+            Ok(Some(path)) if path.len() <= roots::LONGEST_PATH => path,
+            // Tools that can do without begin there.
+            Ok(None) if self.spec.is_read_only => ".",
+            _ => return Vec::new(),
+        };
+        let path = self.cabinet.roots.absolute(path).to_string_lossy().into_owned();
+        // Only `read_file` takes an offset.
+        vec![Location { path, line: input.count("offset").unwrap_or_default() }]
+    }
+
+    fn preview(&self, input: &RawValue) -> Later<'static, Option<String>> {
+        let Some(foresee) = self.foresee else { return Box::pin(async { None }) };
+        let (cabinet, input) = (self.cabinet.clone(), input.to_owned());
+        let members = specs::members(&self.spec);
+        Box::pin(async move {
+            let stop = Stop::default();
+            let _dropped = StopWhenDropped(stop.clone());
+            let looking = tokio::task::spawn_blocking(move || {
+                let input = Input::read(input.get()).and_then(|input| input.only(&members)).ok()?;
+                preview::diff(&cabinet, foresee, &input, &stop)
+            });
+            looking.await.unwrap_or_default()
         })
     }
 }

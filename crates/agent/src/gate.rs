@@ -35,7 +35,12 @@ pub struct Question {
     pub conversation: String,
     /// Where the front end sees the question; none when it does not take questions.
     pub mirror: Option<Mirror>,
+    /// Tells what the tool would change, for those who decide on it; none when nobody can tell.
+    pub preview: Option<Preview>,
 }
+
+/// Tells what a tool would change with this input: a unified diff in which secrets are hidden.
+pub type Preview = Arc<dyn Fn(&RawValue) -> Later<'static, Option<String>> + Send + Sync>;
 
 /// Shows a question to the front end. It never waits.
 pub type Mirror = Arc<dyn Fn(Shown) + Send + Sync>;
@@ -44,16 +49,7 @@ pub type Mirror = Arc<dyn Fn(Shown) + Send + Sync>;
 #[derive(Debug, Clone)]
 pub enum Shown {
     /// Somebody is asked.
-    Asked {
-        /// The question's id, the same at the desk.
-        question: String,
-        /// What is about to happen in one line, masked.
-        title: String,
-        /// The tool's arguments, masked: JSON.
-        input: Box<RawValue>,
-        /// Why it asks.
-        reason: Option<String>,
-    },
+    Asked(AskedQuestion),
     /// The question is over.
     Closed {
         /// The question's id.
@@ -63,6 +59,25 @@ pub enum Shown {
         /// What came of it, such as "Allowed by Ada".
         text: String,
     },
+}
+
+/// A question that somebody is asked.
+#[derive(Debug, Clone)]
+pub struct AskedQuestion {
+    /// Its id, the same at the desk.
+    pub question: String,
+    /// What is about to happen in one line, masked.
+    pub title: String,
+    /// The tool's arguments, masked: JSON.
+    pub input: Box<RawValue>,
+    /// Why it asks.
+    pub reason: Option<String>,
+    /// Whether the like can be allowed for the rest of the conversation.
+    pub can_allow_always: bool,
+    /// Until when an answer counts, in milliseconds since 1970, where the desk has said it.
+    pub deadline_ms: Option<u64>,
+    /// What would change in a file, as [`Preview`] tells it.
+    pub diff: Option<String>,
 }
 
 /// The front end's answer.

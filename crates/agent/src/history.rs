@@ -22,7 +22,7 @@ use std::time::Duration;
 use callgate_store::{Conversation, Draft, LONGEST_CONVERSATION};
 use uuid::Uuid;
 
-use crate::message::{Block, Message};
+use crate::message::{Block, KeptResult, Message};
 
 pub use callgate_store::{Spent, Sum};
 pub use error::HistoryError;
@@ -79,6 +79,8 @@ pub struct Page {
     pub summarized: u64,
     /// The messages as they were kept.
     pub messages: Vec<Message>,
+    /// For each of them, what its tools gave the front end, as far as that was kept.
+    pub results: Vec<Vec<KeptResult>>,
 }
 
 impl History {
@@ -262,7 +264,7 @@ fn page(shelf: &Shelf, id: &str, limit: usize, before: Option<u64>) -> Result<Pa
     let known = shelf.store.conversation(id)?.ok_or_else(unknown)?;
     let before = before.map_or(known.length, |before| before.min(known.length));
     let (limit, mut bytes) = (limit.min(MOST_ON_PAGE), 0);
-    let (mut first, mut messages) = (before, Vec::new());
+    let (mut first, mut messages, mut results) = (before, Vec::new(), Vec::new());
     let each = |number, body: Option<&str>| {
         bytes += body.map_or(0, str::len);
         if messages.len() >= limit || (bytes > LARGEST_PAGE && !messages.is_empty()) {
@@ -270,12 +272,14 @@ fn page(shelf: &Shelf, id: &str, limit: usize, before: Option<u64>) -> Result<Pa
         }
         first = number;
         messages.push(body.and_then(parse::message).map_or_else(unreadable, |read| read.message));
+        results.push(body.map(parse::results).unwrap_or_default());
         true
     };
     shelf.store.each_message_before(id, before, each)?;
     messages.reverse();
+    results.reverse();
     let Conversation { title, length, summarized, .. } = known;
-    Ok(Page { title, first, length, summarized, messages })
+    Ok(Page { title, first, length, summarized, messages, results })
 }
 
 /// Stands on a page where nobody can read what was there.

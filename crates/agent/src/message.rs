@@ -101,6 +101,15 @@ pub enum Source {
     },
 }
 
+/// What a tool gave a front end, kept beside what the model was told of it.
+#[derive(Debug, Clone)]
+pub struct KeptResult {
+    /// The call.
+    pub tool_use_id: String,
+    /// What it gave: any JSON.
+    pub result: Box<RawValue>,
+}
+
 impl Message {
     /// A message of the user's.
     #[must_use]

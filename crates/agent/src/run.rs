@@ -27,7 +27,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::Later;
-use crate::tool::{Outcome, Progress, Spec, Tool, Use};
+use crate::tool::{Outcome, Progress, Spec, Tool, ToolKind, Use};
 
 pub(crate) use program::{find, folders};
 pub use scrub::scrub;
@@ -146,7 +146,8 @@ fn spec(usual: Duration, longest: Duration) -> Spec {
         "additionalProperties": false
     });
     let input_schema = to_raw_value(&schema).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    Spec { name: NAME, description: DESCRIPTION, input_schema, is_read_only: false }
+    let kind = ToolKind::Execute;
+    Spec { name: NAME, description: DESCRIPTION, input_schema, is_read_only: false, kind }
 }
 
 impl Tool for Run {

@@ -16,6 +16,7 @@ mod order;
 mod output;
 mod prepare;
 mod spending;
+mod status;
 mod told;
 mod uses;
 
@@ -25,7 +26,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use callgate_wire::session::{BUSY, Command, ErrorData, Event, IDLE, Request, Status, Unreadable};
+use callgate_wire::session::{Command, ErrorData, Event, Request, Unreadable};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{Id, JoinError, JoinSet};
 
@@ -60,10 +61,13 @@ pub enum Ending {
     Alone,
 }
 
+/// The tools by their names.
+type Tools = HashMap<&'static str, Arc<dyn Tool>>;
+
 /// What all turns share.
 struct Shared {
     options: Options,
-    tools: HashMap<&'static str, Arc<dyn Tool>>,
+    tools: Arc<Tools>,
     specs: Arc<[Spec]>,
     output: Output,
     spending: Spending,
@@ -145,8 +149,9 @@ async fn next(output: &Output, requests: &mut mpsc::Receiver<Incoming>) -> Optio
 
 impl Session {
     fn new(options: Options, output: Output) -> Self {
-        let tools: HashMap<_, _> =
+        let tools: Tools =
             options.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect();
+        let tools = Arc::new(tools);
         let specs = options.tools.iter().map(|tool| tool.spec().clone()).collect();
         let (spending, endings) = (Spending::default(), Endings::default());
         let shared = Arc::new(Shared { options, tools, specs, output, spending, endings });
@@ -213,7 +218,7 @@ impl Session {
     fn request(&mut self, request: Request) {
         let Request { id, command } = request;
         let output = self.shared.output.clone();
-        if let Err(refused) = output.begin(&id) {
+        if let Err(refused) = output.begin(&id, &command) {
             let data = ErrorData { kind: "protocol".to_owned(), status: None, retryable: false };
             let event = Event::Error { error: refused.to_string(), data: Some(data) };
             return output.refuse(Some(&id), event);
@@ -245,7 +250,7 @@ impl Session {
                 output.say(&id, Event::Done(None));
             }
             Command::Cancel { target } => self.cancel(&id, &target),
-            Command::Replay { from_seq } => output.say(&id, replay(&output, from_seq)),
+            Command::Replay { from_seq } => output.say(&id, status::replay(&output, from_seq)),
             Command::UserMessage(said) => self.queue(&id, said.conversation_id(), Work::Say(said)),
             Command::EditLast(said) => self.queue(&id, said.conversation_id(), Work::Edit(said)),
             ref command @ Command::Regenerate { .. } => {
@@ -270,6 +275,7 @@ impl Session {
         if let Some(job) = self.lanes.add(&lane, job) {
             return self.start(lane, job);
         }
+        self.shared.output.place(id, &lane, true);
         let text = "waits until the message before it is answered".to_owned();
         let notice = callgate_wire::session::Notice { kind: "queued".to_owned(), text };
         self.shared.output.say(id, Event::Notice(notice));
@@ -279,6 +285,7 @@ impl Session {
         let Some(halt) = self.halts.get(&job.id).map(watch::Sender::subscribe) else { return };
         let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
         let (id, conversation) = (job.id.clone(), lane.clone());
+        self.shared.output.place(&id, &lane, false);
         let task = self.jobs.spawn(async move {
             prepare::run(&shared, &current, &conversation, job, halt).await;
         });
@@ -290,7 +297,7 @@ impl Session {
         let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
         let name = id.clone();
         let task = self.jobs.spawn(async move {
-            let event = commands::run(&shared, &current, command).await;
+            let event = commands::run(&shared, &current, &id, command).await;
             shared.output.say(&id, event.unwrap_or_else(failed));
         });
         self.named.insert(task.id(), (name, None));
@@ -328,29 +335,6 @@ impl Session {
         output.say(id, Event::Done(None));
     }
 
-    /// Answers `get_status`, at once also while much is going on.
-    fn status(&mut self, id: String) {
-        let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
-        let state = if self.halts.is_empty() { IDLE } else { BUSY };
-        let uptime = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let name = id.clone();
-        let task = self.jobs.spawn(async move {
-            let (conversation, length) = current.length(&shared).await;
-            let options = &shared.options;
-            let status = Status {
-                state: state.to_owned(),
-                conversation_length: length,
-                uptime,
-                engine: Some(options.engine.name().to_owned()),
-                engine_reason: Some(options.engine_reason.clone()),
-                model: Some(options.engine.model().to_owned()),
-                conversation_id: conversation,
-            };
-            shared.output.say(&id, Event::Status(status));
-        });
-        self.named.insert(task.id(), (name, None));
-    }
-
     /// Ends all that is open, and goes. What has come and was not looked at yet gets its end too.
     async fn leave(
         mut self,
@@ -363,7 +347,7 @@ impl Session {
         while let Ok(incoming) = requests.try_recv() {
             if let Incoming::Request(request) = incoming {
                 // One that is refused is none that anybody waits for.
-                self.shared.output.begin(&request.id).ok();
+                self.shared.output.begin(&request.id, &request.command).ok();
             }
         }
         self.lanes.clear();
@@ -379,15 +363,5 @@ impl Session {
         self.shared.options.history.hurry();
         self.shared.options.ledger.hurry();
         Ok(())
-    }
-}
-
-fn replay(output: &Output, from: u64) -> Event {
-    match output.replay(from) {
-        Ok(replayed) => Event::done(&replayed),
-        Err(oldest) => {
-            let text = format!("response {from} is not kept any more: the oldest is {oldest}");
-            failed(Failure::lasting("not_found", text))
-        }
     }
 }

@@ -15,7 +15,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::Later;
 use crate::run::{Settings, find, folders};
-use crate::tool::{Outcome, Spec, Tool, Use};
+use crate::tool::{Outcome, Spec, Tool, ToolKind, Use};
 
 /// Programs that are worth knowing about.
 const PROGRAMS: [&str; 36] = [
@@ -39,6 +39,7 @@ pub fn tool(settings: &Settings) -> Arc<dyn Tool> {
             the time, and which common programs are installed.",
         input_schema: input_schema.unwrap_or_else(|_| RawValue::NULL.to_owned()),
         is_read_only: true,
+        kind: ToolKind::Other,
     };
     let (cwd, roots, env) = (settings.cwd.clone(), settings.roots.clone(), settings.env.clone());
     Arc::new(System { spec, look: Arc::new(Look { cwd, roots, env }) })

@@ -15,6 +15,18 @@ pub trait Tool: Send + Sync {
     /// Runs it. It never fails as a whole: what goes wrong is an [`Outcome`]. Dropping the future
     /// stops it, with every process that it started.
     fn run(&self, use_: Use) -> Later<'_, Outcome>;
+
+    /// Returns the files and folders that a use with this input is about. It looks at nothing but
+    /// the input.
+    fn locations(&self, _input: &RawValue) -> Vec<Location> {
+        Vec::new()
+    }
+
+    /// Returns what a use with this input would change, as a unified diff in which secrets are
+    /// hidden; `None` where it changes no file, or nobody can tell.
+    fn preview(&self, _input: &RawValue) -> Later<'static, Option<String>> {
+        Box::pin(async { None })
+    }
 }
 
 /// What the model is told of a tool.
@@ -29,6 +41,39 @@ pub struct Spec {
     /// Whether it changes nothing, so that several may run at once.
     #[serde(skip)]
     pub is_read_only: bool,
+    /// What it does, for those who draw it.
+    #[serde(skip)]
+    pub kind: ToolKind,
+}
+
+/// What a tool does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolKind {
+    /// It reads files or other data.
+    Read,
+    /// It changes what is in a file.
+    Edit,
+    /// It deletes files or other data.
+    Delete,
+    /// It moves or renames files.
+    Move,
+    /// It searches.
+    Search,
+    /// It runs a program.
+    Execute,
+    /// It fetches something from elsewhere.
+    Fetch,
+    /// Anything else.
+    Other,
+}
+
+/// A file or folder that a use is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    /// Its absolute path.
+    pub path: String,
+    /// The line in it, counted from 1, where the use begins with one.
+    pub line: Option<u64>,
 }
 
 /// One use of a tool.

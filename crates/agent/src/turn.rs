@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 
 use crate::engine::{EngineError, Piece, Stop, Trouble, Usage};
 use crate::event::{End, Event, Failure, StopReason};
-use crate::message::{Block, Message};
+use crate::message::{Block, KeptResult, Message};
 use crate::tool::Outcome;
 use answer::{Building, size};
 use calls::Calls;
@@ -67,6 +67,8 @@ pub enum Do {
         messages: Vec<Message>,
         /// What the answer in it took.
         usage: Usage,
+        /// What the tools in it gave the front end.
+        results: Vec<KeptResult>,
     },
     /// The turn is over.
     End(End),
@@ -319,11 +321,11 @@ impl Turn {
         if !content.is_empty() {
             self.unkept.push(Message::assistant(content));
         }
-        let results = self.calls.take_results();
-        if !results.is_empty() {
-            self.unkept.push(Message::user(results));
+        let (told, results) = self.calls.take_results();
+        if !told.is_empty() {
+            self.unkept.push(Message::user(told));
         }
-        todo.push(Do::Keep { messages: std::mem::take(&mut self.unkept), usage });
+        todo.push(Do::Keep { messages: std::mem::take(&mut self.unkept), usage, results });
     }
 
     fn end(&mut self, stop: StopReason, todo: &mut Vec<Do>) {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use callgate_wire::session::{
-    self, Command, Decision, Event, MAX_LINE, PermissionAnswer, Reply, Status, UserMessage,
+    self, Attachment, Command, Decision, Event, MAX_LINE, PermissionAnswer, Reply, Status,
+    UserMessage,
 };
 use serde_json::value::to_raw_value;
 use tokio::runtime::Handle as Tokio;
@@ -108,16 +109,25 @@ impl Client {
 
     /// Says something to the model, in the current conversation.
     pub async fn user_message(&self, text: impl Into<String>) -> Request {
-        let (message, attachments, metadata) = (text.into(), Vec::new(), None);
-        self.send(Command::UserMessage(UserMessage { message, attachments, metadata })).await
+        self.send(Command::UserMessage(UserMessage::new(text))).await
+    }
+
+    /// Says something to the model, in the current conversation, with files: by their paths, or
+    /// [inline](Attachment::Inline) from a front end that has none.
+    pub async fn user_message_with(
+        &self,
+        text: impl Into<String>,
+        attachments: Vec<Attachment>,
+    ) -> Request {
+        let message = UserMessage { attachments, ..UserMessage::new(text) };
+        self.send(Command::UserMessage(message)).await
     }
 
     /// Says something to the model, in the conversation of this id.
     pub async fn user_message_in(&self, conversation: &str, text: impl Into<String>) -> Request {
         let metadata = serde_json::json!({ "conversationId": conversation });
-        let (message, attachments) = (text.into(), Vec::new());
         let metadata = to_raw_value(&metadata).ok();
-        self.send(Command::UserMessage(UserMessage { message, attachments, metadata })).await
+        self.send(Command::UserMessage(UserMessage { metadata, ..UserMessage::new(text) })).await
     }
 
     /// Asks the runtime to end a request of this client now; see [`Request::cancel`].
@@ -132,11 +142,17 @@ impl Client {
     /// Answers a question; an error when it no longer counts.
     pub async fn answer(&self, question: &str, decision: Decision) -> Result<(), ClientError> {
         let question = question.to_owned();
-        let answer = PermissionAnswer { question, decision, message: None, input: None };
+        self.answer_with(PermissionAnswer { question, decision, message: None, input: None }).await
+    }
+
+    /// Answers a question with more than a decision: with the user's words, or with arguments that
+    /// the user has changed.
+    pub async fn answer_with(&self, answer: PermissionAnswer) -> Result<(), ClientError> {
         self.request(Command::PermissionAnswer(answer)).await.map(drop)
     }
 
-    /// How the runtime is, in its own words.
+    /// How the runtime is, in its own words, and which requests and questions are open there: all
+    /// that a page needs which was loaded anew.
     pub async fn status(&self) -> Result<Status, ClientError> {
         let reply = self.request(Command::GetStatus).await?;
         match &reply.event {

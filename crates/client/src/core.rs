@@ -227,8 +227,8 @@ impl Core {
     /// Sends a request that was held until now.
     fn send(&mut self, now: Duration, index: usize) {
         let open = &mut self.open[index];
-        if open.is_extension && !self.life.offers(capability::HELLO) {
-            let kind = open.kind;
+        if let Some(missing) = open.needs.iter().find(|name| !self.life.offers(name)) {
+            let kind = if *missing == capability::HELLO { open.kind } else { missing };
             return self.fail(now, index, ClientError::NotOffered { kind });
         }
         let line = std::mem::take(&mut open.line);

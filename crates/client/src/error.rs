@@ -70,7 +70,7 @@ pub enum ClientError {
     /// The runtime does not know such requests.
     #[error("the runtime does not know `{kind}`: a newer one may")]
     NotOffered {
-        /// The kind of request.
+        /// The kind of request, or the capability that this one needs beside.
         kind: &'static str,
     },
     /// There is no open request with this id.

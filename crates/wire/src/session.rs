@@ -7,6 +7,7 @@
 //! A front end that sends no `hello` has three kinds of requests and is answered in seven kinds of
 //! responses; the others are extensions, and a runtime names those it has in [`Ready`].
 
+mod attachment;
 pub mod capability;
 mod command;
 mod conversation;
@@ -15,6 +16,7 @@ mod message;
 mod permission;
 mod request;
 mod response;
+mod status;
 #[cfg(test)]
 mod tests;
 mod tool;
@@ -24,29 +26,33 @@ use crate::fields::{Malformed, required};
 use crate::raw::Members;
 
 pub use crate::unreadable::{Reason, Unreadable};
-pub use command::Command;
-pub use conversation::{Conversation, Created, Listed, Loaded, PastMessage};
-pub use event::{Event, Notice, Status};
-pub use message::{Attachment, UserMessage};
+pub use attachment::Attachment;
+pub use command::{Command, LoadAs};
+pub use conversation::{Conversation, Created, Listed, Loaded, LoadedAsEvents, PastMessage};
+pub use event::{Event, Notice};
+pub use message::{PastAttachment, PastUserMessage, UserMessage};
 pub use permission::{Decision, PermissionAnswer, PermissionRequest, PermissionResolved};
 pub use request::Request;
 pub use response::{Ready, Reply, Response};
-pub use tool::{Stream, ToolProgress, ToolResult, ToolUse};
+pub use status::{OpenQuestion, OpenRequest, Status, request_state};
+pub use tool::{Stream, ToolLocation, ToolProgress, ToolResult, ToolUse, tool_kind};
 pub use turn::{ErrorData, Replayed, TurnEnd, Usage, stop};
 
 /// The protocol version that [`Ready`] announces.
 pub const VERSION: &str = "1.0.0";
 
 /// What this version of the protocol can do, as [`Ready`] announces it.
-pub const CAPABILITIES: [&str; 13] = [
+pub const CAPABILITIES: [&str; 15] = [
     capability::STREAMING,
     capability::TOOLS,
     capability::ATTACHMENTS,
+    capability::INLINE_ATTACHMENTS,
     capability::ENGINE,
     capability::HELLO,
     capability::CANCEL,
     capability::PERMISSION,
     capability::CONVERSATIONS,
+    capability::LOAD_EVENTS,
     capability::EDIT,
     capability::THINKING,
     capability::TOOL_PROGRESS,
@@ -72,6 +78,9 @@ pub const LONGEST_CONVERSATION_ID: usize = 128;
 
 /// The longest title of a conversation, in characters.
 pub const LONGEST_TITLE: usize = 256;
+
+/// The longest name of a file that comes with a message, in characters.
+pub const LONGEST_FILE_NAME: usize = 256;
 
 /// The [`Status::state`] of a runtime with no request at work.
 pub const IDLE: &str = "idle";

@@ -172,6 +172,8 @@ fn messages(text: &str) -> Result<Vec<Box<RawValue>>, String> {
 fn check_message(tag: &str, message: &str) -> Result<(), String> {
     let back = match tag {
         "session-request" => session_request(message),
+        // Older forms that are read, and never written.
+        "session-request-read" => return session_request(message).map(drop),
         "session-response" => session_response(message),
         "approval-request" => approval_request(message),
         "approval-response" => approval_response(message),

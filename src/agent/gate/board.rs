@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use callgate_agent::gate::{Mirror, Shown};
+use callgate_agent::gate::{AskedQuestion, Mirror, Shown};
 use callgate_wire::approval::RequestId;
 
 use super::inside::Inside;
@@ -34,8 +34,17 @@ pub(super) struct Way {
 pub(super) struct Posted {
     pub(super) way: Way,
     /// What the front end is shown once the desk has the question.
-    pub(super) asked: Shown,
+    pub(super) asked: AskedQuestion,
     pub(super) mirror: Option<Mirror>,
+}
+
+/// What a desk says of a question that it asks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terms {
+    /// Until when an answer counts, in milliseconds since 1970.
+    pub(super) deadline_ms: Option<u64>,
+    /// Whether the desk lets it be allowed from now on, should that be offered.
+    pub(super) takes_always: bool,
 }
 
 struct Open {
@@ -81,13 +90,17 @@ impl Board {
     }
 
     /// The desk has the question and asks: now the front end may see it.
-    pub(super) fn asked(&self, id: &RequestId) {
+    pub(super) fn asked(&self, id: &RequestId, terms: Terms) {
         let mut questions = self.questions();
         let Some(open) = questions.open.get_mut(id).filter(|open| !open.is_shown) else { return };
-        if let Some(mirror) = &open.posted.mirror {
+        let Posted { way, asked, mirror } = &mut open.posted;
+        if let Some(mirror) = mirror {
             open.is_shown = true;
+            asked.deadline_ms = terms.deadline_ms;
+            asked.can_allow_always &= terms.takes_always;
+            way.has_offer = asked.can_allow_always;
             // Under the lock, so that nobody closes it before it is shown.
-            mirror(open.posted.asked.clone());
+            mirror(Shown::Asked(asked.clone()));
         }
     }
 

@@ -19,7 +19,7 @@ use callgate_wire::approval::RequestId;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use super::board::Board;
+use super::board::{Board, Terms};
 use super::folder::PrivateFolder;
 use super::{SHELL, Warn};
 use crate::config::Config;
@@ -145,7 +145,11 @@ fn settings(config: &Config) -> Settings {
 async fn show(mut orders: mpsc::Receiver<Order>, board: Arc<Board>, told: Told) {
     while let Some(order) = orders.recv().await {
         match order {
-            Order::Show { card, .. } => board.asked(&card.id),
+            Order::Show { card, .. } => {
+                let deadline_ms = u64::try_from(card.until_ms).ok();
+                let takes_always = !card.offers.is_empty();
+                board.asked(&card.id, Terms { deadline_ms, takes_always });
+            }
             Order::Mark { card, mark, .. } => board.ended(&card.id, &mark.text),
             Order::Tell { text, alert, .. } => {
                 if let Some(told) = lock(&told).take() {

@@ -15,7 +15,7 @@ use callgate_wire::approval::RequestId;
 use callgate_wire::desk::{Entry, Message};
 use callgate_wire::raw::Json;
 
-use super::board::Board;
+use super::board::{Board, Terms};
 use super::link::Link;
 
 /// How often the watching looks whether it is still wanted, and a desk that is gone is dialled.
@@ -98,7 +98,7 @@ impl Watch {
             return Ok(false);
         }
         match entry.kind.as_str() {
-            "asked" if is_for_people(&entry) => self.board.asked(&self.id),
+            "asked" if is_for_people(&entry) => self.board.asked(&self.id, terms(&entry)),
             "closed" => {
                 let text = text_of(&entry, "text").unwrap_or_else(|| "It is over".to_owned());
                 self.board.ended(&self.id, &text);
@@ -113,6 +113,15 @@ impl Watch {
 /// Whether no rule of the desk decides the question at once.
 fn is_for_people(entry: &Entry) -> bool {
     !matches!(text_of(entry, "ruling").as_deref(), Some("allow" | "deny"))
+}
+
+/// What the desk says of the question. What it guards is allowed once, and never from now on.
+fn terms(entry: &Entry) -> Terms {
+    let members = Json::from(&*entry.body).members();
+    Terms {
+        deadline_ms: members.get("until_ms").and_then(|until| until.get().parse().ok()),
+        takes_always: text_of(entry, "ruling").as_deref() != Some("guard"),
+    }
 }
 
 fn text_of(entry: &Entry, member: &str) -> Option<String> {

@@ -38,6 +38,7 @@ fn call(messages: Vec<Message>) -> Call {
         description: "Does it.",
         input_schema: schema.clone(),
         is_read_only: false,
+        kind: crate::tool::ToolKind::Other,
     };
     Call {
         system: "Be brief.".into(),

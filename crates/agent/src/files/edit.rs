@@ -27,7 +27,7 @@ const MOST_PLACES: usize = 20;
 /// How many places are found before it is asked whether anybody still waits.
 const CHECK_EVERY: usize = 4096;
 /// How many bytes of the diff are shown.
-const MOST_DIFF: usize = 64 * 1024;
+pub(super) const MOST_DIFF: usize = 64 * 1024;
 
 /// What is to be done.
 pub(super) struct Edit<'a> {
@@ -38,11 +38,7 @@ pub(super) struct Edit<'a> {
 
 pub(super) fn edit_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Outcome, String> {
     let path = input.text("path")?;
-    let edit = Edit {
-        old: input.text("oldText")?,
-        new: input.text("newText")?,
-        is_everywhere: input.flag("replaceAll")?,
-    };
+    let edit = Edit::of(input)?;
     let (count, diff) =
         change(cabinet, path, &edit, stop).map_err(|why| cannot("edit", path, why))?;
     let times = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
@@ -82,7 +78,8 @@ fn change(
     Ok((places.len(), cut(diff)))
 }
 
-fn cut(mut diff: String) -> String {
+/// Cuts a diff that is too long to be shown, and says so in it.
+pub(super) fn cut(mut diff: String) -> String {
     if diff.len() > MOST_DIFF {
         diff.truncate(diff.floor_char_boundary(MOST_DIFF));
         diff.push_str("\n[the diff goes on]\n");
@@ -130,7 +127,22 @@ fn stamp(stat: &Stat) -> (i64, i64, i64) {
     (stat.st_size, stat.st_mtime, stat.st_mtime_nsec.cast_signed())
 }
 
-impl Edit<'_> {
+impl<'a> Edit<'a> {
+    /// Reads what is to be done.
+    pub(super) fn of(input: &'a Input) -> Result<Self, String> {
+        Ok(Self {
+            old: input.text("oldText")?,
+            new: input.text("newText")?,
+            is_everywhere: input.flag("replaceAll")?,
+        })
+    }
+
+    /// Returns what the text would be after the edit.
+    pub(super) fn applied(&self, text: &str, stop: &Stop) -> Result<String, String> {
+        self.check()?;
+        Ok(self.apply(text, &self.places(text, stop)?))
+    }
+
     fn check(&self) -> Result<(), String> {
         if self.old.is_empty() {
             return Err("`oldText` is empty: give the text to replace, or use write_file".into());

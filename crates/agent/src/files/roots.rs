@@ -13,7 +13,7 @@ use super::name::shown;
 use super::why::why;
 
 /// The longest path that the system takes, without the NUL at its end.
-const LONGEST_PATH: usize = 4095;
+pub(super) const LONGEST_PATH: usize = 4095;
 
 /// The folders that the file tools may touch, each opened once. Whatever is later put in their
 /// place, the tools stay in the folders that were opened.

@@ -3,7 +3,7 @@
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use crate::tool::Spec;
+use crate::tool::{Spec, ToolKind};
 
 const PATH: &str = "Absolute, or relative to the working folder. Links that stay inside the \
                     allowed folders are followed.";
@@ -16,7 +16,7 @@ fn spec(
     description: &'static str,
     properties: &Value,
     required: &[&str],
-    is_read_only: bool,
+    kind: ToolKind,
 ) -> Spec {
     let schema = json!({
         "type": "object",
@@ -25,7 +25,8 @@ fn spec(
         "additionalProperties": false,
     });
     let input_schema = to_raw_value(&schema).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    Spec { name, description, input_schema, is_read_only }
+    let is_read_only = matches!(kind, ToolKind::Read | ToolKind::Search);
+    Spec { name, description, input_schema, is_read_only, kind }
 }
 
 /// The members that the input of a tool may have.
@@ -41,7 +42,7 @@ pub(super) fn list_files() -> Spec {
         "Lists what is in a folder: names, types and sizes. Folders end with a slash.",
         &json!({ "path": { "type": "string", "description": PATH } }),
         &[],
-        true,
+        ToolKind::Read,
     )
 }
 
@@ -55,7 +56,7 @@ pub(super) fn read_file() -> Spec {
             "limit": { "type": "integer", "minimum": 1, "description": "How many lines." },
         }),
         &["path"],
-        true,
+        ToolKind::Read,
     )
 }
 
@@ -69,7 +70,7 @@ pub(super) fn write_file() -> Spec {
             "content": { "type": "string", "description": "The whole new content." },
         }),
         &["path", "content"],
-        false,
+        ToolKind::Edit,
     )
 }
 
@@ -85,7 +86,7 @@ pub(super) fn edit_file() -> Spec {
             "replaceAll": { "type": "boolean", "description": "Replace it wherever it stands." },
         }),
         &["path", "oldText", "newText"],
-        false,
+        ToolKind::Edit,
     )
 }
 
@@ -102,7 +103,7 @@ pub(super) fn search_files() -> Spec {
             "includeIgnored": { "type": "boolean", "description": IGNORED },
         }),
         &["pattern"],
-        true,
+        ToolKind::Search,
     )
 }
 
@@ -120,6 +121,6 @@ pub(super) fn search_text() -> Spec {
             "includeIgnored": { "type": "boolean", "description": IGNORED },
         }),
         &["pattern"],
-        true,
+        ToolKind::Search,
     )
 }

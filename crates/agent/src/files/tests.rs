@@ -5,6 +5,7 @@ mod globs;
 mod hidden;
 mod list;
 mod outside;
+mod preview;
 mod race;
 mod read;
 mod search;

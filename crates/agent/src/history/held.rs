@@ -9,9 +9,9 @@ use super::error::HistoryError;
 use super::lock::Token;
 use super::mend::{Fix, Mender};
 use super::shelf::{Loaded, Shelf, now_ms};
-use super::{History, title};
+use super::{History, parse, title};
 use crate::engine::Usage;
-use crate::message::{Block, Message, Role};
+use crate::message::{Block, KeptResult, Message, Role};
 use crate::price;
 
 /// What is kept together, all or none.
@@ -19,6 +19,8 @@ use crate::price;
 pub struct Step {
     /// What was said: messages that the API takes behind those before them.
     pub messages: Vec<Message>,
+    /// What the tools in it gave the front end, for those who load the conversation.
+    pub results: Vec<KeptResult>,
     /// What the answer in it took.
     pub spent: Option<Cost>,
     /// Entries for the ledger.
@@ -168,7 +170,7 @@ impl Held {
         let (id, upto) = (Arc::clone(&self.id), self.mender.end_of(upto));
         let replaces = self.replaces;
         self.change(move |shelf| {
-            let summary = json(&summary)?;
+            let summary = parse::written(&summary, &[]).map_err(unwritable)?;
             if !shelf.store.summarize(&id, upto, &summary)? {
                 return Err(HistoryError::BadCut);
             }
@@ -225,12 +227,15 @@ fn write(
     is_titled: bool,
     step: Step,
 ) -> Result<Change, HistoryError> {
-    let Step { messages, spent, drafts, begins_turn } = step;
+    let Step { messages, results, spent, drafts, begins_turn } = step;
     let (instead_of, replaces) =
         if messages.is_empty() { (None, replaces) } else { (replaces, None) };
     let mut said = Vec::with_capacity(messages.len());
     for message in &messages {
-        said.push(Said { body: json(message)?, begins: begins_turn && said.is_empty() });
+        said.push(Said {
+            body: parse::written(message, &results).map_err(unwritable)?,
+            begins: begins_turn && said.is_empty(),
+        });
     }
     let opening = if is_titled { None } else { title::opening(&messages) };
     let spending = spent.map(spending);
@@ -254,13 +259,13 @@ fn spending(cost: Cost) -> Spending {
     Spending { model: cost.model, input, output, cache_read, cache_write, micro_usd }
 }
 
-fn json(message: &Message) -> Result<String, HistoryError> {
-    let failed = |error: serde_json::Error| StoreError::Io {
+fn unwritable(error: serde_json::Error) -> HistoryError {
+    let error = StoreError::Io {
         action: "cannot write a message as JSON for",
         path: "the history".into(),
         source: error.into(),
     };
-    serde_json::to_string(message).map_err(|error| failed(error).into())
+    error.into()
 }
 
 /// Whether a turn begins with this message: it is the user's and answers no tool use.

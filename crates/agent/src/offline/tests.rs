@@ -12,6 +12,7 @@ fn tools(names: &[&'static str]) -> Arc<[Spec]> {
         description: "",
         input_schema: input_schema(),
         is_read_only: true,
+        kind: crate::tool::ToolKind::Other,
     };
     names.iter().map(spec).collect()
 }

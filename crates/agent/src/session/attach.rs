@@ -1,4 +1,5 @@
-//! The files that a user attaches to a message. They may lie anywhere: the user chose them.
+//! The files that a user attaches to a message. They may lie anywhere: the user chose them; or they
+//! come with the message.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,7 +7,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use callgate_wire::session::Attachment;
 use rustix::fs::{FsWord, OFlags, PROC_SUPER_MAGIC, fstatfs};
 
@@ -19,6 +22,18 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 const MOST_FILES: usize = 100;
 /// The pictures that a model can look at.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// Reads base64 with and without its `=` at the end.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+/// The name in words of a file that has none.
+const UNNAMED: &str = "unnamed";
+/// What stands before the name of an attached text, for the model.
+const TEXT_HEAD: &str = "The attached file ";
+/// What stands between the name of an attached text and the text.
+const TEXT_NECK: &str = ":\n\n";
 
 /// How the file systems are marked by which the kernel tells of itself and of processes.
 const OF_THE_SYSTEM: [FsWord; 2] = [PROC_SUPER_MAGIC, 0x6265_6572];
@@ -43,10 +58,17 @@ fn read_all(files: &[Attachment], folder: &Path) -> Result<Vec<Block>, String> {
 }
 
 fn block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<Block, String> {
-    let path = folder.join(&file.path);
-    let failed = |why: &str| format!("the attached file {:?} cannot be used: {why}", file.path);
-    let bytes = bytes(&path, left).map_err(|why| failed(&why))?;
-    let mime = file.mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let (shown, mime) = match file {
+        Attachment::File { path, mime } => (path.as_str(), mime),
+        Attachment::Inline { name, mime, .. } => (name.as_deref().unwrap_or(UNNAMED), mime),
+    };
+    let failed = |why: &str| format!("the attached file {shown:?} cannot be used: {why}");
+    let bytes = match file {
+        Attachment::File { path, .. } => bytes(&folder.join(path), left),
+        Attachment::Inline { data, .. } => decoded(data, left),
+    };
+    let bytes = bytes.map_err(|why| failed(&why))?;
+    let mime = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let encoded = |mime: String| {
         let source = Source::Base64 { media_type: mime, data: STANDARD.encode(&bytes) };
         if bytes.is_empty() { Err(failed("it is empty")) } else { Ok(source) }
@@ -59,15 +81,49 @@ fn block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<Block, Stri
         return Ok(Block::Image { source: encoded(mime)? });
     }
     if mime == "application/pdf" {
-        return Ok(Block::Document { source: encoded(mime)?, title: Some(name(&path)) });
+        return Ok(Block::Document { source: encoded(mime)?, title: title(file) });
     }
     let text = std::str::from_utf8(&bytes)
         .map_err(|_| failed("it is neither text nor a picture nor a PDF"))?;
-    Ok(Block::text(format!("The attached file {:?}:\n\n{text}", file.path)))
+    Ok(Block::text(format!("{TEXT_HEAD}{shown:?}{TEXT_NECK}{text}")))
 }
 
-fn name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+/// Takes apart what a text attachment has become: its name, and the text.
+pub(super) fn attached_text(block: &str) -> Option<(String, &str)> {
+    let (name, text) = block.strip_prefix(TEXT_HEAD)?.split_once(TEXT_NECK)?;
+    // A name is written as Rust writes strings, which is JSON for all but rare characters.
+    let inner = name.strip_prefix('"')?.strip_suffix('"')?;
+    Some((serde_json::from_str(name).unwrap_or_else(|_| inner.to_owned()), text))
+}
+
+/// The name of a document, without the folders it lies in.
+fn title(file: &Attachment) -> Option<String> {
+    match file {
+        Attachment::File { path, .. } => {
+            let name = Path::new(path).file_name().unwrap_or_default();
+            Some(name.to_string_lossy().into_owned())
+        }
+        Attachment::Inline { name, .. } => name.clone(),
+    }
+}
+
+/// The bytes of a file that came with the message, in base64 or as a `data:` URL.
+fn decoded(data: &str, left: &mut u64) -> Result<Vec<u8>, String> {
+    let data = match data.strip_prefix("data:") {
+        Some(url) => url.split_once(";base64,").map(|(_, data)| data),
+        None => Some(data),
+    };
+    let not_base64 = "its `data` is not base64: encode the bytes of the file";
+    let bytes = data.and_then(|data| BASE64.decode(data).ok()).ok_or(not_base64)?;
+    spend(left, bytes.len())?;
+    Ok(bytes)
+}
+
+/// Takes bytes off those that all files of a message may have.
+fn spend(left: &mut u64, bytes: usize) -> Result<(), String> {
+    let too_large = || format!("the files of a message may have {MOST_BYTES} bytes together");
+    *left = left.checked_sub(bytes as u64).ok_or_else(too_large)?;
+    Ok(())
 }
 
 fn bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
@@ -85,7 +141,9 @@ fn bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
     }
     let mut bytes = Vec::new();
     file.take(*left + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    let too_large = || format!("the files of a message may have {MOST_BYTES} bytes together");
-    *left = left.checked_sub(bytes.len() as u64).ok_or_else(too_large)?;
+    spend(left, bytes.len())?;
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,14 @@
 //! Requests about conversations and questions, which wait for no turn.
 
 mod past;
+mod retold;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use callgate_wire::session::{
-    Command, Conversation, Created, Decision, Event, Listed, Loaded, PastMessage, PermissionAnswer,
+    Command, Conversation, Created, Decision, Event, Listed, LoadAs, Loaded, LoadedAsEvents,
+    PastMessage, PermissionAnswer,
 };
 use tokio::sync::watch;
 
@@ -14,7 +16,7 @@ use super::Shared;
 use super::told::failed;
 use crate::event::Failure;
 use crate::gate::{Answer, Decision as Decided};
-use crate::history::{History, HistoryError};
+use crate::history::{History, HistoryError, Page};
 
 /// How many conversations or messages are given when nobody says how many.
 const PAGE: usize = 100;
@@ -88,22 +90,30 @@ fn fresh() -> String {
 pub(super) async fn run(
     shared: &Arc<Shared>,
     current: &Current,
+    id: &str,
     command: Command,
 ) -> Result<Event, Failure> {
     let history = &shared.options.history;
     match command {
         Command::NewConversation { conversation_id, title } => {
-            let id = conversation_id.unwrap_or_else(fresh);
-            let id = history.create(Some(&id), title.as_deref()).await?;
-            current.set(&id);
-            Ok(Event::done(&Created { conversation_id: id }))
+            let name = conversation_id.unwrap_or_else(fresh);
+            let conversation_id = history.create(Some(&name), title.as_deref()).await?;
+            current.set(&conversation_id);
+            Ok(Event::done(&Created { conversation_id }))
         }
         Command::ListConversations { limit, before } => {
             let listed = history.list(page(limit), before).await?;
             let conversations = listed.into_iter().map(conversation).collect();
             Ok(Event::done(&Listed { conversations, current: Some(current.name()) }))
         }
-        Command::LoadConversation { conversation_id, limit, before } => {
+        Command::LoadConversation { conversation_id, limit, before, load_as: LoadAs::Events } => {
+            let page = retold::page(history, &conversation_id, page(limit), before).await?;
+            current.set(&conversation_id);
+            retold::tell(shared, id, &page).await;
+            let Page { title, first, length, .. } = page;
+            Ok(Event::done(&LoadedAsEvents { conversation_id, title, first, length }))
+        }
+        Command::LoadConversation { conversation_id, limit, before, load_as: LoadAs::Messages } => {
             let page = history.page(&conversation_id, page(limit), before).await?;
             let past = |message: &crate::message::Message| {
                 let content = past::content(&message.content)?;

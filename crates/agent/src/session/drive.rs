@@ -19,7 +19,7 @@ use super::{Halt, Shared};
 use crate::engine::{Answer, Call, EngineError, Piece, Usage};
 use crate::event::{End, Failure};
 use crate::history::{Cost, Held, Step};
-use crate::message::Message;
+use crate::message::{KeptResult, Message};
 use crate::turn::{Bounds, Do, Ran, Turn, Wanted};
 
 /// After so long without a word a front end is told that the turn goes on; front ends give up
@@ -53,6 +53,13 @@ pub(super) struct Drive<'a> {
     /// What was taken beside the turn's answers.
     beside: Usage,
     cost: Option<f64>,
+}
+
+/// What is kept together of a turn.
+struct Round {
+    messages: Vec<Message>,
+    usage: Usage,
+    results: Vec<KeptResult>,
 }
 
 /// What happened while the turn was waited for.
@@ -167,7 +174,7 @@ impl<'a> Drive<'a> {
         let mut steps = std::mem::take(todo).into_iter().peekable();
         while let Some(step) = steps.next() {
             match step {
-                Do::Tell(event) => self.events.push(told(event)),
+                Do::Tell(event) => self.events.push(told(event, &self.shared.tools)),
                 Do::Ask(wait) if wait.is_zero() => {
                     self.flush();
                     self.ask(&mut later).await;
@@ -180,13 +187,13 @@ impl<'a> Drive<'a> {
                 Do::Drop => (self.answer, self.again) = (None, None),
                 Do::Run(wanted) => self.start(wanted),
                 Do::Stop(calls) => self.stop(&calls).await,
-                Do::Keep { messages, usage } => {
+                Do::Keep { messages, usage, results } => {
                     self.flush();
                     let asks = |next: &Do| matches!(next, Do::Ask(wait) if wait.is_zero());
                     let kept = if steps.next_if(asks).is_some() {
-                        self.keep_and_ask(messages, usage, &mut later).await
+                        self.keep_and_ask(Round { messages, usage, results }, &mut later).await
                     } else {
-                        self.keep(messages, usage).await
+                        self.keep(Round { messages, usage, results }).await
                     };
                     if let Err(failure) = kept {
                         self.turn.unkept_for(failure, todo);
@@ -300,14 +307,15 @@ impl<'a> Drive<'a> {
         self.running.clear();
     }
 
-    async fn keep(&mut self, messages: Vec<Message>, usage: Usage) -> Result<(), Failure> {
+    async fn keep(&mut self, round: Round) -> Result<(), Failure> {
+        let Round { messages, usage, results } = round;
         let spent = Some(self.spend(usage));
         let options = &self.shared.options;
         if !self.drafts.is_empty() && !options.ledger.is(&options.history) {
             self.note().await?;
         }
         let drafts = std::mem::take(&mut self.drafts);
-        let step = Step { messages, spent, drafts, begins_turn: self.is_new };
+        let step = Step { messages, results, spent, drafts, begins_turn: self.is_new };
         self.held.commit(step).await?;
         (self.is_new, self.replacing) = (false, false);
         Ok(())

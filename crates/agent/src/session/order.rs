@@ -1,19 +1,64 @@
 //! The order of what is said about requests. Pure: it only remembers.
 //!
 //! All that leaves the runtime passes here, so that whatever the rest does, a request has exactly
-//! one end, nothing follows it, and a tool's result follows the announcement of that tool.
+//! one end, nothing follows it, and a tool's result follows the announcement of that tool. So this
+//! is also where it is known what is open, for a front end that has lost what it had.
 
 use std::collections::{HashMap, HashSet};
 
-use callgate_wire::session::Event;
+use callgate_rules::text::{self, Measure};
+use callgate_wire::session::{
+    Command, Event, OpenQuestion, OpenRequest, PermissionRequest, request_state,
+};
 
 /// How many requests may be open at once.
 pub const MOST_OPEN: usize = 64;
+/// How much of a message a front end is told again while it is open, in characters.
+const LONGEST_MESSAGE: usize = 16_384;
 
-/// The requests that have no end yet, each with its tools that have no result yet.
+/// The requests that have no end yet.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    open: HashMap<String, HashSet<String>>,
+    open: HashMap<String, Unfinished>,
+}
+
+/// A request that has no end yet.
+#[derive(Debug)]
+struct Unfinished {
+    opened: Opened,
+    /// Its conversation, once it has one.
+    conversation: Option<String>,
+    is_queued: bool,
+    /// Its tools that have no result yet.
+    tools: HashSet<String>,
+    /// Its questions that wait for an answer, and when they were asked.
+    questions: Vec<(u64, PermissionRequest)>,
+}
+
+/// What is known of a request when it comes.
+#[derive(Debug, Clone)]
+pub(crate) struct Opened {
+    kind: &'static str,
+    message: Option<String>,
+    /// When it came, in milliseconds since 1970.
+    since: u64,
+    /// The number of the next response.
+    from_seq: u64,
+}
+
+impl Opened {
+    pub(crate) fn new(command: &Command, since: u64, from_seq: u64) -> Self {
+        let message = match command {
+            Command::UserMessage(said) | Command::EditLast(said) => Some(shortened(&said.message)),
+            _ => None,
+        };
+        Self { kind: command.kind(), message, since, from_seq }
+    }
+}
+
+fn shortened(message: &str) -> String {
+    let cut = text::cut(message, LONGEST_MESSAGE, Measure::Chars);
+    if cut.len() < message.len() { format!("{cut}…") } else { message.to_owned() }
 }
 
 /// Why a request is not taken.
@@ -32,27 +77,55 @@ pub(crate) enum Refused {
 
 impl Order {
     /// Takes a request in.
-    pub(crate) fn begin(&mut self, id: &str) -> Result<(), Refused> {
+    pub(crate) fn begin(&mut self, id: &str, opened: Opened) -> Result<(), Refused> {
         if self.open.contains_key(id) {
             return Err(Refused::Duplicate);
         }
         if self.open.len() >= MOST_OPEN {
             return Err(Refused::TooMany);
         }
-        self.open.insert(id.to_owned(), HashSet::new());
+        let unfinished = Unfinished {
+            opened,
+            conversation: None,
+            is_queued: false,
+            tools: HashSet::new(),
+            questions: Vec::new(),
+        };
+        self.open.insert(id.to_owned(), unfinished);
         Ok(())
     }
 
-    /// Whether this may be said now.
-    pub(crate) fn admits(&mut self, id: &str, event: &Event) -> bool {
-        let Some(tools) = self.open.get_mut(id) else { return false };
+    /// Notes in which conversation a request is worked on, and whether it waits for its turn.
+    pub(crate) fn place(&mut self, id: &str, conversation: &str, is_queued: bool) {
+        if let Some(request) = self.open.get_mut(id) {
+            request.conversation = Some(conversation.to_owned());
+            request.is_queued = is_queued;
+        }
+    }
+
+    /// Whether this may be said now, at this time.
+    pub(crate) fn admits(&mut self, id: &str, event: &Event, now_ms: u64) -> bool {
+        let Some(request) = self.open.get_mut(id) else { return false };
         match event {
-            Event::ToolUse(call) => tools.insert(call.tool_id.clone()),
-            Event::ToolResult(call) => tools.remove(&call.tool_id),
-            Event::ToolProgress(call) => tools.contains(&call.tool_id),
+            Event::ToolUse(call) => request.tools.insert(call.tool_id.clone()),
+            Event::ToolResult(call) => request.tools.remove(&call.tool_id),
+            Event::ToolProgress(call) => request.tools.contains(&call.tool_id),
+            Event::PermissionRequest(asked) => {
+                request.questions.push((now_ms, asked.clone()));
+                true
+            }
+            Event::PermissionResolved(resolved) => {
+                request.questions.retain(|(_, asked)| asked.question != resolved.question);
+                true
+            }
             event if event.is_end() => self.open.remove(id).is_some(),
             _ => true,
         }
+    }
+
+    /// Returns the kind of an open request.
+    pub(crate) fn kind(&self, id: &str) -> Option<&'static str> {
+        self.open.get(id).map(|request| request.opened.kind)
     }
 
     pub(crate) fn is_open(&self, id: &str) -> bool {
@@ -64,6 +137,50 @@ impl Order {
         let mut ids: Vec<String> = self.open.keys().cloned().collect();
         ids.sort();
         ids
+    }
+
+    /// Returns the requests without an end but this one, in the order in which they came.
+    pub(crate) fn requests(&self, but: &str) -> Vec<OpenRequest> {
+        let others = self.open.iter().filter(|(id, _)| *id != but);
+        let mut requests: Vec<OpenRequest> = others.map(|(id, one)| one.shown(id)).collect();
+        requests.sort_by(|one, other| {
+            (one.since, one.from_seq, &one.id).cmp(&(other.since, other.from_seq, &other.id))
+        });
+        requests
+    }
+
+    /// Returns the questions that wait for an answer, in the order in which they were asked.
+    pub(crate) fn questions(&self) -> Vec<OpenQuestion> {
+        let each = |(id, request): (&String, &Unfinished)| {
+            let question = |(timestamp, data): &(u64, PermissionRequest)| OpenQuestion {
+                id: id.clone(),
+                data: data.clone(),
+                timestamp: *timestamp,
+            };
+            request.questions.iter().map(question).collect::<Vec<_>>()
+        };
+        let mut questions: Vec<OpenQuestion> = self.open.iter().flat_map(each).collect();
+        questions.sort_by(|one, other| {
+            let key = |question: &OpenQuestion| (question.timestamp, question.id.clone());
+            key(one).cmp(&key(other))
+        });
+        questions
+    }
+}
+
+impl Unfinished {
+    fn shown(&self, id: &str) -> OpenRequest {
+        let Opened { kind, message, since, from_seq } = self.opened.clone();
+        let state = if self.is_queued { request_state::QUEUED } else { request_state::WORKING };
+        OpenRequest {
+            id: id.to_owned(),
+            kind: kind.to_owned(),
+            state: state.to_owned(),
+            since,
+            from_seq,
+            conversation_id: self.conversation.clone(),
+            message,
+        }
     }
 }
 

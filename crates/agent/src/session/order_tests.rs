@@ -1,6 +1,6 @@
 //! What may be said about requests.
 
-use callgate_wire::session::{ToolResult, ToolUse};
+use callgate_wire::session::{PermissionResolved, ToolResult, ToolUse, UserMessage};
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 
@@ -8,7 +8,36 @@ use super::*;
 
 fn tool_use(id: &str) -> Event {
     let input = RawValue::NULL.to_owned();
-    Event::ToolUse(ToolUse { tool_id: id.to_owned(), tool_name: String::new(), input })
+    let (tool_id, tool_name) = (id.to_owned(), String::new());
+    Event::ToolUse(ToolUse { tool_id, tool_name, input, kind: None, locations: None })
+}
+
+/// A request that comes at this time.
+fn opened(command: &Command, since: u64) -> Opened {
+    Opened::new(command, since, since + 1)
+}
+
+fn status() -> Opened {
+    opened(&Command::GetStatus, 1)
+}
+
+fn asked(question: &str) -> Event {
+    Event::PermissionRequest(PermissionRequest {
+        question: question.to_owned(),
+        tool_id: "t".to_owned(),
+        tool_name: "write_file".to_owned(),
+        input: RawValue::NULL.to_owned(),
+        title: "a.txt".to_owned(),
+        reason: None,
+        can_allow_always: Some(true),
+        deadline: Some(9),
+        diff: None,
+    })
+}
+
+fn resolved(question: &str) -> Event {
+    let (question, text) = (question.to_owned(), String::new());
+    Event::PermissionResolved(PermissionResolved { question, decision: "deny".to_owned(), text })
 }
 
 fn tool_result(id: &str) -> Event {
@@ -20,20 +49,66 @@ fn tool_result(id: &str) -> Event {
 #[test]
 fn an_id_may_be_used_again_only_after_its_end() {
     let mut order = Order::default();
-    assert_eq!(order.begin("a"), Ok(()));
-    assert_eq!(order.begin("a"), Err(Refused::Duplicate));
-    assert!(order.admits("a", &Event::Done(None)));
-    assert_eq!(order.begin("a"), Ok(()));
+    assert_eq!(order.begin("a", status()), Ok(()));
+    assert_eq!(order.begin("a", status()), Err(Refused::Duplicate));
+    assert!(order.admits("a", &Event::Done(None), 1));
+    assert_eq!(order.begin("a", status()), Ok(()));
 }
 
 #[test]
 fn only_so_many_are_open() {
     let mut order = Order::default();
     for count in 0..MOST_OPEN {
-        assert_eq!(order.begin(&count.to_string()), Ok(()));
+        assert_eq!(order.begin(&count.to_string(), status()), Ok(()));
     }
-    assert_eq!(order.begin("more"), Err(Refused::TooMany));
+    assert_eq!(order.begin("more", status()), Err(Refused::TooMany));
     assert_eq!(order.unfinished().len(), MOST_OPEN);
+}
+
+#[test]
+fn what_is_open_is_known_to_its_end() {
+    let mut order = Order::default();
+    let say = |message: &str| Command::UserMessage(UserMessage::new(message));
+    order.begin("b", opened(&say("second"), 7)).unwrap();
+    order.begin("a", opened(&say(&"x".repeat(20_000)), 5)).unwrap();
+    order.begin("s", opened(&Command::GetStatus, 9)).unwrap();
+    order.place("a", "conv", false);
+    order.place("b", "conv", true);
+    assert!(order.admits("a", &asked("late"), 12));
+    assert!(order.admits("a", &asked("early"), 11));
+    assert!(order.admits("b", &asked("other"), 10));
+
+    let requests = order.requests("s");
+    let shown: Vec<_> = requests
+        .iter()
+        .map(|one| {
+            (one.id.as_str(), one.kind.as_str(), one.state.as_str(), one.since, one.from_seq)
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [("a", "user_message", "working", 5, 6), ("b", "user_message", "queued", 7, 8)]
+    );
+    assert_eq!(requests[0].conversation_id.as_deref(), Some("conv"));
+    let long = requests[0].message.as_deref().unwrap();
+    assert_eq!((long.chars().count(), long.ends_with('…')), (LONGEST_MESSAGE + 1, true));
+    assert_eq!(requests[1].message.as_deref(), Some("second"));
+    assert_eq!(order.requests("a").len(), 2);
+
+    let names = |order: &Order| -> Vec<String> {
+        order
+            .questions()
+            .into_iter()
+            .map(|one| format!("{}:{}", one.id, one.data.question))
+            .collect()
+    };
+    assert_eq!(names(&order), ["b:other", "a:early", "a:late"]);
+    assert!(order.admits("a", &resolved("early"), 13));
+    assert_eq!(names(&order), ["b:other", "a:late"]);
+    assert!(order.admits("a", &Event::Done(None), 14));
+    assert_eq!(names(&order), ["b:other"]);
+    assert_eq!(order.requests("s").len(), 1);
+    assert_eq!((order.kind("b"), order.kind("a")), (Some("user_message"), None));
 }
 
 proptest! {
@@ -43,7 +118,7 @@ proptest! {
     fn what_is_admitted_is_in_order(said in prop::collection::vec((0..3_u8, 0..5_u8, 0..2_u8), 0..60)) {
         let mut order = Order::default();
         for id in 0..3 {
-            order.begin(&id.to_string()).unwrap();
+            order.begin(&id.to_string(), status()).unwrap();
         }
         let mut ended = HashSet::new();
         let mut announced = HashSet::new();
@@ -56,7 +131,7 @@ proptest! {
                 3 => Event::error("no"),
                 _ => Event::Done(None),
             };
-            if !order.admits(&id.to_string(), &event) {
+            if !order.admits(&id.to_string(), &event, 1) {
                 continue;
             }
             prop_assert!(!ended.contains(&id), "something after the end of {id}");

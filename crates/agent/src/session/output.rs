@@ -17,11 +17,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use callgate_wire::session::{Event, MAX_LINE, Ready, Replayed, Response, capability};
+use callgate_wire::session::{
+    Command, Event, MAX_LINE, OpenQuestion, OpenRequest, Ready, Replayed, Response, capability,
+};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::{Notify, watch};
 
-use super::order::{Order, Refused};
+use super::order::{Opened, Order, Refused};
 use super::{Level, Log};
 use fitting::{plain, too_long};
 use ring::Ring;
@@ -139,8 +141,21 @@ impl Output {
     }
 
     /// Takes a request in.
-    pub(crate) fn begin(&self, id: &str) -> Result<(), Refused> {
-        self.state().order.begin(id)
+    pub(crate) fn begin(&self, id: &str, command: &Command) -> Result<(), Refused> {
+        let mut state = self.state();
+        let opened = Opened::new(command, now_ms(), state.seq + 1);
+        state.order.begin(id, opened)
+    }
+
+    /// Notes in which conversation a request is worked on, and whether it waits for its turn.
+    pub(crate) fn place(&self, id: &str, conversation: &str, is_queued: bool) {
+        self.state().order.place(id, conversation, is_queued);
+    }
+
+    /// Returns what is open beside this request: the requests, and the questions.
+    pub(crate) fn open_beside(&self, id: &str) -> (Vec<OpenRequest>, Vec<OpenQuestion>) {
+        let state = self.state();
+        (state.order.requests(id), state.order.questions())
     }
 
     pub(crate) fn is_open(&self, id: &str) -> bool {
@@ -160,12 +175,13 @@ impl Output {
             if !state.wants(&event) {
                 continue;
             }
-            if !state.order.admits(id, &event) {
+            let kind = state.order.kind(id);
+            if !state.order.admits(id, &event, timestamp) {
                 self.0.log.say(Level::Debug, "something out of order was not sent");
                 continue;
             }
             self.0.log_sent(event.kind(), Some(id));
-            state.line(Some(id), event, timestamp);
+            state.line(Some(id), event.tagged(kind.unwrap_or_default()), timestamp);
         }
         self.0.wake(&mut state);
     }

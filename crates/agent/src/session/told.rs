@@ -1,12 +1,15 @@
 //! What happens, in the words of the session protocol.
 
 use callgate_wire::session::{
-    ErrorData, Event, Notice, Stream, ToolProgress, ToolResult, ToolUse, TurnEnd, Usage as Used,
+    ErrorData, Event, Notice, Stream, ToolLocation, ToolProgress, ToolResult, ToolUse, TurnEnd,
+    Usage as Used, tool_kind,
 };
+use serde_json::value::RawValue;
 
+use super::Tools;
 use crate::engine::Usage;
 use crate::event::{self, End, Failure, StopReason};
-use crate::tool::Channel;
+use crate::tool::{Channel, Location, ToolKind};
 
 /// The end of a request that was cancelled before it began.
 pub(super) fn cancelled() -> Event {
@@ -44,14 +47,40 @@ pub(super) fn unfinished(end: &End) -> Option<String> {
     Some(format!("\n\n[This answer is not whole: {why}.]"))
 }
 
+/// A call of a tool, with what is known of it before it runs.
+pub(super) fn tool_use(tools: &Tools, id: String, name: String, input: Box<RawValue>) -> Event {
+    let tool = tools.get(name.as_str());
+    let kind = tool.map_or(ToolKind::Other, |tool| tool.spec().kind);
+    let locations = tool.map(|tool| tool.locations(&input)).unwrap_or_default();
+    let location = |Location { path, line }| ToolLocation { path, line };
+    Event::ToolUse(ToolUse {
+        tool_id: id,
+        tool_name: name,
+        input,
+        kind: Some(kind_name(kind).to_owned()),
+        locations: Some(locations.into_iter().map(location).collect()),
+    })
+}
+
+fn kind_name(kind: ToolKind) -> &'static str {
+    match kind {
+        ToolKind::Read => tool_kind::READ,
+        ToolKind::Edit => tool_kind::EDIT,
+        ToolKind::Delete => tool_kind::DELETE,
+        ToolKind::Move => tool_kind::MOVE,
+        ToolKind::Search => tool_kind::SEARCH,
+        ToolKind::Execute => tool_kind::EXECUTE,
+        ToolKind::Fetch => tool_kind::FETCH,
+        ToolKind::Other => tool_kind::OTHER,
+    }
+}
+
 /// What happened in the session's words.
-pub(super) fn told(event: event::Event) -> Event {
+pub(super) fn told(event: event::Event, tools: &Tools) -> Event {
     match event {
         event::Event::Token(text) => Event::Token(text),
         event::Event::Thinking(text) => Event::Thinking(text),
-        event::Event::ToolUse { id, name, input } => {
-            Event::ToolUse(ToolUse { tool_id: id, tool_name: name, input })
-        }
+        event::Event::ToolUse { id, name, input } => tool_use(tools, id, name, input),
         event::Event::ToolProgress { id, channel, text } => {
             let stream = match channel {
                 Channel::Stdout => Stream::Stdout,

@@ -15,7 +15,7 @@ use super::Shared;
 use super::output::now_ms;
 use super::told::told;
 use crate::event;
-use crate::gate::{Mirror, Permit, Question, Shown};
+use crate::gate::{Mirror, Permit, Preview, Question, Shown};
 use crate::tool::{Outcome, Progress, Tool, Use};
 use crate::turn::{Ran, Wanted};
 
@@ -55,6 +55,7 @@ pub(super) async fn run(
         input: wanted.input.clone(),
         conversation: conversation.to_string(),
         mirror: shared.output.takes_questions().then(|| mirror(&shared, &request, &wanted)),
+        preview: Some(preview(&tool)),
     };
     let mut entry = Entry {
         shared: &shared,
@@ -83,12 +84,17 @@ fn mirror(shared: &Arc<Shared>, request: &Arc<str>, wanted: &Wanted) -> Mirror {
     let (tool_id, tool_name) = (wanted.id.clone(), wanted.name.clone());
     Arc::new(move |shown| {
         let event = match shown {
-            Shown::Asked { question, title, input, reason } => {
-                let (tool_id, tool_name) = (tool_id.clone(), tool_name.clone());
-                let asked =
-                    PermissionRequest { question, tool_id, tool_name, input, title, reason };
-                Event::PermissionRequest(asked)
-            }
+            Shown::Asked(asked) => Event::PermissionRequest(PermissionRequest {
+                question: asked.question,
+                tool_id: tool_id.clone(),
+                tool_name: tool_name.clone(),
+                input: asked.input,
+                title: asked.title,
+                reason: asked.reason,
+                can_allow_always: Some(asked.can_allow_always),
+                deadline: asked.deadline_ms,
+                diff: asked.diff,
+            }),
             Shown::Closed { question, decision, text } => {
                 let decision = decision.to_owned();
                 Event::PermissionResolved(PermissionResolved { question, decision, text })
@@ -98,12 +104,18 @@ fn mirror(shared: &Arc<Shared>, request: &Arc<str>, wanted: &Wanted) -> Mirror {
     })
 }
 
+/// Tells what a use would change, when somebody is to decide on it.
+fn preview(tool: &Arc<dyn Tool>) -> Preview {
+    let tool = Arc::clone(tool);
+    Arc::new(move |input| tool.preview(input))
+}
+
 /// Passes on what a running tool says. A front end that does not keep up misses some of it, and
 /// is told how much; all of it is in the result.
 fn progress(shared: &Arc<Shared>, request: &Arc<str>, wanted: &Wanted) -> Progress {
     let (output, request, tool_id) =
         (shared.output.clone(), Arc::clone(request), wanted.id.clone());
-    let missed = AtomicU64::new(0);
+    let (missed, tools) = (AtomicU64::new(0), Arc::clone(&shared.tools));
     Arc::new(move |channel, text| {
         if !output.has_room_for_progress() {
             missed.fetch_add(text.len() as u64, Ordering::Relaxed);
@@ -114,7 +126,7 @@ fn progress(shared: &Arc<Shared>, request: &Arc<str>, wanted: &Wanted) -> Progre
             count => format!("[… {count} bytes are not shown here …]\n{text}"),
         };
         let said = event::Event::ToolProgress { id: tool_id.clone(), channel, text };
-        output.say(&request, told(said));
+        output.say(&request, told(said, &tools));
     })
 }
 

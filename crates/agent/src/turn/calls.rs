@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{Do, Wanted};
 use crate::event::Event;
-use crate::message::Block;
+use crate::message::{Block, KeptResult};
 use crate::tool::Outcome;
 
 /// How many tools run at once.
@@ -18,6 +18,10 @@ pub(super) const MOST_CALLS: usize = 64;
 /// What the model is told of each call beyond [`MOST_CALLS`].
 const TOO_MANY: &str = "one answer may call 64 tools, and this call is beyond them. Call it in the \
     next answer if it is still needed";
+
+/// The longest result that is kept for front ends, in bytes; of a longer one only what the model
+/// was told is.
+const LONGEST_KEPT: usize = 1024 * 1024;
 
 /// The calls of one answer, in its order.
 pub(super) struct Calls {
@@ -40,7 +44,7 @@ struct Call {
 enum State {
     Waiting,
     Running,
-    Ended { text: String, is_error: bool },
+    Ended { text: String, is_error: bool, result: Option<Box<RawValue>> },
 }
 
 impl fmt::Debug for Calls {
@@ -130,7 +134,9 @@ impl Calls {
     pub(super) fn finish(&mut self, index: usize, outcome: Outcome, todo: &mut Vec<Do>) {
         let Some(call) = self.all.get_mut(index) else { return };
         let Outcome { result, text, is_error } = outcome;
-        call.state = State::Ended { text, is_error };
+        // What a failure gives the front end is made of its text.
+        let kept = (!is_error && result.get().len() <= LONGEST_KEPT).then(|| result.clone());
+        call.state = State::Ended { text, is_error, result: kept };
         let Wanted { id, name, .. } = call.wanted.clone();
         todo.push(Do::Tell(Event::ToolResult { id, name, result, is_error }));
     }
@@ -144,21 +150,23 @@ impl Calls {
         }
     }
 
-    /// What the model is told of the calls; the next answer begins without any.
-    pub(super) fn take_results(&mut self) -> Vec<Block> {
-        let result = |call: Call| match call.state {
-            State::Ended { text, is_error } => Block::ToolResult {
-                tool_use_id: call.wanted.id,
-                // The model is not sent an empty text.
-                content: if text.is_empty() { "(nothing)".to_owned() } else { text },
-                is_error,
-            },
-            State::Waiting | State::Running => Block::ToolResult {
-                tool_use_id: call.wanted.id,
-                content: "not run".to_owned(),
-                is_error: true,
-            },
-        };
-        self.all.drain(..).map(result).collect()
+    /// What the model is told of the calls, and what they gave the front end; the next answer
+    /// begins without any.
+    pub(super) fn take_results(&mut self) -> (Vec<Block>, Vec<KeptResult>) {
+        let (mut told, mut kept) = (Vec::new(), Vec::new());
+        for call in self.all.drain(..) {
+            let tool_use_id = call.wanted.id;
+            let (content, is_error) = match call.state {
+                State::Ended { text, is_error, result } => {
+                    let tool_use_id = tool_use_id.clone();
+                    kept.extend(result.map(|result| KeptResult { tool_use_id, result }));
+                    // The model is not sent an empty text.
+                    (if text.is_empty() { "(nothing)".to_owned() } else { text }, is_error)
+                }
+                State::Waiting | State::Running => ("not run".to_owned(), true),
+            };
+            told.push(Block::ToolResult { tool_use_id, content, is_error });
+        }
+        (told, kept)
     }
 }

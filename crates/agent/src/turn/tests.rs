@@ -616,3 +616,30 @@ fn result_of(block: &Block) -> Option<&String> {
         _ => None,
     }
 }
+
+#[test]
+fn what_tools_give_front_ends_is_kept_beside_what_the_model_is_told() {
+    let mut turn = turn(9);
+    let mut todo = Vec::new();
+    turn.begin(&mut todo);
+    for id in ["good", "bad", "large"] {
+        turn.piece(tool(id, "look"), &mut todo);
+    }
+    turn.piece(Piece::End(Stop::ToolUse), &mut todo);
+    let outcomes = [
+        Outcome::done(&serde_json::json!({ "lines": 2 }), "two lines"),
+        Outcome::failed("gone"),
+        Outcome::done(&"x".repeat(1024 * 1024), "much"),
+    ];
+    for (index, outcome) in outcomes.into_iter().enumerate() {
+        turn.ran(index, Ran { outcome, interrupt: false }, &mut todo);
+    }
+    let kept = todo.iter().find_map(|step| match step {
+        Do::Keep { results, .. } => Some(results),
+        _ => None,
+    });
+    let kept: Vec<(&str, &str)> =
+        kept.unwrap().iter().map(|one| (one.tool_use_id.as_str(), one.result.get())).collect();
+    // A failure says no more than its text, and what is too large stays out of the file.
+    assert_eq!(kept, [("good", r#"{"lines":2}"#)]);
+}

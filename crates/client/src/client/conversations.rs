@@ -1,9 +1,9 @@
 //! Conversations: made, listed, loaded, renamed, deleted.
 
-use callgate_wire::session::{Command, Created, Listed, Loaded};
+use callgate_wire::session::{Command, Created, Listed, LoadAs, Loaded};
 use serde::de::DeserializeOwned;
 
-use crate::{Client, ClientError};
+use crate::{Client, ClientError, Request};
 
 impl Client {
     /// Begins a conversation, which becomes the current one.
@@ -30,8 +30,19 @@ impl Client {
         limit: Option<u32>,
         before: Option<u64>,
     ) -> Result<Loaded, ClientError> {
-        let conversation_id = conversation.to_owned();
-        self.told(Command::LoadConversation { conversation_id, limit, before }).await
+        self.told(load(conversation, limit, before, LoadAs::Messages)).await
+    }
+
+    /// Makes a conversation the current one, and tells its last messages in the events of a live
+    /// answer: so many messages, and only those before the message of this number. The `done` at
+    /// the end says [which](callgate_wire::session::LoadedAsEvents).
+    pub async fn load_events(
+        &self,
+        conversation: &str,
+        limit: Option<u32>,
+        before: Option<u64>,
+    ) -> Request {
+        self.send(load(conversation, limit, before, LoadAs::Events)).await
     }
 
     /// Gives a conversation another title.
@@ -61,4 +72,9 @@ impl Client {
         let reply = self.request(command).await?;
         reply.event.done_data().ok_or(ClientError::Unexpected { kind })
     }
+}
+
+fn load(conversation: &str, limit: Option<u32>, before: Option<u64>, load_as: LoadAs) -> Command {
+    let conversation_id = conversation.to_owned();
+    Command::LoadConversation { conversation_id, limit, before, load_as }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::session::{Command, Event, LONGEST_QUESTION, Request};
+use callgate_wire::session::{Command, Event, LONGEST_QUESTION, Request, capability};
 
 /// The most questions of one request that are remembered.
 const MOST_QUESTIONS: usize = 64;
@@ -27,7 +27,8 @@ pub(super) enum Stage {
 pub(super) struct Open {
     pub(super) id: Arc<str>,
     pub(super) kind: &'static str,
-    pub(super) is_extension: bool,
+    /// The capabilities without which the runtime does not understand it.
+    pub(super) needs: Vec<&'static str>,
     pub(super) stage: Stage,
     /// The request as it is written, while it is held.
     pub(super) line: Vec<u8>,
@@ -53,7 +54,7 @@ impl Open {
         Self {
             id: Arc::from(request.id.as_str()),
             kind: command.kind(),
-            is_extension: command.is_extension(),
+            needs: needs(command),
             stage: Stage::Held,
             line,
             taken_by,
@@ -107,6 +108,12 @@ impl Open {
     fn can_remember(&self, question: &str) -> bool {
         question.len() <= LONGEST_QUESTION && self.questions.len() < MOST_QUESTIONS
     }
+}
+
+/// The capabilities without which a runtime does not understand a request.
+fn needs(command: &Command) -> Vec<&'static str> {
+    let hello = command.is_extension().then_some(capability::HELLO);
+    hello.into_iter().chain(command.capability()).collect()
 }
 
 /// Whether the runtime works on such requests one after the other.

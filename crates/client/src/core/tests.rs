@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt;
 
 use callgate_wire::frame::TooLong;
-use callgate_wire::session::UserMessage;
+use callgate_wire::session::{Attachment, LoadAs, UserMessage};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
@@ -166,6 +166,29 @@ fn nobody_answers_what_he_cannot_have_read() {
     assert_eq!(bench.say("a", "done", None), "");
     bench.tell(Input::Written { id: "a" });
     assert_eq!(bench.say("a", "done", None), "a done");
+}
+
+#[test]
+fn what_a_runtime_does_not_understand_as_it_is_meant_is_not_sent() {
+    let load = || Command::LoadConversation {
+        conversation_id: "c".into(),
+        limit: None,
+        before: None,
+        load_as: LoadAs::Events,
+    };
+    let inline = || {
+        let attachment =
+            Attachment::Inline { data: "aGk=".into(), mime: "text/plain".into(), name: None };
+        Command::UserMessage(UserMessage { attachments: vec![attachment], ..UserMessage::new("") })
+    };
+    let mut old = Bench::ready(r#"["hello","attachments","conversations"]"#);
+    let refused = old.ask("a", load());
+    assert!(refused.contains("the runtime does not know `load_events`"), "{refused}");
+    let refused = old.ask("b", inline());
+    assert!(refused.contains("the runtime does not know `inline_attachments`"), "{refused}");
+    let mut new = Bench::ready(r#"["hello","load_events","inline_attachments"]"#);
+    assert_eq!(new.ask("a", load()), "write load_conversation a");
+    assert_eq!(new.ask("b", inline()), "write user_message b");
 }
 
 #[test]

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use callgate_wire::frame::{Line, Lines};
 use callgate_wire::session::{
-    Command, Created, Event, Listed, MAX_LINE, Ready, Reply, Request, Response, Status,
+    Attachment, Command, Created, Event, Listed, LoadAs, LoadedAsEvents, MAX_LINE, OpenQuestion,
+    OpenRequest, PastUserMessage, PermissionRequest, Ready, Reply, Request, Response, Status,
+    ToolLocation, ToolResult, ToolUse, tool_kind,
 };
+use serde_json::value::{RawValue, to_raw_value};
 
 /// Set in the process that is the runtime.
 const RUNTIME: &str = "CALLGATE_TEST_IS_RUNTIME";
@@ -79,6 +82,12 @@ impl Runtime {
     fn take(&mut self, request: Request) {
         let id = request.id;
         match request.command {
+            Command::UserMessage(said) if !said.attachments.is_empty() => {
+                for attachment in &said.attachments {
+                    self.token(&id, &shown(attachment));
+                }
+                self.say(&id, Event::Done(None));
+            }
             Command::UserMessage(said) => self.follow(&id, &said.message),
             Command::Hello { .. } => {
                 self.seq = Some(1);
@@ -95,8 +104,7 @@ impl Runtime {
                 self.say(&id, Event::Done(None));
             }
             Command::GetStatus => {
-                let state = "idle".to_owned();
-                self.say(&id, Event::Status(Status { state, uptime: 7, ..Status::default() }));
+                self.say(&id, Event::Status(status()));
             }
             Command::NewConversation { .. } => {
                 let conversation_id = "new".to_owned();
@@ -105,6 +113,14 @@ impl Runtime {
             Command::ListConversations { .. } => {
                 let conversations = Vec::new();
                 self.say(&id, Event::done(&Listed { conversations, current: None }));
+            }
+            Command::LoadConversation { conversation_id, load_as: LoadAs::Events, .. } => {
+                for event in past() {
+                    self.say(&id, event);
+                }
+                let (title, first, length) = (None, 0, 3);
+                let loaded = LoadedAsEvents { conversation_id, title, first, length };
+                self.say(&id, Event::done(&loaded).tagged("load_conversation"));
             }
             Command::DeleteConversation { .. } => self.say(&id, Event::error("no such thing")),
             _ => self.say(&id, Event::Done(None)),
@@ -157,4 +173,74 @@ impl Runtime {
         write(&end);
         self.token(id, "too late");
     }
+}
+
+fn shown(attachment: &Attachment) -> String {
+    match attachment {
+        Attachment::File { path, mime } => format!("[{mime} at {path}]"),
+        Attachment::Inline { data, mime, name } => format!("[{mime} {name:?}: {data}]"),
+    }
+}
+
+fn raw(json: &serde_json::Value) -> Box<RawValue> {
+    to_raw_value(json).unwrap()
+}
+
+/// A question of a runtime that waits for its front end.
+fn question() -> PermissionRequest {
+    PermissionRequest {
+        question: "q".to_owned(),
+        tool_id: "t".to_owned(),
+        tool_name: "write_file".to_owned(),
+        input: raw(&serde_json::json!({ "path": "a.txt" })),
+        title: "a.txt".to_owned(),
+        reason: None,
+        can_allow_always: Some(true),
+        deadline: Some(9),
+        diff: Some("+a\n".to_owned()),
+    }
+}
+
+fn status() -> Status {
+    let request = OpenRequest {
+        id: "1".to_owned(),
+        kind: "user_message".to_owned(),
+        state: "working".to_owned(),
+        since: 3,
+        from_seq: 4,
+        conversation_id: Some("c".to_owned()),
+        message: Some("write it".to_owned()),
+    };
+    Status {
+        state: "busy".to_owned(),
+        uptime: 7,
+        requests: Some(vec![request]),
+        questions: Some(vec![OpenQuestion { id: "1".to_owned(), data: question(), timestamp: 5 }]),
+        ..Status::default()
+    }
+}
+
+/// A conversation as its events.
+fn past() -> [Event; 4] {
+    let said = PastUserMessage { message: "look".to_owned(), attachments: Vec::new() };
+    let locations = Some(vec![ToolLocation { path: "/a".to_owned(), line: Some(7) }]);
+    let used = ToolUse {
+        tool_id: "t".to_owned(),
+        tool_name: "read_file".to_owned(),
+        input: raw(&serde_json::json!({ "path": "/a" })),
+        kind: Some(tool_kind::READ.to_owned()),
+        locations,
+    };
+    let gave = ToolResult {
+        tool_id: "t".to_owned(),
+        tool_name: "read_file".to_owned(),
+        result: raw(&serde_json::json!({ "content": "b" })),
+        is_error: Some(false),
+    };
+    [
+        Event::UserMessage(said),
+        Event::ToolUse(used),
+        Event::ToolResult(gave),
+        Event::Token("It says b.".to_owned()),
+    ]
 }

@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use callgate_client::{Client, ClientError, Seen, Settings, Since, State, Stderr};
+use callgate_client::{Client, ClientError, Happened, Seen, Settings, Since, State, Stderr};
 use callgate_testkit::process::DEADLINE;
+use callgate_wire::session::{
+    Attachment, Decision, Event, LoadedAsEvents, PermissionAnswer, request_state,
+};
 
 use super::{assert_died, check, death, rest, runtime, say, signal, token};
 
@@ -40,6 +43,57 @@ fn messages_errands_and_the_end() {
         assert_eq!(rest(&mut request).await, done(""));
         client.close().await;
         assert!(folder.join("ended").exists(), "it had the time to end by itself");
+    });
+}
+
+#[test]
+fn what_is_open_is_known_files_are_sent_and_the_past_comes_as_events() {
+    scripted(|settings, _| async move {
+        let client = Client::start(settings).unwrap();
+        let status = client.status().await.unwrap();
+        let request = &status.requests.unwrap()[0];
+        assert_eq!((request.state.as_str(), request.from_seq), (request_state::WORKING, 4));
+        let question = &status.questions.unwrap()[0];
+        assert_eq!((question.id.as_str(), question.timestamp), ("1", 5));
+        let asked = &question.data;
+        assert_eq!((asked.can_allow_always, asked.deadline), (Some(true), Some(9)));
+        assert_eq!(asked.diff.as_deref(), Some("+a\n"));
+        let answer = PermissionAnswer {
+            question: asked.question.clone(),
+            decision: Decision::Deny,
+            message: Some("not there".to_owned()),
+            input: None,
+        };
+        client.answer_with(answer).await.unwrap();
+
+        let inline = Attachment::Inline {
+            data: "aGk=".to_owned(),
+            mime: "image/png".to_owned(),
+            name: Some("a.png".to_owned()),
+        };
+        let file = Attachment::File { path: "/b".to_owned(), mime: "text/plain".to_owned() };
+        let mut request = client.user_message_with("see", vec![inline, file]).await;
+        let told = "[image/png Some(\"a.png\"): aGk=][text/plain at /b]";
+        assert_eq!(rest(&mut request).await, done(told));
+
+        let mut request = client.load_events("c", Some(3), None).await;
+        let mut kinds = Vec::new();
+        while let Some(Happened::Said(reply)) = request.next().await {
+            kinds.push(reply.event.kind());
+            match &reply.event {
+                Event::ToolUse(call) => {
+                    assert_eq!(call.kind.as_deref(), Some("read"));
+                    assert_eq!(call.locations.as_ref().unwrap()[0].line, Some(7));
+                }
+                Event::UserMessage(said) => assert_eq!(said.message, "look"),
+                event if event.is_end() => {
+                    let loaded: LoadedAsEvents = event.done_data().unwrap();
+                    assert_eq!((loaded.conversation_id.as_str(), loaded.length), ("c", 3));
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(kinds, ["user_message", "tool_use", "tool_result", "token", "done"]);
     });
 }
 

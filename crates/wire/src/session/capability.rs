@@ -9,6 +9,9 @@ pub const TOOLS: &str = "tools";
 /// Messages may have files.
 pub const ATTACHMENTS: &str = "attachments";
 
+/// Files may come with a message.
+pub const INLINE_ATTACHMENTS: &str = "inline_attachments";
+
 /// `status` says which engine answers.
 pub const ENGINE: &str = "engine";
 
@@ -24,6 +27,9 @@ pub const PERMISSION: &str = "permission";
 
 /// There are several conversations, which can be made, listed, loaded, renamed and deleted.
 pub const CONVERSATIONS: &str = "conversations";
+
+/// `load_conversation` can answer with the events of a live answer.
+pub const LOAD_EVENTS: &str = "load_events";
 
 /// `regenerate` and `edit_last` are understood.
 pub const EDIT: &str = "edit";

@@ -1,11 +1,14 @@
 //! The kinds of requests.
 
-use serde::Serialize;
 use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::conversation::{conversation_id, of_metadata, optional_conversation_id, title};
-use super::{LONGEST_ID, PermissionAnswer, Reason, UserMessage, WHOLE_NUMBER, bounded, text};
+use super::{
+    Attachment, LONGEST_ID, PermissionAnswer, Reason, UserMessage, WHOLE_NUMBER, bounded,
+    capability, text,
+};
 use crate::fields::{Malformed, optional, optional_object, required};
 use crate::raw::Members;
 
@@ -55,6 +58,8 @@ pub enum Command {
         limit: Option<u32>,
         /// Only those before the message of this number.
         before: Option<u64>,
+        /// In which form.
+        load_as: LoadAs,
     },
     /// A conversation gets another title.
     RenameConversation {
@@ -80,6 +85,17 @@ pub enum Command {
         /// The number of the first of them.
         from_seq: u64,
     },
+}
+
+/// In which form a conversation is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LoadAs {
+    /// As messages of the Messages API, all in the `done`.
+    #[default]
+    Messages,
+    /// As the events of a live answer, before the `done`.
+    Events,
 }
 
 impl Command {
@@ -111,6 +127,21 @@ impl Command {
             self,
             Self::UserMessage(_) | Self::ClearHistory { .. } | Self::GetStatus | Self::Hello { .. }
         )
+    }
+
+    /// Returns the capability without which a runtime does not understand it as it is meant;
+    /// beside [`hello`](capability::HELLO), which all [extensions](Self::is_extension) need.
+    #[must_use]
+    pub fn capability(&self) -> Option<&'static str> {
+        match self {
+            Self::UserMessage(said) | Self::EditLast(said)
+                if said.attachments.iter().any(Attachment::is_inline) =>
+            {
+                Some(capability::INLINE_ATTACHMENTS)
+            }
+            Self::LoadConversation { load_as: LoadAs::Events, .. } => Some(capability::LOAD_EVENTS),
+            _ => None,
+        }
     }
 
     /// The conversation that it names, in a field of its own or as `metadata.conversationId`.
@@ -152,6 +183,7 @@ impl Command {
                 conversation_id: conversation_id(members)?,
                 limit: limit(members)?,
                 before: optional(members, "before", WHOLE_NUMBER)?,
+                load_as: optional(members, "as", "messages or events")?.unwrap_or_default(),
             },
             "rename_conversation" => Self::RenameConversation {
                 conversation_id: conversation_id(members)?,
@@ -186,10 +218,14 @@ impl Command {
                 some(map, "limit", limit.as_ref())?;
                 some(map, "before", before.as_ref())
             }
-            Self::LoadConversation { conversation_id, limit, before } => {
+            Self::LoadConversation { conversation_id, limit, before, load_as } => {
                 map.serialize_entry("conversationId", conversation_id)?;
                 some(map, "limit", limit.as_ref())?;
-                some(map, "before", before.as_ref())
+                some(map, "before", before.as_ref())?;
+                match load_as {
+                    LoadAs::Messages => Ok(()),
+                    LoadAs::Events => map.serialize_entry("as", load_as),
+                }
             }
             Self::RenameConversation { conversation_id, title } => {
                 map.serialize_entry("conversationId", conversation_id)?;

@@ -58,6 +58,22 @@ pub struct Loaded {
     pub length: u64,
 }
 
+/// What the `done` of `load_conversation` says when events came before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoadedAsEvents {
+    /// The conversation, which is the current one now.
+    pub conversation_id: String,
+    /// Its title, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The number of the first message whose events came; a conversation's first message has the
+    /// number 0.
+    pub first: u64,
+    /// How many messages the conversation has.
+    pub length: u64,
+}
+
 /// A message of a conversation that was loaded.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PastMessage {

@@ -7,14 +7,17 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::command::some;
 use super::{
-    ErrorData, PermissionRequest, PermissionResolved, Reason, ToolProgress, ToolResult, ToolUse,
+    ErrorData, PastUserMessage, PermissionRequest, PermissionResolved, Reason, Status,
+    ToolProgress, ToolResult, ToolUse,
 };
 use crate::fields::{Malformed, optional_object, required};
-use crate::raw::{Members, from_object};
+use crate::raw::{Members, from_object, quoted};
 
 /// The kinds of [`Reply`](super::Reply).
 #[derive(Debug, Clone)]
 pub enum Event {
+    /// What the user said, in a conversation that is loaded as events.
+    UserMessage(PastUserMessage),
     /// A piece of the model's text, to be appended.
     Token(String),
     /// A piece of what the model thinks, to be appended.
@@ -53,35 +56,22 @@ pub struct Notice {
     pub text: String,
 }
 
-/// How the runtime is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Status {
-    /// [`IDLE`](super::IDLE) or [`BUSY`](super::BUSY); a reader takes other words as they come.
-    pub state: String,
-    /// How many messages the current conversation holds.
-    pub conversation_length: u64,
-    /// Milliseconds since the runtime started.
-    pub uptime: u64,
-    /// What answers messages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub engine: Option<String>,
-    /// Why it is that one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub engine_reason: Option<String>,
-    /// The model, as its provider names it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// The current conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conversation_id: Option<String>,
-}
-
 impl Event {
     /// The end of a request that says more than that: `data` becomes an object.
     #[must_use]
     pub fn done(data: &impl Serialize) -> Self {
         Self::Done(to_raw_value(data).ok())
+    }
+
+    /// Puts the kind of the request into what a `done` says, so that a reader knows which object
+    /// it has. Every other event stays as it is.
+    #[must_use]
+    pub fn tagged(self, kind: &str) -> Self {
+        let Self::Done(Some(data)) = &self else { return self };
+        let Some(rest) = data.get().strip_prefix('{') else { return self };
+        let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
+        let tagged = format!("{{\"kind\":{}{comma}{rest}", quoted(kind));
+        RawValue::from_string(tagged).map_or(self, |tagged| Self::Done(Some(tagged)))
     }
 
     /// An error without a word for programs.
@@ -109,6 +99,7 @@ impl Event {
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
+            Self::UserMessage(_) => "user_message",
             Self::Token(_) => "token",
             Self::Thinking(_) => "thinking",
             Self::ToolUse(_) => "tool_use",
@@ -125,6 +116,7 @@ impl Event {
 
     pub(super) fn read(kind: &str, members: &Members) -> Result<Self, Reason> {
         Ok(match kind {
+            "user_message" => Self::UserMessage(data(members, USER_MESSAGE)?),
             "token" => Self::Token(required(members, "token", "a string")?),
             "thinking" => Self::Thinking(required(members, "thinking", "a string")?),
             "tool_use" => Self::ToolUse(data(members, TOOL_USE)?),
@@ -145,6 +137,7 @@ impl Event {
 
     pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
+            Self::UserMessage(data) => map.serialize_entry("data", data),
             Self::Token(token) => map.serialize_entry("token", token),
             Self::Thinking(thinking) => map.serialize_entry("thinking", thinking),
             Self::ToolUse(data) => map.serialize_entry("data", data),
@@ -163,6 +156,7 @@ impl Event {
     }
 }
 
+const USER_MESSAGE: &str = "an object with message and attachments";
 const TOOL_USE: &str = "an object with toolId, toolName and input";
 const TOOL_RESULT: &str = "an object with toolId, toolName and result";
 const TOOL_PROGRESS: &str = "an object with toolId, stream and text";

@@ -1,13 +1,14 @@
 //! What the user says.
 
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+use super::attachment::{Attachment, attachments, images};
 use super::command::{metadata, some};
 use super::conversation::of_metadata;
-use crate::fields::{Malformed, optional, required};
-use crate::raw::{Members, from_object};
+use crate::fields::{Malformed, required};
+use crate::raw::Members;
 
 /// What the user said, and the files that go with it.
 #[derive(Debug, Clone)]
@@ -20,17 +21,39 @@ pub struct UserMessage {
     pub metadata: Option<Box<RawValue>>,
 }
 
-/// A file the user attached.
+/// A message of the user's in a conversation that is loaded as events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attachment {
-    /// Where the file lies.
-    pub path: String,
-    /// Its media type, such as `text/plain`.
+pub struct PastUserMessage {
+    /// The user's words.
+    pub message: String,
+    /// The files that went with it.
+    #[serde(default, deserialize_with = "or_none", skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<PastAttachment>,
+}
+
+/// A file that went with a message of a conversation that is loaded as events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastAttachment {
+    /// Its media type.
     pub mime: String,
+    /// Its name, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// How many bytes it has.
+    pub size: u64,
+    /// The file itself in base64, where it is a picture or a document that fits into a line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
 }
 
 impl UserMessage {
-    /// The conversation that the message belongs to, if it names one.
+    /// Returns a message without files that names no conversation.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), attachments: Vec::new(), metadata: None }
+    }
+
+    /// Returns the conversation that the message belongs to, if it names one.
     #[must_use]
     pub fn conversation_id(&self) -> Option<String> {
         of_metadata(self.metadata.as_deref()).ok().flatten()
@@ -38,11 +61,10 @@ impl UserMessage {
 
     pub(super) fn read(members: &Members) -> Result<Self, Malformed> {
         let metadata = metadata(members)?;
-        Ok(Self {
-            message: required(members, "message", "a string")?,
-            attachments: attachments(members)?,
-            metadata,
-        })
+        let message = required(members, "message", "a string")?;
+        let mut attachments = attachments(members)?;
+        attachments.extend(images(members)?);
+        Ok(Self { message, attachments, metadata })
     }
 
     pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
@@ -54,10 +76,7 @@ impl UserMessage {
     }
 }
 
-fn attachments(members: &Members) -> Result<Vec<Attachment>, Malformed> {
-    const EXPECTED: &str = "an array of objects with path and mime";
-    let each: Option<Vec<Box<RawValue>>> = optional(members, "attachments", EXPECTED)?;
-    let read: Result<_, _> =
-        each.unwrap_or_default().iter().map(|one| from_object(one.get())).collect();
-    read.map_err(|_| Malformed::wrong("attachments", EXPECTED))
+/// Reads an array that may be `null`, which counts as absent.
+fn or_none<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<PastAttachment>, D::Error> {
+    Ok(Option::deserialize(reader)?.unwrap_or_default())
 }

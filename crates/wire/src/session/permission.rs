@@ -52,6 +52,16 @@ pub struct PermissionRequest {
     /// Why it has to be asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether [`Decision::AllowAlways`] is on offer; where it is not, it counts as
+    /// [`Decision::Allow`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub can_allow_always: Option<bool>,
+    /// Until when an answer counts, in milliseconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<u64>,
+    /// What would change in a file: a unified diff, secrets hidden.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
 }
 
 /// A question is over.

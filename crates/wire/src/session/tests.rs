@@ -1,6 +1,7 @@
 //! What the session protocol reads, refuses and writes.
 
 mod any;
+mod attachments;
 mod data;
 mod extensions;
 
@@ -49,7 +50,7 @@ fn requests() {
         &expect![[r#"
             Request { id: "1", command: UserMessage(UserMessage { message: "Hi \u{2028} \n é", attachments: [], metadata: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"Hi \u{2028} \\n é\"}\n"
-            Request { id: "", command: UserMessage(UserMessage { message: "", attachments: [Attachment { path: "/a", mime: "text/plain" }], metadata: Some(RawValue({ "b":1.0, "a":null })) }) }
+            Request { id: "", command: UserMessage(UserMessage { message: "", attachments: [File { path: "/a", mime: "text/plain" }], metadata: Some(RawValue({ "b":1.0, "a":null })) }) }
               = "{\"id\":\"\",\"kind\":\"user_message\",\"message\":\"\",\"attachments\":[{\"path\":\"/a\",\"mime\":\"text/plain\"}],\"metadata\":{ \"b\":1.0, \"a\":null }}\n"
             Request { id: "1", command: UserMessage(UserMessage { message: "Hi", attachments: [], metadata: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"Hi\"}\n"
@@ -104,9 +105,9 @@ fn unreadable_requests() {
             Some("1"): `message` must be a string
             Some("1"): `message` must be a string
             Some("1"): `message` must be a string
-            Some("1"): `attachments` must be an array of objects with path and mime
-            Some("1"): `attachments` must be an array of objects with path and mime
-            Some("1"): `attachments` must be an array of objects with path and mime
+            Some("1"): `attachments` must be an array of objects with mime and either path or data
+            Some("1"): `attachments` must be an array of objects with mime and either path or data
+            Some("1"): `attachments` must be an array of objects with mime and either path or data
             Some("1"): `metadata` must be an object
         "#]],
     );
@@ -133,7 +134,7 @@ fn responses() {
               = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"new\"],\"timestamp\":1}\n"
             Reply(Reply { id: Some("1"), event: Token("Hi\n"), timestamp: 2, seq: None })
               = "{\"type\":\"token\",\"id\":\"1\",\"token\":\"Hi\\n\",\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "list", input: RawValue({ "b":1.0, "a":2 }) }), timestamp: 3, seq: None })
+            Reply(Reply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "list", input: RawValue({ "b":1.0, "a":2 }), kind: None, locations: None }), timestamp: 3, seq: None })
               = "{\"type\":\"tool_use\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"input\":{ \"b\":1.0, \"a\":2 }},\"timestamp\":3}\n"
             Reply(Reply { id: Some("1"), event: ToolResult(ToolResult { tool_id: "t", tool_name: "list", result: RawValue(null), is_error: None }), timestamp: 4, seq: None })
               = "{\"type\":\"tool_result\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"result\":null},\"timestamp\":4}\n"
@@ -141,7 +142,7 @@ fn responses() {
               = "{\"type\":\"done\",\"id\":\"1\",\"timestamp\":5}\n"
             Reply(Reply { id: Some("1"), event: Error { error: "no", data: None }, timestamp: 6, seq: None })
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"timestamp\":6}\n"
-            Reply(Reply { id: Some("1"), event: Status(Status { state: "idle", conversation_length: 10, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None }), timestamp: 8, seq: None })
+            Reply(Reply { id: Some("1"), event: Status(Status { state: "idle", conversation_length: 10, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, requests: None, questions: None }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"idle\",\"conversationLength\":10,\"uptime\":7},\"timestamp\":8}\n"
         "#]],
     );
@@ -195,8 +196,8 @@ fn greeting() {
         response,
         &[&String::from_utf8_lossy(&greeting.to_line())],
         &expect![[r#"
-            Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "engine", "hello", "cancel", "permission", "conversations", "edit", "thinking", "tool_progress", "notice", "replay"], timestamp: 1, seq: None })
-              = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\",\"engine\",\"hello\",\"cancel\",\"permission\",\"conversations\",\"edit\",\"thinking\",\"tool_progress\",\"notice\",\"replay\"],\"timestamp\":1}\n"
+            Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "inline_attachments", "engine", "hello", "cancel", "permission", "conversations", "load_events", "edit", "thinking", "tool_progress", "notice", "replay"], timestamp: 1, seq: None })
+              = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\",\"inline_attachments\",\"engine\",\"hello\",\"cancel\",\"permission\",\"conversations\",\"load_events\",\"edit\",\"thinking\",\"tool_progress\",\"notice\",\"replay\"],\"timestamp\":1}\n"
         "#]],
     );
 }

@@ -3,6 +3,26 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+/// What tools do, as [`ToolUse::kind`] says it; a reader takes other words as they come.
+pub mod tool_kind {
+    /// It reads files or other data.
+    pub const READ: &str = "read";
+    /// It changes what is in a file.
+    pub const EDIT: &str = "edit";
+    /// It deletes files or other data.
+    pub const DELETE: &str = "delete";
+    /// It moves or renames files.
+    pub const MOVE: &str = "move";
+    /// It searches.
+    pub const SEARCH: &str = "search";
+    /// It runs a program.
+    pub const EXECUTE: &str = "execute";
+    /// It fetches something from elsewhere.
+    pub const FETCH: &str = "fetch";
+    /// Anything else.
+    pub const OTHER: &str = "other";
+}
+
 /// A tool call that begins.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -13,6 +33,22 @@ pub struct ToolUse {
     pub tool_name: String,
     /// The call's arguments as they came.
     pub input: Box<RawValue>,
+    /// What the tool does, see [`tool_kind`]; not said before `hello`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The files and folders that the call is about; not said before `hello`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locations: Option<Vec<ToolLocation>>,
+}
+
+/// A file or folder that a call is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolLocation {
+    /// Its absolute path.
+    pub path: String,
+    /// The line in it, counted from 1, where the call begins with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
 }
 
 /// A tool call that has ended.

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use callgate_agent::gate::{Answer, Decision, Gate, Mirror, Permit, Question, Shown};
+use callgate_agent::gate::{
+    Answer, AskedQuestion, Decision, Gate, Mirror, Permit, Question, Shown,
+};
 use callgate_approval::channel::{Doing, News, Order, Place, Press, Who};
 use callgate_approval::daemon::{Claim, Daemon, Options};
 use callgate_approval::desk::{Authority, Settings, Unattended};
@@ -162,6 +164,7 @@ pub(super) fn question(tool: &'static str, input: &Value, conversation: &str) ->
         input: RawValue::from_string(input.to_string()).unwrap(),
         conversation: conversation.to_owned(),
         mirror: None,
+        preview: None,
     }
 }
 
@@ -183,10 +186,14 @@ pub(super) struct Screen {
 impl Screen {
     /// Waits for the question: its id, its title, its input and its reason.
     pub(super) fn asked(&mut self, bench: &Bench) -> (String, String, String, Option<String>) {
+        let AskedQuestion { question, title, input, reason, .. } = self.question(bench);
+        (question, title, input.to_string(), reason)
+    }
+
+    /// Waits for the question, with all that is shown of it.
+    pub(super) fn question(&mut self, bench: &Bench) -> AskedQuestion {
         match bench.run(self.seen.recv()).unwrap() {
-            Shown::Asked { question, title, input, reason } => {
-                (question, title, input.to_string(), reason)
-            }
+            Shown::Asked(asked) => asked,
             Shown::Closed { text, .. } => panic!("it was over before it was asked: {text}"),
         }
     }
@@ -198,7 +205,7 @@ impl Screen {
                 assert_eq!(question, id);
                 (decision, text)
             }
-            Shown::Asked { title, .. } => panic!("it was asked twice: {title}"),
+            Shown::Asked(asked) => panic!("it was asked twice: {}", asked.title),
         }
     }
 

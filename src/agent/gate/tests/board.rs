@@ -2,11 +2,15 @@
 
 use std::sync::{Arc, Mutex, Weak};
 
-use callgate_agent::gate::{Mirror, Shown};
+use callgate_agent::gate::{AskedQuestion, Mirror, Shown};
 use callgate_wire::approval::RequestId;
 use serde_json::value::RawValue;
 
-use super::super::board::{At, Board, Found, Posted, Way};
+use super::super::board::{At, Board, Found, Posted, Terms, Way};
+
+const TERMS: Terms = Terms { deadline_ms: Some(7), takes_always: true };
+
+const ASKED: &str = "make all, always: true, until Some(7)";
 
 /// A board with one question, and what the front end is shown of it.
 fn posted() -> (Board, RequestId, Arc<Mutex<Vec<String>>>) {
@@ -15,18 +19,24 @@ fn posted() -> (Board, RequestId, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::clone(&shown);
     let mirror: Mirror = Arc::new(move |what| {
         let line = match what {
-            Shown::Asked { title, .. } => title,
+            Shown::Asked(asked) => format!(
+                "{}, always: {}, until {:?}",
+                asked.title, asked.can_allow_always, asked.deadline_ms
+            ),
             Shown::Closed { decision, text, .. } => format!("{decision}: {text}"),
         };
         seen.lock().unwrap().push(line);
     });
-    let asked = Shown::Asked {
+    let asked = AskedQuestion {
         question: id.to_string(),
         title: "make all".to_owned(),
         input: RawValue::NULL.to_owned(),
         reason: None,
+        can_allow_always: true,
+        deadline_ms: None,
+        diff: None,
     };
-    let way = Way { at: At::Inside(Weak::new()), has_offer: false };
+    let way = Way { at: At::Inside(Weak::new()), has_offer: true };
     let board = Board::default();
     board.post(&id, Posted { way, asked, mirror: Some(mirror) });
     (board, id, shown)
@@ -35,12 +45,12 @@ fn posted() -> (Board, RequestId, Arc<Mutex<Vec<String>>>) {
 #[test]
 fn a_question_ends_once() {
     let (board, id, shown) = posted();
-    board.asked(&id);
-    board.asked(&id);
+    board.asked(&id, TERMS);
+    board.asked(&id, TERMS);
     board.close(&id, "timeout", "It was withdrawn");
     board.close(&id, "allow", "Allowed by Ada");
-    board.asked(&id);
-    assert_eq!(*shown.lock().unwrap(), ["make all", "timeout: It was withdrawn"]);
+    board.asked(&id, TERMS);
+    assert_eq!(*shown.lock().unwrap(), [ASKED, "timeout: It was withdrawn"]);
     assert!(board.find(&id).is_some(), "a late answer is told why it is");
 }
 
@@ -48,7 +58,7 @@ fn a_question_ends_once() {
 fn a_question_that_was_withdrawn_before_it_was_shown_never_is() {
     let (board, id, shown) = posted();
     board.close(&id, "timeout", "It was withdrawn");
-    board.asked(&id);
+    board.asked(&id, TERMS);
     board.ended(&id, "The agent went away");
     assert!(shown.lock().unwrap().is_empty());
     assert!(board.find(&id).is_none(), "nobody can answer what was never shown");
@@ -57,9 +67,18 @@ fn a_question_that_was_withdrawn_before_it_was_shown_never_is() {
 #[test]
 fn an_answer_to_what_was_withdrawn_goes_nowhere() {
     let (board, id, shown) = posted();
-    board.asked(&id);
+    board.asked(&id, TERMS);
     assert!(matches!(board.find(&id), Some(Found::At(_))));
     board.withdraw(&id, "It was withdrawn");
-    assert_eq!(*shown.lock().unwrap(), ["make all", "timeout: It was withdrawn"]);
+    assert_eq!(*shown.lock().unwrap(), [ASKED, "timeout: It was withdrawn"]);
     assert!(matches!(board.find(&id), Some(Found::Withdrawn)));
+}
+
+#[test]
+fn what_the_desk_does_not_take_is_not_offered() {
+    let (board, id, shown) = posted();
+    board.asked(&id, Terms { deadline_ms: None, takes_always: false });
+    assert_eq!(*shown.lock().unwrap(), ["make all, always: false, until None"]);
+    let Some(Found::At(way)) = board.find(&id) else { panic!("it can be answered") };
+    assert!(!way.has_offer, "an answer would ask for what the desk does not take");
 }

@@ -223,6 +223,59 @@ fn no_rule_of_the_daemon_allows_what_has_to_be_asked() {
 }
 
 #[test]
+fn the_front_end_is_told_until_when_and_whether_always_is_on_offer() {
+    let before = now_ms();
+    let rules = "[[rule]]\nname = \"ask\"\ndecide = \"ask\"\ncommand = \"make asked\"";
+    // With a daemon and without.
+    for has_daemon in [true, false] {
+        let bench = Bench::with(rules, &[("CALLGATE_TIMEOUT_SECONDS", "40")]);
+        let _house = has_daemon.then(|| House::new(&bench, false));
+        let asked = |target: &str| {
+            let (permit, mut screen) = bench.ask(make(target));
+            let asked = screen.question(&bench);
+            bench.answer(&asked.question, Decision::Deny).unwrap();
+            bench.run(permit).unwrap();
+            asked
+        };
+        let plain = asked("test");
+        let deadline = plain.deadline_ms.unwrap();
+        assert!((before + 40_000..=now_ms() + 40_000).contains(&deadline), "{deadline}");
+        assert!(plain.can_allow_always);
+        // Neither where a rule asks, nor where somebody always is asked.
+        assert!(!asked("asked").can_allow_always);
+        assert!(!asked("/etc/passwd").can_allow_always);
+    }
+}
+
+fn now_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    u64::try_from(since.as_millis()).unwrap()
+}
+
+#[test]
+fn what_would_change_is_looked_up_for_those_who_see_the_question() {
+    let bench = Bench::new("");
+    let _house = House::new(&bench, true);
+    let input = json!({ "path": "a.txt", "content": "x" });
+    let looked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let question = || {
+        let looked = std::sync::Arc::clone(&looked);
+        let preview: callgate_agent::gate::Preview = std::sync::Arc::new(move |input| {
+            looked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let diff = Some(format!("+{input}"));
+            Box::pin(async { diff })
+        });
+        Question { preview: Some(preview), ..question("write_file", &input, "c1") }
+    };
+    let (permit, mut screen) = bench.ask(question());
+    let asked = screen.question(&bench);
+    assert_eq!(asked.diff, Some(format!("+{input}")));
+    bench.answer(&asked.question, Decision::Allow).unwrap();
+    bench.run(permit).unwrap();
+    assert_eq!(looked.load(std::sync::atomic::Ordering::Relaxed), 1);
+}
+
+#[test]
 fn what_stands_at_the_socket_and_is_no_desk_denies() {
     let bench = Bench::new("");
     std::fs::write(&bench.config.socket.value, "").unwrap();

@@ -54,6 +54,7 @@ fn specs() -> Arc<[Spec]> {
         description: "Does it.",
         input_schema: schema.clone(),
         is_read_only: true,
+        kind: crate::tool::ToolKind::Read,
     };
     Arc::new([spec("one"), spec("two")])
 }

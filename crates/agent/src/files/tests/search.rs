@@ -348,7 +348,8 @@ fn a_dropped_use_is_told_to_stop() {
     let room = Room::new();
     let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
     let cabinet = cabinet(roots);
-    let tool = FileTool { spec: list_files_spec(), work: wait, cabinet: Arc::new(cabinet) };
+    let tool =
+        FileTool { spec: list_files_spec(), work: wait, foresee: None, cabinet: Arc::new(cabinet) };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut run = tool.run(use_of(&json!({})));
     let is_ready = runtime.block_on(async {

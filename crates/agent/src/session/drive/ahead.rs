@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Drive;
+use super::{Drive, Round};
 use crate::compact;
-use crate::engine::Usage;
 use crate::event::Failure;
 use crate::message::Message;
 use crate::turn::Do;
@@ -14,19 +13,18 @@ impl Drive<'_> {
     /// up, and nothing of it was told.
     pub(super) async fn keep_and_ask(
         &mut self,
-        messages: Vec<Message>,
-        usage: Usage,
+        round: Round,
         todo: &mut Vec<Do>,
     ) -> Result<(), Failure> {
         let mut all = self.held.messages().to_vec();
-        all.extend(messages.iter().cloned().map(Arc::new));
+        all.extend(round.messages.iter().cloned().map(Arc::new));
         if self.has_to_wait(&all) {
-            self.keep(messages, usage).await?;
+            self.keep(round).await?;
             self.ask(todo).await;
             return Ok(());
         }
         if let Err(failure) = self.shared.may_spend(&self.name).await {
-            self.keep(messages, usage).await?;
+            self.keep(round).await?;
             self.turn.abandon(failure, todo);
             return Ok(());
         }
@@ -34,7 +32,7 @@ impl Drive<'_> {
         let mut pieces = std::mem::take(&mut self.pieces);
         let mut answered = None;
         {
-            let (keep, next) = (self.keep(messages, usage), answer.next(&mut pieces));
+            let (keep, next) = (self.keep(round), answer.next(&mut pieces));
             tokio::pin!(keep, next);
             loop {
                 tokio::select! {

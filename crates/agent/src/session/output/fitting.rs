@@ -1,14 +1,26 @@
 //! What becomes of events that a front end, or a line, cannot take as they are.
 
-use callgate_wire::session::{Event, MAX_LINE, ToolResult};
-use serde_json::value::to_raw_value;
+use callgate_rules::text::{self, Measure};
+use callgate_wire::session::{
+    Event, MAX_LINE, PastUserMessage, PermissionRequest, Status, ToolResult, ToolUse,
+};
+use serde_json::value::{RawValue, to_raw_value};
+
+/// How long each text of a question may be in a line that would else be too long, in characters.
+const LONGEST_TEXT: usize = 1000;
+/// How long the input of a question may be there, in bytes.
+const LONGEST_INPUT: usize = 64 * 1024;
 
 /// What a front end gets that knows no extensions.
 pub(super) fn plain(event: Event) -> Event {
     match event {
         Event::Done(_) => Event::Done(None),
         Event::Error { error, .. } => Event::Error { error, data: None },
+        Event::ToolUse(call) => Event::ToolUse(ToolUse { kind: None, locations: None, ..call }),
         Event::ToolResult(result) => Event::ToolResult(ToolResult { is_error: None, ..result }),
+        Event::Status(status) => {
+            Event::Status(Status { requests: None, questions: None, ..status })
+        }
         event => event,
     }
 }
@@ -16,18 +28,66 @@ pub(super) fn plain(event: Event) -> Event {
 /// What stands in for something that fits into no line.
 pub(super) fn too_long(event: Event, size: usize) -> Event {
     let text = format!("this has {size} bytes, and a line may have {MAX_LINE}: ask for less of it");
-    let in_place = to_raw_value(&serde_json::json!({ "error": text }));
-    match (event, in_place) {
-        (Event::ToolResult(result), Ok(in_place)) => Event::ToolResult(ToolResult {
-            result: in_place,
+    match event {
+        Event::ToolResult(result) => Event::ToolResult(ToolResult {
+            result: words(&text),
             is_error: result.is_error.map(|_| true),
             ..result
         }),
-        (Event::ToolUse(mut call), Ok(in_place)) => {
-            call.input = in_place;
+        Event::ToolUse(mut call) => {
+            call.input = words(&text);
             Event::ToolUse(call)
         }
-        (Event::Token(_), _) => Event::Token(format!("[{text}]")),
+        Event::Token(_) => Event::Token(format!("[{text}]")),
+        Event::Thinking(_) => Event::Thinking(format!("[{text}]")),
+        Event::UserMessage(said) => Event::UserMessage(without_files(said, &text)),
+        // Neither may end the request that it is about.
+        Event::PermissionRequest(mut asked) => {
+            shorten(&mut asked);
+            Event::PermissionRequest(asked)
+        }
+        Event::Status(mut status) => {
+            for question in status.questions.iter_mut().flatten() {
+                shorten(&mut question.data);
+            }
+            for request in status.requests.iter_mut().flatten() {
+                request.message = request.message.as_deref().map(shortened);
+            }
+            Event::Status(status)
+        }
         _ => Event::error(text),
     }
+}
+
+fn words(text: &str) -> Box<RawValue> {
+    let words = to_raw_value(&serde_json::json!({ "error": text }));
+    words.unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+/// Leaves out what is too long of a question, so that it can still be seen and answered.
+fn shorten(asked: &mut PermissionRequest) {
+    let size = asked.input.get().len();
+    if size > LONGEST_INPUT {
+        asked.input = words(&format!("the input of {size} bytes is not shown here"));
+    }
+    asked.diff = None;
+    asked.title = shortened(&asked.title);
+    asked.reason = asked.reason.as_deref().map(shortened);
+}
+
+fn shortened(text: &str) -> String {
+    let cut = text::cut(text, LONGEST_TEXT, Measure::Chars);
+    if cut.len() < text.len() { format!("{cut}…") } else { text.to_owned() }
+}
+
+/// A message without the bytes of its files; without its words, too, where these are too long.
+fn without_files(said: PastUserMessage, text: &str) -> PastUserMessage {
+    let PastUserMessage { mut message, mut attachments } = said;
+    for attachment in &mut attachments {
+        attachment.data = None;
+    }
+    if message.len() > MAX_LINE / 8 {
+        message = format!("[{text}]");
+    }
+    PastUserMessage { message, attachments }
 }

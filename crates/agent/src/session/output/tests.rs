@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-use callgate_wire::session::ToolResult;
+use callgate_wire::session::{PermissionRequest, Status, ToolResult, UserMessage};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
@@ -72,9 +72,9 @@ async fn nothing_is_said_of_what_is_not_open_and_the_end_is_given_to_all() {
     let output = Output::start(memory.clone(), quiet()).unwrap();
     output.said(&greet(&mut memory.clone()).unwrap());
     output.say("1", token("too early"));
-    output.begin("1").unwrap();
-    output.begin("2").unwrap();
-    assert_eq!(output.begin("1"), Err(Refused::Duplicate));
+    output.begin("1", &Command::GetStatus).unwrap();
+    output.begin("2", &Command::GetStatus).unwrap();
+    assert_eq!(output.begin("1", &Command::GetStatus), Err(Refused::Duplicate));
     output.say("1", token("x"));
     output.say("1", Event::Done(None));
     output.say("1", token("too late"));
@@ -97,10 +97,10 @@ async fn extensions_come_after_hello_and_only_those_that_are_taken() {
         let notice = callgate_wire::session::Notice { kind: "retry".into(), text: "x".into() };
         [Event::Thinking("hm".into()), Event::Notice(notice), Event::done(&json!({"a": 1}))]
     };
-    output.begin("1").unwrap();
+    output.begin("1", &Command::GetStatus).unwrap();
     output.say_all("1", events());
     output.greeted(&["notice".to_owned(), "what nobody knows".to_owned()]);
-    output.begin("2").unwrap();
+    output.begin("2", &Command::GetStatus).unwrap();
     output.say_all("2", events());
     closed(&output).await;
     let lines = memory.lines();
@@ -108,7 +108,7 @@ async fn extensions_come_after_hello_and_only_those_that_are_taken() {
     assert!(lines[0].get("data").is_none() && lines[0].get("seq").is_none(), "{}", lines[0]);
     let after = kinds(&lines[1..]);
     assert_eq!(after, [("notice".to_owned(), json!("2")), ("done".to_owned(), json!("2"))]);
-    assert_eq!(lines[2]["data"], json!({"a": 1}));
+    assert_eq!(lines[2]["data"], json!({"kind": "get_status", "a": 1}));
     assert_eq!((&lines[1]["seq"], &lines[2]["seq"]), (&json!(2), &json!(3)));
 }
 
@@ -117,11 +117,13 @@ async fn a_result_that_fits_into_no_line_is_replaced_by_words() {
     let memory = Memory::default();
     let output = Output::start(memory.clone(), quiet()).unwrap();
     output.greeted(&[]);
-    output.begin("1").unwrap();
+    output.begin("1", &Command::GetStatus).unwrap();
     let call = callgate_wire::session::ToolUse {
         tool_id: "t".into(),
         tool_name: "read".into(),
         input: to_raw_value(&json!({})).unwrap(),
+        kind: None,
+        locations: None,
     };
     let result = ToolResult {
         tool_id: "t".into(),
@@ -137,11 +139,83 @@ async fn a_result_that_fits_into_no_line_is_replaced_by_words() {
     assert!(line["data"]["result"]["error"].as_str().unwrap().contains("10485760"), "{line}");
 }
 
+fn asked(question: &str, input: &Value) -> Event {
+    Event::PermissionRequest(PermissionRequest {
+        question: question.into(),
+        tool_id: "t".into(),
+        tool_name: "write_file".into(),
+        input: to_raw_value(input).unwrap(),
+        title: "a.txt".into(),
+        reason: None,
+        can_allow_always: Some(true),
+        deadline: Some(7),
+        diff: Some("+x\n".into()),
+    })
+}
+
+/// The status as `get_status` tells it, while it is the request `id`.
+fn status(output: &Output, id: &str) -> Event {
+    let (requests, questions) = output.open_beside(id);
+    let (requests, questions) = (Some(requests), Some(questions));
+    Event::Status(Status { requests, questions, ..Status::default() })
+}
+
+#[tokio::test]
+async fn what_is_open_is_told_after_hello_and_only_then() {
+    let memory = Memory::default();
+    let output = Output::start(memory.clone(), quiet()).unwrap();
+    output.begin("1", &Command::UserMessage(UserMessage::new("go"))).unwrap();
+    output.begin("s", &Command::GetStatus).unwrap();
+    output.say("s", status(&output, "s"));
+    output.greeted(&["permission".to_owned()]);
+    output.say("1", asked("q", &json!({"path": "a.txt"})));
+    output.begin("s", &Command::GetStatus).unwrap();
+    output.say("s", status(&output, "s"));
+    closed(&output).await;
+    let lines = memory.lines();
+    assert_eq!(lines[0]["data"].as_object().unwrap().len(), 3, "{}", lines[0]);
+    let data = &lines[2]["data"];
+    let request = &data["requests"][0];
+    assert_eq!((&request["id"], &request["message"]), (&json!("1"), &json!("go")));
+    assert_eq!((&request["fromSeq"], data["requests"].as_array().unwrap().len()), (&json!(1), 1));
+    // As it was told live, so that it is drawn by the same hand.
+    let mut live = lines[1].clone();
+    live.as_object_mut().unwrap().remove("seq");
+    assert_eq!(data["questions"], json!([live]));
+}
+
+#[tokio::test]
+async fn neither_a_question_nor_a_status_that_is_too_long_ends_a_request() {
+    let memory = Memory::default();
+    let output = Output::start(memory.clone(), quiet()).unwrap();
+    output.greeted(&["permission".to_owned()]);
+    output.begin("1", &Command::UserMessage(UserMessage::new("go"))).unwrap();
+    let content = "x".repeat(MAX_LINE);
+    output.say("1", asked("q", &json!({ "content": content })));
+    // Each fits into a line, but not both into one.
+    output.say("1", asked("r", &json!({ "content": &content[..MAX_LINE * 3 / 4] })));
+    output.begin("s", &Command::GetStatus).unwrap();
+    output.say("s", status(&output, "s"));
+    output.say("1", Event::Done(None));
+    closed(&output).await;
+    let lines = memory.lines();
+    let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["permission_request", "permission_request", "status", "done"]);
+    let input = lines[0]["data"]["input"]["error"].as_str().unwrap();
+    assert!(input.ends_with("bytes is not shown here"), "{input}");
+    assert_eq!(lines[1]["data"]["diff"], "+x\n");
+    let questions = lines[2]["data"]["questions"].as_array().unwrap();
+    let names: Vec<&str> =
+        questions.iter().map(|one| one["data"]["question"].as_str().unwrap()).collect();
+    assert_eq!(names, ["q", "r"]);
+    assert!(questions.iter().all(|one| one["data"]["input"]["error"].is_string()));
+}
+
 #[tokio::test]
 async fn who_is_behind_holds_up_who_asks_for_room() {
     let (go, wait): (SyncSender<()>, _) = sync_channel(64);
     let output = Output::start(Slow(wait), quiet()).unwrap();
-    output.begin("1").unwrap();
+    output.begin("1", &Command::GetStatus).unwrap();
     let mut said = 0;
     while output.state().pending.len() < ROOM {
         output.say("1", token(&"x".repeat(1000)));
@@ -165,7 +239,7 @@ async fn who_is_behind_holds_up_who_asks_for_room() {
 async fn who_reads_nothing_is_asked_nothing_more_at_some_point() {
     let (_go, wait): (SyncSender<()>, _) = sync_channel(64);
     let output = Output::start(Slow(wait), quiet()).unwrap();
-    output.begin("1").unwrap();
+    output.begin("1", &Command::GetStatus).unwrap();
     output.room_for_requests().await;
     while output.state().pending.len() < FULL {
         output.say("1", token(&"x".repeat(100_000)));
@@ -182,7 +256,7 @@ async fn who_reads_nothing_is_asked_nothing_more_at_some_point() {
 async fn by_the_short_cut_and_by_the_thread_lines_keep_their_order() {
     let (mut reader, writer) = std::io::pipe().unwrap();
     let output = Output::start_on(writer, quiet()).unwrap();
-    output.begin("1").unwrap();
+    output.begin("1", &Command::GetStatus).unwrap();
     let reading = std::thread::spawn(move || {
         let mut all = String::new();
         std::io::Read::read_to_string(&mut reader, &mut all).unwrap();
@@ -216,7 +290,7 @@ async fn a_sink_that_breaks_is_told_and_nobody_waits_for_it() {
     let (go, wait): (SyncSender<()>, _) = sync_channel(1);
     let output = Output::start(Slow(wait), quiet()).unwrap();
     drop(go);
-    output.begin("1").unwrap();
+    output.begin("1", &Command::GetStatus).unwrap();
     output.say("1", token("x"));
     output.gone().await;
     output.say("1", token(&"x".repeat(2 * ROOM)));
@@ -228,7 +302,7 @@ async fn what_was_said_can_be_said_again_with_its_numbers() {
     let memory = Memory::default();
     let output = Output::start(memory.clone(), quiet()).unwrap();
     output.said(&greet(&mut memory.clone()).unwrap());
-    output.begin("1").unwrap();
+    output.begin("1", &Command::GetStatus).unwrap();
     output.say("1", token("before"));
     output.greeted(&[]);
     output.say("1", token("after"));
@@ -245,7 +319,7 @@ async fn what_was_said_can_be_said_again_with_its_numbers() {
 #[tokio::test]
 async fn only_so_much_is_kept_for_saying_it_again() {
     let output = Output::start(Memory::default(), quiet()).unwrap();
-    output.begin("1").unwrap();
+    output.begin("1", &Command::GetStatus).unwrap();
     let talk = || (0..3000).for_each(|_| output.say("1", token(&"x".repeat(1000))));
     talk();
     // Who cannot ask for it needs no more than a beginning.

@@ -30,7 +30,14 @@ fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
 }
 
 fn said() -> impl Strategy<Value = UserMessage> {
-    let attachment = (text(), text()).prop_map(|(path, mime)| Attachment { path, mime });
+    let attachment = prop_oneof![
+        (text(), text()).prop_map(|(path, mime)| Attachment::File { path, mime }),
+        (text(), text(), of(text())).prop_map(|(data, mime, name)| Attachment::Inline {
+            data,
+            mime,
+            name
+        }),
+    ];
     (text(), vec(attachment, 0..3), metadata())
         .prop_map(|(message, attachments, metadata)| UserMessage { message, attachments, metadata })
 }
@@ -61,9 +68,10 @@ fn command() -> impl Strategy<Value = Command> {
         }),
         (any::<Option<u32>>(), any::<Option<u64>>())
             .prop_map(|(limit, before)| Command::ListConversations { limit, before }),
-        (conversation(), any::<Option<u32>>(), any::<Option<u64>>()).prop_map(
-            |(conversation_id, limit, before)| {
-                Command::LoadConversation { conversation_id, limit, before }
+        (conversation(), any::<Option<u32>>(), any::<Option<u64>>(), any::<bool>()).prop_map(
+            |(conversation_id, limit, before, events)| {
+                let load_as = if events { LoadAs::Events } else { LoadAs::Messages };
+                Command::LoadConversation { conversation_id, limit, before, load_as }
             }
         ),
         (conversation(), text()).prop_map(|(conversation_id, title)| {
@@ -75,9 +83,11 @@ fn command() -> impl Strategy<Value = Command> {
 }
 
 fn status() -> impl Strategy<Value = Status> {
-    let more = (of(text()), of(text()), of(text()), of(text()));
-    (text(), any::<u64>(), any::<u64>(), more).prop_map(
-        |(state, conversation_length, uptime, (engine, engine_reason, model, conversation_id))| {
+    let named = (of(text()), of(text()), of(text()), of(text()));
+    let open = (of(vec(open_request(), 0..3)), of(vec(open_question(), 0..3)));
+    (text(), any::<u64>(), any::<u64>(), named, open).prop_map(
+        |(state, conversation_length, uptime, named, (requests, questions))| {
+            let (engine, engine_reason, model, conversation_id) = named;
             Status {
                 state,
                 conversation_length,
@@ -86,9 +96,67 @@ fn status() -> impl Strategy<Value = Status> {
                 engine_reason,
                 model,
                 conversation_id,
+                requests,
+                questions,
             }
         },
     )
+}
+
+fn open_request() -> impl Strategy<Value = OpenRequest> {
+    let named = (text(), text(), text(), of(text()), of(text()));
+    (named, any::<u64>(), any::<u64>()).prop_map(
+        |((id, kind, state, conversation_id, message), since, from_seq)| OpenRequest {
+            id,
+            kind,
+            state,
+            since,
+            from_seq,
+            conversation_id,
+            message,
+        },
+    )
+}
+
+fn open_question() -> impl Strategy<Value = OpenQuestion> {
+    (text(), question(), any::<u64>()).prop_map(|(id, data, timestamp)| OpenQuestion {
+        id,
+        data,
+        timestamp,
+    })
+}
+
+fn question() -> impl Strategy<Value = PermissionRequest> {
+    let named = (text(), text(), text(), text(), of(text()), of(text()));
+    (named, object(), any::<Option<bool>>(), any::<Option<u64>>()).prop_map(
+        |(named, input, can_allow_always, deadline)| {
+            let (question, tool_id, tool_name, title, reason, diff) = named;
+            PermissionRequest {
+                question,
+                tool_id,
+                tool_name,
+                input,
+                title,
+                reason,
+                can_allow_always,
+                deadline,
+                diff,
+            }
+        },
+    )
+}
+
+fn past_message() -> impl Strategy<Value = PastUserMessage> {
+    let attachment = (text(), of(text()), any::<u64>(), of(text()))
+        .prop_map(|(mime, name, size, data)| PastAttachment { mime, name, size, data });
+    (text(), vec(attachment, 0..3))
+        .prop_map(|(message, attachments)| PastUserMessage { message, attachments })
+}
+
+fn locations() -> impl Strategy<Value = Option<Vec<ToolLocation>>> {
+    let location =
+        (text(), any::<Option<u64>>()).prop_map(|(path, line)| ToolLocation { path, line });
+    of(vec(location, 0..3))
 }
 
 fn failure() -> impl Strategy<Value = Event> {
@@ -100,9 +168,11 @@ fn failure() -> impl Strategy<Value = Event> {
 fn tool_event() -> impl Strategy<Value = Event> {
     let stream = prop_oneof![Just(Stream::Stdout), Just(Stream::Stderr)];
     prop_oneof![
-        (text(), text(), object()).prop_map(|(tool_id, tool_name, input)| {
-            Event::ToolUse(ToolUse { tool_id, tool_name, input })
-        }),
+        (text(), text(), object(), of(text()), locations()).prop_map(
+            |(tool_id, tool_name, input, kind, locations)| {
+                Event::ToolUse(ToolUse { tool_id, tool_name, input, kind, locations })
+            }
+        ),
         (text(), text(), object(), any::<Option<bool>>()).prop_map(
             |(tool_id, tool_name, result, is_error)| {
                 Event::ToolResult(ToolResult { tool_id, tool_name, result, is_error })
@@ -111,18 +181,7 @@ fn tool_event() -> impl Strategy<Value = Event> {
         (text(), stream, text()).prop_map(|(tool_id, stream, text)| {
             Event::ToolProgress(ToolProgress { tool_id, stream, text })
         }),
-        (text(), text(), text(), object(), text(), of(text())).prop_map(
-            |(question, tool_id, tool_name, input, title, reason)| {
-                Event::PermissionRequest(PermissionRequest {
-                    question,
-                    tool_id,
-                    tool_name,
-                    input,
-                    title,
-                    reason,
-                })
-            }
-        ),
+        question().prop_map(Event::PermissionRequest),
         (text(), text(), text()).prop_map(|(question, decision, text)| {
             Event::PermissionResolved(PermissionResolved { question, decision, text })
         }),
@@ -131,6 +190,7 @@ fn tool_event() -> impl Strategy<Value = Event> {
 
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
+        past_message().prop_map(Event::UserMessage),
         text().prop_map(Event::Token),
         text().prop_map(Event::Thinking),
         tool_event(),

@@ -62,6 +62,27 @@ fn conversations_are_listed_and_loaded() {
         },
         r#"{"conversationId":"c","title":"T","messages":[{"role":"user","content":[{"z":1.0, "a":"\u00e9"}]}],"first":1,"length":2}"#,
     );
+    check(
+        &LoadedAsEvents { conversation_id: "c".to_owned(), title: None, first: 1, length: 2 },
+        r#"{"conversationId":"c","first":1,"length":2}"#,
+    );
+}
+
+#[test]
+fn an_end_says_which_request_it_ends() {
+    let replayed = Replayed { from_seq: 3, to_seq: 9 };
+    let Event::Done(Some(data)) = Event::done(&replayed).tagged("replay") else {
+        panic!("no data")
+    };
+    assert_eq!(data.get(), r#"{"kind":"replay","fromSeq":3,"toSeq":9}"#);
+    assert_eq!(Event::Done(Some(data)).done_data(), Some(replayed));
+    let empty = Event::done(&serde_json::json!({})).tagged("clear_history");
+    let Event::Done(Some(data)) = empty else { panic!("no data") };
+    assert_eq!(data.get(), r#"{"kind":"clear_history"}"#);
+    assert!(matches!(Event::Done(None).tagged("hello"), Event::Done(None)));
+    assert!(
+        matches!(Event::Token("{}".to_owned()).tagged("x"), Event::Token(text) if text == "{}")
+    );
 }
 
 #[test]

@@ -22,6 +22,8 @@ fn requests() {
             r#"{"id":"1","kind":"list_conversations","limit":5,"before":9}"#,
             r#"{"id":"1","kind":"load_conversation","conversationId":"c"}"#,
             r#"{"id":"1","kind":"load_conversation","conversationId":"c","limit":5,"before":9}"#,
+            r#"{"id":"1","kind":"load_conversation","conversationId":"c","as":"events"}"#,
+            r#"{"id":"1","kind":"load_conversation","conversationId":"c","as":"messages"}"#,
             r#"{"id":"1","kind":"rename_conversation","conversationId":"c","title":""}"#,
             r#"{"id":"1","kind":"delete_conversation","conversationId":"c"}"#,
             r#"{"id":"1","kind":"regenerate"}"#,
@@ -51,10 +53,14 @@ fn requests() {
               = "{\"id\":\"1\",\"kind\":\"list_conversations\"}\n"
             Request { id: "1", command: ListConversations { limit: Some(5), before: Some(9) } }
               = "{\"id\":\"1\",\"kind\":\"list_conversations\",\"limit\":5,\"before\":9}\n"
-            Request { id: "1", command: LoadConversation { conversation_id: "c", limit: None, before: None } }
+            Request { id: "1", command: LoadConversation { conversation_id: "c", limit: None, before: None, load_as: Messages } }
               = "{\"id\":\"1\",\"kind\":\"load_conversation\",\"conversationId\":\"c\"}\n"
-            Request { id: "1", command: LoadConversation { conversation_id: "c", limit: Some(5), before: Some(9) } }
+            Request { id: "1", command: LoadConversation { conversation_id: "c", limit: Some(5), before: Some(9), load_as: Messages } }
               = "{\"id\":\"1\",\"kind\":\"load_conversation\",\"conversationId\":\"c\",\"limit\":5,\"before\":9}\n"
+            Request { id: "1", command: LoadConversation { conversation_id: "c", limit: None, before: None, load_as: Events } }
+              = "{\"id\":\"1\",\"kind\":\"load_conversation\",\"conversationId\":\"c\",\"as\":\"events\"}\n"
+            Request { id: "1", command: LoadConversation { conversation_id: "c", limit: None, before: None, load_as: Messages } }
+              = "{\"id\":\"1\",\"kind\":\"load_conversation\",\"conversationId\":\"c\"}\n"
             Request { id: "1", command: RenameConversation { conversation_id: "c", title: "" } }
               = "{\"id\":\"1\",\"kind\":\"rename_conversation\",\"conversationId\":\"c\",\"title\":\"\"}\n"
             Request { id: "1", command: DeleteConversation { conversation_id: "c" } }
@@ -63,7 +69,7 @@ fn requests() {
               = "{\"id\":\"1\",\"kind\":\"regenerate\"}\n"
             Request { id: "1", command: Regenerate { metadata: Some(RawValue({"conversationId":"c"})) } }
               = "{\"id\":\"1\",\"kind\":\"regenerate\",\"metadata\":{\"conversationId\":\"c\"}}\n"
-            Request { id: "1", command: EditLast(UserMessage { message: "Hi", attachments: [Attachment { path: "a", mime: "b" }], metadata: Some(RawValue({})) }) }
+            Request { id: "1", command: EditLast(UserMessage { message: "Hi", attachments: [File { path: "a", mime: "b" }], metadata: Some(RawValue({})) }) }
               = "{\"id\":\"1\",\"kind\":\"edit_last\",\"message\":\"Hi\",\"attachments\":[{\"path\":\"a\",\"mime\":\"b\"}],\"metadata\":{}}\n"
             Request { id: "1", command: Replay { from_seq: 7 } }
               = "{\"id\":\"1\",\"kind\":\"replay\",\"fromSeq\":7}\n"
@@ -124,6 +130,7 @@ fn unreadable_requests() {
             r#"{"id":"1","kind":"load_conversation"}"#,
             r#"{"id":"1","kind":"load_conversation","conversationId":"a\nb"}"#,
             r#"{"id":"1","kind":"load_conversation","conversationId":"c","limit":4294967296}"#,
+            r#"{"id":"1","kind":"load_conversation","conversationId":"c","as":"pictures"}"#,
             r#"{"id":"1","kind":"rename_conversation","conversationId":"c"}"#,
             r#"{"id":"1","kind":"delete_conversation","conversationId":null}"#,
             r#"{"id":"1","kind":"regenerate","metadata":{"conversationId":7}}"#,
@@ -153,6 +160,7 @@ fn unreadable_requests() {
             Some("1"): `conversationId` must be a string of 1 to 128 bytes without control characters
             Some("1"): `conversationId` must be a string of 1 to 128 bytes without control characters
             Some("1"): `limit` must be a whole number of at most 4294967295
+            Some("1"): `as` must be messages or events
             Some("1"): `title` must be a string of at most 256 characters
             Some("1"): `conversationId` must be a string of 1 to 128 bytes without control characters
             Some("1"): `metadata.conversationId` must be a string of 1 to 128 bytes without control characters
@@ -203,6 +211,12 @@ fn responses() {
             r#"{"type":"tool_progress","id":"1","data":{"toolId":"t","stream":"stderr","text":"x"},"timestamp":2}"#,
             r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"run","input":{ "a":1.0 },"title":"Run it"},"timestamp":2}"#,
             r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"run","input":{},"title":"","reason":"why"},"timestamp":2}"#,
+            r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"write","input":{},"title":"","canAllowAlways":true,"deadline":9,"diff":"-a\n+b\n"},"timestamp":2}"#,
+            r#"{"type":"permission_request","id":"1","data":{"question":"q","toolId":"t","toolName":"write","input":{},"title":"","canAllowAlways":null,"deadline":null,"diff":null},"timestamp":2}"#,
+            r#"{"type":"tool_use","id":"1","data":{"toolId":"t","toolName":"read","input":{},"kind":"read","locations":[{"path":"/a","line":3},{"path":"/b"}]},"timestamp":2}"#,
+            r#"{"type":"tool_use","id":"1","data":{"toolId":"t","toolName":"read","input":{},"kind":null,"locations":null},"timestamp":2}"#,
+            r#"{"type":"user_message","id":"1","data":{"message":"Hi","attachments":[{"mime":"image/png","name":"a.png","size":3,"data":"AAAA"},{"mime":"text/plain","size":9}]},"timestamp":2}"#,
+            r#"{"type":"user_message","id":"1","data":{"message":"Hi","attachments":null},"timestamp":2}"#,
             r#"{"type":"permission_resolved","id":"1","data":{"question":"q","decision":"other","text":"x"},"timestamp":2}"#,
             r#"{"type":"notice","id":"1","data":{"kind":"other","text":"x"},"timestamp":2}"#,
             r#"{"type":"done","id":"1","data":{ "stopReason":"end_turn" },"timestamp":2}"#,
@@ -210,6 +224,7 @@ fn responses() {
             r#"{"type":"error","id":"1","error":"no","data":{"kind":"server","status":500,"retryable":true},"timestamp":2}"#,
             r#"{"type":"error","id":"1","error":"no","data":{"kind":"cut","retryable":true},"timestamp":2}"#,
             r#"{"type":"status","id":"1","data":{"state":"idle","conversationLength":1,"uptime":7,"engine":"offline","engineReason":"no key","model":"m","conversationId":"c"},"timestamp":8}"#,
+            r#"{"type":"status","id":"1","data":{"state":"busy","conversationLength":1,"uptime":7,"requests":[{"id":"0","kind":"user_message","state":"queued","since":4,"fromSeq":5,"conversationId":"c","message":"Hi"},{"id":"2","kind":"replay","state":"working","since":4,"fromSeq":5}],"questions":[{"type":"permission_request","id":"0","data":{"question":"q","toolId":"t","toolName":"run","input":{ "a":1.0 },"title":"Run it"},"timestamp":6}]},"timestamp":8}"#,
         ],
         &expect![[r#"
             Ready(Ready { version: None, capabilities: [], timestamp: 2, seq: Some(1) })
@@ -224,10 +239,22 @@ fn responses() {
               = "{\"type\":\"tool_result\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"result\":1},\"timestamp\":2}\n"
             Reply(Reply { id: Some("1"), event: ToolProgress(ToolProgress { tool_id: "t", stream: Stderr, text: "x" }), timestamp: 2, seq: None })
               = "{\"type\":\"tool_progress\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"stream\":\"stderr\",\"text\":\"x\"},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({ "a":1.0 }), title: "Run it", reason: None }), timestamp: 2, seq: None })
+            Reply(Reply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({ "a":1.0 }), title: "Run it", reason: None, can_allow_always: None, deadline: None, diff: None }), timestamp: 2, seq: None })
               = "{\"type\":\"permission_request\",\"id\":\"1\",\"data\":{\"question\":\"q\",\"toolId\":\"t\",\"toolName\":\"run\",\"input\":{ \"a\":1.0 },\"title\":\"Run it\"},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({}), title: "", reason: Some("why") }), timestamp: 2, seq: None })
+            Reply(Reply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({}), title: "", reason: Some("why"), can_allow_always: None, deadline: None, diff: None }), timestamp: 2, seq: None })
               = "{\"type\":\"permission_request\",\"id\":\"1\",\"data\":{\"question\":\"q\",\"toolId\":\"t\",\"toolName\":\"run\",\"input\":{},\"title\":\"\",\"reason\":\"why\"},\"timestamp\":2}\n"
+            Reply(Reply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "write", input: RawValue({}), title: "", reason: None, can_allow_always: Some(true), deadline: Some(9), diff: Some("-a\n+b\n") }), timestamp: 2, seq: None })
+              = "{\"type\":\"permission_request\",\"id\":\"1\",\"data\":{\"question\":\"q\",\"toolId\":\"t\",\"toolName\":\"write\",\"input\":{},\"title\":\"\",\"canAllowAlways\":true,\"deadline\":9,\"diff\":\"-a\\n+b\\n\"},\"timestamp\":2}\n"
+            Reply(Reply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "write", input: RawValue({}), title: "", reason: None, can_allow_always: None, deadline: None, diff: None }), timestamp: 2, seq: None })
+              = "{\"type\":\"permission_request\",\"id\":\"1\",\"data\":{\"question\":\"q\",\"toolId\":\"t\",\"toolName\":\"write\",\"input\":{},\"title\":\"\"},\"timestamp\":2}\n"
+            Reply(Reply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "read", input: RawValue({}), kind: Some("read"), locations: Some([ToolLocation { path: "/a", line: Some(3) }, ToolLocation { path: "/b", line: None }]) }), timestamp: 2, seq: None })
+              = "{\"type\":\"tool_use\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"read\",\"input\":{},\"kind\":\"read\",\"locations\":[{\"path\":\"/a\",\"line\":3},{\"path\":\"/b\"}]},\"timestamp\":2}\n"
+            Reply(Reply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "read", input: RawValue({}), kind: None, locations: None }), timestamp: 2, seq: None })
+              = "{\"type\":\"tool_use\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"read\",\"input\":{}},\"timestamp\":2}\n"
+            Reply(Reply { id: Some("1"), event: UserMessage(PastUserMessage { message: "Hi", attachments: [PastAttachment { mime: "image/png", name: Some("a.png"), size: 3, data: Some("AAAA") }, PastAttachment { mime: "text/plain", name: None, size: 9, data: None }] }), timestamp: 2, seq: None })
+              = "{\"type\":\"user_message\",\"id\":\"1\",\"data\":{\"message\":\"Hi\",\"attachments\":[{\"mime\":\"image/png\",\"name\":\"a.png\",\"size\":3,\"data\":\"AAAA\"},{\"mime\":\"text/plain\",\"size\":9}]},\"timestamp\":2}\n"
+            Reply(Reply { id: Some("1"), event: UserMessage(PastUserMessage { message: "Hi", attachments: [] }), timestamp: 2, seq: None })
+              = "{\"type\":\"user_message\",\"id\":\"1\",\"data\":{\"message\":\"Hi\"},\"timestamp\":2}\n"
             Reply(Reply { id: Some("1"), event: PermissionResolved(PermissionResolved { question: "q", decision: "other", text: "x" }), timestamp: 2, seq: None })
               = "{\"type\":\"permission_resolved\",\"id\":\"1\",\"data\":{\"question\":\"q\",\"decision\":\"other\",\"text\":\"x\"},\"timestamp\":2}\n"
             Reply(Reply { id: Some("1"), event: Notice(Notice { kind: "other", text: "x" }), timestamp: 2, seq: None })
@@ -240,8 +267,10 @@ fn responses() {
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"data\":{\"kind\":\"server\",\"status\":500,\"retryable\":true},\"timestamp\":2}\n"
             Reply(Reply { id: Some("1"), event: Error { error: "no", data: Some(ErrorData { kind: "cut", status: None, retryable: true }) }, timestamp: 2, seq: None })
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"data\":{\"kind\":\"cut\",\"status\":null,\"retryable\":true},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: Status(Status { state: "idle", conversation_length: 1, uptime: 7, engine: Some("offline"), engine_reason: Some("no key"), model: Some("m"), conversation_id: Some("c") }), timestamp: 8, seq: None })
+            Reply(Reply { id: Some("1"), event: Status(Status { state: "idle", conversation_length: 1, uptime: 7, engine: Some("offline"), engine_reason: Some("no key"), model: Some("m"), conversation_id: Some("c"), requests: None, questions: None }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"idle\",\"conversationLength\":1,\"uptime\":7,\"engine\":\"offline\",\"engineReason\":\"no key\",\"model\":\"m\",\"conversationId\":\"c\"},\"timestamp\":8}\n"
+            Reply(Reply { id: Some("1"), event: Status(Status { state: "busy", conversation_length: 1, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, requests: Some([OpenRequest { id: "0", kind: "user_message", state: "queued", since: 4, from_seq: 5, conversation_id: Some("c"), message: Some("Hi") }, OpenRequest { id: "2", kind: "replay", state: "working", since: 4, from_seq: 5, conversation_id: None, message: None }]), questions: Some([OpenQuestion { id: "0", data: PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({ "a":1.0 }), title: "Run it", reason: None, can_allow_always: None, deadline: None, diff: None }, timestamp: 6 }]) }), timestamp: 8, seq: None })
+              = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"busy\",\"conversationLength\":1,\"uptime\":7,\"requests\":[{\"id\":\"0\",\"kind\":\"user_message\",\"state\":\"queued\",\"since\":4,\"fromSeq\":5,\"conversationId\":\"c\",\"message\":\"Hi\"},{\"id\":\"2\",\"kind\":\"replay\",\"state\":\"working\",\"since\":4,\"fromSeq\":5}],\"questions\":[{\"type\":\"permission_request\",\"id\":\"0\",\"data\":{\"question\":\"q\",\"toolId\":\"t\",\"toolName\":\"run\",\"input\":{ \"a\":1.0 },\"title\":\"Run it\"},\"timestamp\":6}]},\"timestamp\":8}\n"
         "#]],
     );
 }

@@ -1,0 +1,73 @@
+//! What a write or an edit would change, told before anybody allows it.
+
+use callgate_rules::{mask, text};
+use rustix::io::Errno;
+
+use super::edit::{Edit, MOST_DIFF, cut};
+use super::hunks::unified;
+use super::input::Input;
+use super::read::{check_text, whole};
+use super::why::why;
+use super::write::names_a_file;
+use super::{Cabinet, Stop};
+
+/// How many bytes a file may have, before and after, of which a diff is told.
+const MOST_COMPARED: usize = 1024 * 1024;
+/// Stands between the two texts while their secrets are hidden; neither has a NUL.
+const BETWEEN: &str = "\n\0\n";
+
+/// What a file holds, and what it would hold.
+pub(super) struct Foreseen {
+    old: String,
+    new: String,
+}
+
+/// Finds out what a use would change. An error is why nobody can tell; the tool will meet it too.
+pub(super) type Foresee = fn(&Cabinet, &Input, &Stop) -> Result<Foreseen, String>;
+
+/// Returns what a use would change as a unified diff in which secrets are hidden; `None` where that
+/// cannot be told or the texts are too large.
+pub(super) fn diff(
+    cabinet: &Cabinet,
+    foresee: Foresee,
+    input: &Input,
+    stop: &Stop,
+) -> Option<String> {
+    let Foreseen { old, new } = foresee(cabinet, input, stop).ok()?;
+    if new.len() > MOST_COMPARED || new.contains('\0') {
+        return None;
+    }
+    // Both at once, so that one secret in place of another is seen as a change.
+    let masked = mask::text(&[&old, BETWEEN, &new].concat()).into_shown();
+    let (old, new) = masked.split_once(BETWEEN)?;
+    let path = mask::text(input.text("path").ok()?).into_shown();
+    let diff = unified(&path, old, old.len(), new, &[0], MOST_DIFF);
+    Some(cut(text::visible(&diff).into_owned()))
+}
+
+pub(super) fn write_file(cabinet: &Cabinet, input: &Input, _: &Stop) -> Result<Foreseen, String> {
+    let (path, content) = (input.text("path")?, input.text("content")?);
+    let old = current(cabinet, path)?.unwrap_or_default();
+    Ok(Foreseen { old, new: content.to_owned() })
+}
+
+pub(super) fn edit_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Foreseen, String> {
+    let edit = Edit::of(input)?;
+    let old = current(cabinet, input.text("path")?)?.ok_or("it is not there")?;
+    let new = edit.applied(&old, stop)?;
+    Ok(Foreseen { old, new })
+}
+
+/// Returns what the file holds now; `None` where there is none.
+fn current(cabinet: &Cabinet, path: &str) -> Result<Option<String>, String> {
+    let place = cabinet.roots.locate(path)?;
+    names_a_file(path)?;
+    match place.kind() {
+        Err(Errno::NOENT) => return Ok(None),
+        Err(errno) => return Err(why(errno)),
+        Ok(_) => {}
+    }
+    let (file, _) = place.file()?;
+    let bytes = whole(file, MOST_COMPARED as u64)?.ok_or("it is too large to be compared")?;
+    check_text(&bytes, bytes.len() as u64).map(|text| Some(text.to_owned()))
+}

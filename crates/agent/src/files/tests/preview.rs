@@ -1,0 +1,153 @@
+//! What a use is about, and what it would change, told before it runs.
+
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+use super::Room;
+use crate::tool::{Location, Tool, ToolKind};
+
+fn tool<'a>(room: &'a Room, name: &str) -> &'a dyn Tool {
+    let tool = room.tools.iter().find(|tool| tool.spec().name == name).unwrap();
+    tool.as_ref()
+}
+
+fn preview(room: &Room, name: &str, input: &Value) -> Option<String> {
+    let input = to_raw_value(input).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(tool(room, name).preview(&input))
+}
+
+fn write(path: &str, content: &str) -> Value {
+    json!({ "path": path, "content": content })
+}
+
+#[test]
+fn a_write_is_told_as_a_diff_to_what_is_there() {
+    let room = Room::new();
+    room.put("a.txt", "one\ntwo\nthree\n");
+    assert_eq!(
+        preview(&room, "write_file", &write("a.txt", "one\n2\nthree\n")).unwrap(),
+        "--- a.txt\n+++ a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+    );
+    assert_eq!(
+        preview(&room, "write_file", &write("new/b.txt", "one\ntwo")).unwrap(),
+        "--- new/b.txt\n+++ new/b.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n\\ No newline at end of file\n"
+    );
+    assert!(!room.path("new").exists(), "looking made a folder");
+    assert_eq!(std::fs::read_to_string(room.path("a.txt")).unwrap(), "one\ntwo\nthree\n");
+    let same = preview(&room, "write_file", &write("a.txt", "one\ntwo\nthree\n")).unwrap();
+    assert_eq!(same, "--- a.txt\n+++ a.txt\n");
+}
+
+#[test]
+fn an_edit_is_told_with_the_lines_around_it() {
+    let room = Room::new();
+    let lines: Vec<String> = (1..=20).map(|line| format!("line {line}\n")).collect();
+    room.put("a.txt", lines.concat());
+    let edit = json!({ "path": "a.txt", "oldText": "line 10\n", "newText": "ten\n" });
+    assert_eq!(
+        preview(&room, "edit_file", &edit).unwrap(),
+        "--- a.txt\n+++ a.txt\n@@ -7,7 +7,7 @@\n line 7\n line 8\n line 9\n-line 10\n+ten\n \
+         line 11\n line 12\n line 13\n"
+    );
+    let everywhere =
+        json!({ "path": "a.txt", "oldText": "line", "newText": "row", "replaceAll": true });
+    let diff = preview(&room, "edit_file", &everywhere).unwrap();
+    assert_eq!(diff.matches("\n+row ").count(), 20, "{diff}");
+}
+
+#[test]
+fn secrets_are_hidden_and_their_change_is_seen() {
+    let room = Room::new();
+    let token = |letter: &str| format!("ghp_{}", letter.repeat(36));
+    room.put(".env", format!("NAME=ada\nTOKEN={}\n", token("a")));
+    let input = write(".env", &format!("NAME=ada\nTOKEN={}\n", token("b")));
+    let diff = preview(&room, "write_file", &input).unwrap();
+    assert!(!diff.contains("ghp_"), "{diff}");
+    assert!(diff.contains("\n-TOKEN=[hidden 1: "), "{diff}");
+    assert!(diff.contains("\n+TOKEN=[hidden 2: "), "{diff}");
+    // A key is hidden also where the diff shows no more than its middle.
+    let key: Vec<String> = (0..20).map(|line| format!("{line:02}Ab").repeat(16)).collect();
+    let pem = |key: &[String]| {
+        let begin = "-----BEGIN RSA PRIVATE KEY-----";
+        format!("{begin}\n{}\n-----END RSA PRIVATE KEY-----\n", key.join("\n"))
+    };
+    room.put("key.pem", pem(&key));
+    let mut other = key.clone();
+    other[10] = "99Zy".repeat(16);
+    let diff = preview(&room, "write_file", &write("key.pem", &pem(&other))).unwrap();
+    assert!(!diff.contains("Ab") && !diff.contains("Zy"), "{diff}");
+    assert!(diff.contains("-[hidden") && diff.contains("+[hidden"), "{diff}");
+}
+
+#[test]
+fn what_would_deceive_is_made_visible() {
+    let room = Room::new();
+    let diff = preview(&room, "write_file", &write("a.txt", "a\u{202e}b\u{1b}[2J\n")).unwrap();
+    assert!(diff.contains("+a⟨U+202E⟩b⟨U+001B⟩[2J\n"), "{diff}");
+}
+
+#[test]
+fn a_diff_is_bounded() {
+    let room = Room::new();
+    let wide = format!("{}\n", "x".repeat(1000)).repeat(500);
+    let diff = preview(&room, "write_file", &write("a.txt", &wide)).unwrap();
+    assert!(diff.len() < 66_000, "{}", diff.len());
+    assert!(diff.ends_with("\n[the diff goes on]\n"));
+    let many = "x\n".repeat(2000);
+    let diff = preview(&room, "write_file", &write("a.txt", &many)).unwrap();
+    assert!(diff.ends_with("… 1488 more added lines\n"), "{diff}");
+}
+
+#[test]
+fn what_cannot_be_told_is_not() {
+    let room = Room::new();
+    room.put("large.txt", vec![b'x'; 1024 * 1024 + 1]);
+    room.put("binary", b"\0\x01");
+    room.put("text.txt", "hi");
+    room.link("out.txt", room.outside().join("canary.txt"));
+    let none = |name: &str, input: Value| assert_eq!(preview(&room, name, &input), None, "{input}");
+    none("write_file", write("large.txt", "small"));
+    none("write_file", write("text.txt", &"x".repeat(1024 * 1024 + 1)));
+    none("write_file", write("text.txt", "\0"));
+    none("write_file", write("binary", "text"));
+    none("write_file", write("out.txt", "mine"));
+    none("write_file", write("../outside/canary.txt", "mine"));
+    none("write_file", write("", "mine"));
+    none("write_file", json!({ "path": "text.txt", "content": "a", "file": "b" }));
+    none("edit_file", json!({ "path": "text.txt", "oldText": "ho", "newText": "ha" }));
+    none("edit_file", json!({ "path": "absent.txt", "oldText": "ho", "newText": "ha" }));
+    none("read_file", json!({ "path": "text.txt" }));
+}
+
+#[test]
+fn a_use_tells_of_which_kind_it_is_and_where() {
+    let room = Room::new();
+    let told = |name: &str, input: Value| {
+        let input = to_raw_value(&input).unwrap();
+        let tool = tool(&room, name);
+        (tool.spec().kind, tool.locations(&input))
+    };
+    let at = |name: &str, line: Option<u64>| {
+        vec![Location { path: room.path(name).to_str().unwrap().to_owned(), line }]
+    };
+    let part = json!({ "path": "./b/../a.txt", "offset": 7 });
+    assert_eq!(told("read_file", part), (ToolKind::Read, at("a.txt", Some(7))));
+    assert_eq!(told("write_file", write("a.txt", "")), (ToolKind::Edit, at("a.txt", None)));
+    assert_eq!(told("edit_file", json!({ "path": "a.txt" })), (ToolKind::Edit, at("a.txt", None)));
+    let outside = json!({ "path": "/etc/passwd" });
+    let passwd = Location { path: "/etc/passwd".to_owned(), line: None };
+    assert_eq!(told("list_files", outside), (ToolKind::Read, vec![passwd]));
+    let path = room.path("").to_str().unwrap().trim_end_matches('/').to_owned();
+    let working = vec![Location { path, line: None }];
+    assert_eq!(told("list_files", json!({})), (ToolKind::Read, working.clone()));
+    assert_eq!(
+        told("search_files", json!({ "pattern": "a" })),
+        (ToolKind::Search, working.clone())
+    );
+    assert_eq!(told("search_text", json!({ "pattern": "a" })), (ToolKind::Search, working));
+    // Of an input that says nothing, nothing is told.
+    for input in [json!({}), json!({ "path": 7 }), json!({ "path": "x".repeat(5000) })] {
+        assert_eq!(told("write_file", input).1, []);
+    }
+}

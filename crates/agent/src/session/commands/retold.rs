@@ -1,0 +1,133 @@
+//! A conversation told again, in the events of a live answer.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use callgate_wire::session::{Event, PastAttachment, PastUserMessage, ToolResult};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::history::{History, HistoryError, Page};
+use crate::message::{Block, KeptResult, Message, Role, Source};
+use crate::session::attach::attached_text;
+use crate::session::told::tool_use;
+use crate::session::{Shared, Tools};
+
+/// What a call gave whose result is on no page, or was never kept.
+const NO_RESULT: &str = "what came of it is not here";
+
+/// Returns a page that begins with no results of calls before it, for which it may have one
+/// message more than the limit.
+pub(super) async fn page(
+    history: &History,
+    conversation: &str,
+    limit: usize,
+    before: Option<u64>,
+) -> Result<Page, HistoryError> {
+    let mut page = history.page(conversation, limit, before).await?;
+    let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
+    let begins_late =
+        page.messages.first().is_some_and(|first| first.content.iter().any(is_result));
+    if begins_late && page.first > 0 {
+        let calls = history.page(conversation, 1, Some(page.first)).await?;
+        page.first = calls.first;
+        page.messages.splice(..0, calls.messages);
+        page.results.splice(..0, calls.results);
+    }
+    Ok(page)
+}
+
+/// Tells the page as events of the request. A front end that reads slowly is waited for.
+pub(super) async fn tell(shared: &Arc<Shared>, id: &str, page: &Page) {
+    let mut retelling = Retelling { tools: &shared.tools, calls: HashMap::new() };
+    for (message, results) in page.messages.iter().zip(&page.results) {
+        shared.output.room().await;
+        shared.output.say_all(id, retelling.message(message, results));
+    }
+    shared.output.say_all(id, retelling.end());
+}
+
+/// What was told so far.
+struct Retelling<'a> {
+    tools: &'a Tools,
+    /// The calls without a result, each with its tool.
+    calls: HashMap<String, String>,
+}
+
+impl Retelling<'_> {
+    fn message(&mut self, message: &Message, results: &[KeptResult]) -> Vec<Event> {
+        let mut events = Vec::new();
+        let mut said = PastUserMessage { message: String::new(), attachments: Vec::new() };
+        for block in &message.content {
+            match (message.role, block) {
+                (_, Block::ToolUse { id, name, input }) => {
+                    self.calls.insert(id.clone(), name.clone());
+                    events.push(tool_use(self.tools, id.clone(), name.clone(), input.clone()));
+                }
+                (_, Block::ToolResult { tool_use_id, content, is_error }) => {
+                    let kept = results.iter().find(|kept| kept.tool_use_id == *tool_use_id);
+                    let kept = kept.map(|kept| kept.result.clone());
+                    let result = kept.unwrap_or_else(|| in_words(content, *is_error));
+                    events.extend(self.result(tool_use_id, result, *is_error));
+                }
+                (_, Block::Thinking { thinking, .. }) => {
+                    events.push(Event::Thinking(thinking.clone()));
+                }
+                (_, Block::RedactedThinking { .. }) => {}
+                (Role::Assistant, Block::Text { text }) => events.push(Event::Token(text.clone())),
+                (Role::User, Block::Text { text }) => add_text(&mut said, text),
+                (_, Block::Image { source }) => said.attachments.push(bytes(source, None)),
+                (_, Block::Document { source, title }) => {
+                    said.attachments.push(bytes(source, title.clone()));
+                }
+            }
+        }
+        if !said.message.is_empty() || !said.attachments.is_empty() {
+            events.push(Event::UserMessage(said));
+        }
+        events
+    }
+
+    /// Ends the calls whose results did not come.
+    fn end(&mut self) -> Vec<Event> {
+        let mut open: Vec<String> = self.calls.keys().cloned().collect();
+        open.sort();
+        let result = |id: &String| self.result(id, in_words(NO_RESULT, true), true);
+        open.iter().filter_map(result).collect()
+    }
+
+    /// The result of a call; none of what was no call, or has its result.
+    fn result(&mut self, id: &str, result: Box<RawValue>, is_error: bool) -> Option<Event> {
+        let (tool_id, tool_name) = self.calls.remove_entry(id)?;
+        Some(Event::ToolResult(ToolResult { tool_id, tool_name, result, is_error: Some(is_error) }))
+    }
+}
+
+/// Adds words of the user's, or a file that is a text.
+fn add_text(said: &mut PastUserMessage, text: &str) {
+    if let Some((name, text)) = attached_text(text) {
+        let (mime, size) = ("text/plain".to_owned(), text.len() as u64);
+        said.attachments.push(PastAttachment { mime, name: Some(name), size, data: None });
+        return;
+    }
+    if !said.message.is_empty() {
+        said.message.push_str("\n\n");
+    }
+    said.message.push_str(text);
+}
+
+/// A picture or a document.
+fn bytes(source: &Source, name: Option<String>) -> PastAttachment {
+    let Source::Base64 { media_type, data } = source;
+    let size = data.trim_end_matches('=').len() * 3 / 4;
+    PastAttachment { mime: media_type.clone(), name, size: size as u64, data: Some(data.clone()) }
+}
+
+/// What a front end gets of a result of which only the model's text was kept.
+fn in_words(text: &str, is_error: bool) -> Box<RawValue> {
+    let words = if is_error { json!({ "error": text }) } else { json!({ "text": text }) };
+    to_raw_value(&words).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}

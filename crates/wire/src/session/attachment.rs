@@ -1,0 +1,115 @@
+//! Files that go with a message: named by their path, or brought along.
+
+use std::borrow::Cow;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::LONGEST_FILE_NAME;
+use super::command::some;
+use crate::fields::Malformed;
+use crate::raw::{Json, Members};
+
+/// A file that the user attached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Attachment {
+    /// A file that the runtime reads.
+    File {
+        /// Where the file lies.
+        path: String,
+        /// Its media type, such as `text/plain`.
+        mime: String,
+    },
+    /// A file that comes with the message, from a front end that has no paths, such as a page.
+    Inline {
+        /// The file's bytes in base64; also a `data:` URL with them.
+        data: String,
+        /// Its media type.
+        mime: String,
+        /// Its name, in at most [`LONGEST_FILE_NAME`] characters.
+        name: Option<String>,
+    },
+}
+
+impl Attachment {
+    /// Returns whether the file comes with the message.
+    #[must_use]
+    pub fn is_inline(&self) -> bool {
+        matches!(self, Self::Inline { .. })
+    }
+
+    /// Reads one attachment; the member `alias` may stand for `mime`.
+    fn read(one: &RawValue, alias: &str, wrong: Malformed) -> Result<Self, Malformed> {
+        let one = Json::from(one);
+        if !one.is_object() {
+            return Err(wrong);
+        }
+        let members = one.members();
+        let text = |field: &str| match members.some(field) {
+            None => Ok(None),
+            Some(value) => value.string().map(Cow::into_owned).map(Some).ok_or(wrong.clone()),
+        };
+        let mime = text("mime")?.map_or_else(|| text(alias), |mime| Ok(Some(mime)))?;
+        match (text("path")?, text("data")?, mime) {
+            (Some(path), None, Some(mime)) => Ok(Self::File { path, mime }),
+            (None, Some(data), Some(mime)) => {
+                Ok(Self::Inline { data, mime, name: name(&members)? })
+            }
+            _ => Err(wrong),
+        }
+    }
+}
+
+impl Serialize for Attachment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Self::File { path, mime } => {
+                map.serialize_entry("path", path)?;
+                map.serialize_entry("mime", mime)?;
+            }
+            Self::Inline { data, mime, name } => {
+                map.serialize_entry("data", data)?;
+                map.serialize_entry("mime", mime)?;
+                some(&mut map, "name", name.as_ref())?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// Reads the attached files.
+pub(super) fn attachments(members: &Members) -> Result<Vec<Attachment>, Malformed> {
+    const EXPECTED: &str = "an array of objects with mime and either path or data";
+    let wrong = Malformed::wrong("attachments", EXPECTED);
+    let Some(each) = members.some("attachments") else { return Ok(Vec::new()) };
+    all(each.get(), "mime", &wrong)
+}
+
+/// Reads the pictures of a front end of the first version, which sends them as JSON in a string.
+pub(super) fn images(members: &Members) -> Result<Vec<Attachment>, Malformed> {
+    const EXPECTED: &str =
+        "an array of objects with data and mime_type, as it is or as JSON in a string";
+    let wrong = Malformed::wrong("images", EXPECTED);
+    let Some(images) = members.some("images") else { return Ok(Vec::new()) };
+    let images = images.string().unwrap_or(Cow::Borrowed(images.get()));
+    if images.is_empty() {
+        return Ok(Vec::new());
+    }
+    let read = all(&images, "mime_type", &wrong)?;
+    if read.iter().all(Attachment::is_inline) { Ok(read) } else { Err(wrong) }
+}
+
+fn all(each: &str, alias: &str, wrong: &Malformed) -> Result<Vec<Attachment>, Malformed> {
+    let each: Vec<&RawValue> = serde_json::from_str(each).map_err(|_| wrong.clone())?;
+    each.into_iter().map(|one| Attachment::read(one, alias, wrong.clone())).collect()
+}
+
+fn name(members: &Members) -> Result<Option<String>, Malformed> {
+    let wrong = Malformed::wrong("attachments.name", "a string of at most 256 characters");
+    let Some(name) = members.some("name") else { return Ok(None) };
+    let name = name.string().ok_or(wrong.clone())?.into_owned();
+    let is_short = name.chars().nth(LONGEST_FILE_NAME).is_none();
+    if is_short { Ok(Some(name)) } else { Err(wrong) }
+}
