@@ -77,6 +77,15 @@ pub enum OverBudget {
         /// How many it may take.
         limit: u64,
     },
+    /// What is left is reserved for answers under way.
+    #[error(
+        "what is left of the budget `agent.{setting}` is reserved for answers that are under way: \
+         try again when they have ended, or raise it"
+    )]
+    Reserved {
+        /// The setting with the limit.
+        setting: &'static str,
+    },
     /// There is a budget in dollars, and nobody knows what the model costs.
     #[error(
         "there is a budget in dollars, and the price of the model {model:?} is not known: set \
@@ -101,26 +110,40 @@ pub enum OverBudget {
 }
 
 impl Budget {
-    /// Whether the model may be asked, after what was spent: by the conversation, and by all since
-    /// midnight. `is_priced` says whether it is known what `model` costs.
+    /// Fails if the model may not be asked, after what was spent and reserved: by the conversation,
+    /// and by all since midnight. `is_priced` says whether it is known what `model` costs.
+    ///
+    /// Nobody knows before what an answer takes, so the last one may go over a limit; but no other
+    /// is begun while it might.
     pub fn check(&self, spent: &Spent, model: &str, is_priced: bool) -> Result<(), OverBudget> {
         if self.is_in_dollars() && !is_priced {
             return Err(OverBudget::UnknownPrice { model: model.to_owned() });
         }
-        let of_conversation = over_cost(self.conversation_usd, &spent.conversation);
-        if let Some((spent, limit)) = of_conversation {
+        let Spent { conversation, all, reserved_conversation, reserved_all } = spent;
+        if let Some((spent, limit)) = over_cost(self.conversation_usd, conversation) {
             return Err(OverBudget::ConversationCost { spent, limit });
         }
-        if let Some((spent, limit)) = over_cost(self.day_usd, &spent.all) {
+        if let Some((spent, limit)) = over_cost(self.day_usd, all) {
             return Err(OverBudget::DayCost { spent, limit });
         }
-        if let Some((spent, limit)) = over_tokens(self.conversation_tokens, &spent.conversation) {
+        if let Some((spent, limit)) = over_tokens(self.conversation_tokens, conversation) {
             return Err(OverBudget::ConversationTokens { spent, limit });
         }
-        if let Some((spent, limit)) = over_tokens(self.day_tokens, &spent.all) {
+        if let Some((spent, limit)) = over_tokens(self.day_tokens, all) {
             return Err(OverBudget::DayTokens { spent, limit });
         }
-        Ok(())
+        let (conversation, all) =
+            (plus(conversation, reserved_conversation), plus(all, reserved_all));
+        let reserved = [
+            ("conversation_usd", over_cost(self.conversation_usd, &conversation).is_some()),
+            ("day_usd", over_cost(self.day_usd, &all).is_some()),
+            ("conversation_tokens", over_tokens(self.conversation_tokens, &conversation).is_some()),
+            ("day_tokens", over_tokens(self.day_tokens, &all).is_some()),
+        ];
+        match reserved.iter().find(|(_, is_over)| *is_over) {
+            Some((setting, _)) => Err(OverBudget::Reserved { setting }),
+            None => Ok(()),
+        }
     }
 
     /// Whether there is any budget in dollars.
@@ -133,6 +156,18 @@ impl Budget {
     #[must_use]
     pub fn is_limited(&self) -> bool {
         self.is_in_dollars() || self.conversation_tokens.is_some() || self.day_tokens.is_some()
+    }
+}
+
+/// Returns both together.
+fn plus(a: &Sum, b: &Sum) -> Sum {
+    Sum {
+        input: a.input.saturating_add(b.input),
+        output: a.output.saturating_add(b.output),
+        cache_read: a.cache_read.saturating_add(b.cache_read),
+        cache_write: a.cache_write.saturating_add(b.cache_write),
+        micro_usd: a.micro_usd.saturating_add(b.micro_usd),
+        unpriced: a.unpriced.saturating_add(b.unpriced),
     }
 }
 

@@ -185,6 +185,6 @@ fn part(block: &Block) -> u64 {
 }
 
 /// Two tokens for seven bytes.
-fn words(text: &str) -> u64 {
+pub(crate) fn words(text: &str) -> u64 {
     (text.len() as u64).saturating_mul(2).div_ceil(7)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::engine::{EngineError, Usage};
+use crate::engine::EngineError;
 use crate::history::HistoryError;
 use crate::tool::Channel;
 
@@ -58,8 +58,6 @@ pub enum End {
     Done {
         /// Why it ended.
         stop: StopReason,
-        /// What it took.
-        usage: Usage,
     },
     /// It could not be finished.
     Failed(Failure),

@@ -7,9 +7,11 @@
 
 mod error;
 mod held;
+mod holder;
 mod lock;
 mod mend;
 mod parse;
+mod reservation;
 mod shelf;
 mod sound;
 #[cfg(test)]
@@ -28,6 +30,7 @@ pub use callgate_store::{Spent, Sum};
 pub use error::HistoryError;
 pub use held::{Cost, Held, Step};
 pub use mend::{Fault, Fix, INTERRUPTED, repair, without_thoughts};
+pub use reservation::Reservation;
 pub use shelf::Place;
 pub use title::LONGEST_OPENING;
 
@@ -228,12 +231,6 @@ impl History {
     /// Writes to the ledger. When it returns, all of it is committed.
     pub async fn record(&self, drafts: Vec<Draft>) -> Result<(), HistoryError> {
         self.ask(move |shelf| shelf.record(&drafts)).await
-    }
-
-    /// What a conversation has cost, and what all have cost at `since_ms` or later.
-    pub async fn spent(&self, conversation: &str, since_ms: i64) -> Result<Spent, HistoryError> {
-        let id = checked_id(conversation)?;
-        self.ask(move |shelf| Ok(shelf.store.spent(&id, since_ms)?)).await
     }
 
     fn clerk(&self) -> &Clerk {

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use crate::engine::{EngineError, Piece, Stop, Trouble, Usage};
+use crate::engine::{EngineError, Piece, Stop, Trouble};
 use crate::event::{End, Event, Failure, StopReason};
 use crate::message::{Block, KeptResult, Message};
 use crate::tool::Outcome;
@@ -60,13 +60,10 @@ pub enum Do {
     Run(Wanted),
     /// Stop these tools.
     Stop(Vec<usize>),
-    /// Keep these messages, all or none, with what their answer took. Only when they are kept
-    /// does the turn go on.
+    /// Keep these messages, all or none. Only when they are kept does the turn go on.
     Keep {
         /// What is new.
         messages: Vec<Message>,
-        /// What the answer in it took.
-        usage: Usage,
         /// What the tools in it gave the front end.
         results: Vec<KeptResult>,
     },
@@ -105,7 +102,6 @@ pub struct Turn {
     calls: Calls,
     rounds: u32,
     tries: u32,
-    usage: Usage,
     /// The model was asked and has not answered to the end.
     asked: bool,
     /// The conversation was to be shortened, which is tried once.
@@ -128,7 +124,6 @@ impl Turn {
             calls: Calls::new(is_read_only),
             rounds: 0,
             tries: 0,
-            usage: Usage::default(),
             asked: false,
             shortened: false,
             over: false,
@@ -166,7 +161,8 @@ impl Turn {
             }
             Piece::Signature(signature) => self.answer.signature(&signature),
             Piece::Redacted(data) => self.answer.block(Block::RedactedThinking { data }),
-            Piece::Usage(usage) => self.answer.usage = usage,
+            // Whoever asks the model counts what it takes.
+            Piece::Usage(_) => {}
             Piece::ToolUse { id, name, input, fault } => {
                 let id = self.calls.add(&id, name.clone(), input.clone(), fault);
                 let block =
@@ -258,7 +254,6 @@ impl Turn {
 
     /// Ends what is under way, so that what is kept is whole.
     fn stop(&mut self, why: &str, todo: &mut Vec<Do>) {
-        self.usage = self.usage.plus(self.answer.usage);
         todo.push(Do::Drop);
         if self.calls.is_empty() {
             if self.answer.is_silent() {
@@ -277,7 +272,6 @@ impl Turn {
     /// The answer is whole.
     fn answered(&mut self, stop: Stop, todo: &mut Vec<Do>) {
         self.asked = false;
-        self.usage = self.usage.plus(self.answer.usage);
         self.tries = 0;
         if self.calls.is_empty() {
             self.keep_round(todo);
@@ -316,7 +310,6 @@ impl Turn {
 
     /// Hands over the answer and what its tools gave.
     fn keep_round(&mut self, todo: &mut Vec<Do>) {
-        let usage = self.answer.usage;
         let content = std::mem::take(&mut self.answer).finish();
         if !content.is_empty() {
             self.unkept.push(Message::assistant(content));
@@ -325,12 +318,12 @@ impl Turn {
         if !told.is_empty() {
             self.unkept.push(Message::user(told));
         }
-        todo.push(Do::Keep { messages: std::mem::take(&mut self.unkept), usage, results });
+        todo.push(Do::Keep { messages: std::mem::take(&mut self.unkept), results });
     }
 
     fn end(&mut self, stop: StopReason, todo: &mut Vec<Do>) {
         self.over = true;
-        todo.push(Do::End(End::Done { stop, usage: self.usage }));
+        todo.push(Do::End(End::Done { stop }));
     }
 
     /// The answer is longer than any answer can be. Nothing of it is kept.
@@ -348,7 +341,6 @@ impl Turn {
     /// Of an answer that was begun the beginning is kept, since it was seen; a message without
     /// any answer is not, so that it can be sent again.
     fn fail(&mut self, failure: Failure, todo: &mut Vec<Do>) {
-        self.usage = self.usage.plus(self.answer.usage);
         self.calls.close("not run: the answer was cut off", todo);
         if !self.answer.is_silent() || !self.calls.is_empty() {
             self.keep_round(todo);

@@ -1,6 +1,7 @@
 //! Conversations: what was said in them, in steps that are written whole, and what they cost.
 
 mod read;
+mod reserve;
 mod spend;
 
 use rusqlite::{Connection, OptionalExtension, Params, params};
@@ -11,10 +12,14 @@ use crate::transaction::Transaction;
 use crate::{Draft, Store};
 
 pub use read::Conversation;
+pub use reserve::{ReservationRequest, Settlement};
 pub use spend::{Spending, Spent, Sum};
 
 /// How long a conversation's id may be, in bytes.
 pub const LONGEST_CONVERSATION: usize = 128;
+/// How long the name may be under which a conversation's costs are counted, in bytes: an id, or
+/// the path of the file in which the conversation is, and its id.
+pub const LONGEST_ACCOUNT: usize = 8192;
 /// How long a title may be, in bytes.
 pub const LONGEST_TITLE: usize = 1024;
 /// How long a message may be, in bytes: twice what a provider takes in a whole request.
@@ -47,6 +52,8 @@ pub struct Addition<'a> {
     pub opening: Option<&'a str>,
     /// What it cost.
     pub spending: Option<&'a Spending>,
+    /// The reservation that ends with it.
+    pub reservation: Option<i64>,
     /// Entries for the ledger.
     pub drafts: &'a [Draft],
 }
@@ -133,6 +140,8 @@ impl Store {
     pub fn delete_conversation(&mut self, id: &str) -> Result<bool, StoreError> {
         let deleted = self.change(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(false) };
+            transaction
+                .execute("UPDATE spendings SET elsewhere = NULL WHERE elsewhere = ?", [id])?;
             for statement in [
                 "UPDATE spendings SET conversation = NULL WHERE conversation = ?",
                 "DELETE FROM messages WHERE conversation = ?",
@@ -185,8 +194,9 @@ fn add(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rusqlite::Resu
         insert.execute(params![key, next, said.begins, at_ms, said.body])?;
         next += 1;
     }
+    reserve::release(transaction, addition.reservation)?;
     if let Some(spending) = addition.spending {
-        spend::write(transaction, key, *at_ms, spending)?;
+        spend::write(transaction, Some(key), None, *at_ms, spending)?;
     }
     Ok(next.unsigned_abs())
 }
@@ -219,6 +229,10 @@ fn one(connection: &Connection, query: &str, values: impl Params) -> rusqlite::R
 
 fn check_id(id: &str) -> Result<(), StoreError> {
     check("a conversation's id", id, LONGEST_CONVERSATION)
+}
+
+fn check_account(account: &str) -> Result<(), StoreError> {
+    check("the name of a conversation's costs", account, LONGEST_ACCOUNT)
 }
 
 fn check(what: &'static str, text: &str, limit: usize) -> Result<(), StoreError> {

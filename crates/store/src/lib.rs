@@ -45,8 +45,8 @@ use rusqlite::Connection;
 
 pub use chain::{Anchor, Hash, Head, NotAHead};
 pub use conversations::{
-    Addition, Conversation, LONGEST_CONVERSATION, LONGEST_MESSAGE, LONGEST_TITLE, Said, Spending,
-    Spent, Sum,
+    Addition, Conversation, LONGEST_ACCOUNT, LONGEST_CONVERSATION, LONGEST_MESSAGE, LONGEST_TITLE,
+    ReservationRequest, Said, Settlement, Spending, Spent, Sum,
 };
 pub use entry::{Draft, Entry, Filter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, Member, kind};
 pub use error::StoreError;

@@ -11,7 +11,7 @@ pub(crate) const APPLICATION: i64 = 0x4347_6c67;
 
 /// The steps from nothing to the present: the first makes version 1, the next version 2 of it. A
 /// step that was released is never changed; a new one is added at the end.
-pub(crate) const STEPS: &[&str] = &[V1, V2, V3];
+pub(crate) const STEPS: &[&str] = &[V1, V2, V3, V4];
 
 const V1: &str = "
     PRAGMA application_id = 0x43476c67;
@@ -94,6 +94,28 @@ const V2: &str = "
 /// Who is linked is read at every start.
 const V3: &str = "
     CREATE INDEX entries_links ON entries (seq) WHERE kind IN ('paired', 'unpaired');
+";
+
+/// What answers under way may take, and what conversations cost that are kept in other files.
+const V4: &str = "
+    -- Names a conversation whose messages are not in this file.
+    ALTER TABLE spendings ADD COLUMN elsewhere TEXT;
+    CREATE INDEX spendings_elsewhere ON spendings (elsewhere) WHERE elsewhere IS NOT NULL;
+
+    -- A number is never used again: whoever held it may still name it.
+    CREATE TABLE reservations (
+        key         INTEGER PRIMARY KEY AUTOINCREMENT,
+        at_ms       INTEGER NOT NULL,
+        account     TEXT NOT NULL,
+        -- Names the process that settles it, if that lives.
+        holder      TEXT NOT NULL,
+        model       TEXT NOT NULL,
+        input       INTEGER NOT NULL,
+        output      INTEGER NOT NULL,
+        cache_read  INTEGER NOT NULL,
+        cache_write INTEGER NOT NULL,
+        micro_usd   INTEGER
+    ) STRICT;
 ";
 
 /// What is known of a file before it is used.

@@ -11,7 +11,7 @@ fn spent(conversation: u64, all: u64) -> Spent {
         micro_usd: n * 1000,
         unpriced: 0,
     };
-    Spent { conversation: sum(conversation), all: sum(all) }
+    Spent { conversation: sum(conversation), all: sum(all), ..Spent::default() }
 }
 
 #[track_caller]
@@ -115,4 +115,39 @@ fn no_more_is_counted_than_there_is_room_for() {
         rate.ask(&budget, now).unwrap();
     }
     rate.ask(&budget, now).unwrap_err();
+}
+
+#[test]
+fn what_is_reserved_for_others_is_not_there_to_be_spent() {
+    let none = Budget::default();
+    let Spent { conversation, all, .. } = spent(10, 20);
+    let spent = Spent { reserved_conversation: conversation, reserved_all: all, ..spent(10, 20) };
+    // 40 tokens are spent and 40 reserved in the conversation, 80 and 80 in all; a cent and two.
+    for (budget, setting) in [
+        (Budget { conversation_tokens: Some(80), ..none }, "conversation_tokens"),
+        (Budget { day_tokens: Some(160), ..none }, "day_tokens"),
+        (Budget { conversation_usd: Some(0.02), ..none }, "conversation_usd"),
+        (Budget { day_usd: Some(0.04), ..none }, "day_usd"),
+    ] {
+        check(
+            budget,
+            &spent,
+            &format!(
+                "what is left of the budget `agent.{setting}` is reserved for answers that are \
+                 under way: try again when they have ended, or raise it"
+            ),
+        );
+    }
+    for budget in [
+        Budget { conversation_tokens: Some(81), ..none },
+        Budget { day_tokens: Some(161), ..none },
+        Budget { conversation_usd: Some(0.020_001), ..none },
+        Budget { day_usd: Some(0.040_001), ..none },
+    ] {
+        assert_eq!(budget.check(&spent, "m", true), Ok(()));
+    }
+    // What is spent is told first: that does not pass.
+    let budget = Budget { conversation_tokens: Some(40), ..none };
+    let over = budget.check(&spent, "m", true).unwrap_err();
+    assert!(matches!(over, OverBudget::ConversationTokens { spent: 40, limit: 40 }), "{over}");
 }

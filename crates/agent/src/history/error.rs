@@ -13,10 +13,10 @@ pub enum HistoryError {
     /// The file cannot be opened, read or written.
     #[error("the history cannot be used: {0}")]
     Store(Arc<StoreError>),
-    /// The lock of a conversation cannot be taken.
-    #[error("cannot lock a conversation at {path}: {source}; look at the folder's permissions")]
+    /// The lock of a conversation or of a process cannot be taken.
+    #[error("cannot take a lock at {path}: {source}; look at the folder's permissions")]
     Lock {
-        /// The lock's file.
+        /// The lock's file, or the folder of the locks.
         path: PathBuf,
         /// The system's reason.
         source: Arc<io::Error>,

@@ -8,6 +8,7 @@ use tokio::sync::oneshot::Receiver;
 use super::error::HistoryError;
 use super::lock::Token;
 use super::mend::{Fix, Mender};
+use super::reservation::Reservation;
 use super::shelf::{Loaded, Shelf, now_ms};
 use super::{History, parse, title};
 use crate::engine::Usage;
@@ -23,6 +24,8 @@ pub struct Step {
     pub results: Vec<KeptResult>,
     /// What the answer in it took.
     pub spent: Option<Cost>,
+    /// What was reserved for that answer.
+    pub reservation: Option<Reservation>,
     /// Entries for the ledger.
     pub drafts: Vec<Draft>,
     /// Whether a turn begins with the first message.
@@ -227,7 +230,7 @@ fn write(
     is_titled: bool,
     step: Step,
 ) -> Result<Change, HistoryError> {
-    let Step { messages, results, spent, drafts, begins_turn } = step;
+    let Step { messages, results, spent, reservation, drafts, begins_turn } = step;
     let (instead_of, replaces) =
         if messages.is_empty() { (None, replaces) } else { (replaces, None) };
     let mut said = Vec::with_capacity(messages.len());
@@ -246,14 +249,18 @@ fn write(
         messages: &said,
         opening: opening.as_deref(),
         spending: spending.as_ref(),
+        reservation: reservation.as_ref().and_then(Reservation::key),
         drafts: &drafts,
     })?;
+    if let Some(reservation) = reservation {
+        reservation.settled();
+    }
     let is_titled = is_titled || opening.is_some();
     let length = replaces.unwrap_or(length);
     Ok(Change { whole: None, added: messages, length, is_titled, replaces })
 }
 
-fn spending(cost: Cost) -> Spending {
+pub(super) fn spending(cost: Cost) -> Spending {
     let Usage { input, output, cache_read, cache_write } = cost.usage;
     let micro_usd = cost.usd.map(price::micro);
     Spending { model: cost.model, input, output, cache_read, cache_write, micro_usd }

@@ -52,8 +52,7 @@ pub(super) struct LockFile {
 
 impl Locks {
     pub(super) fn beside(file: &Path) -> Self {
-        let folder = file.parent().unwrap_or(Path::new("")).join(FOLDER);
-        Self::Folder(folder, Spare::default())
+        Self::Folder(folder_beside(file), Spare::default())
     }
 
     pub(super) fn in_memory() -> Self {
@@ -170,7 +169,13 @@ fn name(conversation: &str) -> String {
     format!("{}.lock", Hash(hash))
 }
 
-fn make(folder: &Path) -> io::Result<()> {
+/// Returns the folder of the locks for all who share a file.
+pub(super) fn folder_beside(file: &Path) -> PathBuf {
+    file.parent().unwrap_or(Path::new("")).join(FOLDER)
+}
+
+/// Makes the folder, if it is not there.
+pub(super) fn make(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}

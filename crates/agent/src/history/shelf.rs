@@ -1,19 +1,21 @@
 //! The file behind the history, and the thread that alone works on it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use callgate_store::{Addition, Draft, Store};
+use callgate_store::{Addition, Draft, Settlement, Store};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
+use uuid::Uuid;
 
 use super::error::HistoryError;
 use super::lock::{Locks, Token};
 use super::mend::Mender;
 use super::parse;
+use super::reservation::Purse;
 use crate::message::Message;
 
 /// How many requests may wait for the thread; whoever comes then waits before.
@@ -34,12 +36,30 @@ pub enum Place {
     Memory,
 }
 
+impl Place {
+    /// Returns what tells a history from others, in all processes.
+    fn name(&self) -> String {
+        match self {
+            Self::File(path) | Self::Ledger(path) => whole(path).to_string_lossy().into_owned(),
+            Self::Memory => format!("memory {}", Uuid::new_v4()),
+        }
+    }
+}
+
+/// Returns a path under which all who open the file know it, also before it is there.
+fn whole(path: &Path) -> PathBuf {
+    let beside = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
+}
+
 /// What is open.
 pub(super) struct Shelf {
     pub(super) store: Store,
     /// The ledger's own file, if it is another.
     ledger: Option<Store>,
     locks: Locks,
+    /// What budgets are reserved with.
+    pub(super) purse: Purse,
 }
 
 /// A conversation as it was read.
@@ -58,15 +78,21 @@ impl Shelf {
             Place::File(path) => {
                 let store = Store::open(path)?;
                 let locks = Locks::beside(store.path());
-                Self { store, ledger: None, locks }
+                let purse = Purse::beside(Some(store.path()));
+                Self { store, ledger: None, locks, purse }
             }
-            Place::Ledger(path) => Self { ledger: Some(Store::open(path)?), ..Self::in_memory()? },
+            Place::Ledger(path) => {
+                let ledger = Store::open(path)?;
+                let purse = Purse::beside(Some(ledger.path()));
+                Self { ledger: Some(ledger), purse, ..Self::in_memory()? }
+            }
             Place::Memory => Self::in_memory()?,
         })
     }
 
     fn in_memory() -> Result<Self, HistoryError> {
-        Ok(Self { store: Store::in_memory()?, ledger: None, locks: Locks::in_memory() })
+        let (store, locks, purse) = (Store::in_memory()?, Locks::in_memory(), Purse::beside(None));
+        Ok(Self { store, ledger: None, locks, purse })
     }
 
     /// Takes the lock of a conversation, unless somebody has it.
@@ -74,18 +100,35 @@ impl Shelf {
         self.locks.take(conversation)
     }
 
+    /// Returns the ledger, with all that is spent.
+    pub(super) fn ledger(&mut self) -> &mut Store {
+        self.ledger.as_mut().unwrap_or(&mut self.store)
+    }
+
+    /// Returns true if conversations are not in the file of the ledger.
+    pub(super) fn has_ledger_apart(&self) -> bool {
+        self.ledger.is_some()
+    }
+
     /// Writes to the ledger.
     pub(super) fn record(&mut self, drafts: &[Draft]) -> Result<(), HistoryError> {
-        let store = self.ledger.as_mut().unwrap_or(&mut self.store);
-        Ok(store.append(drafts).map(drop)?)
+        Ok(self.ledger().append(drafts).map(drop)?)
     }
 
     /// Writes to a conversation and the ledger.
     pub(super) fn add(&mut self, addition: &Addition<'_>) -> Result<u64, HistoryError> {
-        let Some(ledger) = &mut self.ledger else { return Ok(self.store.add(addition)?) };
+        if !self.has_ledger_apart() {
+            return Ok(self.store.add(addition)?);
+        }
+        let Addition { at_ms, reservation, spending, drafts, .. } = *addition;
         // What is only in memory cannot be in one transaction with what is in the file.
-        ledger.append(addition.drafts)?;
-        Ok(self.store.add(&Addition { drafts: &[], ..*addition })?)
+        if reservation.is_some() || spending.is_some() || !drafts.is_empty() {
+            let account = &*self.account(addition.conversation).into_owned();
+            let settlement = Settlement { account, at_ms, reservation, spending, drafts };
+            self.ledger().settle(&settlement)?;
+        }
+        let rest = Addition { reservation: None, spending: None, drafts: &[], ..*addition };
+        Ok(self.store.add(&rest)?)
     }
 
     /// Reads a conversation as the model is to see it, up to the message before `below`.
@@ -142,10 +185,13 @@ pub(super) struct Clerk {
     thread: Option<JoinHandle<()>>,
     trouble: Trouble,
     is_hurried: AtomicBool,
+    /// Names the file among others.
+    name: String,
 }
 
 impl Clerk {
     pub(super) fn start(place: Place) -> Self {
+        let name = place.name();
         let (jobs, waiting) = channel(MOST_WAITING);
         let trouble = Trouble::default();
         let told = Arc::clone(&trouble);
@@ -154,7 +200,12 @@ impl Clerk {
         if thread.is_none() {
             tell(&trouble, Some(HistoryError::Gone));
         }
-        Self { jobs: Some(jobs), thread, trouble, is_hurried: AtomicBool::new(false) }
+        Self { jobs: Some(jobs), thread, trouble, is_hurried: AtomicBool::new(false), name }
+    }
+
+    /// Returns what tells the file from others.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// From now on the end is not waited for long.

@@ -5,6 +5,7 @@
 mod conversations;
 mod keeping;
 mod processes;
+mod spending;
 pub(crate) mod strict;
 mod turns;
 

@@ -1,6 +1,8 @@
 //! Drives a turn: asks the engine, runs the tools, keeps what is to be kept.
 
 mod ahead;
+mod meter;
+mod paying;
 mod shorten;
 
 use std::collections::HashMap;
@@ -18,9 +20,10 @@ use super::uses::{self, Used};
 use super::{Halt, Shared};
 use crate::engine::{Answer, Call, EngineError, Piece, Usage};
 use crate::event::{End, Failure};
-use crate::history::{Cost, Held, Step};
+use crate::history::{Held, Reservation};
 use crate::message::{KeptResult, Message};
 use crate::turn::{Bounds, Do, Ran, Turn, Wanted};
+use meter::Meter;
 
 /// After so long without a word a front end is told that the turn goes on; front ends give up
 /// after 60 seconds.
@@ -31,6 +34,8 @@ pub(super) struct Drive<'a> {
     shared: &'a Arc<Shared>,
     id: Arc<str>,
     name: Arc<str>,
+    /// Under which name the ledger counts what the conversation costs.
+    account: String,
     held: Held,
     turn: Turn,
     /// Says that it is to stop.
@@ -50,15 +55,18 @@ pub(super) struct Drive<'a> {
     events: Vec<Event>,
     /// What the last call read, by which the next one's size is guessed.
     read: Option<u64>,
-    /// What was taken beside the turn's answers.
-    beside: Usage,
+    /// What is reserved for the answer under way.
+    reservation: Option<Reservation>,
+    /// What was taken and is not written down yet.
+    meter: Meter,
+    /// What was taken in the turn and is written down.
+    taken: Usage,
     cost: Option<f64>,
 }
 
 /// What is kept together of a turn.
 struct Round {
     messages: Vec<Message>,
-    usage: Usage,
     results: Vec<KeptResult>,
 }
 
@@ -89,6 +97,7 @@ impl<'a> Drive<'a> {
             shared,
             id: id.into(),
             name: held.id().into(),
+            account: shared.options.history.account(&shared.options.ledger, held.id()),
             held,
             turn: Turn::new(user, bounds, is_read_only),
             halt,
@@ -102,7 +111,9 @@ impl<'a> Drive<'a> {
             pieces: Vec::new(),
             events: Vec::new(),
             read: None,
-            beside: Usage::default(),
+            reservation: None,
+            meter: Meter::default(),
+            taken: Usage::default(),
             cost: Some(0.0),
         }
     }
@@ -118,10 +129,7 @@ impl<'a> Drive<'a> {
                         self.events.extend(unfinished(&end).map(Event::Token));
                     }
                     self.flush();
-                    if !self.drafts.is_empty() {
-                        // What could not be kept is told as the end of the turn.
-                        self.note().await.ok();
-                    }
+                    self.settle_rest().await;
                     self.shared.endings.note(&self.held);
                     return self.end(end);
                 }
@@ -187,13 +195,13 @@ impl<'a> Drive<'a> {
                 Do::Drop => (self.answer, self.again) = (None, None),
                 Do::Run(wanted) => self.start(wanted),
                 Do::Stop(calls) => self.stop(&calls).await,
-                Do::Keep { messages, usage, results } => {
+                Do::Keep { messages, results } => {
                     self.flush();
                     let asks = |next: &Do| matches!(next, Do::Ask(wait) if wait.is_zero());
                     let kept = if steps.next_if(asks).is_some() {
-                        self.keep_and_ask(Round { messages, usage, results }, &mut later).await
+                        self.keep_and_ask(Round { messages, results }, &mut later).await
                     } else {
-                        self.keep(Round { messages, usage, results }).await
+                        self.keep(Round { messages, results }).await
                     };
                     if let Err(failure) = kept {
                         self.turn.unkept_for(failure, todo);
@@ -224,6 +232,7 @@ impl<'a> Drive<'a> {
 
     fn answered(&mut self, answered: Result<bool, EngineError>, todo: &mut Vec<Do>) {
         for piece in self.pieces.drain(..) {
+            self.meter.note(&piece);
             if let Piece::Usage(usage) = &piece {
                 self.read = Some(usage.input + usage.cache_read + usage.cache_write);
             }
@@ -244,7 +253,10 @@ impl<'a> Drive<'a> {
 
     /// Asks the engine, if that may be paid for and fits.
     async fn ask(&mut self, todo: &mut Vec<Do>) {
-        if let Err(failure) = self.shared.may_spend(&self.name).await {
+        // What is reserved for an attempt that failed holds for the next.
+        if self.reservation.is_none()
+            && let Err(failure) = self.shared.check_budget(&self.account).await
+        {
             return self.turn.abandon(failure, todo);
         }
         if let Err(failure) = self.make_room(false).await {
@@ -254,6 +266,9 @@ impl<'a> Drive<'a> {
             return;
         }
         let call = self.call(self.conversation());
+        if let Err(failure) = self.reserve(&call).await {
+            return self.turn.abandon(failure, todo);
+        }
         self.answer = Some(self.shared.options.engine.answer(call));
     }
 
@@ -270,6 +285,7 @@ impl<'a> Drive<'a> {
 
     /// Asks again with less, since the engine cannot read so much.
     async fn shorten(&mut self, failure: Failure, todo: &mut Vec<Do>) {
+        self.settle_rest().await;
         match self.make_room(true).await {
             Ok(true) => self.ask(todo).await,
             // Whoever stops it is heard next.
@@ -307,36 +323,9 @@ impl<'a> Drive<'a> {
         self.running.clear();
     }
 
-    async fn keep(&mut self, round: Round) -> Result<(), Failure> {
-        let Round { messages, usage, results } = round;
-        let spent = Some(self.spend(usage));
-        let options = &self.shared.options;
-        if !self.drafts.is_empty() && !options.ledger.is(&options.history) {
-            self.note().await?;
-        }
-        let drafts = std::mem::take(&mut self.drafts);
-        let step = Step { messages, results, spent, drafts, begins_turn: self.is_new };
-        self.held.commit(step).await?;
-        (self.is_new, self.replacing) = (false, false);
-        Ok(())
-    }
-
-    /// Tells the ledger what it has not been told yet.
-    async fn note(&mut self) -> Result<(), Failure> {
-        let drafts = std::mem::take(&mut self.drafts);
-        Ok(self.shared.options.ledger.record(drafts).await?)
-    }
-
-    /// Adds to what the turn has cost.
-    fn spend(&mut self, usage: Usage) -> Cost {
-        let usd = self.shared.cost(usage);
-        self.cost = self.cost.zip(usd).map(|(so_far, usd)| so_far + usd);
-        Cost { usage, usd, model: self.shared.options.engine.model().to_owned() }
-    }
-
     fn end(&self, end: End) -> Event {
         match end {
-            End::Done { stop, usage } => done(&stop, usage.plus(self.beside), self.cost),
+            End::Done { stop } => done(&stop, self.taken, self.cost),
             End::Failed(failure) => failed(failure),
         }
     }

@@ -5,26 +5,60 @@ use std::time::Instant;
 
 use super::Shared;
 use crate::budget::{OverBudget, Rate};
-use crate::engine::Usage;
+use crate::engine::{Call, Usage};
 use crate::event::Failure;
-use crate::price;
+use crate::history::{Cost, Reservation, Spent};
+use crate::tool::Spec;
+use crate::{compact, price};
+
+/// How many tokens the name of a tool and what is around it take.
+const A_TOOL: u64 = 50;
 
 /// How often the engine was asked lately.
 #[derive(Debug, Default)]
 pub(super) struct Spending(Mutex<Rate>);
 
 impl Shared {
-    /// Whether the engine may be asked once more in this conversation.
-    pub(super) async fn may_spend(&self, conversation: &str) -> Result<(), Failure> {
-        let (budget, model) = (&self.options.budget, self.options.engine.model());
-        if budget.is_limited() {
-            let since = (self.options.day_began)();
-            let spent = self.options.history.spent(conversation, since).await?;
-            let is_priced = self.options.prices.is_some() || price::is_known(model);
-            budget.check(&spent, model, is_priced)?;
+    /// Fails if all that may be spent in this conversation is spent or reserved.
+    pub(super) async fn check_budget(&self, account: &str) -> Result<(), Failure> {
+        self.within_budget(account, None).await.map(drop)
+    }
+
+    /// Reserves the most that the answer to `call` may take. Nothing is reserved where there is no
+    /// limit.
+    pub(super) async fn reserve(
+        &self,
+        account: &str,
+        call: &Call,
+    ) -> Result<Option<Reservation>, Failure> {
+        self.within_budget(account, Some(call)).await
+    }
+
+    async fn within_budget(
+        &self,
+        account: &str,
+        call: Option<&Call>,
+    ) -> Result<Option<Reservation>, Failure> {
+        let options = &self.options;
+        let budget = options.budget;
+        if !budget.is_limited() {
+            return Ok(None);
         }
+        let model = options.engine.model().to_owned();
+        let is_priced = options.prices.is_some() || price::is_known(&model);
+        let most = call.map(|call| {
+            let usage = most(call);
+            Cost { usage, usd: self.cost(usage), model: model.clone() }
+        });
+        let check = move |spent: &Spent| budget.check(spent, &model, is_priced);
+        let (account, since) = (account.to_owned(), (options.day_began)());
+        Ok(options.ledger.reserve(account, since, most, check).await??)
+    }
+
+    /// Counts a request, unless the minute has had as many as it may.
+    pub(super) fn count_request(&self) -> Result<(), Failure> {
         let mut rate = self.spending.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(rate.ask(budget, Instant::now())?)
+        Ok(rate.ask(&self.options.budget, Instant::now())?)
     }
 
     /// What an answer cost in dollars, if its price is known.
@@ -34,10 +68,25 @@ impl Shared {
     }
 }
 
+/// Returns the most that the answer to a call may take: all of it is new to the provider, and the
+/// answer is as long as it may be.
+fn most(call: &Call) -> Usage {
+    let tool = |tool: &Spec| {
+        compact::words(tool.description) + compact::words(tool.input_schema.get()) + A_TOOL
+    };
+    let read = compact::estimate(&call.messages)
+        + compact::words(&call.system)
+        + call.tools.iter().map(tool).sum::<u64>();
+    let written = u64::from(call.max_tokens) + u64::from(call.thinking.unwrap_or(0));
+    // To put something into the provider's cache is the dearest way to have it read.
+    Usage { cache_write: read, output: written, ..Usage::default() }
+}
+
 impl From<OverBudget> for Failure {
     fn from(over: OverBudget) -> Self {
         match over {
             OverBudget::Rate { .. } => Self::passing("rate", over.to_string()),
+            OverBudget::Reserved { .. } => Self::passing("budget", over.to_string()),
             _ => Self::lasting("budget", over.to_string()),
         }
     }

@@ -1,14 +1,12 @@
 //! An answer as it comes together.
 
-use crate::engine::{Piece, Usage};
+use crate::engine::Piece;
 use crate::message::Block;
 
 /// What has come of an answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Building {
     blocks: Vec<Block>,
-    /// What it took so far.
-    pub(super) usage: Usage,
     /// How many bytes it has.
     pub(super) size: usize,
 }

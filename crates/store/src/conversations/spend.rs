@@ -48,28 +48,55 @@ pub struct Spent {
     pub conversation: Sum,
     /// All of them since a time, also those that were deleted.
     pub all: Sum,
+    /// The most that answers under way may take in this conversation.
+    pub reserved_conversation: Sum,
+    /// The most that answers under way may take in all of them.
+    pub reserved_all: Sum,
 }
 
 const SUMS: &str = "SELECT total(input), total(output), total(cache_read), total(cache_write),
-    total(micro_usd), count(*) - count(micro_usd) FROM spendings";
+    total(micro_usd), count(*) - count(micro_usd) FROM";
 
 impl Store {
-    /// What this conversation cost, and what all cost at `since_ms` or later.
-    pub fn spent(&self, conversation: &str, since_ms: i64) -> Result<Spent, StoreError> {
-        let of_one = "conversation = (SELECT key FROM conversations WHERE id = ?)";
-        let read = || {
-            Ok(Spent {
-                conversation: sum(&self.connection, of_one, [conversation])?,
-                all: sum(&self.connection, "at_ms >= ?", [since_ms])?,
-            })
-        };
-        read().map_err(self.failed("read"))
+    /// Returns what this conversation cost, what all cost at `since_ms` or later, and what is
+    /// reserved. The account is the conversation's id, or the name under which the costs of one
+    /// that is not in this file are counted.
+    pub fn spent(&self, account: &str, since_ms: i64) -> Result<Spent, StoreError> {
+        spent(&self.connection, account, since_ms).map_err(self.failed("read"))
     }
+}
+
+pub(super) fn spent(
+    connection: &Connection,
+    account: &str,
+    since_ms: i64,
+) -> rusqlite::Result<Spent> {
+    let of_one = "spendings WHERE elsewhere = ?1
+        OR conversation = (SELECT key FROM conversations WHERE id = ?1)";
+    Ok(Spent {
+        conversation: sum(connection, of_one, [account])?,
+        all: sum(connection, "spendings WHERE at_ms >= ?", [since_ms])?,
+        reserved_conversation: sum(connection, "reservations WHERE account = ?", [account])?,
+        reserved_all: sum(connection, "reservations", [])?,
+    })
+}
+
+/// Writes down what an answer cost in a conversation that may be in this file or not.
+pub(super) fn write_for(
+    transaction: &Transaction<'_>,
+    account: &str,
+    at_ms: i64,
+    spending: &Spending,
+) -> rusqlite::Result<()> {
+    let key = super::key_of(transaction, account)?;
+    let elsewhere = if key.is_none() { Some(account) } else { None };
+    write(transaction, key, elsewhere, at_ms, spending)
 }
 
 pub(super) fn write(
     transaction: &Transaction<'_>,
-    conversation: i64,
+    conversation: Option<i64>,
+    elsewhere: Option<&str>,
     at_ms: i64,
     spending: &Spending,
 ) -> rusqlite::Result<()> {
@@ -83,22 +110,24 @@ pub(super) fn write(
         number(*cache_read)?,
         number(*cache_write)?,
         micro_usd.map(number).transpose()?,
+        elsewhere,
     ];
     transaction
         .prepare_cached(
             "INSERT INTO spendings
-             (at_ms, conversation, model, input, output, cache_read, cache_write, micro_usd)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+             (at_ms, conversation, model, input, output, cache_read, cache_write, micro_usd,
+              elsewhere)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(values)
         .map(drop)
 }
 
-fn sum(connection: &Connection, which: &str, values: impl Params) -> rusqlite::Result<Sum> {
+fn sum(connection: &Connection, of: &str, values: impl Params) -> rusqlite::Result<Sum> {
     // A sum that no whole number can hold is no error here.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
     let whole = |row: &Row<'_>, at: usize| row.get::<_, f64>(at).map(|total| total as u64);
-    connection.prepare_cached(&format!("{SUMS} WHERE {which}"))?.query_row(values, |row| {
+    connection.prepare_cached(&format!("{SUMS} {of}"))?.query_row(values, |row| {
         Ok(Sum {
             input: whole(row, 0)?,
             output: whole(row, 1)?,

@@ -9,3 +9,4 @@ mod ledger;
 mod links;
 mod place;
 mod processes;
+mod reservations;

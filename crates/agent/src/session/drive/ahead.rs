@@ -23,12 +23,13 @@ impl Drive<'_> {
             self.ask(todo).await;
             return Ok(());
         }
-        if let Err(failure) = self.shared.may_spend(&self.name).await {
+        let call = self.call(all);
+        if let Err(failure) = self.reserve(&call).await {
             self.keep(round).await?;
             self.turn.abandon(failure, todo);
             return Ok(());
         }
-        let mut answer = self.shared.options.engine.answer(self.call(all));
+        let mut answer = self.shared.options.engine.answer(call);
         let mut pieces = std::mem::take(&mut self.pieces);
         let mut answered = None;
         {

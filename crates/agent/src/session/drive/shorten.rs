@@ -6,11 +6,12 @@ use std::sync::Arc;
 use callgate_wire::session::{Event, Notice};
 use tokio::time::sleep;
 
+use super::meter::Meter;
 use super::{Drive, QUIET, Shared, halted};
 use crate::compact::{self, Cut};
-use crate::engine::{Call, Piece, Usage};
+use crate::engine::{Call, Piece};
 use crate::event::Failure;
-use crate::history::Step;
+use crate::history::Reservation;
 use crate::message::Message;
 
 /// A summary that is as long as this has gone astray, and is not waited for any more.
@@ -23,14 +24,17 @@ impl Drive<'_> {
     pub(super) async fn make_room(&mut self, is_over: bool) -> Result<bool, Failure> {
         let messages = self.conversation();
         let Some(upto) = self.cut(&messages, is_over) else { return Ok(false) };
-        let mut usage = Usage::default();
-        let asked = compact::summary_call(&messages, upto);
-        let Some(written) = self.sum_up(asked, &mut usage).await else { return Ok(false) };
+        let call = self.summary_call(compact::summary_call(&messages, upto));
+        let mut meter = Meter::default();
+        let (written, reservation) = match self.may_sum_up(&call).await {
+            Some(reservation) => (self.sum_up(call, &mut meter).await, reservation),
+            None => (Some(String::new()), None),
+        };
+        let spent = self.spend(meter.take());
+        self.pay(reservation, spent, Vec::new()).await?;
+        let Some(written) = written else { return Ok(false) };
         let summary = compact::summary(&written);
         let summary = summary.unwrap_or_else(|| compact::fallback(&messages, upto));
-        self.beside = self.beside.plus(usage);
-        let spent = Some(self.spend(usage));
-        self.held.commit(Step { spent, ..Step::default() }).await?;
         self.held.compact(upto, summary).await?;
         self.read = None;
         self.tell_shortened(upto);
@@ -47,10 +51,23 @@ impl Drive<'_> {
         (upto > 0 && (is_over || !self.replacing)).then_some(upto)
     }
 
+    /// Reserves what a summary may take; nothing when the engine may not be asked for one.
+    async fn may_sum_up(&mut self, call: &Call) -> Option<Option<Reservation>> {
+        if !self.shared.options.engine.can_summarise() || self.shared.count_request().is_err() {
+            return None;
+        }
+        self.shared.reserve(&self.account, call).await.ok()
+    }
+
+    fn summary_call(&self, messages: Vec<Arc<Message>>) -> Call {
+        // A conversation that has used tools can only be sent along with them.
+        Call { thinking: None, ..self.call(messages) }
+    }
+
     /// The engine's own summary; none when the turn is to stop meanwhile.
-    async fn sum_up(&mut self, messages: Vec<Arc<Message>>, usage: &mut Usage) -> Option<String> {
+    async fn sum_up(&mut self, call: Call, meter: &mut Meter) -> Option<String> {
         let output = &self.shared.output;
-        let mut writing = pin!(summarise(self.shared, &self.name, messages, usage));
+        let mut writing = pin!(summarise(self.shared, call, meter));
         loop {
             tokio::select! {
                 biased;
@@ -79,34 +96,17 @@ impl Drive<'_> {
     }
 }
 
-/// The engine's own summary; nothing when it gives none, or may not be asked.
-async fn summarise(
-    shared: &Shared,
-    conversation: &str,
-    messages: Vec<Arc<Message>>,
-    usage: &mut Usage,
-) -> String {
-    let options = &shared.options;
+/// The engine's own summary; nothing when it gives none.
+async fn summarise(shared: &Shared, call: Call, meter: &mut Meter) -> String {
     let mut written = String::new();
-    if !options.engine.can_summarise() || shared.may_spend(conversation).await.is_err() {
-        return written;
-    }
-    let mut answer = options.engine.answer(Call {
-        system: Arc::clone(&options.system),
-        messages,
-        // A conversation that has used tools can only be sent along with them.
-        tools: Arc::clone(&shared.specs),
-        max_tokens: options.max_tokens,
-        thinking: None,
-    });
+    let mut answer = shared.options.engine.answer(call);
     let mut pieces = Vec::new();
     loop {
         let goes_on = answer.next(&mut pieces).await;
         for piece in pieces.drain(..) {
-            match piece {
-                Piece::Text(text) => written.push_str(&text),
-                Piece::Usage(taken) => *usage = taken,
-                _ => {}
+            meter.note(&piece);
+            if let Piece::Text(text) = piece {
+                written.push_str(&text);
             }
         }
         match goes_on {
