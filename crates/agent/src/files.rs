@@ -7,6 +7,7 @@
 //! A tool that was started ends by itself when its future is dropped: a search stops at the next
 //! entry, a write does not take place any more.
 
+mod attributes;
 mod beneath;
 mod draft;
 mod edit;

@@ -10,12 +10,14 @@ use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::{AtFlags, Gid, Mode, Stat, Uid, fchmod, fchown, renameat, unlinkat};
+use serde_json::Value;
 use uuid::Uuid;
 
-use super::Stop;
-use super::beneath::create;
+use super::beneath::{child, create};
 use super::target::Target;
 use super::why::{why, why_io};
+use super::{Stop, attributes};
+use crate::tool::Outcome;
 
 /// How much is written before it is asked whether anybody still waits.
 const PIECE: usize = 1024 * 1024;
@@ -26,21 +28,33 @@ pub(super) struct Draft<'a> {
     name: OsString,
     file: File,
     is_published: bool,
+    /// Extended attributes that it cannot have.
+    lost: Vec<String>,
 }
 
 impl<'a> Draft<'a> {
-    /// Starts one for `target`, with the mode and, where the system permits it, the owner of the
-    /// file that is there. A new file gets what the umask leaves.
+    /// Starts one for `target`, with the mode, the extended attributes and, where the system
+    /// permits it, the owner of the file that is there. A new file gets what the umask leaves.
     pub(super) fn new(target: &'a Target) -> Result<Self, String> {
         let folder = target.folder.as_fd();
         let name = OsString::from(format!(".callgate-{}.tmp", Uuid::new_v4().simple()));
         let mode = if target.old.is_some() { 0o600 } else { 0o666 };
         let file = create(folder, &name, mode).map_err(why)?;
-        let draft = Self { folder, name, file, is_published: false };
+        let mut draft = Self { folder, name, file, is_published: false, lost: Vec::new() };
         if let Some(old) = &target.old {
             draft.take_after(old)?;
+            draft.lost = draft.take_attributes(target)?;
         }
         Ok(draft)
+    }
+
+    /// Takes the extended attributes over, and returns the names of those that cannot be.
+    fn take_attributes(&self, target: &Target) -> Result<Vec<String>, String> {
+        match child(self.folder, &target.name) {
+            Ok((old, _)) => attributes::copy(&old, &self.file),
+            // A file that may be written and not read keeps its attributes to itself.
+            Err(_) => Ok(vec!["those of a file that cannot be read".to_owned()]),
+        }
     }
 
     fn take_after(&self, old: &Stat) -> Result<(), String> {
@@ -49,6 +63,7 @@ impl<'a> Draft<'a> {
             // Only the superuser can give a file away; the group may still be one of ours.
             fchown(&self.file, None, Some(group)).ok();
         }
+        attributes::remove_access_list(&self.file)?;
         // As with any write, the bits that lend the owner's rights do not survive.
         fchmod(&self.file, Mode::from_raw_mode(old.st_mode & 0o1777)).map_err(why)
     }
@@ -61,12 +76,38 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Puts it in the place of `target`.
-    pub(super) fn publish(mut self, target: &Target) -> Result<(), String> {
+    /// Puts it in the place of `target`; returns what the old file had and this one has not, if
+    /// anything.
+    pub(super) fn publish(mut self, target: &Target) -> Result<Option<String>, String> {
         renameat(self.folder, &*self.name, self.folder, &*target.name).map_err(why)?;
         self.is_published = true;
-        Ok(())
+        let links = target.old.as_ref().map_or(1, |old| old.st_nlink);
+        Ok(not_kept(links.saturating_sub(1), &self.lost))
     }
+}
+
+/// Tells what a file has lost.
+pub(super) fn not_kept(other_names: u64, attributes: &[String]) -> Option<String> {
+    let mut told = Vec::new();
+    if other_names > 0 {
+        told.push(format!(
+            "the file had {other_names} other name(s) (hard links), which still have the old content"
+        ));
+    }
+    if !attributes.is_empty() {
+        told.push(format!("extended attributes were not kept: {}", attributes.join(", ")));
+    }
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// Adds what was not kept to what a tool has done.
+pub(super) fn noted(mut result: Value, text: String, note: Option<String>) -> Outcome {
+    let Some(note) = note else { return Outcome::done(&result, text) };
+    let text = format!("{text}\n[{note}]");
+    if let Some(members) = result.as_object_mut() {
+        members.insert("note".to_owned(), note.into());
+    }
+    Outcome::done(&result, text)
 }
 
 impl Drop for Draft<'_> {

@@ -11,7 +11,7 @@ use rustix::fs::{Stat, fstat};
 use serde_json::json;
 
 use super::beneath::child;
-use super::draft::Draft;
+use super::draft::{Draft, noted};
 use super::hunks::unified;
 use super::input::Input;
 use super::name::shown;
@@ -39,22 +39,24 @@ pub(super) struct Edit<'a> {
 pub(super) fn edit_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Outcome, String> {
     let path = input.text("path")?;
     let edit = Edit::of(input)?;
-    let (count, diff) =
+    let (count, diff, note) =
         change(cabinet, path, &edit, stop).map_err(|why| cannot("edit", path, why))?;
     let times = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
-    Ok(Outcome::done(
-        &json!({ "path": path, "replacements": count, "diff": diff }),
+    Ok(noted(
+        json!({ "path": path, "replacements": count, "diff": diff }),
         format!("edited {} in {times}\n{diff}", shown(path.as_bytes())),
+        note,
     ))
 }
 
-/// Makes the edit, and says in how many places, and what the diff is.
+/// Makes the edit, and says in how many places, what the diff is, and what was not kept of the
+/// old file.
 fn change(
     cabinet: &Cabinet,
     path: &str,
     edit: &Edit<'_>,
     stop: &Stop,
-) -> Result<(usize, String), String> {
+) -> Result<(usize, String, Option<String>), String> {
     edit.check()?;
     let place = cabinet.roots.locate(path)?;
     names_a_file(path)?;
@@ -73,9 +75,9 @@ fn change(
     draft.write(edited.as_bytes(), stop)?;
     stop.check()?;
     original.is_still_there(&target)?;
-    draft.publish(&target)?;
+    let note = draft.publish(&target)?;
     let diff = unified(path, text, edit.old.len(), edit.new, &places, MOST_DIFF);
-    Ok((places.len(), cut(diff)))
+    Ok((places.len(), cut(diff), note))
 }
 
 /// Cuts a diff that is too long to be shown, and says so in it.

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use serde_json::json;
 
-use super::draft::Draft;
+use super::draft::{Draft, noted};
 use super::input::Input;
 use super::name::shown;
 use super::target::Target;
@@ -14,17 +14,24 @@ use crate::tool::Outcome;
 
 pub(super) fn write_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Outcome, String> {
     let (path, content) = (input.text("path")?, input.text("content")?);
-    let is_new = write(cabinet, path, content, stop).map_err(|why| cannot("write", path, why))?;
+    let (is_new, note) =
+        write(cabinet, path, content, stop).map_err(|why| cannot("write", path, why))?;
     let (bytes, lines) = (content.len(), content.lines().count());
     let did = if is_new { "created" } else { "replaced" };
-    Ok(Outcome::done(
-        &json!({ "path": path, "created": is_new, "bytes": bytes, "lines": lines }),
+    Ok(noted(
+        json!({ "path": path, "created": is_new, "bytes": bytes, "lines": lines }),
         format!("{did} {} ({bytes} bytes, {lines} lines)", shown(path.as_bytes())),
+        note,
     ))
 }
 
-/// Writes it, and says whether it was not there before.
-fn write(cabinet: &Cabinet, path: &str, content: &str, stop: &Stop) -> Result<bool, String> {
+/// Writes it, and says whether it was not there before, and what was not kept of the old file.
+fn write(
+    cabinet: &Cabinet,
+    path: &str,
+    content: &str,
+    stop: &Stop,
+) -> Result<(bool, Option<String>), String> {
     check_size(content.len(), cabinet)?;
     let place = cabinet.roots.locate(path)?;
     names_a_file(path)?;
@@ -34,10 +41,10 @@ fn write(cabinet: &Cabinet, path: &str, content: &str, stop: &Stop) -> Result<bo
     let mut draft = Draft::new(&target)?;
     draft.write(content.as_bytes(), stop)?;
     stop.check()?;
-    draft.publish(&target)?;
+    let note = draft.publish(&target)?;
     let is_new = target.old.is_none();
     target.keep();
-    Ok(is_new)
+    Ok((is_new, note))
 }
 
 /// A path that ends in `/` means a folder, whatever is there.

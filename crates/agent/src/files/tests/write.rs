@@ -6,13 +6,14 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use rustix::fs::{Gid, Uid, chown};
+use rustix::fs::{Gid, Uid, XattrFlags, chown, getxattr, setxattr};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 use serde_json::json;
 
 use super::{Room, names, use_of};
 use crate::files::beneath::Place;
-use crate::files::draft::Draft;
+use crate::files::draft::{Draft, not_kept};
 use crate::files::target::Target;
 use crate::files::{Limits, MAX_RESULT, Roots, Stop};
 
@@ -85,10 +86,102 @@ fn read_only_files_are_refused() {
 fn hard_links_are_not_written_through() {
     let room = Room::new();
     fs::hard_link(room.outside().join("canary.txt"), room.path("hard")).unwrap();
-    room.done("write_file", &json!({ "path": "hard", "content": "changed" }));
-    room.done("edit_file", &json!({ "path": "hard", "oldText": "changed", "newText": "again" }));
+    let (result, text) = room.done("write_file", &json!({ "path": "hard", "content": "changed" }));
+    let note = "the file had 1 other name(s) (hard links), which still have the old content";
+    assert_eq!(result["note"], note);
+    assert!(text.ends_with(&format!("\n[{note}]")), "{text}");
+    let edit = json!({ "path": "hard", "oldText": "changed", "newText": "again" });
+    let (result, _) = room.done("edit_file", &edit);
+    assert_eq!(result.get("note"), None, "it has no other name any more");
     assert_eq!(fs::read_to_string(room.path("hard")).unwrap(), "again");
     room.assert_canary();
+    room.put("inside", "one");
+    fs::hard_link(room.path("inside"), room.path("other")).unwrap();
+    let edit = json!({ "path": "inside", "oldText": "one", "newText": "two" });
+    let (result, text) = room.done("edit_file", &edit);
+    assert!(result["note"] == note && text.ends_with("old content]"), "{text}");
+    assert_eq!(fs::read_to_string(room.path("other")).unwrap(), "one");
+}
+
+/// An access list: its owner may read and write, user 1234 may read, nobody else anything.
+fn access_list() -> Vec<u8> {
+    const ANYBODY: u32 = u32::MAX;
+    let entries: [(u16, u16, u32); 5] =
+        [(1, 6, ANYBODY), (2, 4, 1234), (4, 0, ANYBODY), (16, 4, ANYBODY), (32, 0, ANYBODY)];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, rights, id) in entries {
+        list.extend(tag.to_le_bytes());
+        list.extend(rights.to_le_bytes());
+        list.extend(id.to_le_bytes());
+    }
+    list
+}
+
+fn attribute(room: &Room, path: &str, name: &str) -> Option<Vec<u8>> {
+    let mut value = vec![0; 1024];
+    let count = getxattr(room.path(path), name, &mut value[..]).ok()?;
+    value.truncate(count);
+    Some(value)
+}
+
+#[test]
+fn extended_attributes_and_access_lists_are_kept() {
+    let room = Room::new();
+    room.put("file", "one");
+    let list = access_list();
+    let file = room.path("file");
+    for (name, value) in
+        [("user.origin", b"ada".as_slice()), ("system.posix_acl_access", list.as_slice())]
+    {
+        match setxattr(&file, name, value, XattrFlags::empty()) {
+            // There is nothing to keep where the file system has none.
+            Err(Errno::NOTSUP) => return,
+            set => set.unwrap(),
+        }
+    }
+    let edit = json!({ "path": "file", "oldText": "one", "newText": "two" });
+    assert_eq!(room.done("edit_file", &edit).0.get("note"), None);
+    let write = json!({ "path": "file", "content": "three" });
+    assert_eq!(room.done("write_file", &write).0.get("note"), None);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "three");
+    assert_eq!(attribute(&room, "file", "user.origin").unwrap(), b"ada");
+    assert_eq!(attribute(&room, "file", "system.posix_acl_access").unwrap(), list);
+    assert_eq!(mode(&room, "file") & 0o777, 0o640);
+}
+
+/// What a folder gives its new files is not for one that was there before.
+#[test]
+fn a_file_does_not_get_the_access_list_of_its_folder() {
+    let room = Room::new();
+    room.put("folder/file", "one");
+    fs::set_permissions(room.path("folder/file"), Permissions::from_mode(0o660)).unwrap();
+    let set = setxattr(
+        room.path("folder"),
+        "system.posix_acl_default",
+        &access_list(),
+        XattrFlags::empty(),
+    );
+    match set {
+        Err(Errno::NOTSUP) => return,
+        set => set.unwrap(),
+    }
+    room.done("write_file", &json!({ "path": "folder/file", "content": "two" }));
+    assert_eq!(attribute(&room, "folder/file", "system.posix_acl_access"), None);
+    assert_eq!(mode(&room, "folder/file") & 0o777, 0o660);
+    room.done("write_file", &json!({ "path": "folder/new", "content": "two" }));
+    assert_eq!(attribute(&room, "folder/new", "system.posix_acl_access").unwrap(), access_list());
+}
+
+#[test]
+fn what_cannot_be_kept_is_said() {
+    let lost = ["user.a", "user.b"].map(str::to_owned);
+    assert_eq!(not_kept(0, &[]), None);
+    assert_eq!(not_kept(0, &lost).unwrap(), "extended attributes were not kept: user.a, user.b");
+    assert_eq!(
+        not_kept(2, &lost[..1]).unwrap(),
+        "the file had 2 other name(s) (hard links), which still have the old content; extended \
+         attributes were not kept: user.a"
+    );
 }
 
 #[test]

@@ -1,0 +1,77 @@
+//! What a file has beside its content, owner and mode: extended attributes, an access list among
+//! them. A file that takes another's place gets those of the other.
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+
+use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
+use rustix::io::Errno;
+
+use super::why::why;
+
+/// The most that the system has of names, and of one value.
+const MOST: usize = 64 * 1024;
+/// The access list, which says who may do what, beyond the mode.
+const ACCESS: &CStr = c"system.posix_acl_access";
+/// What lends the rights of others to whoever runs a program. It does not survive a write, as the
+/// bits of the mode do not that lend the owner's.
+const CAPABILITIES: &[u8] = b"security.capability";
+
+/// Removes the access list that a new file has got from its folder.
+pub(super) fn remove_access_list(file: &File) -> Result<(), String> {
+    // Not every file system has any, and some are not even asked in vain without an error.
+    if !matches!(value(file, ACCESS), Ok(Some(_))) {
+        return Ok(());
+    }
+    fremovexattr(file, ACCESS)
+        .map_err(|errno| format!("the access list of its folder would hold for it: {}", why(errno)))
+}
+
+/// Gives `draft` the extended attributes of `old`, and returns the names of those that it cannot
+/// have. Without the access list it is refused: others could read what they may not.
+pub(super) fn copy(old: &File, draft: &File) -> Result<Vec<String>, String> {
+    let mut lost = Vec::new();
+    for name in names(old)? {
+        let shown = || name.to_string_lossy().into_owned();
+        let kept = match value(old, &name) {
+            Ok(None) => continue,
+            Ok(Some(value)) if self::value(draft, &name) == Ok(Some(value.clone())) => continue,
+            Ok(Some(value)) => fsetxattr(draft, &*name, &value, XattrFlags::empty()),
+            Err(errno) => Err(errno),
+        };
+        match kept {
+            Ok(()) => {}
+            Err(errno) if *name == *ACCESS => {
+                return Err(format!("its access list cannot be kept: {}", why(errno)));
+            }
+            Err(_) => lost.push(shown()),
+        }
+    }
+    Ok(lost)
+}
+
+fn names(file: &File) -> Result<Vec<CString>, String> {
+    let mut buffer = vec![0; MOST];
+    let count = match flistxattr(file, &mut buffer[..]) {
+        Ok(count) => count,
+        // Not every file system has any.
+        Err(Errno::NOTSUP) => 0,
+        Err(errno) => return Err(format!("its extended attributes: {}", why(errno))),
+    };
+    let names = buffer[..count].split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    let names = names.filter(|name| *name != CAPABILITIES);
+    Ok(names.filter_map(|name| CString::new(name).ok()).collect())
+}
+
+/// Returns an attribute's value; none when somebody has removed it.
+fn value(file: &File, name: &CStr) -> Result<Option<Vec<u8>>, Errno> {
+    let mut buffer = vec![0; MOST];
+    match fgetxattr(file, name, &mut buffer[..]) {
+        Ok(count) => {
+            buffer.truncate(count);
+            Ok(Some(buffer))
+        }
+        Err(Errno::NODATA) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
