@@ -165,7 +165,7 @@ fn details(entry: &Entry, body: &Value, question: &Question) -> String {
         "running" | "refused" => join(&[&subject(body), &with("", "because")], "  "),
         "decided" => {
             let message = if text("message") == text("by") { "" } else { text("message") };
-            join(&[&by(), message, &asked()], "  ")
+            join(&[&by(), &with("chose ", "chosen"), message, &asked()], "  ")
         }
         "pressed" => {
             let press = join(&[&with("", "by"), &with("on ", "channel"), text("action")], " ");

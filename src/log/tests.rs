@@ -109,6 +109,12 @@ fn every_kind_has_its_row() {
         json!({ "decision": "allow", "by": "Ada" }),
         expect!["allow      550e8400  by Ada  Bash: make build"],
     );
+    check(
+        "decided",
+        ID,
+        json!({ "decision": "allow", "by": "Ada", "picks": [[11]], "chosen": "answer 12" }),
+        expect!["allow      550e8400  by Ada  chose answer 12  Bash: make build"],
+    );
     let rule = "denied by rule `pushes` (r.toml:1): it is `git push`";
     check(
         "decided",

@@ -10,12 +10,16 @@ mod title;
 
 use crate::plain;
 use callgate_rules::mask;
+use callgate_rules::text::{self, Measure};
 use callgate_wire::approval::{Kind, Request, RequestId, Takes};
 
 pub use blocked::Blocked;
 pub use body::{Body, Change};
 pub use offers::Offer;
 pub use picks::{Choice, Picker};
+
+/// How much is shown of a session's name.
+const SHORT_SESSION: usize = 8;
 
 /// What faces say where a card hides something that could be executed.
 pub const HIDDEN_COULD_RUN: &str = "Part of what is hidden could run.";
@@ -103,6 +107,40 @@ impl Card {
             asked_ms,
             until_ms,
         }
+    }
+
+    /// How long the question waits and until when. In UTC: nobody knows the reader's clock.
+    #[must_use]
+    pub fn deadline(&self) -> String {
+        let seconds = (self.until_ms - self.asked_ms).max(0) / 1000;
+        let long = match seconds {
+            0..=119 => format!("{seconds} s"),
+            120..=7199 => format!("{} min", seconds / 60),
+            _ => format!("{} h", seconds / 3600),
+        };
+        let (hour, minute) =
+            (self.until_ms.div_euclid(3_600_000), self.until_ms.div_euclid(60_000));
+        let until = format!("{:02}:{:02}", hour.rem_euclid(24), minute.rem_euclid(60));
+        let unanswered = if self.no_answer_denies { "; no answer is a no" } else { "" };
+        format!("{long}, until {until} UTC{unanswered}")
+    }
+
+    /// The beginning of the session's name, by which people tell sessions apart.
+    #[must_use]
+    pub fn short_session(&self) -> &str {
+        text::cut(&self.session, SHORT_SESSION, Measure::Utf16)
+    }
+
+    /// The answers that were picked, in words.
+    pub(crate) fn picked(&self, picks: &[Vec<u8>]) -> String {
+        let label = |picker: &Picker, at: u8| {
+            picker.choices.get(usize::from(at)).map(|choice| plain::line(choice.label.trim()))
+        };
+        let answers = self.pickers.iter().zip(picks).map(|(picker, picks)| {
+            let labels = picks.iter().filter_map(|at| label(picker, *at));
+            labels.collect::<Vec<_>>().join(", ")
+        });
+        answers.collect::<Vec<_>>().join("; ")
     }
 
     /// What the question is about, on one line.

@@ -79,11 +79,13 @@ struct Waiting {
     is_seen: bool,
 }
 
-/// Words that are being typed, and which question they are for.
+/// Words, or the number of an answer, that are being typed, and which question they are for.
 #[derive(Debug)]
 struct Typing {
     question: RequestId,
     words: String,
+    /// Which of the agent's questions a number is for; `None` for words.
+    picker: Option<usize>,
     /// Whether the question is gone. Then all that is typed is swallowed, for whoever types looks
     /// at the words and not at the question that is next.
     is_over: bool,
@@ -241,11 +243,12 @@ impl Terminal {
         match key {
             'r' if card.blocked.is_none() => {
                 let question = card.id.clone();
-                self.typing = Some(Typing { question, words: String::new(), is_over: false });
+                let words = String::new();
+                self.typing = Some(Typing { question, words, picker: None, is_over: false });
                 ("Your words to the agent (Enter sends, Esc goes back): ".to_owned(), None)
             }
             'f' => {
-                let full = self.page.full(&card);
+                let full = self.page.full(&card, &first.picks);
                 if let Some(first) = self.waiting.front_mut() {
                     first.is_seen = true;
                 }
@@ -256,6 +259,12 @@ impl Terminal {
             'n' => {
                 self.waiting.rotate_left(1);
                 (self.next(now), None)
+            }
+            '1'..='9' if page::choice_count(&card, page::at(&first.picks)) > 9 => {
+                let (question, picker) = (card.id.clone(), Some(page::at(&first.picks)));
+                let typing = Typing { question, words: key.to_string(), picker, is_over: false };
+                self.typing = Some(typing);
+                (format!("The number of the answer (Enter sends, Esc goes back): {key}"), None)
             }
             key => match action(&card, &first.picks, key) {
                 Some(Action::Allow | Action::Always(_))
@@ -269,7 +278,7 @@ impl Terminal {
                 Some(action) => {
                     (String::new(), Some(self.press(card.id.clone(), Press::Button(action))))
                 }
-                None => (self.page.keys(&card, first.is_seen), None),
+                None => (self.page.keys(&card, &first.picks, first.is_seen), None),
             },
         }
     }
@@ -291,6 +300,9 @@ impl Terminal {
                 ("\n".to_owned() + &self.next(now), None)
             }
             _ if typing.is_over => (String::new(), None),
+            Key::Char(c) | Key::Pasted(c) if typing.picker.is_some() && !c.is_ascii_digit() => {
+                (String::new(), None)
+            }
             Key::Char(c) | Key::Pasted(c) if typing.words.len() < LONGEST_LINE => {
                 typing.words.push(c);
                 (c.to_string(), None)
@@ -310,11 +322,29 @@ impl Terminal {
 
     fn enter(&mut self) -> (String, Option<News>) {
         match self.typing.take() {
+            Some(Typing { question, words, picker: Some(picker), .. }) => {
+                match self.chosen(&question, picker, &words) {
+                    Some(action) => {
+                        let press = self.press(question, Press::Button(action));
+                        ("\n".to_owned(), Some(press))
+                    }
+                    None => (format!("\nThere is no such answer.\n{}", self.first()), None),
+                }
+            }
             Some(Typing { question, words, .. }) if !words.trim().is_empty() => {
                 ("\n".to_owned(), Some(self.press(question, Press::Words(words))))
             }
             _ => ("\n".to_owned() + &self.first(), None),
         }
+    }
+
+    /// The answer of this number, counted from one.
+    fn chosen(&self, id: &RequestId, picker: usize, number: &str) -> Option<Action> {
+        let waiting = self.waiting.iter().find(|waiting| waiting.card.id == *id)?;
+        let option = number.parse::<u8>().ok()?.checked_sub(1)?;
+        let question = u8::try_from(picker).ok()?;
+        let count = page::choice_count(&waiting.card, picker);
+        (usize::from(option) < count).then_some(Action::Pick { question, option })
     }
 
     fn press(&self, question: RequestId, press: Press) -> News {

@@ -27,6 +27,22 @@ pub enum Body {
         /// The changes, in order.
         changes: Vec<Change>,
     },
+    /// Change a cell of a notebook.
+    Notebook {
+        /// The notebook.
+        path: String,
+        /// What becomes of which cell, as in "replace the code cell `a1`".
+        change: String,
+        /// What the cell would hold.
+        source: String,
+    },
+    /// Fetch a page.
+    Fetch {
+        /// Its address.
+        url: String,
+        /// What the agent wants to know of it.
+        prompt: Option<String>,
+    },
     /// Begin to carry out a plan.
     Plan(String),
     /// The agent's questions to its user; the card's pickers hold the answers to choose from.
@@ -72,6 +88,8 @@ impl Body {
             "run_shell_command" => program(&fields),
             "Write" | "write_file" => write(&fields),
             "Edit" | "MultiEdit" | "edit_file" => edit(&fields),
+            "NotebookEdit" => notebook(&fields),
+            "WebFetch" => fetch(&fields),
             "ExitPlanMode" => shown(&fields, "plan").map(Self::Plan),
             "AskUserQuestion" => questions(&fields),
             "Ask" => question(&fields, "question", "details"),
@@ -87,6 +105,8 @@ impl Body {
             Self::Command { command, .. } => Some(command.clone()),
             Self::Write { path, .. } => Some(format!("write {path}")),
             Self::Edit { path, .. } => Some(format!("edit {path}")),
+            Self::Notebook { path, change, .. } => Some(format!("{change} of {path}")),
+            Self::Fetch { url, .. } => Some(format!("fetch {url}")),
             Self::Plan(plan) => {
                 plan.lines().find(|line| !line.trim().is_empty()).map(str::to_owned)
             }
@@ -180,6 +200,41 @@ fn change(fields: &Map<String, Value>) -> Option<Change> {
     let everywhere = everywhere.and_then(Value::as_bool).unwrap_or_default();
     let (old, new) = (either("old_string", "oldText")?, either("new_string", "newText")?);
     Some(Change { old, new, everywhere })
+}
+
+/// A cell of a notebook. An input with anything that is not known is shown as it is.
+fn notebook(fields: &Map<String, Value>) -> Option<Body> {
+    const KNOWN: [&str; 5] = ["notebook_path", "cell_id", "cell_type", "edit_mode", "new_source"];
+    if !has_only(fields, &KNOWN) {
+        return None;
+    }
+    let text = |name: &str| match fields.get(name) {
+        None | Some(Value::Null) => Some(None),
+        Some(value) => value.as_str().map(|text| Some(plain::visible(text))),
+    };
+    let kind = text("cell_type")?.map(|kind| format!("{kind} ")).unwrap_or_default();
+    let change = match (text("edit_mode")?.as_deref(), text("cell_id")?) {
+        (None | Some("replace"), Some(cell)) => format!("replace the {kind}cell `{cell}`"),
+        (None | Some("replace"), None) => format!("replace the first {kind}cell"),
+        (Some("insert"), Some(cell)) => format!("insert a {kind}cell after `{cell}`"),
+        (Some("insert"), None) => format!("insert a {kind}cell at the beginning"),
+        (Some("delete"), Some(cell)) => format!("delete the {kind}cell `{cell}`"),
+        _ => return None,
+    };
+    let source = text("new_source")?.unwrap_or_default();
+    Some(Body::Notebook { path: shown(fields, "notebook_path")?, change, source })
+}
+
+/// A page to be fetched. An input with anything that is not known is shown as it is.
+fn fetch(fields: &Map<String, Value>) -> Option<Body> {
+    if !has_only(fields, &["url", "prompt"]) {
+        return None;
+    }
+    Some(Body::Fetch { url: shown(fields, "url")?, prompt: shown(fields, "prompt") })
+}
+
+fn has_only(fields: &Map<String, Value>, known: &[&str]) -> bool {
+    fields.keys().all(|name| known.contains(&name.as_str()))
 }
 
 fn questions(fields: &Map<String, Value>) -> Option<Body> {

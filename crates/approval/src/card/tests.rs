@@ -102,8 +102,8 @@ fn bodies_by_tool() {
         "WebFetch",
         &json!({ "url": "http://127.0.0.1/" }),
         &expect![[r#"
-        WebFetch
-        Other("{\n  \"url\": \"http://127.0.0.1/\"\n}")"#]],
+            fetch http://127.0.0.1/
+            Fetch { url: "http://127.0.0.1/", prompt: None }"#]],
     );
 }
 
@@ -287,4 +287,42 @@ fn a_card_says_that_something_hidden_could_run() {
         assert_eq!(card.hides_what_runs, expected, "{shown}");
         assert_eq!(card.summary().contains("rm -rf"), command.contains("rm -rf"), "{shown}");
     }
+}
+
+#[test]
+fn notebooks_and_pages() {
+    let cell = |more: Value| {
+        let mut input = json!({ "notebook_path": "/a.ipynb", "new_source": "x = 1" });
+        for (name, value) in more.as_object().unwrap() {
+            input[name] = value.clone();
+        }
+        input
+    };
+    let check = |input: Value, expected: &str| {
+        assert_eq!(card("NotebookEdit", &input, &json!([])).summary(), expected);
+    };
+    check(cell(json!({ "cell_id": "c1" })), "replace the cell `c1` of /a.ipynb");
+    check(
+        cell(json!({ "cell_id": "c1", "cell_type": "code", "edit_mode": "insert" })),
+        "insert a code cell after `c1` of /a.ipynb",
+    );
+    check(cell(json!({ "edit_mode": "insert" })), "insert a cell at the beginning of /a.ipynb");
+    check(
+        cell(json!({ "cell_id": "c1", "edit_mode": "delete" })),
+        "delete the cell `c1` of /a.ipynb",
+    );
+    // What is not known is not left out.
+    for odd in [json!({ "edit_mode": "burn" }), json!({ "run": true }), json!({ "cell_id": 7 })] {
+        let card = card("NotebookEdit", &cell(odd.clone()), &json!([]));
+        assert!(matches!(card.body, Body::Other(_)), "{odd}: {:?}", card.body);
+    }
+    body(
+        "WebFetch",
+        &json!({ "url": "https://example.org/\u{202e}a", "prompt": "What is it?" }),
+        &expect![[r#"
+            fetch https://example.org/⟨U+202E⟩a
+            Fetch { url: "https://example.org/⟨U+202E⟩a", prompt: Some("What is it?") }"#]],
+    );
+    let odd = card("WebFetch", &json!({ "url": "https://a", "method": "POST" }), &json!([]));
+    assert!(matches!(odd.body, Body::Other(_)), "{:?}", odd.body);
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use callgate_rules::mask;
+use callgate_rules::text::{self, Measure};
 use callgate_wire::approval::{Decision, Request, RequestId, Response, Takes};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -17,11 +18,15 @@ use crate::card::{Card, picks};
 use crate::channel::{Doing, Mark, Order, State};
 use crate::plain;
 
+/// How much of an answer is shown beside who gave it, in characters.
+const LONGEST_CHOSEN: usize = 300;
+
 impl Desk {
     /// Decides a question. Its asker gets the answer at once, or when it is back.
     pub(super) fn decide(&mut self, now: Now, step: &mut Step, id: &RequestId, decided: Decided) {
         let Some(open) = self.open.get_mut(id) else { return };
-        step.record(now, "decided", id, &record::decided(&decided));
+        let chosen = chosen(&decided.with, &open.card);
+        step.record(now, "decided", id, &record::decided(&decided, chosen.as_deref()));
         if open.asker.is_some() {
             open.decided = Some(decided);
             self.answer(now, step, id);
@@ -219,7 +224,10 @@ fn outcome(decided: &Decided, card: &Card) -> String {
         Decision::Allow => match with.offer.and_then(|at| card.offers.get(at)) {
             Some(offer) => format!("Allowed by {by}, {}: {}", offer.lasts, offer.meaning),
             None if with.edited.is_some() => format!("Allowed by {by}, with changes"),
-            None if with.picks.is_some() || with.words.is_some() => format!("Answered by {by}"),
+            None if with.picks.is_some() || with.words.is_some() => match chosen(with, card) {
+                Some(chosen) => format!("Answered by {by}: {chosen}"),
+                None => format!("Answered by {by}"),
+            },
             None => format!("Allowed by {by}"),
         },
         Decision::Deny if with.interrupt => format!("{}, and the turn ended", denial(by)),
@@ -231,6 +239,18 @@ fn outcome(decided: &Decided, card: &Card) -> String {
             _ => denial(by),
         },
     }
+}
+
+/// What was chosen or written in answer to a question, in words that may be shown and kept.
+pub(super) fn chosen(with: &With, card: &Card) -> Option<String> {
+    let chosen = match (&with.picks, &with.words) {
+        (Some(picks), _) => card.picked(picks),
+        (None, Some(words)) => plain::line(&plain::hidden(words)),
+        (None, None) => return None,
+    };
+    let short = text::cut(&chosen, LONGEST_CHOSEN, Measure::Chars);
+    let shown = if short.len() < chosen.len() { format!("{short}…") } else { chosen.clone() };
+    Some(shown).filter(|shown| !shown.is_empty())
 }
 
 fn mark_of(open: &Open, how: &str) -> Mark {

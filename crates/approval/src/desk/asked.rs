@@ -86,6 +86,7 @@ impl Desk {
             card: Arc::new(card),
             request: Some(request),
             size,
+            is_cut_for_viewers: record::is_cut(input.shown()),
             digest,
             asker: Some(asker),
             deadline: now.mono + patience,
@@ -289,6 +290,7 @@ impl Desk {
         let mut card = Card::new(&request, input.shown(), open.card.asked_ms, open.card.until_ms);
         card.because.clone_from(&open.card.because);
         card.offers.retain(|_| !open.card.offers.is_empty());
+        open.is_cut_for_viewers = record::is_cut(input.shown());
         open.card = Arc::new(card);
         open.request = Some(request);
         open.asker = Some(asker);

@@ -15,6 +15,8 @@ const SOONEST: Duration = Duration::from_secs(1);
 /// A second press later than this is a first one.
 const LATEST: Duration = Duration::from_mins(2);
 
+const CUT_FOR_VIEWERS: &str = "Its input is longer than what viewers are shown. Allow it on a phone \
+                               or in the terminal of `callgate up`, where all of it can be read.";
 const CUT: &str = "Not all of it was shown here. Press “Show in full” and read the end first.";
 
 /// What has been pressed once, and what has been shown whole.
@@ -60,6 +62,12 @@ impl Desk {
             && telegram::cuts(card)
         {
             return Some(CUT.to_owned());
+        }
+        if matches!(who.place, Place::Viewer { .. })
+            && self.open.get(id)?.is_cut_for_viewers
+            && !self.is_own(who, id)
+        {
+            return Some(CUT_FOR_VIEWERS.to_owned());
         }
         let number = offer?;
         let offer = card.offers.get(usize::from(number)).filter(|offer| offer.changes_mode)?;

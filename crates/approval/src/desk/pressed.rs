@@ -89,7 +89,7 @@ impl Desk {
     /// Whether a viewer is of the very process that asked this question, and answers for its user
     /// there. What it decides is what it could have done without asking; so it may be no check and
     /// no blocked call, from whose answers other requests are answered.
-    fn is_own(&self, who: &Who, id: &RequestId) -> bool {
+    pub(super) fn is_own(&self, who: &Who, id: &RequestId) -> bool {
         let Place::Viewer { paired: false, process: Some(process), .. } = who.place else {
             return false;
         };

@@ -75,6 +75,8 @@ pub(super) struct Open {
     /// kept on disk is masked.
     pub(super) request: Option<Request>,
     pub(super) size: usize,
+    /// Whether the ledger, which is what viewers are shown, holds only a part of its input.
+    pub(super) is_cut_for_viewers: bool,
     pub(super) digest: Digest,
     /// Who waits for the answer; nobody while the asker has not come back after a restart.
     pub(super) asker: Option<AskerId>,

@@ -75,8 +75,21 @@ pub(super) fn masked(request: &Request, input: &str) -> Request {
     masked
 }
 
+/// Returns true if only the beginning and the end of a masked input go into the ledger.
+pub(super) fn is_cut(input: &str) -> bool {
+    input.len() > LONGEST_INPUT
+}
+
+/// Returns true if this is what the ledger holds of an input that was cut.
+pub(super) fn was_cut(kept: &str) -> bool {
+    let Ok(Members(members)) = Members::read(kept) else { return false };
+    let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
+    names.sort_unstable();
+    names == ["beginning", "bytes", "end"]
+}
+
 fn bounded(input: &str) -> Box<RawValue> {
-    if input.len() <= LONGEST_INPUT {
+    if !is_cut(input) {
         return raw(input);
     }
     let beginning = &input[..input.floor_char_boundary(LONGEST_INPUT - LONGEST_END)];
@@ -206,12 +219,12 @@ pub(super) fn pressed(who: &Who, action: &str, outcome: &str) -> Value {
     })
 }
 
-/// A question was decided.
-pub(super) fn decided(decided: &Decided) -> Value {
+/// A question was decided; `chosen` is what was answered, in words.
+pub(super) fn decided(decided: &Decided, chosen: Option<&str>) -> Value {
     let Decided { decision, by, with, doing: _ } = decided;
     let With { message, offer, picks, words, edited, interrupt } = with;
     let hidden = |text: &Option<String>| text.as_deref().map(plain::hidden);
-    json!({
+    let mut body = json!({
         "decision": decision,
         "by": by,
         "message": hidden(message),
@@ -220,7 +233,11 @@ pub(super) fn decided(decided: &Decided) -> Value {
         "words": hidden(words),
         "edited": hidden(edited),
         "interrupt": interrupt,
-    })
+    });
+    if let Some(chosen) = chosen {
+        body["chosen"] = chosen.into();
+    }
+    body
 }
 
 /// A name as people chose it, safe to show and not too long.

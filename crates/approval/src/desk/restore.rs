@@ -13,7 +13,7 @@ use super::digest::Digest;
 use super::links::Link;
 use super::past::Over;
 use super::question::{Decided, Open, With};
-use super::{Desk, Now};
+use super::{Desk, Now, record};
 use crate::card::Card;
 use crate::channel::Copy;
 
@@ -112,6 +112,7 @@ impl Desk {
             card: Arc::new(card),
             request: None,
             size: 0,
+            is_cut_for_viewers: record::was_cut(masked.tool_input.get()),
             digest: Digest::parse(fields["digest"].as_str()?)?,
             asker: None,
             deadline: now.mono + left,

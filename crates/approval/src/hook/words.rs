@@ -7,29 +7,55 @@ use std::time::{Duration, Instant};
 use callgate_wire::hook::{Event, Input, words};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
-use rustix::io::pread;
+use rustix::io::{Errno, pread};
 use rustix::process::geteuid;
 
 /// How much of a transcript's end is looked at.
 const TAIL: usize = 256 * 1024;
 /// How long the agent may take to write down what it has said: it collects lines for up to a
 /// tenth of a second.
-const PATIENCE: Duration = Duration::from_millis(200);
+const PATIENCE: Patience =
+    Patience { usual: Duration::from_millis(200), first: Duration::from_millis(600) };
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// How long words are waited for.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    usual: Duration,
+    /// At the first question of a session, when the transcript is only being made.
+    first: Duration,
+}
 
 /// What the agent said before it wanted to use `tool`.
 pub(super) fn last_words(input: &Input<'_>, tool: &str) -> Option<String> {
     let agent_id = input.agent_id();
     let path = transcript(Path::new(&*input.transcript_path()?), agent_id.as_deref())?;
     let tool = (input.event() != Event::Elicitation).then_some(tool);
-    let file = Transcript::open(&path)?;
-    let end = Instant::now() + PATIENCE;
+    words_in(&path, tool, agent_id.is_some(), PATIENCE)
+}
+
+/// Returns the last words in a transcript that may not be there yet.
+fn words_in(
+    path: &Path,
+    tool: Option<&str>,
+    is_subagent: bool,
+    patience: Patience,
+) -> Option<String> {
+    let start = Instant::now();
+    let file = loop {
+        match Transcript::open(path) {
+            Ok(file) => break file?,
+            Err(Errno::NOENT) if start.elapsed() < patience.first => thread::sleep(LOOK_EVERY),
+            Err(_) => return None,
+        }
+    };
     let mut size = file.size()?;
     loop {
-        let found = words(&file.tail(size)?, size <= TAIL as u64, tool, agent_id.is_some());
+        let found = words(&file.tail(size)?, size <= TAIL as u64, tool, is_subagent);
         if !found.is_behind {
             return found.text;
         }
+        let end = start + if found.is_empty { patience.first } else { patience.usual };
         let before = size;
         while size == before {
             if Instant::now() >= end {
@@ -52,13 +78,14 @@ fn transcript(path: &Path, agent_id: Option<&str>) -> Option<PathBuf> {
 struct Transcript(OwnedFd);
 
 impl Transcript {
-    /// Opens a regular file of our own user's; never waits, whatever is there.
-    fn open(path: &Path) -> Option<Self> {
+    /// Opens a regular file of our own user's; `None` if it is anything else. Never waits, whatever
+    /// is there.
+    fn open(path: &Path) -> Result<Option<Self>, Errno> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = open(path, flags, Mode::empty()).ok()?;
-        let stat = fstat(&file).ok()?;
+        let file = open(path, flags, Mode::empty())?;
+        let stat = fstat(&file)?;
         let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        (is_file && stat.st_uid == geteuid().as_raw()).then_some(Self(file))
+        Ok((is_file && stat.st_uid == geteuid().as_raw()).then_some(Self(file)))
     }
 
     fn size(&self) -> Option<u64> {
@@ -78,5 +105,51 @@ impl Transcript {
         }
         tail.truncate(filled);
         Some(tail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+
+    use super::*;
+
+    const LINES: [&str; 3] = [
+        r#"{"type":"user","message":{"content":"Go"}}"#,
+        r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I build."}]}}"#,
+        r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Bash"}]}}"#,
+    ];
+
+    #[test]
+    fn the_words_before_the_first_question_of_a_session_are_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        // Longer than any machine takes.
+        let long = Duration::from_mins(1);
+        let patience = Patience { usual: long, first: long };
+        let reading = {
+            let path = path.clone();
+            thread::spawn(move || words_in(&path, Some("Bash"), false, patience))
+        };
+        // The file is made a little later, with something that is no conversation, and grows line
+        // by line. Whatever the reader sees of that, it waits for the rest.
+        thread::sleep(Duration::from_millis(50));
+        let mut file = fs::File::create(&path).unwrap();
+        for line in [r#"{"type":"mode","mode":"default"}"#].into_iter().chain(LINES) {
+            thread::sleep(Duration::from_millis(20));
+            writeln!(file, "{line}").unwrap();
+        }
+        assert_eq!(reading.join().unwrap().as_deref(), Some("I build."));
+    }
+
+    #[test]
+    fn what_never_comes_is_not_waited_for_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let patience = Patience { usual: Duration::ZERO, first: Duration::ZERO };
+        let path = folder.path().join("t.jsonl");
+        assert_eq!(words_in(&path, None, false, patience), None);
+        fs::write(&path, LINES[0]).unwrap();
+        assert_eq!(words_in(&path, None, false, patience), None);
     }
 }

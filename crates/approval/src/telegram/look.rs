@@ -156,8 +156,7 @@ fn icon(state: State) -> &'static str {
 fn heading(html: Html, card: &Card) -> Html {
     let html = html.fixed(Style::Bold, name(&card.agent)).text(" ");
     let html = body::wants(html, card).text("\n📁 ").fixed(Style::Code, &folder(&card.project));
-    let session = text::cut(&card.session, 8, Measure::Utf16);
-    match session {
+    match card.short_session() {
         "" => html.text("\n"),
         session => html.text(" · session ").fixed(Style::Code, session).text("\n"),
     }
@@ -207,18 +206,9 @@ fn offers(mut html: Html, card: &Card) -> Html {
     html
 }
 
-/// Until when an answer counts. In UTC: nobody knows the reader's clock.
+/// Until when an answer counts.
 fn waits(html: Html, card: &Card) -> Html {
-    let seconds = (card.until_ms - card.asked_ms).max(0) / 1000;
-    let long = match seconds {
-        0..=119 => format!("{seconds} s"),
-        120..=7199 => format!("{} min", seconds / 60),
-        _ => format!("{} h", seconds / 3600),
-    };
-    let (hour, minute) = (card.until_ms.div_euclid(3_600_000), card.until_ms.div_euclid(60_000));
-    let until = format!("{:02}:{:02}", hour.rem_euclid(24), minute.rem_euclid(60));
-    let unanswered = if card.no_answer_denies { "; no answer is a no" } else { "" };
-    html.text(&format!("\n⏳ Waits {long}, until {until} UTC{unanswered}\n"))
+    html.text(&format!("\n⏳ Waits {}\n", card.deadline()))
 }
 
 /// The beginning of every message about a question: replies are told apart by it.

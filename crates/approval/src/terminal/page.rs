@@ -28,6 +28,11 @@ pub(super) fn at(picks: &[Vec<u8>]) -> usize {
     picks.iter().position(Vec::is_empty).unwrap_or(picks.len().saturating_sub(1))
 }
 
+/// How many answers the agent's question of this number has.
+pub(super) fn choice_count(card: &Card, question: usize) -> usize {
+    card.pickers.get(question).map_or(0, |picker| picker.choices.len())
+}
+
 impl Page {
     fn bold(&self, text: &str) -> String {
         if self.colours { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
@@ -42,6 +47,7 @@ impl Page {
         more: usize,
     ) -> String {
         let mut page = format!("\n{}\n", self.bold(&brief(&title(card))));
+        line(&mut page, &standing(card));
         if let Some(words) = &card.last_words {
             line(&mut page, &format!("“{}”", brief(&text::one_line(words))));
         }
@@ -69,7 +75,7 @@ impl Page {
             cut_line(&mut page, shown);
         }
         page += &choices(card, picks);
-        page += &self.keys(card, is_seen);
+        page += &self.keys(card, picks, is_seen);
         if more > 0 {
             line(&mut page, &format!("({more} more waiting; n shows the next)"));
         }
@@ -77,7 +83,7 @@ impl Page {
     }
 
     /// The keys that answer a question.
-    pub(super) fn keys(&self, card: &Card, is_seen: bool) -> String {
+    pub(super) fn keys(&self, card: &Card, picks: &[Vec<u8>], is_seen: bool) -> String {
         let key = |key: &str, means: &str| format!("{} {means}   ", self.bold(key));
         let can_allow = is_seen || !is_cut(card);
         if card.blocked.is_some() {
@@ -95,7 +101,10 @@ impl Page {
                 keys += &key(&number.to_string(), &text::one_line(&means));
             }
         } else {
-            keys += &key("1-9", "choose");
+            match choice_count(card, at(picks)) {
+                0..10 => keys += &key("1-9", "choose"),
+                count => keys += &key(&format!("1-{count}"), "and Enter, choose"),
+            }
             if card.pickers.len() > 1 || card.pickers[0].many {
                 keys += &key("o", "done");
             }
@@ -109,8 +118,9 @@ impl Page {
     }
 
     /// The whole question.
-    pub(super) fn full(&self, card: &Card) -> String {
-        format!("\n{}\n{}\n{}", self.bold(&title(card)), body(card), self.keys(card, true))
+    pub(super) fn full(&self, card: &Card, picks: &[Vec<u8>]) -> String {
+        let (title, keys) = (self.bold(&title(card)), self.keys(card, picks, true));
+        format!("\n{title}\n{}\n{}\n{keys}", standing(card), body(card))
     }
 
     /// What has become of a question.
@@ -131,6 +141,13 @@ impl Page {
         let shown = text::fit(&line, width);
         if self.colours { format!("\u{1b}[2m{shown}\u{1b}[0m\n") } else { format!("{shown}\n") }
     }
+}
+
+/// Which session asks, and how long it waits.
+fn standing(card: &Card) -> String {
+    let session = text::one_line(card.short_session().trim()).into_owned();
+    let session = if session.is_empty() { String::new() } else { format!("session {session} · ") };
+    format!("{session}waits {}", card.deadline())
 }
 
 fn line(page: &mut String, text: &str) {
@@ -181,7 +198,8 @@ fn title(card: &Card) -> String {
     let does = match &card.body {
         Body::Command { .. } => "wants to run",
         Body::Write { .. } => "wants to write",
-        Body::Edit { .. } => "wants to edit",
+        Body::Edit { .. } | Body::Notebook { .. } => "wants to edit",
+        Body::Fetch { .. } => "wants to fetch a page",
         Body::Plan(_) => "has a plan",
         Body::Questions(_) | Body::Question { .. } => "asks",
         Body::Mcp { .. } | Body::Other(_) => "wants to use",
@@ -189,7 +207,9 @@ fn title(card: &Card) -> String {
     let what = match &card.body {
         Body::Mcp { server, tool, .. } => format!(" {tool} of {server}"),
         Body::Other(_) => format!(" {}", card.tool),
-        Body::Write { path, .. } | Body::Edit { path, .. } => format!(" {path}"),
+        Body::Write { path, .. } | Body::Edit { path, .. } | Body::Notebook { path, .. } => {
+            format!(" {path}")
+        }
         _ => String::new(),
     };
     text::one_line(&format!("{} {does}{what} in {}", card.agent, card.project)).into_owned()
@@ -205,6 +225,9 @@ fn body(card: &Card) -> String {
         Body::Edit { changes, .. } => {
             changes.iter().map(|change| shown_diff(&change.old, &change.new)).collect()
         }
+        Body::Notebook { change, source, .. } => format!("{change}\n{source}"),
+        Body::Fetch { url, prompt: Some(prompt) } => format!("{url}\n# {prompt}"),
+        Body::Fetch { url, prompt: None } => url.clone(),
         Body::Plan(plan) => plan.clone(),
         // Several are shown with their answers.
         Body::Questions(_) if card.pickers.len() > 1 => String::new(),
@@ -233,9 +256,10 @@ fn choices(card: &Card, picks: &[Vec<u8>]) -> String {
         for (number, choice) in (0_u8..).zip(&picker.choices) {
             let is_picked = picks.get(question).is_some_and(|picks| picks.contains(&number));
             let sign = if is_picked { "✓" } else { " " };
-            let key = if question == now { format!("{}", number + 1) } else { " ".to_owned() };
+            let width = if picker.choices.len() > 9 { 2 } else { 1 };
+            let key = if question == now { (number + 1).to_string() } else { String::new() };
             // Writing to a string cannot fail.
-            let _ = write!(page, "  {sign} {key} {}", text::one_line(&choice.label));
+            let _ = write!(page, "  {sign} {key:>width$} {}", text::one_line(&choice.label));
             if let Some(description) = &choice.description {
                 let _ = write!(page, ": {}", text::one_line(description));
             }

@@ -20,7 +20,8 @@ fn card(number: u8, tool: &str, input: &Value, more: &Value) -> Arc<Card> {
         line[name] = value.clone();
     }
     let request = Request::decode(line.to_string().as_bytes()).unwrap();
-    Arc::new(Card::new(&request, request.tool_input.get(), 1, 2))
+    let asked_ms = 1_800_000_000_000;
+    Arc::new(Card::new(&request, request.tool_input.get(), asked_ms, asked_ms + 300_000))
 }
 
 fn build(number: u8) -> Arc<Card> {
@@ -94,11 +95,12 @@ fn questions_as_they_look() {
         build(1),
         &expect![[r"
 
-        Claude Code wants to run in /home/ada/engine
-          make build
-          # Build
-        a allow   1 always: make * (for this session)   d deny   s deny and stop   r reply
-    "]],
+            Claude Code wants to run in /home/ada/engine
+            session s1 · waits 5 min, until 08:05 UTC
+              make build
+              # Build
+            a allow   1 always: make * (for this session)   d deny   s deny and stop   r reply
+        "]],
     );
     let edit =
         json!({ "file_path": "/a.rs", "old_string": "one\ntwo\n", "new_string": "one\n2\n" });
@@ -106,12 +108,13 @@ fn questions_as_they_look() {
         card(1, "Edit", &edit, &json!({})),
         &expect![[r"
 
-        Claude Code wants to edit /a.rs in /home/ada/engine
-           one
-          -two
-          +2
-        a allow   d deny   s deny and stop   r reply
-    "]],
+            Claude Code wants to edit /a.rs in /home/ada/engine
+            session s1 · waits 5 min, until 08:05 UTC
+               one
+              -two
+              +2
+            a allow   d deny   s deny and stop   r reply
+        "]],
     );
     let long = (1..=30).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n") + "\n";
     let write = json!({ "file_path": "/a", "content": long });
@@ -120,6 +123,7 @@ fn questions_as_they_look() {
         &expect![[r"
 
             Claude Code wants to write /a in /home/ada/engine
+            session s1 · waits 5 min, until 08:05 UTC
               line 1
               line 2
               line 3
@@ -149,6 +153,7 @@ fn questions_as_they_look() {
         &expect![[r"
 
             Claude Code asks in /home/ada/engine
+            session s1 · waits 5 min, until 08:05 UTC
               Colour?
                 1 Red: warm
                 2 Blue
@@ -157,6 +162,108 @@ fn questions_as_they_look() {
             1-9 choose   o done   d deny   s deny and stop   r reply
         "]],
     );
+}
+
+#[test]
+fn a_question_says_whose_it_is_and_how_long_it_waits() {
+    let session = "34fb81ac-7029-49d7-a308-5c29182e1dc2";
+    let more = json!({ "session_id": session, "kind": "check" });
+    let card = card(1, "Bash", &json!({ "command": "make" }), &more);
+    let line = "session 34fb81ac · waits 5 min, until 08:05 UTC; no answer is a no\n";
+    let mut terminal = Seat::new();
+    let printed = terminal.order(show(card));
+    assert!(printed.contains(line), "{printed}");
+    let (full, _) = terminal.key(Key::Char('f'));
+    assert!(full.contains(line), "{full}");
+}
+
+#[test]
+fn notebooks_and_pages_are_drawn_as_what_they_are() {
+    let input = json!({
+        "notebook_path": "/a.ipynb", "cell_id": "c1", "cell_type": "code",
+        "edit_mode": "replace", "new_source": "print(1)\nprint(2)",
+    });
+    check(
+        card(1, "NotebookEdit", &input, &json!({})),
+        &expect![[r"
+
+        Claude Code wants to edit /a.ipynb in /home/ada/engine
+        session s1 · waits 5 min, until 08:05 UTC
+          replace the code cell `c1`
+          print(1)
+          print(2)
+        a allow   d deny   s deny and stop   r reply
+    "]],
+    );
+    let input = json!({ "url": "https://example.org/a?b=c", "prompt": "What is it?" });
+    check(
+        card(1, "WebFetch", &input, &json!({})),
+        &expect![[r"
+
+        Claude Code wants to fetch a page in /home/ada/engine
+        session s1 · waits 5 min, until 08:05 UTC
+          https://example.org/a?b=c
+          # What is it?
+        a allow   d deny   s deny and stop   r reply
+    "]],
+    );
+}
+
+/// A script's question with this many answers.
+fn many_choices(count: usize) -> Arc<Card> {
+    let choices: Vec<String> = (1..=count).map(|number| format!("answer {number}")).collect();
+    card(1, "Ask", &json!({ "question": "Which?", "choices": choices }), &json!({}))
+}
+
+#[test]
+fn more_than_nine_answers_are_chosen_by_a_number_and_enter() {
+    let mut terminal = Seat::new();
+    let printed = terminal.order(show(many_choices(12)));
+    assert!(printed.contains("     9 answer 9\n") && printed.contains("    12 answer 12\n"));
+    assert!(printed.contains("1-12 and Enter, choose"), "{printed}");
+    // The first digit alone chooses nothing.
+    let (printed, news) = terminal.key(Key::Char('1'));
+    assert!(printed.ends_with(": 1") && news.is_none(), "{printed}");
+    assert_eq!(terminal.tap('x'), NOTHING);
+    assert_eq!(terminal.tap('2'), ("2".to_owned(), None));
+    let press = press_of(terminal.key(Key::Enter).1);
+    assert_eq!(press, Some(Press::Button(Action::Pick { question: 0, option: 11 })));
+    // What is not there is not chosen, and a digit can be taken back.
+    terminal.key(Key::Char('1'));
+    terminal.tap('3');
+    let (printed, news) = terminal.key(Key::Enter);
+    assert!(printed.contains("There is no such answer.") && news.is_none(), "{printed}");
+    terminal.key(Key::Char('1'));
+    terminal.tap('3');
+    terminal.key(Key::Backspace);
+    terminal.tap('0');
+    let press = press_of(terminal.key(Key::Enter).1);
+    assert_eq!(press, Some(Press::Button(Action::Pick { question: 0, option: 9 })));
+    // Escape goes back to the keys.
+    terminal.key(Key::Char('1'));
+    terminal.key(Key::Escape);
+    assert_eq!(pressed(&mut terminal, 'd'), Some(Press::Button(Action::Deny)));
+}
+
+#[test]
+fn a_number_for_a_question_that_is_over_goes_nowhere() {
+    let mut terminal = Seat::new();
+    terminal.order(show(many_choices(12)));
+    terminal.order(show(build(2)));
+    terminal.key(Key::Char('1'));
+    let printed = terminal.order(over(1));
+    assert!(printed.contains("go nowhere"), "{printed}");
+    assert_eq!(terminal.key(Key::Char('1')), NOTHING, "it is not for the next question");
+    terminal.key(Key::Enter);
+    assert_eq!(pressed(&mut terminal, '1'), Some(Press::Button(Action::Always(0))));
+}
+
+#[test]
+fn nine_answers_are_chosen_by_one_key() {
+    let mut terminal = Seat::new();
+    terminal.order(show(many_choices(9)));
+    let press = pressed(&mut terminal, '9');
+    assert_eq!(press, Some(Press::Button(Action::Pick { question: 0, option: 8 })));
 }
 
 #[test]
@@ -382,6 +489,7 @@ fn a_blocked_call_is_answered_with_yes_or_no() {
         &expect![[r"
 
             Claude Code in /home/ada/engine: auto mode blocked a command
+            session s1 · waits 5 min, until 08:05 UTC
             because it pushes to a shared branch
               git push
             Let it try again?   a yes   d no

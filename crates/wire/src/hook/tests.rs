@@ -221,15 +221,22 @@ fn conversation(count: usize) -> String {
 }
 
 fn check_words(tail: &str, tool: Option<&str>, text: Option<&str>, is_behind: bool) {
-    let expected = Words { text: text.map(Into::into), is_behind };
+    let expected = Words { text: text.map(Into::into), is_behind, is_empty: false };
     assert_eq!(words(tail.as_bytes(), true, tool, false), expected, "{tail}");
+}
+
+/// Nothing of the conversation is there, so it is only about to be written.
+fn check_empty(tail: &str) {
+    let expected = Words { text: None, is_behind: true, is_empty: true };
+    assert_eq!(words(tail.as_bytes(), true, Some("Bash"), false), expected, "{tail}");
 }
 
 #[test]
 fn the_last_words_of_a_recorded_transcript_are_found() {
     // The prompt; words and call; its result; words and call; its result; the end.
     let bash = Some("Bash");
-    check_words("", bash, None, false);
+    check_empty("");
+    check_empty(&conversation(0));
     check_words(&conversation(1), bash, None, true);
     check_words(&conversation(2), bash, Some("first words"), false);
     check_words(&conversation(3), bash, Some("first words"), false);
@@ -237,10 +244,10 @@ fn the_last_words_of_a_recorded_transcript_are_found() {
     check_words(&conversation(5), bash, Some("LATEST words"), false);
     check_words(&conversation(6), bash, Some("LATEST words"), false);
     check_words(TRANSCRIPT, bash, Some("done"), false);
-    let expected = Words { text: Some("fine".into()), is_behind: false };
+    let expected = Words { text: Some("fine".into()), ..Words::default() };
     assert_eq!(words(SUBAGENT.as_bytes(), true, bash, true), expected);
     // In a main transcript, what subagents say is not what the agent says.
-    assert_eq!(words(SUBAGENT.as_bytes(), true, bash, false), Words::default());
+    check_empty(SUBAGENT);
 }
 
 #[test]
@@ -274,7 +281,7 @@ fn calls_that_run_together_are_told_apart() {
 
 #[test]
 fn strange_transcripts_have_no_words() {
-    check_words("no JSON\n{\"type\":\"assistant\"", None, None, false);
+    check_empty("no JSON\n{\"type\":\"assistant\"");
     check_words(r#"{"type":"assistant"}"#, None, None, false);
     check_words(r#"{"type":"assistant","message":{"content":5}}"#, None, None, false);
     check_words(

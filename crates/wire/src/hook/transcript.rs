@@ -14,8 +14,11 @@ pub struct Words {
     /// The last text of the agent.
     pub text: Option<String>,
     /// Whether the message in which the agent asks is missing: the CLI writes its transcript a
-    /// little later than it starts its hooks.
+    /// little later than it starts its hooks. So it is where nothing of the conversation is there
+    /// yet, at the first question of a session.
     pub is_behind: bool,
+    /// Whether nothing of the conversation is there.
+    pub is_empty: bool,
 }
 
 /// The last words in `tail`, the end of a transcript, before the agent wanted to use `tool`
@@ -31,7 +34,9 @@ pub fn words(tail: &[u8], from_start: bool, tool: Option<&str>, subagent: bool) 
         rest = &rest[..line_start.saturating_sub(1)];
         search.look_at(line, subagent);
     }
-    Words { text: search.text, is_behind: search.last_is_user && !search.asks }
+    let is_empty = from_start && !search.has_begun;
+    let is_behind = search.last_is_user && !search.asks;
+    Words { text: search.text, is_behind: is_behind || is_empty, is_empty }
 }
 
 /// The first line is cut.

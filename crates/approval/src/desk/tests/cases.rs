@@ -985,3 +985,74 @@ fn people_hear_of_finished_turns_and_notifications_if_they_want_to() {
     assert_eq!(said(&mut table, stop()), [""; 0]);
     assert_eq!(said(&mut table, notification("idle_prompt")), [""; 0]);
 }
+
+#[test]
+fn what_was_chosen_is_on_the_screen_and_in_the_ledger() {
+    let check = |tool: &str, input: &Value, presses: &[Press], expected: &str| {
+        let mut table = Table::new();
+        table.ask(1, request_of(1, tool, input, &json!({})));
+        table.give(shown(1));
+        for press in presses {
+            table.press(ada(), 1, press.clone());
+        }
+        let outputs = table.give(Input::Delivered(AskerId(1)));
+        let text = format!("Answered by Ada: {expected}");
+        assert_eq!(marks(&outputs), [(State::Allowed, text.as_str())]);
+        let decided = table.ledger.entries.iter().find(|entry| entry.kind == "decided").unwrap();
+        let body: Value = serde_json::from_str(&decided.body).unwrap();
+        assert_eq!(body["chosen"], expected);
+    };
+    let pick = |question, option| Press::Button(Action::Pick { question, option });
+    let choices: Vec<String> = (1..=12).map(|number| format!("answer {number}")).collect();
+    let asked = json!({ "question": "Which?", "choices": choices });
+    check("Ask", &asked, &[pick(0, 11)], "answer 12");
+    let option = |label: &str| json!({ "label": label });
+    let questions = json!({ "questions": [
+        { "question": "Colour?", "options": [option("Red"), option("Blue")] },
+        { "question": "Sizes?", "options": [option("S"), option("M")], "multiSelect": true },
+    ]});
+    let presses = [pick(0, 1), pick(1, 0), pick(1, 1), Press::Button(Action::Done)];
+    check("AskUserQuestion", &questions, &presses, "Blue; S, M");
+    let schema = json!({ "properties": { "name": { "type": "string" } } });
+    let asked = json!({ "message": "Who?", "requested_schema": schema });
+    // A secret that somebody writes is not kept.
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let words = Press::Words(format!("Ada\nwith {token}"));
+    check("Elicitation", &asked, &[words], "Ada⏎with [hidden 1: GitHub token]");
+}
+
+#[test]
+fn a_viewer_cannot_allow_what_it_is_not_shown_whole() {
+    let viewer = |process: Option<u32>| Who {
+        place: Place::Viewer { viewer: 3, paired: process.is_none(), process },
+        name: "Ada's page".to_owned(),
+    };
+    let long = "x".repeat(70 * 1024);
+    let mut table = Table::with(Settings { terminal: true, ..settings() });
+    table.ask(1, request(1, &long));
+    table.ask(2, request(2, "make"));
+    for action in [Action::Allow, Action::Always(0)] {
+        let outputs = table.press(viewer(None), 1, Press::Button(action));
+        assert!(told(&outputs)[0].contains("longer than what viewers are shown"), "{outputs:?}");
+        assert!(answers(&outputs).is_empty());
+    }
+    // What it is shown it may allow, and it may always deny.
+    let outputs = table.press(viewer(None), 2, Press::Button(Action::Allow));
+    assert_eq!(answer(&outputs).decision, Decision::Allow);
+    table.restart();
+    table.give(Input::Viewers(1));
+    let outputs = table.press(viewer(None), 1, Press::Button(Action::Allow));
+    assert!(told(&outputs)[0].contains("longer than what viewers are shown"), "{outputs:?}");
+    table.ask(3, request(1, &long));
+    let outputs = table.press(viewer(None), 1, Press::Button(Action::Allow));
+    assert!(told(&outputs)[0].contains("longer than what viewers are shown"), "{outputs:?}");
+    let outputs = table.press(viewer(None), 1, Press::Button(Action::Deny));
+    assert_eq!(answer(&outputs).decision, Decision::Deny);
+    // The front end of the very process that asks has the whole input.
+    let mut own = request(4, &long);
+    own.context.as_mut().unwrap().answers = Some(true);
+    table.give(Input::From { asker: AskerId(4), lineage: vec![77] });
+    table.ask(4, own);
+    let outputs = table.press(viewer(Some(77)), 4, Press::Button(Action::Allow));
+    assert_eq!(answer(&outputs).decision, Decision::Allow);
+}

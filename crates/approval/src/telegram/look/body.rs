@@ -19,6 +19,8 @@ pub(super) fn wants(html: Html, card: &Card) -> Html {
         Body::Command { .. } => html.text("wants to run a command"),
         Body::Write { .. } => html.text("wants to write a file"),
         Body::Edit { .. } => html.text("wants to edit a file"),
+        Body::Notebook { .. } => html.text("wants to edit a notebook"),
+        Body::Fetch { .. } => html.text("wants to fetch a page"),
         Body::Plan(_) => html.text("has a plan"),
         Body::Questions(_) | Body::Question { .. } => html.text("asks"),
         Body::Mcp { server, tool, .. } => html
@@ -35,7 +37,7 @@ pub(super) fn add(html: Html, card: &Card) -> (Html, bool) {
     let html = html.text("\n");
     let html = match &card.body {
         Body::Command { command, description } => {
-            optional(html, Style::Italic, description.as_deref())
+            optional(html, Style::Italic, description.as_ref())
                 .content(Style::Pre(Some("bash")), command)
                 .text("\n")
         }
@@ -45,17 +47,25 @@ pub(super) fn add(html: Html, card: &Card) -> (Html, bool) {
             .content(Style::Pre(None), content)
             .text("\n"),
         Body::Edit { path, changes } => return edit(html, path, changes),
+        Body::Notebook { path, change, source } => {
+            let html = html.content(Style::Code, path).text("\n").content(Style::Plain, change);
+            optional(html.text("\n"), Style::Pre(None), Some(source).filter(|it| !it.is_empty()))
+        }
+        Body::Fetch { url, prompt } => {
+            let html = html.content(Style::Code, url).text("\n");
+            optional(html, Style::Italic, prompt.as_ref())
+        }
         Body::Plan(plan) => html.content(Style::Plain, plan).text("\n"),
         // The questions stand with their answers.
         Body::Questions(_) if !card.pickers.is_empty() => html,
         Body::Questions(questions) => html.content(Style::Bold, &questions.join("\n")).text("\n"),
         // A picker shows it too.
         Body::Question { details, .. } if !card.pickers.is_empty() => {
-            optional(html, Style::Plain, details.as_deref())
+            optional(html, Style::Plain, details.as_ref())
         }
         Body::Question { question, details } => {
             let html = html.content(Style::Bold, question).text("\n");
-            optional(html, Style::Plain, details.as_deref())
+            optional(html, Style::Plain, details.as_ref())
         }
         Body::Mcp { input, .. } | Body::Other(input) => {
             html.content(Style::Pre(Some("json")), input).text("\n")
@@ -64,7 +74,7 @@ pub(super) fn add(html: Html, card: &Card) -> (Html, bool) {
     (html, false)
 }
 
-fn optional(html: Html, style: Style, text: Option<&str>) -> Html {
+fn optional(html: Html, style: Style, text: Option<&String>) -> Html {
     match text {
         Some(text) => html.content(style, text).text("\n"),
         None => html,

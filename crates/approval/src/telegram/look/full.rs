@@ -99,6 +99,14 @@ fn parts(body: &Body) -> Vec<(&'static str, String)> {
             });
             std::iter::once(("File", path.clone())).chain(changes).collect()
         }
+        Body::Notebook { path, change, source } => vec![
+            ("Notebook", path.clone()),
+            ("Change", change.clone()),
+            ("Content", source.clone()),
+        ],
+        Body::Fetch { url, prompt } => {
+            vec![("Address", url.clone()), ("For", prompt.clone().unwrap_or_default())]
+        }
         Body::Plan(plan) => vec![("Plan", plan.clone())],
         Body::Questions(questions) => vec![("Questions", questions.join("\n"))],
         Body::Question { question, details } => {

@@ -315,6 +315,47 @@ fn several_offers_and_long_ones_are_spelled_out_in_the_text() {
 }
 
 #[test]
+fn a_notebook_and_a_page() {
+    let body = Body::Notebook {
+        path: "/a.ipynb".into(),
+        change: "replace the code cell `c1`".into(),
+        source: "print(1)".into(),
+    };
+    check(
+        &card(body),
+        &expect![[r"
+        <b>Claude Code</b> wants to edit a notebook
+        📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+
+        <code>/a.ipynb</code>
+        replace the code cell `c1`
+        <pre>print(1)</pre>
+
+        ⏳ Waits 5 min, until 08:05 UTC
+
+        [✅ Allow = allow] [❌ Deny = deny]
+        [✍️ Reply = reply]
+    "]],
+    );
+    let body = Body::Fetch { url: "https://example.org/?a&b".into(), prompt: Some("What?".into()) };
+    check(
+        &card(body),
+        &expect![[r"
+        <b>Claude Code</b> wants to fetch a page
+        📁 <code>/home/ada/engine</code> · session <code>34fb81ac</code>
+
+        <code>https://example.org/?a&amp;b</code>
+        <i>What?</i>
+
+        ⏳ Waits 5 min, until 08:05 UTC
+
+        [✅ Allow = allow] [❌ Deny = deny]
+        [✍️ Reply = reply]
+    "]],
+    );
+}
+
+#[test]
 fn what_is_left_out_can_be_asked_for() {
     let more = |card: &Card| Look::open(card, &[]).buttons.unwrap().to_string().contains(":more");
     assert!(!more(&card(command("ls"))));
@@ -385,6 +426,13 @@ fn bodies() -> impl Strategy<Value = Body> {
                 Body::Edit { path, changes: changes.into_iter().map(change).collect() }
             }
         ),
+        (words(), words(), words()).prop_map(|(path, change, source)| Body::Notebook {
+            path,
+            change,
+            source
+        }),
+        (words(), proptest::option::of(words()))
+            .prop_map(|(url, prompt)| Body::Fetch { url, prompt }),
         words().prop_map(Body::Plan),
         proptest::collection::vec(words(), 0..4).prop_map(Body::Questions),
         (words(), proptest::option::of(words()))
