@@ -25,6 +25,41 @@ impl Disk for RealDisk {
     }
 }
 
+/// A disk that does not answer about anything below one folder until it is told to.
+#[cfg(test)]
+pub(crate) struct StuckDisk {
+    folder: String,
+    asked: std::sync::Mutex<std::sync::mpsc::Sender<()>>,
+    end: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
+}
+
+#[cfg(test)]
+impl StuckDisk {
+    /// Returns the disk; what says that it was asked about the folder; and what lets it answer once
+    /// it is dropped.
+    pub(crate) fn new(
+        folder: &std::path::Path,
+    ) -> (std::sync::Arc<Self>, std::sync::mpsc::Receiver<()>, std::sync::mpsc::Sender<()>) {
+        let ((asked, is_asked), (hold, end)) =
+            (std::sync::mpsc::channel(), std::sync::mpsc::channel());
+        let (asked, end) = (std::sync::Mutex::new(asked), std::sync::Mutex::new(end));
+        let folder = folder.display().to_string();
+        (std::sync::Arc::new(Self { folder, asked, end }), is_asked, hold)
+    }
+}
+
+#[cfg(test)]
+impl Disk for StuckDisk {
+    fn entry(&self, path: &str) -> Entry {
+        if path.starts_with(&self.folder) {
+            // A test that has seen enough looks no longer.
+            self.asked.lock().unwrap().send(()).ok();
+            self.end.lock().unwrap().recv().ok();
+        }
+        RealDisk.entry(path)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;

@@ -1,17 +1,19 @@
 //! The rules that hold now: read from their files, and read again when these change.
 
+mod guarded;
+
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use callgate_approval::desk::Ruling;
 use callgate_rules::{
-    Act, Bounds, Decision, Defaults, Guarded, Kind, Moment, Policy, RuleFile, Trust, Verdict, disk,
-    judge, mask,
+    Act, Bounds, Decision, Defaults, Disk, Guarded, Kind, Moment, Policy, RuleFile, Trust, Verdict,
+    disk, judge, mask,
 };
 use callgate_wire::approval::Request;
 use jiff::Timestamp;
@@ -20,6 +22,8 @@ use rustix::fs::OFlags;
 
 use crate::config::{Config, Surroundings};
 use crate::disk::RealDisk;
+
+pub(crate) use guarded::guarded;
 
 /// Where the rules of a project are, below its folder.
 pub(crate) const PROJECT_RULES: &str = ".callgate/rules.toml";
@@ -36,50 +40,26 @@ const MOST_SETTINGS_FOLDERS: usize = 64;
 /// For how many folders the policy is kept.
 const MOST_BUILT: usize = 16;
 
-/// What of agents and git in the user's home may be a link into another folder.
-const LINKED: [(Kind, &str); 10] = [
-    (Kind::Settings, ".claude/settings.json"),
-    (Kind::Settings, ".claude/settings.local.json"),
-    (Kind::Settings, ".claude.json"),
-    (Kind::Settings, ".codex"),
-    (Kind::Hooks, ".claude"),
-    (Kind::Hooks, ".gemini"),
-    (Kind::Hooks, ".copilot"),
-    (Kind::Hooks, ".cursor"),
-    (Kind::Hooks, ".config/opencode"),
-    (Kind::Hooks, ".gitconfig"),
-];
-/// The variables with which agents and git are told where their settings are, and what of that
-/// folder is guarded.
-const AGENT_VARIABLES: [(Kind, &str, &str); 14] = [
-    (Kind::Settings, "CLAUDE_CONFIG_DIR", "settings.json"),
-    (Kind::Settings, "CLAUDE_CONFIG_DIR", ".claude.json"),
-    (Kind::Hooks, "CLAUDE_CONFIG_DIR", ""),
-    (Kind::Settings, "CODEX_HOME", ""),
-    (Kind::Hooks, "COPILOT_HOME", ""),
-    (Kind::Hooks, "OPENCODE_CONFIG", ""),
-    (Kind::Hooks, "OPENCODE_CONFIG_DIR", ""),
-    (Kind::Hooks, "GEMINI_CLI_SYSTEM_SETTINGS_PATH", ""),
-    (Kind::Hooks, "GIT_CONFIG_GLOBAL", ""),
-    (Kind::Hooks, "XDG_CONFIG_HOME", "opencode"),
-    (Kind::Hooks, "XDG_CONFIG_HOME", "goose"),
-    (Kind::Hooks, "XDG_CONFIG_HOME", "amp"),
-    (Kind::Hooks, "XDG_CONFIG_HOME", "cursor"),
-    (Kind::Hooks, "XDG_CONFIG_HOME", "git"),
-];
-
-/// Says what the rules make of a question.
+/// Says what the rules make of a question. A disk that does not answer holds up nobody but whoever
+/// asks about something on it.
 pub(crate) struct Ruler {
     user: PathBuf,
-    guarded: Guarded,
-    /// The folders in which agents have said that their settings are.
-    settings_folders: Vec<String>,
     defaults: Defaults,
     bounds: Option<Bounds>,
     home: String,
-    files: HashMap<PathBuf, Known>,
-    built: HashMap<PathBuf, Built>,
+    disk: Arc<dyn Disk + Send + Sync>,
     warn: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Not locked while the disk is asked.
+    memory: Mutex<Memory>,
+}
+
+/// What is known from earlier questions.
+struct Memory {
+    guarded: Arc<Guarded>,
+    /// The folders in which agents have said that their settings are.
+    settings_folders: Vec<String>,
+    files: HashMap<PathBuf, Arc<Known>>,
+    built: HashMap<PathBuf, Arc<Built>>,
 }
 
 /// A rule file as it was when it was read.
@@ -88,9 +68,10 @@ struct Known {
     file: RuleFile,
 }
 
-/// The policy for a folder, and the files that it was built from as they were then.
+/// The policy for a folder, and what it was built from as that was then.
 struct Built {
     policy: Arc<Policy>,
+    guarded: Arc<Guarded>,
     files: Vec<(PathBuf, Option<Stamp>)>,
 }
 
@@ -105,40 +86,47 @@ struct Stamp {
 impl Ruler {
     /// The rules of these settings. What is wrong with a file is told once, when it is read.
     pub(crate) fn new(config: &Config, warn: Arc<dyn Fn(&str) + Send + Sync>) -> Self {
-        let mut ruler = Self {
+        let ruler = Self {
             user: config.rules.value.clone(),
-            guarded: guarded(config),
-            settings_folders: Vec::new(),
             defaults: Defaults::default(),
             bounds: None,
             home: home(),
-            files: HashMap::new(),
-            built: HashMap::new(),
+            disk: Arc::new(RealDisk),
             warn,
+            memory: Mutex::new(Memory {
+                guarded: Arc::new(guarded(config)),
+                settings_folders: Vec::new(),
+                files: HashMap::new(),
+                built: HashMap::new(),
+            }),
         };
         // What is wrong with the user's own rules is told at the start, not at the first question.
-        let user = ruler.user.clone();
-        ruler.refresh(&user, Trust::User);
+        ruler.refresh(&ruler.user, Trust::User);
         ruler
     }
 
     /// Sets what holds where no rule decides.
     pub(crate) fn with_defaults(mut self, defaults: Defaults) -> Self {
         self.defaults = defaults;
-        self.built.clear();
+        self.memory().built.clear();
         self
     }
 
     /// Sets the folders in which the commands of our own runtime may work.
     pub(crate) fn with_bounds(mut self, bounds: Bounds) -> Self {
         self.bounds = Some(bounds);
-        self.built.clear();
+        self.memory().built.clear();
         self
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        // Nothing in here panics half-way.
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the rules make of a question. One that asks without a reason is one on which nothing
     /// decides; with a reason a rule, the guard or the judge wants a person.
-    pub(crate) fn rule(&mut self, request: &Request) -> Ruling {
+    pub(crate) fn rule(&self, request: &Request) -> Ruling {
         if let Some(context) = &request.context {
             self.guard_settings(context.settings_folder.as_deref());
         }
@@ -165,56 +153,80 @@ impl Ruler {
     }
 
     /// Judges one use of a tool by an agent that works in `cwd`. It may wait for the disk.
-    pub(crate) fn judge(&mut self, tool: &str, input: &str, cwd: &str, agent: &str) -> Verdict {
+    pub(crate) fn judge(&self, tool: &str, input: &str, cwd: &str, agent: &str) -> Verdict {
         let policy = self.policy(Path::new(cwd));
         let act = Act::of(tool, input, cwd, agent, &self.home);
         // Where no rule asks for the time, nobody has to find out what it is here.
         let now =
             if policy.depends_on_time() { moment(SystemTime::now()) } else { Moment::at(0, 0) };
-        judge(&policy, &act, &RealDisk, &now)
+        judge(&policy, &act, &*self.disk, &now)
     }
 
     /// Guards the folder in which an agent says that its settings are. Nothing but more questions
     /// can come of that, so that whoever asks may name one.
-    fn guard_settings(&mut self, folder: Option<&str>) {
+    fn guard_settings(&self, folder: Option<&str>) {
         let Some(folder) = folder.filter(|folder| folder.starts_with('/')) else { return };
-        let is_new = !self.settings_folders.iter().any(|known| known == folder);
-        if is_new && self.settings_folders.len() < MOST_SETTINGS_FOLDERS {
-            self.settings_folders.push(folder.to_owned());
-            guard(&mut self.guarded, Kind::Hooks, Path::new(folder));
-            self.built.clear();
+        let is_settled = |memory: &Memory| {
+            memory.settings_folders.len() >= MOST_SETTINGS_FOLDERS
+                || memory.settings_folders.iter().any(|known| known == folder)
+        };
+        if is_settled(&self.memory()) {
+            return;
+        }
+        let place = disk::real(folder, &*self.disk);
+        let mut memory = self.memory();
+        // Another thread may have been quicker.
+        if !is_settled(&memory) {
+            memory.settings_folders.push(folder.to_owned());
+            let guarded = Arc::make_mut(&mut memory.guarded);
+            guarded.add(Kind::Hooks, folder);
+            if let Some(place) = place.filter(|place| place != folder) {
+                guarded.add(Kind::Hooks, &place);
+            }
+            memory.built.clear();
         }
     }
 
     /// The policy for an agent that works in `folder`. It is built again only when a file that it
     /// was built from has changed, has come or has gone; that is looked up each time, so that a
     /// rule holds as soon as it is written.
-    pub(crate) fn policy(&mut self, folder: &Path) -> Arc<Policy> {
-        if let Some(built) = self.built.get(folder).filter(|built| built.is_current()) {
+    pub(crate) fn policy(&self, folder: &Path) -> Arc<Policy> {
+        let known = self.memory().built.get(folder).map(Arc::clone);
+        if let Some(built) = known.filter(|built| built.is_current()) {
             return Arc::clone(&built.policy);
         }
-        let built = self.build(folder);
-        let policy = Arc::clone(&built.policy);
-        if self.built.len() >= MOST_BUILT {
-            self.built.clear();
-        }
-        self.built.insert(folder.to_owned(), built);
-        policy
+        let built = Arc::new(self.build(folder));
+        self.remember(folder, &built);
+        Arc::clone(&built.policy)
     }
 
-    fn build(&mut self, folder: &Path) -> Built {
-        if self.files.len() > MOST_FILES {
-            self.files.clear();
+    /// Keeps a policy, unless more has to be guarded since it was built.
+    fn remember(&self, folder: &Path, built: &Arc<Built>) {
+        let mut memory = self.memory();
+        if Arc::ptr_eq(&built.guarded, &memory.guarded) {
+            if memory.built.len() >= MOST_BUILT {
+                memory.built.clear();
+            }
+            memory.built.insert(folder.to_owned(), Arc::clone(built));
         }
+    }
+
+    fn build(&self, folder: &Path) -> Built {
+        let guarded = {
+            let mut memory = self.memory();
+            if memory.files.len() > MOST_FILES {
+                memory.files.clear();
+            }
+            Arc::clone(&memory.guarded)
+        };
         let mut files = Vec::new();
-        let mut policy = Policy::new(self.guarded.clone()).with_defaults(self.defaults.clone());
+        let mut policy = Policy::new(Guarded::clone(&guarded)).with_defaults(self.defaults.clone());
         if let Some(bounds) = &self.bounds {
             policy = policy.with_bounds(bounds.clone());
         }
-        let user = self.user.clone();
-        let known = self.refresh(&user, Trust::User);
+        let known = self.refresh(&self.user, Trust::User);
         policy = policy.with(&known.file, None);
-        files.push((user, known.stamp));
+        files.push((self.user.clone(), known.stamp));
         if folder.ancestors().count() > MOST_FOLDERS {
             // Rules that are not found may be the ones that deny.
             let why = "it lies too deep for all rules above it to be read";
@@ -227,21 +239,31 @@ impl Ruler {
             policy = policy.with(&known.file, folder.to_str());
             files.push((path, known.stamp));
         }
-        Built { policy: Arc::new(policy), files }
+        Built { policy: Arc::new(policy), guarded, files }
     }
 
     /// A file as it is now, read again if it has changed.
-    fn refresh(&mut self, path: &Path, trust: Trust) -> &Known {
+    fn refresh(&self, path: &Path, trust: Trust) -> Arc<Known> {
         let stamp = stamp(path).ok();
-        let is_known = self.files.get(path).is_some_and(|known| known.stamp == stamp);
-        if !is_known {
-            let file = read_file(path, trust);
-            for problem in &file.problems {
-                (self.warn)(&problem.to_string());
-            }
-            self.files.insert(path.to_owned(), Known { stamp, file });
+        let remembered = |memory: &Memory| {
+            memory.files.get(path).filter(|known| known.stamp == stamp).map(Arc::clone)
+        };
+        if let Some(known) = remembered(&self.memory()) {
+            return known;
         }
-        &self.files[path]
+        let known = Arc::new(Known { stamp, file: read_file(path, trust) });
+        {
+            let mut memory = self.memory();
+            // Another thread may have read and told the same.
+            if let Some(known) = remembered(&memory) {
+                return known;
+            }
+            memory.files.insert(path.to_owned(), Arc::clone(&known));
+        }
+        for problem in &known.file.problems {
+            (self.warn)(&problem.to_string());
+        }
+        known
     }
 }
 
@@ -279,61 +301,6 @@ fn stamp(path: &Path) -> io::Result<Stamp> {
     let metadata = fs::metadata(path)?;
     let changed = (metadata.mtime(), metadata.mtime_nsec());
     Ok(Stamp { inode: metadata.ino(), length: metadata.len(), changed })
-}
-
-/// What no rule can allow an agent to touch.
-pub(crate) fn guarded(config: &Config) -> Guarded {
-    guarded_in(config, &Surroundings::of_process())
-}
-
-fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
-    let mut guarded = Guarded::new(&home());
-    let mut add = |kind, path: &Path| guard(&mut guarded, kind, path);
-    let folder = PathBuf::from(home());
-    for (kind, path) in LINKED {
-        // By its own name it is guarded already.
-        let path = folder.join(path);
-        let place = path.to_str().and_then(|path| disk::real(path, &RealDisk)).map(PathBuf::from);
-        if let Some(place) = place.filter(|place| *place != path) {
-            add(kind, &place);
-        }
-    }
-    for (kind, variable, below) in AGENT_VARIABLES {
-        if let Some(folder) = around.variable(variable) {
-            add(kind, &around.absolute(Path::new(&folder)).join(below));
-        }
-    }
-    for own in [".config/callgate", ".local/share/callgate"] {
-        add(Kind::Own, &folder.join(own));
-    }
-    add(Kind::Socket, &config.socket.value);
-    add(Kind::Socket, &config.desk_socket.value);
-    if let Some(socket) = &config.legacy_socket.value {
-        add(Kind::Socket, socket);
-    }
-    if let Some(folder) = around.runtime_folder() {
-        add(Kind::Own, &folder);
-    }
-    add(Kind::Own, &config.rules.value);
-    for file in [config.file.as_ref(), Some(&config.database)].into_iter().flatten() {
-        add(Kind::Own, file.value.parent().unwrap_or(&file.value));
-    }
-    // Whoever may replace the programs needs no permission any more.
-    if let Ok(program) = std::env::current_exe() {
-        add(Kind::Settings, &program.with_file_name("callgate-hook"));
-        add(Kind::Settings, &program);
-    }
-    guarded
-}
-
-/// Guards a path by both its names: a link to it, or on the way to it, leads to the same place.
-fn guard(guarded: &mut Guarded, kind: Kind, path: &Path) {
-    if let Some(path) = path.to_str() {
-        guarded.add(kind, path);
-        if let Some(place) = disk::real(path, &RealDisk).filter(|place| place != path) {
-            guarded.add(kind, &place);
-        }
-    }
 }
 
 /// The user's folder, as rules know it.

@@ -122,13 +122,13 @@ fn options(
         ..Authority::default()
     };
     let warn = voice();
-    let mut ruler = Ruler::new(config, Arc::clone(&warn));
+    let ruler = Ruler::new(config, Arc::clone(&warn));
     Ok(Options {
         claim,
         store,
         settings,
         authority,
-        ruler: Box::new(move |request| ruler.rule(request)),
+        ruler: Arc::new(move |request| ruler.rule(request)),
         telegram,
         terminal,
         warn,

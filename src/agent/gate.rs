@@ -17,8 +17,10 @@ mod rules;
 mod tests;
 mod watch;
 
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use callgate_agent::Later;
 use callgate_agent::files::Hidden;
@@ -52,6 +54,8 @@ const AGENT: &str = callgate_rules::act::OWN_AGENT;
 const SHELL: &str = "the shell of callgate agent";
 /// How many questions are asked at once; more wait.
 const MOST_ASKING: usize = 16;
+/// The longest that the rules may take with one use of a tool.
+const RULED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The gate of the runtime.
 pub(super) struct Gatekeeper {
@@ -64,6 +68,8 @@ pub(super) struct Gatekeeper {
     /// The desk in this process, once it was needed.
     inside: tokio::sync::Mutex<Option<Arc<Inside>>>,
     room: Semaphore,
+    /// How long the rules may take with one use of a tool.
+    ruled_within: Duration,
     /// Whether the front end may still answer.
     attended: sync::watch::Sender<bool>,
     warn: Warn,
@@ -83,6 +89,7 @@ impl Gatekeeper {
             link: Arc::new(Link::new(socket.clone())),
             inside: tokio::sync::Mutex::new(None),
             room: Semaphore::new(MOST_ASKING),
+            ruled_within: RULED_WITHIN.min(config.timeout.value),
             attended: sync::watch::Sender::new(true),
             warn,
         }
@@ -118,13 +125,19 @@ impl Gatekeeper {
         }
     }
 
-    /// What the rules say. A look at the disk may wait, so that this is no work for our own thread.
+    /// What the rules say. A look at the disk may wait, so that this is no work for our own thread,
+    /// and nobody waits for it longer than for a person.
     async fn ruled(&self, tool: &'static str, input: &RawValue) -> Ruled {
         let (rules, input) = (Arc::clone(&self.rules), input.to_owned());
         let judging = tokio::task::spawn_blocking(move || rules.rule(tool, input.get()));
-        judging.await.unwrap_or_else(|error| Ruled::Deny {
-            because: format!("the rules could not be asked, so the tool did not run: {error}"),
-        })
+        let denied = |why: &dyn Display| Ruled::Deny {
+            because: format!("the rules could not be asked, so the tool did not run: {why}"),
+        };
+        match tokio::time::timeout(self.ruled_within, judging).await {
+            Ok(Ok(said)) => said,
+            Ok(Err(error)) => denied(&error),
+            Err(_) => denied(&"they have not decided in time; a disk may not answer"),
+        }
     }
 
     /// A person has allowed it. Changed arguments are a new act, which a rule may deny.

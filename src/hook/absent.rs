@@ -16,7 +16,7 @@ const START: &str = "callgate is not running: ask the user to start `callgate up
 pub(super) fn answer(config: &HookConfig, request: &Request) -> Result<Response, String> {
     let config = config.whole().map_err(|problems| problems.one_line())?;
     // What is wrong with a rule file is in the verdict; `callgate rules check` tells the rest.
-    let mut ruler = ManuallyDrop::new(Ruler::new(&config, Arc::new(|_| ())));
+    let ruler = ManuallyDrop::new(Ruler::new(&config, Arc::new(|_| ())));
     // The process ends with its answer, which need not wait until the rules are taken apart.
     let ruling = ruler.rule(request);
     let is_guarded = matches!(ruling, Ruling::Ask { is_guarded: true, .. });

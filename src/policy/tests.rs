@@ -1,12 +1,12 @@
 //! The policy is kept while its files are as they were, and never longer.
 
-use std::sync::Mutex;
-
 use callgate_rules::Class;
 use tempfile::TempDir;
 
+use super::guarded::guarded_in;
 use super::*;
 use crate::config::AgentFlags;
+use crate::disk::StuckDisk;
 
 struct Bench {
     folder: TempDir,
@@ -38,13 +38,13 @@ impl Bench {
         fs::write(path, text).unwrap();
     }
 
-    fn policy(&mut self, folder: &str) -> Arc<Policy> {
+    fn policy(&self, folder: &str) -> Arc<Policy> {
         let folder = self.path(folder);
         self.ruler.policy(&folder)
     }
 
     /// The names of the rules that hold in `a/b`.
-    fn names(&mut self) -> String {
+    fn names(&self) -> String {
         let policy = self.policy("a/b");
         policy.rules().iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>().join(" ")
     }
@@ -56,7 +56,7 @@ fn denies(name: &str) -> String {
 
 #[test]
 fn the_policy_is_kept_while_no_file_changes() {
-    let mut bench = Bench::new();
+    let bench = Bench::new();
     bench.write("user.toml", &denies("user"));
     let (first, other) = (bench.policy("a/b"), bench.policy("a"));
     assert!(!Arc::ptr_eq(&first, &other));
@@ -71,7 +71,7 @@ fn the_policy_is_kept_while_no_file_changes() {
 
 #[test]
 fn a_rule_holds_as_soon_as_it_is_written_and_no_longer_than_it_stands() {
-    let mut bench = Bench::new();
+    let bench = Bench::new();
     assert_eq!(bench.names(), "");
     for (file, text, expected) in [
         ("user.toml", "user", "user"),
@@ -99,7 +99,7 @@ fn a_rule_holds_as_soon_as_it_is_written_and_no_longer_than_it_stands() {
 
 #[test]
 fn another_file_of_the_same_length_and_time_is_a_change() {
-    let mut bench = Bench::new();
+    let bench = Bench::new();
     let (file, other) = (bench.path("a/.callgate/rules.toml"), "a/.callgate/other.toml");
     bench.write("a/.callgate/rules.toml", &denies("one"));
     assert_eq!(bench.names(), "one");
@@ -112,7 +112,7 @@ fn another_file_of_the_same_length_and_time_is_a_change() {
 
 #[test]
 fn a_change_that_was_seen_for_one_folder_is_seen_for_all() {
-    let mut bench = Bench::new();
+    let bench = Bench::new();
     let deny = |policy: &Policy| policy.rules().len();
     assert_eq!((deny(&bench.policy("a/b")), deny(&bench.policy("a"))), (0, 0));
     bench.write("user.toml", &denies("user"));
@@ -121,7 +121,7 @@ fn a_change_that_was_seen_for_one_folder_is_seen_for_all() {
 
 #[test]
 fn what_is_wrong_with_a_file_is_told_once_for_all_folders() {
-    let mut bench = Bench::new();
+    let bench = Bench::new();
     bench.write("user.toml", "[[rule]]\nname = 1\n");
     bench.policy("a/b");
     let told = bench.warnings.lock().unwrap().len();
@@ -134,10 +134,10 @@ fn what_is_wrong_with_a_file_is_told_once_for_all_folders() {
 
 #[test]
 fn policies_of_few_folders_are_kept() {
-    let mut bench = Bench::new();
+    let bench = Bench::new();
     for number in 0..3 * MOST_BUILT {
         bench.policy(&format!("a/{number}"));
-        assert!(bench.ruler.built.len() <= MOST_BUILT);
+        assert!(bench.ruler.memory().built.len() <= MOST_BUILT);
     }
 }
 
@@ -195,4 +195,47 @@ fn the_time_here_is_what_the_system_says() {
         let at = Timestamp::from_second(second).unwrap();
         assert_eq!(zone().to_offset(at), system.to_offset(at), "{at}");
     }
+}
+
+#[test]
+fn a_disk_that_does_not_answer_holds_up_no_other_verdict() {
+    let mut bench = Bench::new();
+    bench.write("user.toml", &denies("user"));
+    let (disk, asked, hold) = StuckDisk::new(&bench.path("far"));
+    bench.ruler.disk = disk;
+    let (folder, far) = (bench.path("a/b").display().to_string(), bench.path("far/x"));
+    let read = |path: &Path| {
+        let input = serde_json::json!({ "path": path }).to_string();
+        bench.ruler.judge("read_file", &input, &folder, "callgate").decision
+    };
+    std::thread::scope(|scope| {
+        let stuck = scope.spawn(|| read(&far));
+        asked.recv().unwrap();
+        assert_eq!(read(&bench.path("a/b/c")), Decision::Deny);
+        // Rules that are read anew meanwhile hold at once.
+        bench.write("user.toml", "");
+        assert_eq!(read(&bench.path("a/b/c")), Decision::Ask);
+        let learnt = bench.path("settings").display().to_string();
+        bench.ruler.guard_settings(Some(&learnt));
+        assert!(!stuck.is_finished());
+        drop(hold);
+        // By the rules as they were when it was asked.
+        assert_eq!(stuck.join().unwrap(), Decision::Deny);
+    });
+}
+
+#[test]
+fn a_folder_that_is_learnt_while_a_policy_is_built_is_guarded_by_the_next() {
+    let bench = Bench::new();
+    let built = bench.ruler.build(&bench.path("a/b"));
+    let learnt = bench.path("settings").display().to_string();
+    bench.ruler.guard_settings(Some(&learnt));
+    assert!(!Arc::ptr_eq(&built.guarded, &bench.ruler.memory().guarded));
+    let input = serde_json::json!({ "path": format!("{learnt}/x"), "content": "" }).to_string();
+    let folder = bench.path("a/b").display().to_string();
+    assert!(bench.ruler.judge("write_file", &input, &folder, "callgate").is_guarded);
+    let known = bench.ruler.memory().built.len();
+    // A policy without it is used for the call that it was built for, and not kept.
+    bench.ruler.remember(&bench.path("other"), &Arc::new(built));
+    assert_eq!(bench.ruler.memory().built.len(), known);
 }

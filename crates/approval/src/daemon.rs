@@ -1,9 +1,10 @@
 //! The daemon around the desk: sockets for askers and viewers, the ledger, and the channels.
 //!
-//! Four parts work beside each other. The *reception* takes in what askers send. The *clerk*, on a
-//! thread of its own, gives it to the desk, has the desk's records committed and only then passes
-//! the desk's outputs on. The *hands* carry them out; they never wait for the clerk, so neither
-//! can hold the other up. The channels show questions and bring in what people do.
+//! Five parts work beside each other. The *reception* takes in what askers send. The *rulings*, on
+//! threads of their own, ask the rules about it. The *clerk*, on a thread of its own, gives it to
+//! the desk, has the desk's records committed and only then passes the desk's outputs on. The
+//! *hands* carry them out; they never wait for the clerk, so neither can hold the other up. The
+//! channels show questions and bring in what people do.
 
 mod askers;
 mod claim;
@@ -15,6 +16,7 @@ mod lineage;
 mod pulse;
 mod reception;
 mod room;
+mod rulings;
 mod viewers;
 
 use std::io;
@@ -39,10 +41,11 @@ use door::{Door, SocketFile};
 use hands::Hands;
 use pulse::Pulse;
 use reception::{Intake, Reception};
+use rulings::{Exit, RulingLimits, RulingQueue};
 use viewers::Viewers;
 
 pub use claim::{Claim, lock_path};
-pub use clerk::Ruler;
+pub use rulings::Ruler;
 
 /// How many letters may wait for the clerk, and how many outputs for the hands.
 const QUEUE: usize = 1024;
@@ -113,6 +116,7 @@ pub struct Daemon {
     desk: ToDesk,
     tasks: tokio::task::JoinSet<()>,
     askers: Arc<Askers>,
+    rulings: Arc<RulingQueue>,
     _sockets: Vec<SocketFile>,
     _lock: Lock,
 }
@@ -157,6 +161,7 @@ impl Daemon {
             raise_descriptor_limit();
         }
         settings.key = store.secret("digest")?;
+        let limits = RulingLimits::new(settings.timeout);
         let started = Instant::now();
         let desk = restored(&store, settings, authority, takes_up)?;
         let head = watch::Sender::new(begin(&mut store)?);
@@ -174,7 +179,11 @@ impl Daemon {
         let desk_door = Door::open(&desk_socket, Arc::clone(&options.warn))?;
         let door = Door::open(&socket, Arc::clone(&options.warn))?;
         let mut sockets = vec![desk_door.file(), door.file()];
-        let intake = Intake::new(Arc::clone(&askers), letters_in.clone());
+        let exit = Exit { to_desk: letters_in.clone(), askers: Arc::clone(&askers) };
+        let rulings = RulingQueue::start(options.ruler, limits, exit, Arc::clone(&options.warn))
+            .map_err(|e| io_error("cannot start the rules of", &socket, e))?;
+        tasks.spawn(Arc::clone(&rulings).watch());
+        let intake = Intake::new(Arc::clone(&askers), letters_in.clone(), Arc::clone(&rulings));
         tasks.spawn(Arc::clone(&viewers).run(desk_door));
         let phones = options
             .telegram
@@ -186,7 +195,6 @@ impl Daemon {
         let clerk = Clerk {
             desk,
             store,
-            ruler: options.ruler,
             letters,
             outputs: outputs_in,
             head,
@@ -210,7 +218,8 @@ impl Daemon {
             tasks.spawn(Reception { door, intake: Arc::clone(&intake) }.run());
         }
         tasks.spawn(Reception { door, intake }.run());
-        Ok(Self { desk: ToDesk(letters_in), tasks, askers, _sockets: sockets, _lock: lock })
+        let desk = ToDesk(letters_in);
+        Ok(Self { desk, tasks, askers, rulings, _sockets: sockets, _lock: lock })
     }
 
     /// Waits until the desk has ended by itself, which only a mistake in it can bring about.
@@ -229,6 +238,7 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         self.tasks.abort_all();
         self.askers.stop();
+        self.rulings.stop();
     }
 }
 

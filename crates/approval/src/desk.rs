@@ -40,6 +40,7 @@ use callgate_wire::approval::{Kind, Request, RequestId};
 
 use crate::channel::{Doing, News, Who};
 
+pub(crate) use asked::patience;
 pub use authority::Authority;
 pub use checked::asks_of;
 pub use commands::{CODE_LIFETIME, WRONG_CODES};
@@ -110,6 +111,15 @@ pub enum Input {
         ruling: Ruling,
         /// Whether the ledger has a question of this id that is over.
         is_replay: bool,
+    },
+    /// An asker brought a question about which the rules have not decided.
+    Unruled {
+        /// Who waits for the answer.
+        asker: AskerId,
+        /// The question.
+        request: Request,
+        /// Why they have not, in words for a person.
+        why: String,
     },
     /// Which process an asker is, before it asks.
     From {
@@ -270,6 +280,12 @@ impl Desk {
                 } else {
                     self.asked(now, &mut step, asker, request, ruling, is_replay);
                 }
+                if !self.askers.contains_key(&asker) {
+                    self.lineages.remove(&asker);
+                }
+            }
+            Input::Unruled { asker, request, why } => {
+                self.unruled(now, &mut step, asker, request, why);
                 if !self.askers.contains_key(&asker) {
                     self.lineages.remove(&asker);
                 }

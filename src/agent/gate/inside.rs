@@ -69,7 +69,7 @@ impl Inside {
             settings: settings(config),
             authority: Authority::default(),
             // The rules have spoken before anybody is asked.
-            ruler: Box::new(move |request| {
+            ruler: Arc::new(move |request| {
                 let asks = Ruling::Ask { because: None, is_guarded: true };
                 lock(&ruled).remove(&request.request_id).unwrap_or(asks)
             }),

@@ -2,10 +2,10 @@
 //! reading inside of the roots is allowed.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use callgate_rules::{Act, Bounds, Decision, Defaults, Policy, Verdict, disk, judge, mask};
+use callgate_rules::{Act, Bounds, Decision, Defaults, Disk, Policy, Verdict, disk, judge, mask};
 
 use rustix::fs::{Access, access};
 
@@ -56,7 +56,8 @@ pub(super) struct Rules {
     folder: PathBuf,
     roots: Vec<PathBuf>,
     warn: Warn,
-    known: Mutex<Option<Known>>,
+    disk: Arc<dyn Disk + Send + Sync>,
+    known: OnceLock<Known>,
 }
 
 struct Known {
@@ -66,8 +67,9 @@ struct Known {
 
 impl Rules {
     pub(super) fn new(config: &Config, folder: &Path, roots: &[PathBuf], warn: Warn) -> Self {
-        let (config, known) = (config.clone(), Mutex::new(None));
-        Self { config, folder: folder.to_owned(), roots: roots.to_owned(), warn, known }
+        let (config, known) = (config.clone(), OnceLock::new());
+        let (folder, roots, disk) = (folder.to_owned(), roots.to_owned(), Arc::new(RealDisk));
+        Self { config, folder, roots, warn, disk, known }
     }
 
     /// What the rules say about this use of a tool. With unchanged files it costs a look at each.
@@ -76,18 +78,24 @@ impl Rules {
         // A folder whose name is no text makes an act that nothing allows.
         let folder = self.folder.to_str().unwrap_or_default();
         let act = Act::of(tool, input, folder, AGENT, &home);
-        let verdict = judge(&policy, &act, &RealDisk, &moment(SystemTime::now()));
+        let verdict = judge(&policy, &act, &*self.disk, &moment(SystemTime::now()));
         let because = mask::text(&verdict.because).into_shown();
         match verdict.decision {
             Decision::Deny => Ruled::Deny { because },
             Decision::Allow => Ruled::Allow { because },
             Decision::Ask => {
-                let places = act.places(&RealDisk);
+                let places = act.places(&*self.disk);
                 let like = Like::of(&act, &places, input).filter(|_| !verdict.wants_person);
                 let because = verdict.wants_person.then_some(because);
                 Ruled::Ask(Ask { because, is_guarded: verdict.is_guarded, like })
             }
         }
+    }
+
+    /// Looks at another disk than that of this machine.
+    #[cfg(test)]
+    pub(super) fn look_at(&mut self, disk: Arc<dyn Disk + Send + Sync>) {
+        self.disk = disk;
     }
 
     /// The rules as they are now, to judge many files by.
@@ -104,8 +112,7 @@ impl Rules {
     /// The policy as it is now, and the home of its rules. Nobody who decides by it keeps others
     /// from it.
     fn now(&self) -> (Arc<Policy>, Arc<str>) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Known { ruler, home } = known.get_or_insert_with(|| self.read());
+        let Known { ruler, home } = self.known.get_or_init(|| self.read());
         (ruler.policy(&self.folder), Arc::clone(home))
     }
 

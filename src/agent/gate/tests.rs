@@ -6,3 +6,4 @@ mod daemon;
 mod inside;
 mod ruled;
 mod same;
+mod stuck;

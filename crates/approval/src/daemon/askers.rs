@@ -79,13 +79,23 @@ impl Askers {
 
     /// Watches an asker whose question is with the desk. One that cannot be watched is let go.
     pub(super) async fn watch(&self, id: AskerId) {
-        let is_watched = match self.waiting().get(&id) {
-            Some(asker) => self.hangups.watch(&asker.stream, id.0).is_ok(),
-            None => true,
-        };
-        if !is_watched && self.waiting().remove(&id).is_some() {
+        if !self.is_watched(id) {
             self.to_desk.send(Letter::new(Input::Gone(id))).await.ok();
         }
+    }
+
+    /// Like [`watch`](Self::watch), for a thread without a runtime.
+    pub(super) fn blocking_watch(&self, id: AskerId) {
+        if !self.is_watched(id) {
+            self.to_desk.blocking_send(Letter::new(Input::Gone(id))).ok();
+        }
+    }
+
+    /// Begins to watch an asker. Returns false if that failed and the asker was let go.
+    fn is_watched(&self, id: AskerId) -> bool {
+        let mut waiting = self.waiting();
+        let Some(asker) = waiting.get(&id) else { return true };
+        self.hangups.watch(&asker.stream, id.0).is_ok() || waiting.remove(&id).is_none()
     }
 
     /// Sends an asker its answer, after which nothing follows. The desk hears whether it was read.

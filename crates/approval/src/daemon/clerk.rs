@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use callgate_store::{Draft, Store, StoreError};
-use callgate_wire::approval::{Decision, Kind, Request, Response};
+use callgate_wire::approval::{Decision, Kind, Response};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::pulse::Pulse;
-use crate::desk::{Desk, Input, Now, Output, Ruling, Step};
+use crate::desk::{Desk, Input, Now, Output, Step};
 
 /// How many inputs are recorded together at most.
 const BATCH: usize = 256;
@@ -23,7 +23,7 @@ const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 /// Something for the desk, and whom to tell that it was recorded.
 #[derive(Debug)]
 pub(super) struct Letter {
-    input: Input,
+    pub(super) input: Input,
     recorded: Option<oneshot::Sender<()>>,
 }
 
@@ -38,14 +38,10 @@ impl Letter {
     }
 }
 
-/// Says what the rules make of a question.
-pub type Ruler = Box<dyn FnMut(&Request) -> Ruling + Send>;
-
 /// The desk with everything it works with.
 pub(super) struct Clerk {
     pub(super) desk: Desk,
     pub(super) store: Store,
-    pub(super) ruler: Ruler,
     pub(super) letters: mpsc::Receiver<Letter>,
     pub(super) outputs: mpsc::Sender<Output>,
     /// The number of the last entry in the ledger.
@@ -102,7 +98,7 @@ impl Clerk {
         let mut whole = Step::default();
         let mut receipts = Vec::new();
         for Letter { input, recorded } in letters {
-            let input = self.ruled(input);
+            let input = self.with_past(input);
             append(&mut whole, self.desk.handle(now, input));
             receipts.extend(recorded);
         }
@@ -125,11 +121,11 @@ impl Clerk {
         }
     }
 
-    /// Asks the rules about a question, and the ledger whether its id was used before and whether
-    /// anybody was ever linked.
-    fn ruled(&mut self, input: Input) -> Input {
-        let (asker, request) = match input {
-            Input::Asked { asker, request, .. } => (asker, request),
+    /// Asks the ledger whether the id of a question was used before, and whether anybody was ever
+    /// linked.
+    fn with_past(&self, input: Input) -> Input {
+        let (asker, request, ruling) = match input {
+            Input::Asked { asker, request, ruling, .. } => (asker, request, ruling),
             Input::NewCode { code, id, who, doing, .. } => {
                 // What cannot be read may have had a link.
                 let is_first = self.store.links().is_ok_and(|links| !links.had_any);
@@ -137,7 +133,6 @@ impl Clerk {
             }
             other => return other,
         };
-        let ruling = (self.ruler)(&request);
         let id = &request.request_id;
         // A check that is answered at once can be repeated, and its asker waits for every step.
         let is_question =

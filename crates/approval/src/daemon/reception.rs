@@ -16,7 +16,8 @@ use super::clerk::Letter;
 use super::door::Door;
 use super::lineage::{lineage, process_of};
 use super::room::{Room, RoomSeat};
-use crate::desk::{AskerId, Input, Ruling};
+use super::rulings::RulingQueue;
+use crate::desk::{AskerId, Input};
 
 /// How long an asker may take to send its line.
 const READ_WITHIN: Duration = Duration::from_secs(10);
@@ -36,6 +37,7 @@ pub(super) struct Reception {
 pub(super) struct Intake {
     askers: Arc<Askers>,
     to_desk: mpsc::Sender<Letter>,
+    rulings: Arc<RulingQueue>,
     next: AtomicU64,
     silent: Arc<Room>,
     reading: Arc<Room>,
@@ -43,18 +45,24 @@ pub(super) struct Intake {
 }
 
 impl Intake {
-    pub(super) fn new(askers: Arc<Askers>, to_desk: mpsc::Sender<Letter>) -> Arc<Self> {
-        Arc::new(Self::with_patience(askers, to_desk, READ_WITHIN))
+    pub(super) fn new(
+        askers: Arc<Askers>,
+        to_desk: mpsc::Sender<Letter>,
+        rulings: Arc<RulingQueue>,
+    ) -> Arc<Self> {
+        Arc::new(Self::with_patience(askers, to_desk, rulings, READ_WITHIN))
     }
 
     fn with_patience(
         askers: Arc<Askers>,
         to_desk: mpsc::Sender<Letter>,
+        rulings: Arc<RulingQueue>,
         read_within: Duration,
     ) -> Self {
         Self {
             askers,
             to_desk,
+            rulings,
             next: AtomicU64::new(1),
             silent: Room::new(MOST_SILENT),
             reading: Room::new(MOST_READING),
@@ -92,15 +100,12 @@ impl Intake {
         let process = process_of(&stream);
         let Ok(stream) = stream.into_std() else { return };
         // The connection is known before the question is, so that no answer finds it missing; and
-        // it is watched after the question is, so that no hang-up comes before it.
+        // it is watched after the desk has the question, so that no hang-up comes before it.
         self.askers.add(id, stream);
         if let Some(lineage) = process.and_then(|process| wanted_lineage(&request, process)) {
             self.to_desk.send(Letter::new(Input::From { asker: id, lineage })).await.ok();
         }
-        let ruling = Ruling::Ask { because: None, is_guarded: false };
-        let input = Input::Asked { asker: id, request, ruling, is_replay: false };
-        self.to_desk.send(Letter::new(input)).await.ok();
-        self.askers.watch(id).await;
+        self.rulings.take(id, request).await;
     }
 
     /// Waits until an asker says something, and reads it.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_rules::mask;
-use callgate_wire::approval::{Decision, Request, RequestId, Response};
+use callgate_wire::approval::{Decision, Kind, Request, RequestId, Response};
 use serde_json::json;
 
 use super::digest::Digest;
@@ -60,7 +60,7 @@ impl Desk {
         before: Option<Decided>,
     ) {
         let id = request.request_id.clone();
-        let patience = self.patience(&request);
+        let patience = patience(self.settings.timeout, &request);
         let input = mask::json(request.tool_input.get());
         let until_ms =
             now.wall_ms.saturating_add(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX));
@@ -108,14 +108,6 @@ impl Desk {
             None => self.ruled(now, step, &id, ruling),
         }
         self.set_alarm(&id);
-    }
-
-    /// How long the question waits: as the settings say, or less if its asker waits less.
-    fn patience(&self, request: &Request) -> Duration {
-        let theirs = request.context.as_ref().and_then(|context| context.timeout_seconds);
-        theirs.map_or(self.settings.timeout, |theirs| {
-            self.settings.timeout.min(Duration::from_secs(theirs))
-        })
     }
 
     fn ruled(&mut self, now: Now, step: &mut Step, id: &RequestId, ruling: Ruling) {
@@ -304,6 +296,33 @@ impl Desk {
         self.set_alarm(&id);
     }
 
+    /// Refuses a question about which the rules have not decided: a tool call that is about to run
+    /// is denied, and whoever asks for permission asks in another way.
+    pub(super) fn unruled(
+        &mut self,
+        now: Now,
+        step: &mut Step,
+        asker: AskerId,
+        request: Request,
+        why: String,
+    ) {
+        if self.open.contains_key(&request.request_id) {
+            // An asker that is back after a restart; the rules have spoken when it first came.
+            let ruling = Ruling::Ask { because: None, is_guarded: true };
+            return self.asked(now, step, asker, request, ruling, false);
+        }
+        let id = &request.request_id;
+        if request.kind != Kind::Check {
+            return refuse(now, step, asker, id, &why);
+        }
+        step.note(now, "checked", None, &record::checked(&request, Decision::Deny, &why));
+        let call = Digest::of_call(&self.settings.key, &request);
+        self.calls.denied(now.mono, call, &why);
+        let mut response = Response::new(request.request_id, Decision::Deny);
+        response.message = Some(why);
+        step.outputs.push(Output::Answer(asker, response));
+    }
+
     /// What was lost with the process that showed it: the terminal, and phones it had not reached.
     fn show_again(&mut self, now: Now, step: &mut Step, id: &RequestId) {
         let Some(open) = self.open.get_mut(id) else { return };
@@ -314,6 +333,12 @@ impl Desk {
             step.outputs.push(Output::Terminal(open.show(now, Vec::new())));
         }
     }
+}
+
+/// How long a question waits: as the settings say, or less if its asker waits less.
+pub(crate) fn patience(timeout: Duration, request: &Request) -> Duration {
+    let theirs = request.context.as_ref().and_then(|context| context.timeout_seconds);
+    theirs.map_or(timeout, |theirs| timeout.min(Duration::from_secs(theirs)))
 }
 
 /// The key under which a copy is kept beside the ledger.

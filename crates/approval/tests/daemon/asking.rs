@@ -38,6 +38,29 @@ fn rules_answer_at_once() {
 }
 
 #[test]
+fn rules_that_do_not_decide_about_one_question_hold_up_no_other() {
+    let house = House::new();
+    let stuck = |kind| {
+        let mut request = Request { kind, ..request("rule-stuck") };
+        request.context.as_mut().unwrap().timeout_seconds = Some(1);
+        house.ask(request)
+    };
+    let (check, ask) = (stuck(Kind::Check), stuck(Kind::Ask));
+    for _ in 0..20 {
+        let answer = house.ask(request("rule-allow")).join().unwrap().unwrap();
+        assert_eq!(answer.decision, Decision::Allow);
+    }
+    // When their own time is over, whoever asks about a call that would run is told no, and whoever
+    // asks for permission that nobody decides.
+    let check = check.join().unwrap().unwrap();
+    assert_eq!(check.decision, Decision::Deny);
+    assert!(check.message.unwrap().contains("the rules have not decided in time"));
+    assert_eq!(ask.join().unwrap().unwrap().decision, Decision::Timeout);
+    let told = house.warnings.lock().unwrap().join(" ");
+    assert!(told.contains("the rules have not decided in time"), "{told}");
+}
+
+#[test]
 fn whoever_asks_is_answered_also_when_nothing_can_be_recorded() {
     let mut house = House::new();
     house.stop();

@@ -64,9 +64,13 @@ impl House {
         self.folder.path().join("data/callgate.db")
     }
 
-    /// Rules that allow `rule-allow`, deny `rule-deny`, and leave the rest to people.
+    /// Rules that allow `rule-allow`, deny `rule-deny`, never decide about `rule-stuck`, and leave
+    /// the rest to people.
     fn rule(request: &Request) -> Ruling {
         let input = request.tool_input.get();
+        while input.contains("rule-stuck") {
+            thread::park();
+        }
         if input.contains("rule-allow") {
             Ruling::Allow { because: "rule `yes`".to_owned() }
         } else if input.contains("rule-deny") {
@@ -107,7 +111,7 @@ impl House {
                 key: [0; 32],
             },
             authority: Authority::default(),
-            ruler: Box::new(Self::rule),
+            ruler: Arc::new(Self::rule),
             telegram: None,
             terminal: Some(orders_in),
             warn: Arc::new(move |what| warnings.lock().unwrap().push(what.to_owned())),

@@ -87,7 +87,7 @@ impl House {
             store: Store::open(&self.database()).unwrap(),
             settings,
             authority,
-            ruler: Box::new(|_| Ruling::Ask { because: None, is_guarded: false }),
+            ruler: Arc::new(|_| Ruling::Ask { because: None, is_guarded: false }),
             telegram,
             terminal: None,
             warn: Arc::new(|_| {}),

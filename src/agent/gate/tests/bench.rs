@@ -242,7 +242,7 @@ impl House {
     pub(super) fn start(&mut self, bench: &Bench, has_terminal: bool) {
         let config = &bench.config;
         let (orders_in, orders) = mpsc::channel(64);
-        let mut ruler = Ruler::new(config, Arc::new(|_| {}));
+        let ruler = Ruler::new(config, Arc::new(|_| {}));
         let options = Options {
             claim: Claim::take(&config.socket.value, &config.desk_socket.value).unwrap(),
             store: Store::open(&config.database.value).unwrap(),
@@ -257,7 +257,7 @@ impl House {
                 key: [0; 32],
             },
             authority: Authority::default(),
-            ruler: Box::new(move |request| ruler.rule(request)),
+            ruler: Arc::new(move |request| ruler.rule(request)),
             telegram: None,
             terminal: has_terminal.then_some(orders_in),
             warn: Arc::new(|_| {}),

@@ -113,7 +113,7 @@ fn all_who_ask_for_a_verdict_get_the_same() {
     let real = std::fs::canonicalize(root).unwrap();
     let defaults = Defaults::read_inside([root, real.to_str().unwrap()]);
     let ruler = || Ruler::new(&bench.config, Arc::new(|_| ()));
-    let mut desk = ruler().with_defaults(defaults);
+    let desk = ruler().with_defaults(defaults);
     let policy = desk.policy(root.as_ref());
     let (mut dice, mut counts) = (Dice(9), [0; 3]);
     for number in 0..ACTS {

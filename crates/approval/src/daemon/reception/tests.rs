@@ -9,6 +9,8 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::*;
+use crate::daemon::rulings::{Exit, Ruler, RulingLimits};
+use crate::desk::Ruling;
 
 /// Long enough for any machine.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -29,7 +31,11 @@ impl Lobby {
         let (to_desk, letters) = mpsc::channel(64);
         let guard = runtime.enter();
         let askers = Askers::new(to_desk.clone()).unwrap();
-        let intake = Intake::with_patience(askers, to_desk, Duration::from_hours(1));
+        let exit = Exit { to_desk: to_desk.clone(), askers: Arc::clone(&askers) };
+        let ruler: Ruler = Arc::new(|_| Ruling::Ask { because: None, is_guarded: false });
+        let limits = RulingLimits::new(Duration::from_hours(1));
+        let rulings = RulingQueue::start(ruler, limits, exit, Arc::new(|_| ())).unwrap();
+        let intake = Intake::with_patience(askers, to_desk, rulings, Duration::from_hours(1));
         let door = Door::open(&folder.path().join("ask.sock"), Arc::new(|_| ())).unwrap();
         runtime.spawn(Reception { door, intake: Arc::new(intake) }.run());
         drop(guard);

@@ -113,6 +113,44 @@ fn rules_decide_in_every_mode_with_one_entry_each() {
 }
 
 #[test]
+fn a_call_about_which_the_rules_do_not_decide_is_denied() {
+    const WHY: &str = "the rules have not decided in time";
+    let unruled =
+        |asker, request| Input::Unruled { asker: AskerId(asker), request, why: WHY.to_owned() };
+    for (mode, asks) in [("default", "agent"), ("auto", "agent"), ("bypassPermissions", "desk")] {
+        let mut table = Table::new();
+        let outputs = table.give(unruled(1, check(1, "make", mode, asks)));
+        assert_eq!(decision(&outputs), (Decision::Deny, Some(WHY)));
+        assert!(!is_shown(&outputs));
+        assert_eq!(table.kinds(), ["checked"]);
+        assert_eq!(table.last("checked")["decision"], "deny");
+        // Nobody is asked whether the agent may try again what we have denied.
+        let outputs = table.bring(2, blocked(2, "make"), no_rule());
+        assert_eq!(decision(&outputs).0, Decision::Deny);
+        // The next time the rules may be there.
+        let outputs = table.bring(3, check(3, "make", mode, asks), rule_allows());
+        assert_eq!(decision(&outputs).0, Decision::Allow);
+    }
+    // Where the agent asks, it asks in its own way.
+    let mut table = Table::new();
+    let outputs = table.give(unruled(1, permission(1, "make")));
+    assert_eq!(decision(&outputs).0, Decision::Timeout);
+    assert_eq!(table.kinds(), ["refused"]);
+    assert_eq!(table.desk.open_count(), 0);
+}
+
+#[test]
+fn an_asker_that_comes_back_needs_no_rules() {
+    let mut table = Table::new();
+    let request = check(1, "git push", "auto", "desk");
+    assert!(is_shown(&table.bring(1, request.clone(), rule_asks())));
+    table.restart();
+    let back = Input::Unruled { asker: AskerId(2), request, why: "a slow disk".to_owned() };
+    assert!(answers(&table.give(back)).is_empty());
+    assert_eq!(table.desk.open_count(), 1);
+}
+
+#[test]
 fn what_no_rule_names_is_left_to_the_agent_and_not_recorded() {
     for mode in MODES {
         for asks in ["agent", "desk"] {

@@ -242,7 +242,12 @@ impl<J: Judge> World<J> {
         hook.asker = Some(asker);
         let (request, ruling) = (hook.request.clone(), hook.ruling.clone());
         let is_replay = self.ledger.is_over(&request.request_id);
-        self.handle(Input::Asked { asker, request, ruling, is_replay });
+        let input = if self.chance(12) == 0 {
+            Input::Unruled { asker, request, why: "the rules are slow".to_owned() }
+        } else {
+            Input::Asked { asker, request, ruling, is_replay }
+        };
+        self.handle(input);
     }
 
     fn redial(&mut self) {

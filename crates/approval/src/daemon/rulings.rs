@@ -1,0 +1,338 @@
+//! Asks the rules about each question before the desk hears of it.
+//!
+//! The rules look at the disk, and a disk may not answer: a network that is gone, a file system
+//! that another program serves. So neither the thread of the sockets nor that of the desk waits for
+//! them. One thread asks the rules, one question after the other, and brings the questions to the
+//! desk in the order in which they came. When it is stuck with one, another thread goes on with the
+//! others. A question about which the rules have not decided in time is refused.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callgate_wire::approval::Request;
+use tokio::sync::{Notify, mpsc};
+
+use super::askers::Askers;
+use super::clerk::Letter;
+use crate::desk::{AskerId, Input, MOST_BYTES, MOST_OPEN, Ruling, patience};
+
+/// How long the rules may take with one question at most.
+const RULED_WITHIN: Duration = Duration::from_secs(10);
+/// After this time with one question a thread counts as stuck, and another one goes on.
+const STUCK_AFTER: Duration = Duration::from_millis(50);
+/// How many threads may be stuck at once; then questions wait, and are refused in time.
+const MOST_STUCK: usize = 64;
+/// Why a question is refused when too many wait already.
+const FULL: &str = "too many calls wait for the rules: try again when they are through";
+/// Why a question is refused whose rules have failed.
+const FAILED: &str = "the rules have failed by a mistake of callgate: please report it";
+
+/// Says what the rules make of a question. It may wait for the disk, and several threads may ask
+/// it at once.
+pub type Ruler = Arc<dyn Fn(&Request) -> Ruling + Send + Sync>;
+
+/// The questions that wait for the rules.
+pub(super) struct RulingQueue {
+    ruler: Ruler,
+    limits: RulingLimits,
+    warn: Arc<dyn Fn(&str) + Send + Sync>,
+    state: Mutex<State>,
+    /// Wakes the thread that asks the rules.
+    has_work: Condvar,
+    /// Wakes the watch before the time for which it has set its alarm.
+    look_sooner: Notify,
+}
+
+/// How long and how many questions wait for the rules.
+pub(super) struct RulingLimits {
+    /// How long a question may wait for its answer.
+    timeout: Duration,
+    /// How long for the rules alone.
+    ruled_within: Duration,
+    /// When a thread counts as stuck.
+    stuck_after: Duration,
+    /// How many may wait at once.
+    most_waiting: usize,
+}
+
+impl RulingLimits {
+    /// The limits of a desk at which questions wait so long.
+    pub(super) fn new(timeout: Duration) -> Self {
+        Self {
+            timeout,
+            ruled_within: RULED_WITHIN,
+            stuck_after: STUCK_AFTER,
+            most_waiting: MOST_OPEN,
+        }
+    }
+}
+
+struct State {
+    /// Where questions go from here; nowhere once the daemon has ended.
+    exit: Option<Exit>,
+    /// Those about which the rules have not been asked yet, in order.
+    queue: VecDeque<AskerId>,
+    /// Those that are in the queue or with a thread.
+    waiting: HashMap<AskerId, WaitingQuestion>,
+    deadlines: BTreeSet<(Instant, AskerId)>,
+    bytes: usize,
+    /// The number of the thread that takes from the queue.
+    worker: u64,
+    /// Since when it has been asking the rules about one question.
+    busy_since: Option<Instant>,
+    /// How many threads have been replaced and are not back.
+    stuck: usize,
+    /// When the watch looks next.
+    look_at: Option<Instant>,
+}
+
+/// Where questions go once the rules have decided.
+#[derive(Clone)]
+pub(super) struct Exit {
+    pub(super) to_desk: mpsc::Sender<Letter>,
+    pub(super) askers: Arc<Askers>,
+}
+
+struct WaitingQuestion {
+    request: Arc<Request>,
+    since: Instant,
+    until: Instant,
+}
+
+impl RulingQueue {
+    /// Starts the first thread.
+    pub(super) fn start(
+        ruler: Ruler,
+        limits: RulingLimits,
+        exit: Exit,
+        warn: Arc<dyn Fn(&str) + Send + Sync>,
+    ) -> io::Result<Arc<Self>> {
+        let state = State {
+            exit: Some(exit),
+            queue: VecDeque::new(),
+            waiting: HashMap::new(),
+            deadlines: BTreeSet::new(),
+            bytes: 0,
+            worker: 0,
+            busy_since: None,
+            stuck: 0,
+            look_at: None,
+        };
+        let queue = Arc::new(Self {
+            ruler,
+            limits,
+            warn,
+            state: Mutex::new(state),
+            has_work: Condvar::new(),
+            look_sooner: Notify::new(),
+        });
+        queue.begin_worker(0)?;
+        Ok(queue)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing in here panics half-way.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in a question, which goes to the desk with what the rules say, or is refused. Does not
+    /// wait for the rules.
+    pub(super) async fn take(&self, asker: AskerId, request: Request) {
+        let Some((request, exit)) = self.put(asker, request) else { return };
+        if let Some(Exit { to_desk, askers }) = exit {
+            let why = FULL.to_owned();
+            to_desk.send(Letter::new(Input::Unruled { asker, request, why })).await.ok();
+            askers.watch(asker).await;
+        }
+    }
+
+    /// Gives the question back if it cannot be taken.
+    fn put(&self, asker: AskerId, request: Request) -> Option<(Request, Option<Exit>)> {
+        let mut state = self.state();
+        let size = request.tool_input.get().len();
+        let is_full =
+            state.waiting.len() >= self.limits.most_waiting || state.bytes + size > MOST_BYTES;
+        if is_full || state.exit.is_none() {
+            return Some((request, state.exit.clone()));
+        }
+        let since = Instant::now();
+        let RulingLimits { timeout, ruled_within, .. } = self.limits;
+        let until = since + ruled_within.min(patience(timeout, &request));
+        state.bytes += size;
+        state.deadlines.insert((until, asker));
+        state.waiting.insert(asker, WaitingQuestion { request: Arc::new(request), since, until });
+        state.queue.push_back(asker);
+        let is_behind = state.busy_since.is_some() || state.queue.len() > 1;
+        let look_at =
+            if is_behind { state.next_look(since, self.limits.stuck_after) } else { Some(until) };
+        if look_at < state.look_at || state.look_at.is_none() {
+            state.look_at = look_at;
+            self.look_sooner.notify_one();
+        }
+        drop(state);
+        self.has_work.notify_one();
+        None
+    }
+
+    /// Refuses what has waited for too long, and replaces a thread that is stuck.
+    pub(super) async fn watch(self: Arc<Self>) {
+        loop {
+            let (late, next) = self.look();
+            for (asker, request, Exit { to_desk, askers }) in late {
+                let why = "the rules have not decided in time: a disk may not answer".to_owned();
+                (self.warn)(&format!("{why} ({} in {})", request.tool_name, request.cwd));
+                to_desk.send(Letter::new(Input::Unruled { asker, request, why })).await.ok();
+                askers.watch(asker).await;
+            }
+            match next {
+                Some(at) => tokio::select! {
+                    () = tokio::time::sleep_until(at.into()) => {}
+                    () = self.look_sooner.notified() => {}
+                },
+                None => self.look_sooner.notified().await,
+            }
+        }
+    }
+
+    /// Returns the questions whose time is over, and when to look again.
+    fn look(self: &Arc<Self>) -> (Vec<(AskerId, Request, Exit)>, Option<Instant>) {
+        let now = Instant::now();
+        let mut state = self.state();
+        let Some(exit) = state.exit.clone() else { return (Vec::new(), None) };
+        let mut late = Vec::new();
+        while let Some((until, asker)) =
+            state.deadlines.first().copied().filter(|(at, _)| *at <= now)
+        {
+            state.deadlines.remove(&(until, asker));
+            late.extend(state.remove(asker).map(|waiting| (asker, waiting.request, exit.clone())));
+        }
+        let stuck_after = self.limits.stuck_after;
+        if state.is_held_up(now, stuck_after) {
+            if self.begin_worker(state.worker + 1).is_ok() {
+                state.worker += 1;
+                state.busy_since = None;
+                state.stuck += 1;
+            } else {
+                // Perhaps there is room for one more thread the next time.
+                state.busy_since = Some(now);
+            }
+        }
+        state.look_at = state.next_look(now, stuck_after);
+        let next = state.look_at;
+        drop(state);
+        // One with which a thread is still busy is copied, which may take a moment.
+        let whole = |(asker, request, exit)| (asker, Arc::unwrap_or_clone(request), exit);
+        (late.into_iter().map(whole).collect(), next)
+    }
+
+    fn begin_worker(self: &Arc<Self>, number: u64) -> io::Result<()> {
+        let queue = Arc::clone(self);
+        let work = move || queue.work(number);
+        thread::Builder::new().name("rules".to_owned()).spawn(work).map(drop)
+    }
+
+    /// Asks the rules about one question after the other, until another thread takes over.
+    fn work(&self, number: u64) {
+        while let Some((asker, request)) = self.next(number) {
+            let ruling = catch_unwind(AssertUnwindSafe(|| (self.ruler)(&request))).ok();
+            self.ruled(number, asker, request, ruling);
+        }
+    }
+
+    /// Waits for the next question.
+    fn next(&self, number: u64) -> Option<(AskerId, Arc<Request>)> {
+        let mut state = self.state();
+        while state.worker == number && state.exit.is_some() {
+            let Some(asker) = state.queue.pop_front() else {
+                state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            // One that is not there any more was refused.
+            if let Some(waiting) = state.waiting.get(&asker) {
+                let request = Arc::clone(&waiting.request);
+                state.busy_since = Some(Instant::now());
+                return Some((asker, request));
+            }
+        }
+        None
+    }
+
+    /// Brings a question to the desk, unless it was refused meanwhile.
+    fn ruled(&self, number: u64, asker: AskerId, request: Arc<Request>, ruling: Option<Ruling>) {
+        let mut state = self.state();
+        if state.worker == number {
+            state.busy_since = None;
+        } else {
+            state.stuck = state.stuck.saturating_sub(1);
+            // There may be one more stuck thread again.
+            self.look_sooner.notify_one();
+        }
+        let waiting = state.remove(asker);
+        let (Some(waiting), Some(exit)) = (waiting, state.exit.clone()) else { return };
+        drop(state);
+        let waited = waiting.since.elapsed();
+        drop(waiting);
+        let mut request = Arc::unwrap_or_clone(request);
+        self.shorten_patience(&mut request, waited);
+        let input = match ruling {
+            Some(ruling) => Input::Asked { asker, request, ruling, is_replay: false },
+            None => Input::Unruled { asker, request, why: FAILED.to_owned() },
+        };
+        // A desk that has ended needs no questions.
+        exit.to_desk.blocking_send(Letter::new(input)).ok();
+        exit.askers.blocking_watch(asker);
+    }
+
+    /// Takes the time that the rules took from the time that people have: the asker's own clock has
+    /// been running.
+    fn shorten_patience(&self, request: &mut Request, waited: Duration) {
+        let left = patience(self.limits.timeout, request).saturating_sub(waited).as_secs().max(1);
+        if let Some(context) = request.context.as_mut().filter(|_| waited.as_secs() > 0) {
+            context.timeout_seconds = Some(left);
+        }
+    }
+
+    /// Ends the threads; one that is stuck ends when the disk answers.
+    pub(super) fn stop(&self) {
+        self.state().exit = None;
+        self.has_work.notify_all();
+    }
+}
+
+impl fmt::Debug for RulingQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RulingQueue").finish_non_exhaustive()
+    }
+}
+
+impl State {
+    fn remove(&mut self, asker: AskerId) -> Option<WaitingQuestion> {
+        let waiting = self.waiting.remove(&asker)?;
+        self.deadlines.remove(&(waiting.until, asker));
+        self.bytes -= waiting.request.tool_input.get().len();
+        Some(waiting)
+    }
+
+    /// Returns true if others wait for a thread that is stuck, and there may be one more.
+    fn is_held_up(&self, now: Instant, stuck_after: Duration) -> bool {
+        let is_stuck = self.busy_since.is_some_and(|since| now >= since + stuck_after);
+        is_stuck && !self.queue.is_empty() && self.stuck < MOST_STUCK
+    }
+
+    /// When something may have to be done.
+    fn next_look(&self, now: Instant, stuck_after: Duration) -> Option<Instant> {
+        let deadline = self.deadlines.first().map(|(at, _)| *at);
+        let may_replace = !self.queue.is_empty() && self.stuck < MOST_STUCK;
+        let stuck = may_replace.then(|| self.busy_since.unwrap_or(now) + stuck_after);
+        deadline.into_iter().chain(stuck).min()
+    }
+}
+
+#[cfg(test)]
+#[path = "rulings_tests.rs"]
+mod tests;

@@ -1,0 +1,97 @@
+//! What no rule can allow an agent to touch: the gate itself, and whatever decides whether an agent
+//! asks.
+
+use std::path::{Path, PathBuf};
+
+use callgate_rules::{Guarded, Kind, disk};
+
+use super::home;
+use crate::config::{Config, Surroundings};
+use crate::disk::RealDisk;
+
+/// What of agents and git in the user's home may be a link into another folder.
+const LINKED: [(Kind, &str); 10] = [
+    (Kind::Settings, ".claude/settings.json"),
+    (Kind::Settings, ".claude/settings.local.json"),
+    (Kind::Settings, ".claude.json"),
+    (Kind::Settings, ".codex"),
+    (Kind::Hooks, ".claude"),
+    (Kind::Hooks, ".gemini"),
+    (Kind::Hooks, ".copilot"),
+    (Kind::Hooks, ".cursor"),
+    (Kind::Hooks, ".config/opencode"),
+    (Kind::Hooks, ".gitconfig"),
+];
+/// The variables with which agents and git are told where their settings are, and what of that
+/// folder is guarded.
+const AGENT_VARIABLES: [(Kind, &str, &str); 14] = [
+    (Kind::Settings, "CLAUDE_CONFIG_DIR", "settings.json"),
+    (Kind::Settings, "CLAUDE_CONFIG_DIR", ".claude.json"),
+    (Kind::Hooks, "CLAUDE_CONFIG_DIR", ""),
+    (Kind::Settings, "CODEX_HOME", ""),
+    (Kind::Hooks, "COPILOT_HOME", ""),
+    (Kind::Hooks, "OPENCODE_CONFIG", ""),
+    (Kind::Hooks, "OPENCODE_CONFIG_DIR", ""),
+    (Kind::Hooks, "GEMINI_CLI_SYSTEM_SETTINGS_PATH", ""),
+    (Kind::Hooks, "GIT_CONFIG_GLOBAL", ""),
+    (Kind::Hooks, "XDG_CONFIG_HOME", "opencode"),
+    (Kind::Hooks, "XDG_CONFIG_HOME", "goose"),
+    (Kind::Hooks, "XDG_CONFIG_HOME", "amp"),
+    (Kind::Hooks, "XDG_CONFIG_HOME", "cursor"),
+    (Kind::Hooks, "XDG_CONFIG_HOME", "git"),
+];
+
+/// What no rule can allow an agent to touch.
+pub(crate) fn guarded(config: &Config) -> Guarded {
+    guarded_in(config, &Surroundings::of_process())
+}
+
+pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
+    let mut guarded = Guarded::new(&home());
+    let mut add = |kind, path: &Path| guard(&mut guarded, kind, path);
+    let folder = PathBuf::from(home());
+    for (kind, path) in LINKED {
+        // By its own name it is guarded already.
+        let path = folder.join(path);
+        let place = path.to_str().and_then(|path| disk::real(path, &RealDisk)).map(PathBuf::from);
+        if let Some(place) = place.filter(|place| *place != path) {
+            add(kind, &place);
+        }
+    }
+    for (kind, variable, below) in AGENT_VARIABLES {
+        if let Some(folder) = around.variable(variable) {
+            add(kind, &around.absolute(Path::new(&folder)).join(below));
+        }
+    }
+    for own in [".config/callgate", ".local/share/callgate"] {
+        add(Kind::Own, &folder.join(own));
+    }
+    add(Kind::Socket, &config.socket.value);
+    add(Kind::Socket, &config.desk_socket.value);
+    if let Some(socket) = &config.legacy_socket.value {
+        add(Kind::Socket, socket);
+    }
+    if let Some(folder) = around.runtime_folder() {
+        add(Kind::Own, &folder);
+    }
+    add(Kind::Own, &config.rules.value);
+    for file in [config.file.as_ref(), Some(&config.database)].into_iter().flatten() {
+        add(Kind::Own, file.value.parent().unwrap_or(&file.value));
+    }
+    // Whoever may replace the programs needs no permission any more.
+    if let Ok(program) = std::env::current_exe() {
+        add(Kind::Settings, &program.with_file_name("callgate-hook"));
+        add(Kind::Settings, &program);
+    }
+    guarded
+}
+
+/// Guards a path by both its names: a link to it, or on the way to it, leads to the same place.
+fn guard(guarded: &mut Guarded, kind: Kind, path: &Path) {
+    if let Some(path) = path.to_str() {
+        guarded.add(kind, path);
+        if let Some(place) = disk::real(path, &RealDisk).filter(|place| place != path) {
+            guarded.add(kind, &place);
+        }
+    }
+}
