@@ -1,15 +1,17 @@
 //! `docs/protocol/session.d.ts` says the same as the protocol: TypeScript's own compiler takes
-//! every example of `session.md` and every line below, and refuses what our decoder refuses.
+//! every example of `session.md` and every line below, and refuses what our decoder refuses. The
+//! front end of `docs/guide/agent.md` is checked with it, and run.
 
 #![allow(clippy::expect_used, reason = "a failed step is a failed test")]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
-use callgate_testkit::process::run;
-use callgate_testkit::tools::{repo_root, tsc};
+use callgate_testkit::process::{Piped, run};
+use callgate_testkit::tools::{node22, repo_root, tsc};
 use callgate_wire::raw::Members;
 use callgate_wire::session::{CAPABILITIES, Request, Response};
 use serde_json::value::RawValue;
@@ -214,6 +216,21 @@ export const listed = (response: DoneResponse<'list_conversations'>): number | u
 export const silent = (response: DoneResponse<'hello'>): undefined => response.data;
 ";
 
+/// What the guide's front end uses of Node's own modules.
+const NODE: &str = "
+interface Writes { write(text: string): boolean; end(): void }
+interface Reads { setEncoding(encoding: 'utf8'): this; on(event: 'data', take: (text: string) => void): this }
+declare const process: { stdin: Reads; stdout: Writes; exit(): never };
+declare module 'node:child_process' {
+  interface Child { stdin: Writes; stdout: Reads; on(event: 'exit', take: () => void): this }
+  export function spawn(command: string, args: string[], options: { stdio: string[] }): Child;
+}
+declare module 'node:readline' {
+  interface Lines { on(event: 'line', take: (line: string) => void): this; on(event: 'close', take: () => void): this }
+  export function createInterface(options: { input: Reads }): Lines;
+}
+";
+
 #[test]
 fn typescript_takes_what_we_take_and_refuses_what_we_refuse() {
     let Some(mut tsc) = tsc() else { return };
@@ -221,10 +238,12 @@ fn typescript_takes_what_we_take_and_refuses_what_we_refuse() {
     let types = fs::read(document("session.d.ts")).unwrap();
     fs::write(folder.path().join("session.d.ts"), types).unwrap();
     fs::write(folder.path().join("check.ts"), source()).unwrap();
+    fs::write(folder.path().join("chat.mts"), front_end()).unwrap();
+    fs::write(folder.path().join("node.d.ts"), NODE).unwrap();
     tsc.current_dir(folder.path());
     tsc.args(["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUnusedLocals"]);
     tsc.args(["--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler"]);
-    tsc.arg("check.ts");
+    tsc.args(["check.ts", "chat.mts", "node.d.ts"]);
     let ended = run(tsc, DEADLINE);
     assert!(ended.status.success(), "{}\n{}", ended.stdout, numbered(&source()));
 }
@@ -240,6 +259,63 @@ fn the_lines_are_good_and_bad_for_us_too() {
     for line in BAD_ENDS {
         assert_eq!(refused(line), None, "{line}");
     }
+}
+
+/// The guide's front end, as its reader starts it: with Node, and `callgate` on the PATH.
+#[test]
+fn the_front_end_of_the_guide_talks_and_answers_questions() {
+    let front_end = front_end();
+    assert!(front_end.lines().count() <= 40, "it has {} lines", front_end.lines().count());
+    let Some(node) = node22() else { return };
+    let home = TempDir::with_prefix("callgate-front-end-").unwrap();
+    fs::write(home.path().join("chat.mts"), front_end).unwrap();
+    fs::write(home.path().join("old.txt"), "before\u{2028}after\n").unwrap();
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_callgate"));
+    let mut command = Command::new(node);
+    command.arg("chat.mts").current_dir(home.path()).env_clear();
+    command.env("HOME", home.path()).env("PATH", program.parent().unwrap());
+    command.env("CALLGATE_SOCKET", home.path().join("ask.sock"));
+    let mut chat = Piped::spawn(command).deadline(DEADLINE);
+    // It begins with a question of the runtime's, and a person's yes.
+    chat.send(r#"write "hello" to new.txt"#);
+    let asked = until(&mut chat, "?");
+    assert!(asked.contains("[edit] "), "{asked}");
+    assert!(asked.contains("+hello"), "{asked}");
+    assert!(asked.ends_with(": y, n or always?\n"), "{asked}");
+    assert!(!home.path().join("new.txt").exists());
+    chat.send("y");
+    until(&mut chat, "new.txt");
+    // A line ends where the protocol says, and nowhere else.
+    chat.send("read old.txt");
+    until(&mut chat, "before\u{2028}after");
+    chat.send(r#"write "no" to other.txt"#);
+    until(&mut chat, "?");
+    chat.send("n");
+    until(&mut chat, "Denied");
+    chat.close_stdin();
+    assert!(chat.wait_exit(DEADLINE).success(), "{}", chat.stderr());
+    assert_eq!(fs::read_to_string(home.path().join("new.txt")).unwrap(), "hello");
+    assert!(!home.path().join("other.txt").exists());
+}
+
+/// The lines that come until one has this text, all of them.
+fn until(chat: &mut Piped, text: &str) -> String {
+    let mut all = String::new();
+    loop {
+        let line = chat.recv_line();
+        all.push_str(&line);
+        all.push('\n');
+        if line.contains(text) {
+            return all;
+        }
+    }
+}
+
+/// The front end in the guide.
+fn front_end() -> String {
+    let guide = fs::read_to_string(repo_root().join("docs/guide/agent.md")).expect("the guide");
+    let (_, block) = guide.split_once("```ts\n").expect("the guide has a front end");
+    block.split("```").next().expect("a block has an end").to_owned()
 }
 
 fn document(name: &str) -> PathBuf {
