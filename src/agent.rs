@@ -5,7 +5,7 @@ mod settings;
 mod watch;
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::cli::Failure;
+use crate::cli::{Failure, complain};
 use crate::config::{AgentFlags, Config, LogLevel, Millionths};
 use gate::Gatekeeper;
 use settings::{AgentSettings, EngineKind};
@@ -259,8 +259,5 @@ fn log(level: LogLevel) -> Log {
         LogLevel::Info => Level::Info,
         LogLevel::Debug => Level::Debug,
     };
-    Log::new(level, |_, what| {
-        // There is no other place to complain at.
-        writeln!(io::stderr(), "callgate: {}", text::one_line(what)).ok();
-    })
+    Log::new(level, |_, what| complain(&text::one_line(what)))
 }

@@ -165,11 +165,16 @@ impl Failure {
             Self::Settings(_) => ExitCode::from(SETTINGS),
             Self::Failed(_) | Self::Output(_) => ExitCode::FAILURE,
         };
-        // There is no other place to complain at.
-        writeln!(io::stderr(), "callgate: {self}").ok();
+        complain(&self.to_string());
         code
     }
 }
+
+/// Writes one line to standard error, after the program's name. It is one write, so that the lines
+/// of several processes at one terminal or in one file do not mix.
+pub(crate) fn complain(line: &str) {
+    // There is no other place to complain at.
+    io::stderr().write_all(format!("callgate: {line}\n").as_bytes()).ok();
 
 #[cfg(test)]
 mod tests {

@@ -19,7 +19,7 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::cli::Failure;
+use crate::cli::{Failure, complain};
 use crate::config::{Config, Flags, Origin, Surroundings, check_private};
 use crate::modes;
 use crate::policy::Ruler;
@@ -186,8 +186,7 @@ fn voice() -> Arc<dyn Fn(&str) + Send + Sync> {
     let (said_in, said) = std::sync::mpsc::sync_channel::<String>(QUEUE);
     thread::spawn(move || {
         for what in said {
-            // There is no other place to complain at.
-            writeln!(io::stderr(), "callgate: {what}").ok();
+            complain(&what);
         }
     });
     Arc::new(move |what| {

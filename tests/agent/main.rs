@@ -15,3 +15,4 @@ mod limits;
 mod page;
 mod permission;
 mod protocol;
+mod storage;

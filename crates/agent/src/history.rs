@@ -34,7 +34,7 @@ pub use reservation::Reservation;
 pub use shelf::Place;
 pub use title::LONGEST_OPENING;
 
-use shelf::{Clerk, Shelf, now_ms};
+use shelf::{Clerk, Remembered, Shelf, now_ms};
 
 /// The longest title that a person may give, in characters.
 pub const LONGEST_TITLE: usize = 256;
@@ -100,6 +100,12 @@ impl History {
         self.0.trouble()
     }
 
+    /// Returns an error if a file that is open was removed, or another one is in its place: what
+    /// is written now would be lost.
+    pub fn check_files(&self) -> Result<(), HistoryError> {
+        self.0.check_files()
+    }
+
     /// Whether both are the same.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
@@ -140,13 +146,25 @@ impl History {
     }
 
     async fn try_hold(&self, id: &Arc<str>) -> Result<Option<Held>, HistoryError> {
+        let held = |token, loaded| Held::new(self.clone(), Arc::clone(id), token, loaded);
+        let mut known = self.0.recall(id);
+        // Without the way to the other thread and back.
+        let again = |known: &Remembered| self.0.at_once(|shelf| shelf.lock_again(known)).flatten();
+        if let Some(token) = known.as_ref().and_then(again) {
+            return Ok(known.take().map(|known| held(token, known.loaded)));
+        }
         let wanted = Arc::clone(id);
         let work = move |shelf: &mut Shelf| {
-            let Some(token) = shelf.lock(&wanted)? else { return Ok(None) };
-            Ok(Some((token, shelf.load(&wanted, None)?)))
+            let Some(mut token) = shelf.lock(&wanted)? else { return Ok(None) };
+            let loaded = match known.filter(|known| shelf.is_as_left(known)) {
+                Some(known) => known.loaded,
+                None => shelf.load(&wanted, None)?,
+            };
+            // Whoever asked may have gone.
+            token.set_passing(loaded.length == 0);
+            Ok(Some((token, loaded)))
         };
-        let found = self.ask(work).await?;
-        Ok(found.map(|(token, loaded)| Held::new(self.clone(), Arc::clone(id), token, loaded)))
+        Ok(self.ask(work).await?.map(|(token, loaded)| held(token, loaded)))
     }
 
     /// The conversations that were written to last, the last one first; of those that were last
@@ -195,10 +213,11 @@ impl History {
     pub async fn delete(&self, id: &str) -> Result<(), HistoryError> {
         let id = checked_id(id)?;
         self.ask(move |shelf| {
-            let Some(_token) = shelf.lock(&id)? else {
+            let Some(mut token) = shelf.lock(&id)? else {
                 return Err(HistoryError::InUse(id.to_string()));
             };
             let was_known = shelf.store.delete_conversation(&id)?;
+            token.set_passing(true);
             if was_known { Ok(()) } else { Err(HistoryError::Unknown(id.to_string())) }
         })
         .await

@@ -11,7 +11,7 @@ use crate::ledger::{self, check_drafts, number};
 use crate::transaction::Transaction;
 use crate::{Draft, Store};
 
-pub use read::Conversation;
+pub use read::{Conversation, ConversationState};
 pub use reserve::{ReservationRequest, Settlement};
 pub use spend::{Spending, Spent, Sum};
 

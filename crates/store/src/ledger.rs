@@ -1,13 +1,11 @@
 //! Writing to the ledger: numbers, hashes, and one transaction for all.
 
-use std::io;
-
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::chain::{Content, Head, link};
 use crate::error::StoreError;
+use crate::identity::FileIdentity;
 use crate::kept::{check_kept, write_kept};
-use crate::open::file_at;
 use crate::transaction::Transaction;
 use crate::{Draft, Entry, Store};
 
@@ -61,12 +59,7 @@ impl Store {
     /// Makes sure that what is written can be found: a file that was removed takes everything and
     /// keeps nothing.
     pub(crate) fn check_place(&self) -> Result<(), StoreError> {
-        let Some(file) = self.file else { return Ok(()) };
-        if file_at(&self.path)? == file {
-            return Ok(());
-        }
-        let why = io::Error::other("another file is there now; start callgate again");
-        Err(StoreError::io("cannot write to", &self.path, why))
+        self.file.as_ref().map_or(Ok(()), FileIdentity::check)
     }
 
     /// Moves what was written into the main file, so that no append has to do it on the way. For a

@@ -29,6 +29,7 @@ mod chain;
 mod conversations;
 mod entry;
 mod error;
+mod identity;
 mod kept;
 mod ledger;
 mod links;
@@ -45,11 +46,12 @@ use rusqlite::Connection;
 
 pub use chain::{Anchor, Hash, Head, NotAHead};
 pub use conversations::{
-    Addition, Conversation, LONGEST_ACCOUNT, LONGEST_CONVERSATION, LONGEST_MESSAGE, LONGEST_TITLE,
-    ReservationRequest, Said, Settlement, Spending, Spent, Sum,
+    Addition, Conversation, ConversationState, LONGEST_ACCOUNT, LONGEST_CONVERSATION,
+    LONGEST_MESSAGE, LONGEST_TITLE, ReservationRequest, Said, Settlement, Spending, Spent, Sum,
 };
 pub use entry::{Draft, Entry, Filter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, Member, kind};
 pub use error::StoreError;
+pub use identity::FileIdentity;
 pub use kept::{LONGEST_KEY, LONGEST_VALUE};
 pub use links::{KEPT_LINKS, Links};
 pub use prune::{LONGEST_OPEN_MS, Pruned};
@@ -60,8 +62,8 @@ pub use verify::{Fault, Noted, Verified};
 pub struct Store {
     connection: Connection,
     path: PathBuf,
-    /// Which file it was when it was opened; none when it lives in memory.
-    file: Option<(u64, u64)>,
+    /// The file; none when it lives in memory.
+    file: Option<FileIdentity>,
 }
 
 impl Store {
@@ -69,6 +71,12 @@ impl Store {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Which file it is; none when it lives in memory.
+    #[must_use]
+    pub fn file(&self) -> Option<&FileIdentity> {
+        self.file.as_ref()
     }
 
     /// Turns what SQLite says into what to tell a person; `doing` completes "cannot ...".

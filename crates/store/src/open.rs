@@ -17,6 +17,7 @@ use rustix::process::geteuid;
 
 use crate::Store;
 use crate::error::StoreError;
+use crate::identity::FileIdentity;
 use crate::schema::{self, Layout, STEPS};
 
 /// How long another process's transaction is waited for.
@@ -60,17 +61,20 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
-        schema::check(&path, &schema::layout(&connection).map_err(failed)?, steps)?;
+        let layout = schema::layout(&connection).map_err(failed)?;
+        schema::check(&path, &layout, steps)?;
         if connection.is_readonly(MAIN_DB).map_err(failed)? {
             return Err(StoreError::ReadOnly(path));
         }
-        // This one has to come before anything is written, and later changes nothing.
-        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
+        if layout == Layout::Empty {
+            // Later it changes nothing any more, and costs a transaction.
+            connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
+        }
         use_wal(&connection, &path)?;
         take_habits(&connection).map_err(failed)?;
         connection.execute_batch(WRITERS_HABITS).map_err(failed)?;
         schema::migrate(&mut connection, &path, steps)?;
-        let file = Some(file_at(&path)?);
+        let file = Some(FileIdentity::of(&path)?);
         Ok(Self { connection, path, file })
     }
 
@@ -104,11 +108,22 @@ impl Store {
                 Err(StoreError::Older { path, found, known })
             }
             (Layout::Ours(_), _) => {
-                let file = Some(file_at(&path)?);
+                let file = Some(FileIdentity::of(&path)?);
                 Ok(Self { connection, path, file })
             }
             (Layout::Empty | Layout::Other, _) => Err(StoreError::Missing(path)),
         }
+    }
+
+    /// Does `work` without waiting for other processes.
+    pub(crate) fn without_waiting<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let done = work(&self.connection);
+        self.connection.busy_timeout(PATIENCE)?;
+        done
     }
 
     /// Lets the file grow to about so many bytes and no further, as long as it is open. What does
@@ -228,11 +243,4 @@ fn use_wal(connection: &Connection, path: &Path) -> Result<(), StoreError> {
             },
         }
     }
-}
-
-/// Which file is at a path.
-pub(crate) fn file_at(path: &Path) -> Result<(u64, u64), StoreError> {
-    let metadata =
-        fs::metadata(path).map_err(|error| StoreError::io("cannot find", path, error))?;
-    Ok((metadata.dev(), metadata.ino()))
 }

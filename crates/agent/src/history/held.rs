@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use callgate_store::{Addition, Draft, Said, Spending, StoreError};
+use callgate_store::{Addition, ConversationState, Draft, Said, Spending, StoreError};
 use tokio::sync::oneshot::Receiver;
 
 use super::error::HistoryError;
 use super::lock::Token;
 use super::mend::{Fix, Mender};
 use super::reservation::Reservation;
-use super::shelf::{Loaded, Shelf, now_ms};
+use super::shelf::{Loaded, Remembered, Shelf, now_ms};
 use super::{History, parse, title};
 use crate::engine::Usage;
 use crate::message::{Block, KeptResult, Message, Role};
@@ -47,10 +47,12 @@ pub struct Cost {
 pub struct Held {
     history: History,
     id: Arc<str>,
-    _token: Token,
+    token: Token,
     mender: Mender,
     length: u64,
     is_titled: bool,
+    /// The state of the conversation in the file; none when it is not there.
+    state: Option<ConversationState>,
     /// The number from which on the next step replaces what is there.
     replaces: Option<u64>,
     /// What is on its way, if whoever began it did not wait for its end.
@@ -65,15 +67,32 @@ struct Change {
     added: Vec<Message>,
     length: u64,
     is_titled: bool,
+    state: Option<ConversationState>,
     /// The number from which on the next step replaces what is there.
     replaces: Option<u64>,
 }
 
+impl Drop for Held {
+    fn drop(&mut self) {
+        // What is still on its way may change it, and a turn that was taken back is there again.
+        if self.pending.is_some() || self.replaces.is_some() {
+            return self.token.set_passing(false);
+        }
+        self.token.set_passing(self.length == 0);
+        let mender = std::mem::take(&mut self.mender);
+        let Self { length, is_titled, state, .. } = *self;
+        if state.is_some() {
+            let loaded = Loaded { mender, length, is_titled, state };
+            self.history.clerk().remember(Remembered { id: Arc::clone(&self.id), loaded });
+        }
+    }
+}
+
 impl Held {
     pub(super) fn new(history: History, id: Arc<str>, token: Token, loaded: Loaded) -> Self {
-        let Loaded { mender, length, is_titled } = loaded;
+        let Loaded { mender, length, is_titled, state } = loaded;
         let (replaces, pending) = (None, None);
-        Self { history, id, _token: token, mender, length, is_titled, replaces, pending }
+        Self { history, id, token, mender, length, is_titled, state, replaces, pending }
     }
 
     /// Names the conversation.
@@ -201,8 +220,8 @@ impl Held {
         let Some(pending) = &mut self.pending else { return Ok(()) };
         let change = pending.await.unwrap_or(Err(HistoryError::Gone));
         self.pending = None;
-        let Change { whole, added, length, is_titled, replaces } = change?;
-        (self.is_titled, self.replaces) = (is_titled, replaces);
+        let Change { whole, added, length, is_titled, state, replaces } = change?;
+        (self.is_titled, self.state, self.replaces) = (is_titled, state, replaces);
         if let Some(mender) = whole {
             self.mender = mender;
         }
@@ -218,8 +237,8 @@ impl Held {
 
 impl Change {
     fn whole(shelf: &Shelf, id: &str, replaces: Option<u64>) -> Result<Self, HistoryError> {
-        let Loaded { mender, length, is_titled } = shelf.load(id, replaces)?;
-        Ok(Self { whole: Some(mender), added: Vec::new(), length, is_titled, replaces })
+        let Loaded { mender, length, is_titled, state } = shelf.load(id, replaces)?;
+        Ok(Self { whole: Some(mender), added: Vec::new(), length, is_titled, state, replaces })
     }
 }
 
@@ -257,7 +276,8 @@ fn write(
     }
     let is_titled = is_titled || opening.is_some();
     let length = replaces.unwrap_or(length);
-    Ok(Change { whole: None, added: messages, length, is_titled, replaces })
+    let state = shelf.state(id);
+    Ok(Change { whole: None, added: messages, length, is_titled, state, replaces })
 }
 
 pub(super) fn spending(cost: Cost) -> Spending {

@@ -1,13 +1,14 @@
 //! One at a time: who works on a conversation, in this process or another.
 
 use std::collections::{HashSet, VecDeque};
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use callgate_store::Hash;
+use callgate_store::{Hash, Store};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -17,8 +18,11 @@ use super::error::HistoryError;
 
 /// The folder of the locks, beside the file.
 const FOLDER: &str = "locks";
+const EXTENSION: &str = "lock";
 /// How many files are kept open while nobody works on their conversations.
 const MOST_SPARE: usize = 8;
+/// How often a file is made that somebody removes before it is locked.
+const MOST_TRIES: usize = 100;
 
 /// The locks of all conversations.
 pub(super) enum Locks {
@@ -36,11 +40,13 @@ type Spare = Arc<Mutex<VecDeque<LockFile>>>;
 /// Says that somebody works on a conversation, until it is dropped or its process dies.
 #[derive(Debug)]
 pub(super) enum Token {
-    File { file: Option<LockFile>, spare: Spare },
+    File { file: Option<LockFile>, spare: Spare, is_passing: bool },
     Memory { taken: Taken, conversation: String },
 }
 
-/// A file that stands for a conversation. It is made for this and never removed.
+/// A file that stands for a conversation. It is made when somebody works on the conversation, and
+/// removed with it. Whoever removes it has the lock, and whoever gets the lock makes sure that the
+/// file is still there: a lock on a file that was removed keeps nobody out.
 #[derive(Debug)]
 pub(super) struct LockFile {
     conversation: String,
@@ -67,7 +73,10 @@ impl Locks {
                     let path = folder.join(name(conversation));
                     HistoryError::Lock { path, source: Arc::new(source) }
                 })?;
-                Ok(taken.map(|file| Token::File { file: Some(file), spare: Arc::clone(spare) }))
+                let token = |file| {
+                    Token::File { file: Some(file), spare: Arc::clone(spare), is_passing: false }
+                };
+                Ok(taken.map(token))
             }
             Self::Memory(taken) => {
                 let conversation = conversation.to_owned();
@@ -78,12 +87,51 @@ impl Locks {
     }
 }
 
+impl Locks {
+    /// Removes the files of conversations that are not in `store` and that nobody works on. They
+    /// stay behind when a process is killed that had kept nothing of a conversation yet.
+    pub(super) fn sweep(&self, store: &Store) -> Result<(), HistoryError> {
+        let Self::Folder(folder, _) = self else { return Ok(()) };
+        let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+        let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let files: Vec<PathBuf> = files.filter(|path| is_lock(path)).collect();
+        if files.len() as u64 <= store.count_conversations()? {
+            return Ok(());
+        }
+        let mut known = HashSet::new();
+        store.each_conversation(|id| {
+            known.insert(folder.join(name(id)));
+        })?;
+        for path in files.into_iter().filter(|path| !known.contains(path)) {
+            let opened = LockFile::open_with(OpenOptions::new().write(true), path, "");
+            // Whatever cannot be opened or locked is somebody else's to remove.
+            if let Ok(file) = opened.and_then(|file| Ok(file.lock()?.then_some(file))) {
+                file.iter().for_each(LockFile::remove);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Token {
+    /// Says whether the file is to be removed when this is dropped: nothing is kept of the
+    /// conversation.
+    pub(super) fn set_passing(&mut self, passing: bool) {
+        if let Self::File { is_passing, .. } = self {
+            *is_passing = passing;
+        }
+    }
+}
+
 impl Drop for Token {
     fn drop(&mut self) {
         match self {
-            Self::File { file, spare } => {
-                // A file that is closed is not locked any more either.
-                if let Some(file) = file.take().filter(LockFile::unlock) {
+            Self::File { file, spare, is_passing } => {
+                let Some(file) = file.take() else { return };
+                if *is_passing {
+                    file.remove();
+                } else if file.unlock() {
+                    // One that cannot be unlocked is closed, which unlocks it too.
                     put_back(spare, file);
                 }
             }
@@ -95,12 +143,19 @@ impl Drop for Token {
 }
 
 impl LockFile {
-    /// Opens the file, and makes it and its folder if they are not there.
+    /// Opens the file of a conversation, and makes it and its folder if they are not there.
     fn open(folder: &Path, conversation: &str) -> io::Result<Self> {
         make(folder)?;
-        let path = folder.join(name(conversation));
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(0o600);
+        Self::open_with(&mut options, folder.join(name(conversation)), conversation)
+    }
+
+    fn open_with(
+        options: &mut OpenOptions,
+        path: PathBuf,
+        conversation: &str,
+    ) -> io::Result<Self> {
         // What stands at this name may be somebody's link to another file.
         let file = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(&path)?;
         let metadata = file.metadata()?;
@@ -120,6 +175,14 @@ impl LockFile {
         }
     }
 
+    /// Removes the file, which is locked, from its folder.
+    fn remove(&self) {
+        if self.is_in_place() {
+            // One that stays is found and locked by whoever comes next, as any other.
+            fs::remove_file(&self.path).ok();
+        }
+    }
+
     fn unlock(&self) -> bool {
         flock(&self.file, FlockOperation::Unlock).is_ok()
     }
@@ -132,20 +195,26 @@ impl LockFile {
 }
 
 fn take_file(folder: &Path, spare: &Spare, conversation: &str) -> io::Result<Option<LockFile>> {
-    let kept = {
+    let mut kept = {
         let mut spare = all(spare);
         let at = spare.iter().position(|file| file.conversation == conversation);
         at.and_then(|at| spare.remove(at))
     };
-    let file = match kept.filter(LockFile::is_in_place) {
-        Some(file) => file,
-        None => LockFile::open(folder, conversation)?,
-    };
-    if file.lock()? {
-        return Ok(Some(file));
+    for _ in 0..MOST_TRIES {
+        let file = match kept.take() {
+            Some(file) => file,
+            None => LockFile::open(folder, conversation)?,
+        };
+        if !file.lock()? {
+            put_back(spare, file);
+            return Ok(None);
+        }
+        // Whoever had the lock may have removed the file, and somebody else made a new one.
+        if file.is_in_place() {
+            return Ok(Some(file));
+        }
     }
-    put_back(spare, file);
-    Ok(None)
+    Err(io::Error::other("somebody removes its file again and again"))
 }
 
 /// Keeps a file for the next time, in place of the one that was not used for longest.
@@ -166,7 +235,14 @@ fn all<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 fn name(conversation: &str) -> String {
     let mut hash = [0; 32];
     hash.copy_from_slice(&Sha256::digest(conversation.as_bytes()));
-    format!("{}.lock", Hash(hash))
+    format!("{}.{EXTENSION}", Hash(hash))
+}
+
+/// Whether a path has the name of a lock's file.
+fn is_lock(path: &Path) -> bool {
+    let is_hash = |stem: &str| stem.parse::<Hash>().is_ok();
+    path.extension().is_some_and(|extension| extension == EXTENSION)
+        && path.file_stem().and_then(OsStr::to_str).is_some_and(is_hash)
 }
 
 /// Returns the folder of the locks for all who share a file.

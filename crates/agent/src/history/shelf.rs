@@ -1,12 +1,12 @@
 //! The file behind the history, and the thread that alone works on it.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use callgate_store::{Addition, Draft, Settlement, Store};
+use callgate_store::{Addition, ConversationState, Draft, FileIdentity, Settlement, Store};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -70,6 +70,14 @@ pub(super) struct Loaded {
     pub(super) length: u64,
     /// Whether it has a title.
     pub(super) is_titled: bool,
+    /// By what it is known that nobody has changed it since; none when it is not in the file.
+    pub(super) state: Option<ConversationState>,
+}
+
+/// A conversation as it was left. While nobody changes it, it need not be read again.
+pub(super) struct Remembered {
+    pub(super) id: Arc<str>,
+    pub(super) loaded: Loaded,
 }
 
 impl Shelf {
@@ -78,6 +86,7 @@ impl Shelf {
             Place::File(path) => {
                 let store = Store::open(path)?;
                 let locks = Locks::beside(store.path());
+                locks.sweep(&store)?;
                 let purse = Purse::beside(Some(store.path()));
                 Self { store, ledger: None, locks, purse }
             }
@@ -110,6 +119,34 @@ impl Shelf {
         self.ledger.is_some()
     }
 
+    /// Takes the lock of a conversation if it can be had at once and the conversation is as it
+    /// was left.
+    pub(super) fn lock_again(&self, known: &Remembered) -> Option<Token> {
+        // Whatever is wrong is told by whoever reads the conversation then.
+        let token = self.lock(&known.id).ok()??;
+        self.is_as_left(known).then_some(token)
+    }
+
+    /// Whether a conversation is as it was left.
+    pub(super) fn is_as_left(&self, known: &Remembered) -> bool {
+        let state = self.state(&known.id);
+        state.is_some() && state == known.loaded.state
+    }
+
+    /// By what it is known later that nobody has changed a conversation.
+    pub(super) fn state(&self, id: &str) -> Option<ConversationState> {
+        // One whose state cannot be read is read anew the next time.
+        self.store.conversation_state(id).ok().flatten()
+    }
+
+    /// The files that it works on.
+    fn files(&self) -> Vec<FileIdentity> {
+        [Some(&self.store), self.ledger.as_ref()]
+            .into_iter()
+            .filter_map(|store| store?.file().cloned())
+            .collect()
+    }
+
     /// Writes to the ledger.
     pub(super) fn record(&mut self, drafts: &[Draft]) -> Result<(), HistoryError> {
         Ok(self.ledger().append(drafts).map(drop)?)
@@ -133,6 +170,7 @@ impl Shelf {
 
     /// Reads a conversation as the model is to see it, up to the message before `below`.
     pub(super) fn load(&self, id: &str, below: Option<u64>) -> Result<Loaded, HistoryError> {
+        let state = self.state(id);
         let Some(known) = self.store.conversation(id)? else { return Ok(Loaded::default()) };
         let mut mender = Mender::default();
         if let Some(summary) = known.summary.as_deref() {
@@ -148,7 +186,8 @@ impl Shelf {
             }
         })?;
         mender.close();
-        Ok(Loaded { mender, length: known.length.min(below), is_titled: known.title.is_some() })
+        let (length, is_titled) = (known.length.min(below), known.title.is_some());
+        Ok(Loaded { mender, length, is_titled, state })
     }
 
     /// Reads the message of this number, which is there.
@@ -177,13 +216,27 @@ pub(super) fn now_ms() -> i64 {
 }
 
 type Job = Box<dyn FnOnce(Result<&mut Shelf, HistoryError>) + Send>;
-type Trouble = Arc<Mutex<Option<HistoryError>>>;
+
+/// What the thread and those who ask it share.
+#[derive(Default)]
+struct Desk {
+    /// None while the file cannot be opened.
+    shelf: Mutex<Option<Shelf>>,
+    /// How many jobs were sent and are not done.
+    jobs: AtomicUsize,
+    /// Why the file cannot be opened.
+    trouble: Mutex<Option<HistoryError>>,
+    /// The files that are open.
+    files: Mutex<Vec<FileIdentity>>,
+    /// The conversation that was worked on last.
+    remembered: Mutex<Option<Remembered>>,
+}
 
 /// The thread. When this is dropped it does what it was sent and ends.
 pub(super) struct Clerk {
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
-    trouble: Trouble,
+    desk: Arc<Desk>,
     is_hurried: AtomicBool,
     /// Names the file among others.
     name: String,
@@ -193,14 +246,14 @@ impl Clerk {
     pub(super) fn start(place: Place) -> Self {
         let name = place.name();
         let (jobs, waiting) = channel(MOST_WAITING);
-        let trouble = Trouble::default();
-        let told = Arc::clone(&trouble);
+        let desk = Arc::new(Desk::default());
+        let shared = Arc::clone(&desk);
         let thread = thread::Builder::new().name("history".to_owned());
-        let thread = thread.spawn(move || work(&place, waiting, &told)).ok();
+        let thread = thread.spawn(move || work(&place, waiting, &shared)).ok();
         if thread.is_none() {
-            tell(&trouble, Some(HistoryError::Gone));
+            *all(&desk.trouble) = Some(HistoryError::Gone);
         }
-        Self { jobs: Some(jobs), thread, trouble, is_hurried: AtomicBool::new(false), name }
+        Self { jobs: Some(jobs), thread, desk, is_hurried: AtomicBool::new(false), name }
     }
 
     /// Returns what tells the file from others.
@@ -214,7 +267,31 @@ impl Clerk {
     }
 
     pub(super) fn trouble(&self) -> Option<HistoryError> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        all(&self.desk.trouble).clone()
+    }
+
+    /// Makes sure that the open files are those that others find.
+    pub(super) fn check_files(&self) -> Result<(), HistoryError> {
+        Ok(all(&self.desk.files).iter().try_for_each(FileIdentity::check)?)
+    }
+
+    /// Keeps a conversation in memory as it was left, in place of another one.
+    pub(super) fn remember(&self, known: Remembered) {
+        *all(&self.desk.remembered) = Some(known);
+    }
+
+    /// Gives what is remembered of a conversation, and remembers it no longer.
+    pub(super) fn recall(&self, id: &str) -> Option<Remembered> {
+        all(&self.desk.remembered).take_if(|known| &*known.id == id)
+    }
+
+    /// Does something on the caller's thread, if the other one has nothing to do and the file is
+    /// open. It must not take long: whoever calls this may be the one on whom everything waits.
+    pub(super) fn at_once<T>(&self, work: impl FnOnce(&mut Shelf) -> T) -> Option<T> {
+        if self.desk.jobs.load(Ordering::Acquire) > 0 {
+            return None;
+        }
+        self.desk.shelf.try_lock().ok()?.as_mut().map(work)
     }
 
     /// Has the thread do something. Once this has returned it will be done, also when nobody
@@ -229,7 +306,9 @@ impl Clerk {
             reply.send(shelf.and_then(work)).ok();
         };
         let jobs = self.jobs.as_ref().ok_or(HistoryError::Gone)?;
-        jobs.send(Box::new(job)).await.map_err(|_| HistoryError::Gone)?;
+        let place = jobs.reserve().await.map_err(|_| HistoryError::Gone)?;
+        self.desk.jobs.fetch_add(1, Ordering::AcqRel);
+        place.send(Box::new(job));
         Ok(answer)
     }
 }
@@ -252,18 +331,20 @@ impl Drop for Clerk {
 }
 
 /// Opens the file, and tries again at each request while it cannot.
-fn work(place: &Place, mut jobs: Receiver<Job>, trouble: &Trouble) {
-    let mut shelf = None;
-    open(place, &mut shelf, trouble).ok();
+fn work(place: &Place, mut jobs: Receiver<Job>, desk: &Desk) {
+    open(place, &mut all(&desk.shelf), desk).ok();
     while let Some(job) = jobs.blocking_recv() {
-        job(open(place, &mut shelf, trouble));
+        job(open(place, &mut all(&desk.shelf), desk));
+        desk.jobs.fetch_sub(1, Ordering::AcqRel);
     }
+    // What is not in the main file yet is moved there by whoever closes it.
+    all(&desk.shelf).take();
 }
 
 fn open<'a>(
     place: &Place,
     shelf: &'a mut Option<Shelf>,
-    trouble: &Trouble,
+    desk: &Desk,
 ) -> Result<&'a mut Shelf, HistoryError> {
     if let Some(open) = shelf {
         return Ok(open);
@@ -271,16 +352,17 @@ fn open<'a>(
     match Shelf::open(place) {
         Ok(open) => {
             open.ledger.as_ref().unwrap_or(&open.store).warm();
-            tell(trouble, None);
+            *all(&desk.trouble) = None;
+            *all(&desk.files) = open.files();
             Ok(shelf.insert(open))
         }
         Err(error) => {
-            tell(trouble, Some(error.clone()));
+            *all(&desk.trouble) = Some(error.clone());
             Err(error)
         }
     }
 }
 
-fn tell(trouble: &Trouble, what: Option<HistoryError>) {
-    *trouble.lock().unwrap_or_else(PoisonError::into_inner) = what;
+fn all<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

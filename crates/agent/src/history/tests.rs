@@ -4,6 +4,7 @@
 
 mod conversations;
 mod keeping;
+mod memory;
 mod processes;
 mod spending;
 pub(crate) mod strict;

@@ -55,8 +55,11 @@ impl Shared {
         Ok(options.ledger.reserve(account, since, most, check).await??)
     }
 
-    /// Counts a request, unless the minute has had as many as it may.
+    /// Counts a request, unless the minute has had as many as it may, or what comes of it could
+    /// not be kept: then it is not paid for.
     pub(super) fn count_request(&self) -> Result<(), Failure> {
+        self.options.history.check_files()?;
+        self.options.ledger.check_files()?;
         let mut rate = self.spending.0.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(rate.ask(&self.options.budget, Instant::now())?)
     }

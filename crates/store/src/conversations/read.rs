@@ -31,7 +31,38 @@ const COLUMNS: &str = "id, coalesce(title, opening),
     (SELECT coalesce(max(number) + 1, 0) FROM messages WHERE conversation = conversations.key),
     made_ms, used_ms, summary, summarized, aged";
 
+/// What tells whether a conversation is still as somebody has read it: every change of its messages
+/// or its summary makes it another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConversationState {
+    key: i64,
+    used_ms: Option<i64>,
+    length: i64,
+    summarized: i64,
+    aged: i64,
+}
+
 impl Store {
+    /// Returns the state of a conversation, which tells whether it has changed. Waits for nobody:
+    /// it is an error while another process has the file for itself.
+    pub fn conversation_state(&self, id: &str) -> Result<Option<ConversationState>, StoreError> {
+        let query = "SELECT key, used_ms, summarized, aged, (SELECT coalesce(max(number) + 1, 0)
+            FROM messages WHERE conversation = conversations.key) FROM conversations WHERE id = ?";
+        let state = |row: &Row<'_>| {
+            Ok(ConversationState {
+                key: row.get(0)?,
+                used_ms: row.get(1)?,
+                summarized: row.get(2)?,
+                aged: row.get(3)?,
+                length: row.get(4)?,
+            })
+        };
+        self.without_waiting(|connection| {
+            connection.prepare_cached(query)?.query_row([id], state).optional()
+        })
+        .map_err(self.failed("read"))
+    }
+
     /// What is known of a conversation.
     pub fn conversation(&self, id: &str) -> Result<Option<Conversation>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM conversations WHERE id = ?");
@@ -52,6 +83,25 @@ impl Store {
         );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.conversations_of(&query, [before_ms.unwrap_or(i64::MAX), limit])
+    }
+
+    /// Returns how many conversations there are.
+    pub fn count_conversations(&self) -> Result<u64, StoreError> {
+        let count = one(&self.connection, "SELECT count(*) FROM conversations", []);
+        Ok(count.map_err(self.failed("read"))?.unwrap_or_default().unsigned_abs())
+    }
+
+    /// Gives the id of each conversation to `each`.
+    pub fn each_conversation(&self, mut each: impl FnMut(&str)) -> Result<(), StoreError> {
+        let mut read = || {
+            let mut query = self.connection.prepare("SELECT id FROM conversations")?;
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                each(row.get_ref(0)?.as_str()?);
+            }
+            Ok(())
+        };
+        read().map_err(self.failed("read"))
     }
 
     /// The id of the conversation that was written to last.

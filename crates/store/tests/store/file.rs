@@ -56,6 +56,20 @@ fn its_files_are_its_owners_alone_whatever_the_umask() {
 }
 
 #[test]
+fn opening_a_file_that_is_there_writes_nothing_to_it() {
+    let folder = tempdir().unwrap();
+    let path = file_in(folder.path());
+    Store::open(&path).unwrap().append(&[draft("started", None, "{}")]).unwrap();
+    let before = fs::read(&path).unwrap();
+    drop(Store::open(&path).unwrap());
+    // A transaction would have changed its counter at least.
+    assert!(fs::read(&path).unwrap() == before, "opening it wrote to it");
+    let connection = Connection::open(&path).unwrap();
+    let mode: i64 = connection.pragma_query_value(None, "auto_vacuum", |row| row.get(0)).unwrap();
+    assert_eq!(mode, 2, "space is given back step by step");
+}
+
+#[test]
 fn what_others_could_read_is_closed_to_them() {
     let place = Place::new();
     let [wal, shm] = beside(&place.path());
