@@ -175,6 +175,7 @@ impl Failure {
 pub(crate) fn complain(line: &str) {
     // There is no other place to complain at.
     io::stderr().write_all(format!("callgate: {line}\n").as_bytes()).ok();
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ mod page;
 mod prove;
 #[cfg(test)]
 mod tests;
-mod when;
+pub(crate) mod when;
 
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
@@ -133,7 +133,7 @@ impl Args {
             };
         }
         if self.verify {
-            return prove::verify(&path, self.head, self.json);
+            return prove::verify(&path, self.head, self.json, self.database.is_none());
         }
         let store = match Store::open_read_only(&path) {
             Err(StoreError::Missing(_)) if self.follow => follow::wait_for(&path)?,

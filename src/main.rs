@@ -19,6 +19,7 @@ mod modes;
 mod pair;
 mod policy;
 mod program;
+mod progress;
 mod rules;
 mod text;
 mod uninstall;

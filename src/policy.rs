@@ -311,9 +311,24 @@ pub(crate) fn home() -> String {
 
 /// A moment where the user is.
 pub(crate) fn moment(at: SystemTime) -> Moment {
-    let at = Timestamp::try_from(at).unwrap_or_default();
-    let ahead = zone().to_offset(at).seconds() / 60;
-    Moment::at(at.as_millisecond(), ahead)
+    LocalClock::of_machine().moment(at)
+}
+
+/// What time it is where the user is. To make one a file is read.
+pub(crate) struct LocalClock(TimeZone);
+
+impl LocalClock {
+    /// The clock of this machine.
+    pub(crate) fn of_machine() -> Self {
+        Self(zone())
+    }
+
+    /// A moment on this clock.
+    pub(crate) fn moment(&self, at: SystemTime) -> Moment {
+        let at = Timestamp::try_from(at).unwrap_or_default();
+        let ahead = self.0.to_offset(at).seconds() / 60;
+        Moment::at(at.as_millisecond(), ahead)
+    }
 }
 
 /// The time zone of this machine. The file that describes it is read directly: to find it by its

@@ -1,5 +1,6 @@
 //! `callgate rules`: what rules say, why, and what they would have said.
 
+mod backtest;
 mod bench;
 mod init;
 
@@ -7,23 +8,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use callgate_rules::{
-    Act, Backtest, Decision, Level, Past, Policy, RuleFile, Trust, mask, run_cases, text,
-};
-use callgate_store::{Entry, Filter, Store};
+use callgate_rules::{Act, Level, Policy, RuleFile, Trust, run_cases, text};
+use callgate_store::Store;
 use serde_json::{Value, json};
 
 use crate::cli::Failure;
 use crate::config::{Config, Flags};
 use crate::disk::RealDisk;
 use crate::policy::{PROJECT_RULES, Ruler, guarded, home, moment, read_file};
-
-/// How many questions are read from the ledger at once.
-const PAGE: usize = 1_000;
-/// How many turned decisions are printed.
-const MOST_PRINTED: usize = 50;
 
 /// See what your rules decide, and why
 ///
@@ -139,7 +133,8 @@ impl Args {
             }
             What::Backtest { file, database } => {
                 let database = database.unwrap_or_else(|| config.database.value.clone());
-                backtest(&config, file.as_deref(), &database)
+                let user = user_file(&config, file.as_deref())?;
+                backtest::run(&policy(&config, &user), &database)
             }
         }
     }
@@ -243,103 +238,8 @@ fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn backtest(config: &Config, named: Option<&Path>, database: &Path) -> Result<ExitCode, Failure> {
-    let user = user_file(config, named)?;
-    let policy = policy(config, &user);
-    let failed = |error: &dyn std::error::Error| Failure::Failed(error.to_string());
-    let store = Store::open_read_only(database).map_err(|error| failed(&error))?;
-    let past = questions(&store).map_err(|error| failed(&error))?;
-    let mut summaries = std::collections::HashMap::new();
-    let acts = past.into_iter().map(|(past, summary)| {
-        summaries.insert(past.label.clone(), summary);
-        past
-    });
-    let result = policy.backtest(acts.collect::<Vec<_>>());
-    report(&result, &summaries)?;
-    Ok(if result.let_through_count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
 fn ledger_tasks(database: &Path) -> Result<Vec<bench::BenchTask>, Failure> {
     let failed = |error: &dyn std::error::Error| Failure::Failed(error.to_string());
     let store = Store::open_read_only(database).map_err(|error| failed(&error))?;
     bench::ledger_tasks(&store).map_err(|error| failed(&error))
-}
-
-fn report(
-    result: &Backtest,
-    summaries: &std::collections::HashMap<String, String>,
-) -> Result<(), Failure> {
-    let mut output = io::stdout().lock();
-    let count = |decision| result.count(decision);
-    writeln!(
-        output,
-        "{} questions: {} would be allowed, {} denied, {} asked",
-        result.acts,
-        count(Decision::Allow),
-        count(Decision::Deny),
-        count(Decision::Ask)
-    )?;
-    let lists = [
-        ("denied then, let through now", result.let_through_count, &result.let_through),
-        ("allowed then, denied now", result.newly_denied_count, &result.newly_denied),
-    ];
-    for (what, count, list) in lists {
-        if count > 0 {
-            writeln!(output, "{count} {what}:")?;
-        }
-        for turned in list.iter().take(MOST_PRINTED) {
-            let summary = summaries.get(&turned.label).map_or("", String::as_str);
-            let because = text::one_line(&turned.verdict.because).into_owned();
-            writeln!(output, "  {} {}: {because}", turned.label, text::one_line(summary))?;
-        }
-        if count > MOST_PRINTED {
-            writeln!(output, "  … and {} more", count - MOST_PRINTED)?;
-        }
-    }
-    Ok(())
-}
-
-/// Every question in the ledger, with what was decided on it and its summary.
-fn questions(store: &Store) -> Result<Vec<(Past, String)>, callgate_store::StoreError> {
-    let kinds = vec!["asked".to_owned(), "decided".to_owned()];
-    let filter = Filter { kinds, ..Filter::default() };
-    let mut past: Vec<(Past, String)> = Vec::new();
-    let mut places = std::collections::HashMap::new();
-    let mut after = 0;
-    loop {
-        let entries = store.entries(&filter, after, PAGE)?;
-        let Some(last) = entries.last() else { return Ok(past) };
-        after = last.seq;
-        for entry in &entries {
-            let body: Value = serde_json::from_str(&entry.body).unwrap_or_default();
-            let question = entry.question.clone().unwrap_or_default();
-            if entry.kind == "asked" {
-                places.insert(question, past.len());
-                past.push(asked(entry, &body));
-            } else if let Some((past, _)) = places.get(&question).and_then(|at| past.get_mut(*at)) {
-                past.decided = decided(&body);
-            }
-        }
-    }
-}
-
-fn asked(entry: &Entry, body: &Value) -> (Past, String) {
-    let request = &body["request"];
-    let words = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let (tool, cwd, agent) =
-        (words(&request["tool_name"]), words(&request["cwd"]), words(&request["agent"]));
-    let act = Act::of(&tool, &request["tool_input"].to_string(), &cwd, &agent, &home());
-    let since = Duration::from_millis(u64::try_from(entry.at_ms).unwrap_or_default());
-    let moment = moment(SystemTime::UNIX_EPOCH + since);
-    let label = entry.question.as_deref().unwrap_or_default().chars().take(8).collect();
-    let summary = mask::text(&words(&body["summary"])).shown().to_owned();
-    (Past { label, act, moment, decided: Decision::Ask }, summary)
-}
-
-fn decided(body: &Value) -> Decision {
-    match body["decision"].as_str() {
-        Some("allow") => Decision::Allow,
-        Some("deny") => Decision::Deny,
-        _ => Decision::Ask,
-    }
 }

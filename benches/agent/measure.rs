@@ -58,12 +58,23 @@ const RATE: f64 = 4.0;
 const CPU: f64 = 8.0;
 const MEMORY: f64 = 8.0;
 const TOOL_ROUND: f64 = 10.0;
+/// How long the first token of an old process may take, in milliseconds, however long the
+/// conversation is, and how many times as long in a long one as in a short one.
+const FIRST_TOKEN_LATER: f64 = 0.5;
+const GROWTH: f64 = 1.5;
+/// What a process may hold that was started and asked nothing, in megabytes.
+const MEMORY_AT_REST: f64 = 6.0;
 /// How many times as much Claude Code has to take.
 const RATE_OF_CLAUDE: f64 = 10.0;
 const MEMORY_OF_CLAUDE: f64 = 15.0;
 
 /// Small requests before those that count: Node's compiler needs them.
 const WARM_UP: usize = 150;
+/// How many messages a long conversation has.
+const LONG_CONVERSATION: usize = 1_000;
+
+/// How long a process that was started is left alone.
+const SETTLED: Duration = Duration::from_millis(200);
 
 /// What is needed to ask anybody.
 struct Bench<'a> {
@@ -85,11 +96,12 @@ struct Fresh {
 pub(crate) fn run(plan: &Plan, workshop: &Workshop, watchdog: &Watchdog) -> Vec<Row> {
     let clock = CpuClock::start(&workshop.cpu_clock);
     let mut bench = Bench { workshop, watchdog, clock };
-    let starts = bench.starts(plan.starts);
+    let (starts, at_rest) = bench.starts(plan.starts);
     let (fresh, claude) = bench.fresh(plan.fresh, plan.with_claude);
     let mut warm = [CALLGATE, NODE].map(|which| bench.warm_up(which));
     let (first_token, tool_round) = bench.small(plan.small, &mut warm);
     let (rate, cpu) = bench.long(plan.long, &mut warm);
+    let [in_short, in_long] = bench.lengths(plan.small, &mut warm[CALLGATE]);
     let peaks = warm.each_ref().map(|runtime| memory(runtime.pid(), "VmHWM:"));
     vec![
         Row::new("start to ready", "ms", &starts).node(START),
@@ -97,6 +109,11 @@ pub(crate) fn run(plan: &Plan, workshop: &Workshop, watchdog: &Watchdog) -> Vec<
             .node(FIRST_TOKEN)
             .claude_has(&claude.first_token),
         Row::new("first token, later", "ms", &first_token),
+        Row::alone("first token, in a short conversation", "ms", in_short)
+            .at_most(FIRST_TOKEN_LATER),
+        Row::alone("first token, after 1,000 messages", "ms", in_long).at_most(FIRST_TOKEN_LATER),
+        Row::alone("1,000 messages ÷ a short conversation", "×", in_long / in_short)
+            .at_most(GROWTH),
         Row::new("tool round, at first", "ms", &fresh.tool_round).node(TOOL_ROUND),
         Row::new("tool round, later", "ms", &tool_round),
         Row::rate("20,000 tokens, at first", "tokens/s", &fresh.rate)
@@ -108,6 +125,7 @@ pub(crate) fn run(plan: &Plan, workshop: &Workshop, watchdog: &Watchdog) -> Vec<
             .node(CPU)
             .claude_has(&claude.cpu),
         Row::new("CPU per 10,000 tokens, later", "ms", &cpu),
+        Row::new("memory at rest", "MB", &at_rest).at_most(MEMORY_AT_REST),
         Row::new("memory, peak, at first", "MB", &fresh.memory)
             .node(MEMORY)
             .claude_has(&claude.memory)
@@ -117,19 +135,26 @@ pub(crate) fn run(plan: &Plan, workshop: &Workshop, watchdog: &Watchdog) -> Vec<
 }
 
 impl Bench<'_> {
-    fn starts(&self, part: Part) -> Pair {
+    /// How long starting takes, and what a process holds a moment later.
+    fn starts(&self, part: Part) -> (Pair, Pair) {
         let once = |which| {
             let begin = Instant::now();
-            self.workshop.start(which, self.watchdog).wait_until_ready();
-            milliseconds(begin.elapsed())
+            let mut runtime = self.workshop.start(which, self.watchdog);
+            runtime.wait_until_ready();
+            let took = milliseconds(begin.elapsed());
+            // What is made ready after the greeting belongs to it.
+            std::thread::sleep(SETTLED);
+            (took, memory(runtime.pid(), "VmRSS:"))
         };
         let begin = Instant::now();
-        let mut series = Pair::default();
+        let (mut starts, mut at_rest) = (Pair::default(), Pair::default());
         in_turns(0, once); // Brings the files into memory.
-        while part.goes_on(series.len(), begin) {
-            series.push(in_turns(series.len(), once));
+        while part.goes_on(starts.len(), begin) {
+            let round = in_turns(starts.len(), once);
+            starts.push(round.map(|(took, _)| took));
+            at_rest.push(round.map(|(_, held)| held));
         }
-        series
+        (starts, at_rest)
     }
 
     /// Processes in their first seconds: beside Node, and in some rounds beside Claude Code.
@@ -220,6 +245,18 @@ impl Bench<'_> {
             tool_rounds.push(round.map(|(_, tool)| tool));
         }
         (first_tokens, tool_rounds)
+    }
+
+    /// First tokens of callgate in a short conversation and in a long one, both medians.
+    fn lengths(&self, part: Part, runtime: &mut Runtime) -> [f64; 2] {
+        [0, LONG_CONVERSATION].map(|messages| {
+            Workshop::clear(runtime);
+            for _ in 0..messages / 2 {
+                self.workshop.ask(CALLGATE, runtime, &[&self.workshop.short]);
+            }
+            let count = (0..part.rounds()).map(|_| self.first_token(CALLGATE, runtime));
+            median(count.collect())
+        })
     }
 
     /// Long answers of such processes.

@@ -13,7 +13,9 @@ pub(crate) struct Row {
     /// Whether a larger figure is the better one.
     is_rate: bool,
     ours: f64,
-    node: Peer,
+    /// How much it may be.
+    most: Option<f64>,
+    node: Option<Peer>,
     claude: Option<Peer>,
 }
 
@@ -37,18 +39,29 @@ impl Pair {
 
 impl Row {
     pub(crate) fn new(name: &'static str, unit: &'static str, node: &Pair) -> Self {
-        let node_part = Peer::new(node, false);
-        Self { name, unit, is_rate: false, ours: node.medians()[0], node: node_part, claude: None }
+        let peer = Some(Peer::new(node, false));
+        Self { node: peer, ..Self::alone(name, unit, node.medians()[0]) }
+    }
+
+    /// A measure of callgate alone.
+    pub(crate) fn alone(name: &'static str, unit: &'static str, ours: f64) -> Self {
+        Self { name, unit, is_rate: false, ours, most: None, node: None, claude: None }
     }
 
     /// A measure whose larger figure is the better one.
     pub(crate) fn rate(name: &'static str, unit: &'static str, node: &Pair) -> Self {
-        Self { is_rate: true, node: Peer::new(node, true), ..Self::new(name, unit, node) }
+        Self { is_rate: true, node: Some(Peer::new(node, true)), ..Self::new(name, unit, node) }
+    }
+
+    /// How much it may be.
+    pub(crate) fn at_most(mut self, most: f64) -> Self {
+        self.most = Some(most);
+        self
     }
 
     /// How many times as good as the Node runtime's it has to be.
     pub(crate) fn node(mut self, least: f64) -> Self {
-        self.node.least = Some(least);
+        self.node = self.node.map(|peer| Peer { least: Some(least), ..peer });
         self
     }
 
@@ -65,26 +78,32 @@ impl Row {
     }
 
     fn peers(&self) -> [(&'static str, Option<&Peer>); 2] {
-        [("Node", Some(&self.node)), ("Claude", self.claude.as_ref())]
+        [("Node", self.node.as_ref()), ("Claude", self.claude.as_ref())]
+    }
+
+    /// The limit of its own figure, in words.
+    fn limit(&self) -> Option<String> {
+        self.most.map(|most| format!("≤ {} {}", short(most), self.unit))
     }
 
     /// The limits that it misses, in words.
     fn missed(&self) -> Vec<String> {
         let peers = self.peers().into_iter().filter_map(|(name, peer)| Some((name, peer?)));
         let missed = peers.filter(|(_, peer)| peer.is_missed());
-        missed.filter_map(|(name, peer)| peer.limit(name)).collect()
+        let own = self.limit().filter(|_| self.most.is_some_and(|most| self.ours > most));
+        own.into_iter().chain(missed.filter_map(|(name, peer)| peer.limit(name))).collect()
     }
 
     fn cells(&self) -> [String; 8] {
-        let has_limit =
-            self.peers().iter().any(|(_, peer)| peer.is_some_and(|p| p.least.is_some()));
+        let has_limit = self.most.is_some()
+            || self.peers().iter().any(|(_, peer)| peer.is_some_and(|p| p.least.is_some()));
         let ok = match (has_limit, self.missed().is_empty()) {
             (false, _) => "",
             (true, true) => "yes",
             (true, false) => "NO",
         };
         let limits = self.peers().into_iter().filter_map(|(name, peer)| peer?.limit(name));
-        let limits: Vec<String> = limits.collect();
+        let limits: Vec<String> = self.limit().into_iter().chain(limits).collect();
         let figure = |peer: Option<&Peer>| peer.map(|peer| short(peer.figure)).unwrap_or_default();
         let ratio =
             |peer: Option<&Peer>| peer.map(|p| format!("{}×", short(p.ratio))).unwrap_or_default();

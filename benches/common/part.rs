@@ -20,6 +20,12 @@ impl Part {
         Self { rounds, each, time: Duration::from_secs(seconds) }
     }
 
+    /// How many rounds there are at most.
+    #[allow(dead_code, reason = "not every benchmark asks")]
+    pub(crate) fn rounds(&self) -> usize {
+        self.rounds
+    }
+
     /// Whether another round follows those that are done, the first of which began at `begin`.
     pub(crate) fn goes_on(&self, done: usize, begin: Instant) -> bool {
         done < self.rounds && (done < FEWEST_ROUNDS || begin.elapsed() < self.time)

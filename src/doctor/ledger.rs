@@ -4,21 +4,28 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use callgate_store::{Store, StoreError, Verified};
+use callgate_store::{Checkpoint, RecentWalk, Store, StoreError, Verified};
+use jiff::tz::TimeZone;
 use rustix::fs::statvfs;
 
 use super::finding::Findings;
+use crate::log::when;
 
 const ABOUT: &str = "ledger";
 /// With less than this the ledger may soon not be written any more.
 const LITTLE_SPACE: u64 = 100 << 20;
+
+/// How many of the last entries are looked at: a walk along all of a long ledger is for
+/// `callgate log --verify`, which notes how far it came.
+const MOST_WALKED: u64 = 50_000;
+const EVIDENCE: &str = "keep a copy, as it may be evidence; move it away to begin a new one";
 
 /// Looks at the file, walks the chain, and looks at the disk.
 pub(super) fn look(path: &Path, is_running: bool, findings: &mut Findings) {
     match Store::open_read_only(path) {
         Ok(store) => {
             private(path, findings);
-            verified(&store, findings);
+            verified(&store, MOST_WALKED, findings);
         }
         Err(StoreError::Missing(_)) if !is_running => {
             findings.ok(ABOUT, "none yet: `callgate up` begins one");
@@ -44,20 +51,64 @@ fn private(path: &Path, findings: &mut Findings) {
     }
 }
 
-fn verified(store: &Store, findings: &mut Findings) {
+/// Walks the last entries of the chain, and tells when the others were last checked.
+fn verified(store: &Store, most: u64, findings: &mut Findings) {
     let path = store.path().display();
-    match store.verify() {
-        Ok(Verified::Whole { entries, head, .. }) => {
+    let again = "then run this again";
+    match store.verify_recent(most) {
+        Ok(RecentWalk { verified: Verified::Whole { head, .. }, from, is_partial: true }) => {
+            match earlier(store, from) {
+                Ok(Earlier::Checked(when)) => {
+                    let text = format!(
+                        "{path} is whole from entry {from} on; checked up to {when}; head: {head}"
+                    );
+                    findings.ok(ABOUT, text);
+                }
+                Ok(Earlier::Unchecked(when)) => {
+                    let text =
+                        format!("{path} is whole from entry {from} on; what is before was {when}");
+                    findings.warning(ABOUT, text, "check all of it: callgate log --verify");
+                }
+                Ok(Earlier::WrittenAnew(when)) => {
+                    let text = format!("{path} was written anew since it was checked up to {when}");
+                    findings.problem(ABOUT, text, EVIDENCE);
+                }
+                Err(error) => findings.problem(ABOUT, error.to_string(), again),
+            }
+        }
+        Ok(RecentWalk { verified: Verified::Whole { entries, head, .. }, .. }) => {
             let text = format!("{path} is whole; entries: {entries}, head: {head}");
             findings.ok(ABOUT, text);
         }
-        Ok(Verified::Broken { seq, why }) => {
+        Ok(RecentWalk { verified: Verified::Broken { seq, why }, .. }) => {
             let text = format!("{path} is broken at entry {seq}: {why}");
-            let advice = "keep a copy, as it may be evidence; move it away to begin a new one";
-            findings.problem(ABOUT, text, advice);
+            findings.problem(ABOUT, text, EVIDENCE);
         }
-        Err(error) => findings.problem(ABOUT, error.to_string(), "then run this again"),
+        Err(error) => findings.problem(ABOUT, error.to_string(), again),
     }
+}
+
+/// What is known of the entries before those that were walked, with the words for it.
+enum Earlier {
+    /// All of them were checked.
+    Checked(String),
+    /// Not all of them were ever checked.
+    Unchecked(String),
+    /// The entry up to which they were checked is another one now.
+    WrittenAnew(String),
+}
+
+fn earlier(store: &Store, from: u64) -> Result<Earlier, StoreError> {
+    let Some(Checkpoint { head, at_ms }) = store.last_verified()? else {
+        return Ok(Earlier::Unchecked("never checked".to_owned()));
+    };
+    let at = when::local(at_ms, &TimeZone::system());
+    let seq = head.seq;
+    Ok(match store.still_has(&head)? {
+        Some(false) => Earlier::WrittenAnew(format!("{seq} at {at}")),
+        _ if seq + 1 >= from => Earlier::Checked(format!("{seq} at {at}")),
+        _ => Earlier::Unchecked(format!("last checked up to {seq} at {at}")),
+    })
 }
 
 fn space(path: &Path, findings: &mut Findings) {
@@ -67,5 +118,54 @@ fn space(path: &Path, findings: &mut Findings) {
     if free < LITTLE_SPACE {
         let text = format!("only {} MB are left on the disk of the ledger", free >> 20);
         findings.warning(ABOUT, text, "make room, or prune it: callgate log --prune-before 90d");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+    use callgate_store::Draft;
+
+    use super::*;
+
+    /// What is said of a ledger of which the last three entries are looked at.
+    fn told(store: &Store) -> String {
+        let mut findings = Findings::default();
+        verified(store, 3, &mut findings);
+        findings.text().replace(&store.path().display().to_string(), "FILE")
+    }
+
+    fn write(store: &mut Store, count: usize) {
+        let (kind, body) = ("ran".to_owned(), "{}".to_owned());
+        store.append(&vec![Draft { at_ms: 1, kind, question: None, body }; count]).unwrap();
+    }
+
+    #[test]
+    fn of_a_long_ledger_it_says_how_far_it_was_checked_and_when() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&folder.path().join("ledger.db")).unwrap();
+        write(&mut store, 3);
+        assert!(told(&store).contains("FILE is whole; entries: 3"), "{}", told(&store));
+        write(&mut store, 2);
+        let never = "FILE is whole from entry 3 on; what is before was never checked";
+        assert!(told(&store).contains(never), "{}", told(&store));
+        assert!(told(&store).contains("callgate log --verify"), "{}", told(&store));
+
+        let head = store.head().unwrap();
+        store.note_verified(&Checkpoint { head, at_ms: 1_790_000_000_000 }).unwrap();
+        write(&mut store, 3);
+        let checked = "FILE is whole from entry 6 on; checked up to 5 at 2026-";
+        assert!(told(&store).contains(checked), "{}", told(&store));
+
+        write(&mut store, 1);
+        let gap = "FILE is whole from entry 7 on; what is before was last checked up to 5 at 2026-";
+        assert!(told(&store).contains(gap), "{}", told(&store));
+
+        let head = store.head().unwrap();
+        let other = Checkpoint { head: callgate_store::Head { hash: [7; 32], ..head }, at_ms: 1 };
+        store.note_verified(&other).unwrap();
+        let anew = "FILE was written anew since it was checked up to 9 at 1970-";
+        assert!(told(&store).contains(anew), "{}", told(&store));
     }
 }

@@ -5,20 +5,35 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use callgate_rules::text::one_line;
-use callgate_store::{Anchor, Fault, Head, Noted, Store, Verified};
+use callgate_store::{Anchor, Checkpoint, Fault, Head, Noted, Store, Verified};
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::{Failure, failed, when};
+use crate::cli::complain;
+use crate::progress::ProgressBar;
 
 const NOTHING_TO_REMOVE: &str =
     "Nothing to remove: what is older is gone already, or belongs to an open question.";
 
 /// Says whether the ledger is whole, and whether somebody wrote links beside it; ends with 1 when
 /// anything is wrong.
-pub(super) fn verify(path: &Path, noted: Option<Head>, is_json: bool) -> Result<ExitCode, Failure> {
+/// What was found to be whole is noted in the ledger of the settings; a copy, which may be
+/// evidence, is never written to.
+pub(super) fn verify(
+    path: &Path,
+    noted: Option<Head>,
+    is_json: bool,
+    is_own: bool,
+) -> Result<ExitCode, Failure> {
     let store = Store::open_read_only(path).map_err(failed)?;
-    let verified = store.verify_with(noted).map_err(failed)?;
+    let bar = ProgressBar::new("Verifying the ledger");
+    let verified = store.verify_with(noted, &|done, all| bar.at(done, all)).map_err(failed)?;
+    drop(bar);
+    if let (Verified::Whole { head, .. }, true) = (&verified, is_own) {
+        note(path, *head);
+    }
     let unchained = store.unchained_links().map_err(failed)?;
     let said = match (&verified, is_json) {
         (_, true) => as_json(&verified, &unchained),
@@ -35,6 +50,15 @@ pub(super) fn verify(path: &Path, noted: Option<Head>, is_json: bool) -> Result<
         Verified::Whole { .. } if unchained.is_empty() => ExitCode::SUCCESS,
         Verified::Whole { .. } | Verified::Broken { .. } => ExitCode::FAILURE,
     })
+}
+
+/// Notes for `callgate doctor` how far the ledger was checked, and when.
+fn note(path: &Path, head: Head) {
+    let checkpoint = Checkpoint { head, at_ms: Timestamp::now().as_millisecond() };
+    let noted = Store::open(path).and_then(|mut store| store.note_verified(&checkpoint));
+    if let Err(error) = noted {
+        complain(&format!("the ledger is whole, but that cannot be noted in it: {error}"));
+    }
 }
 
 fn as_json(verified: &Verified, unchained: &[String]) -> String {

@@ -26,7 +26,7 @@ pub(super) fn parse_at(text: &str, now: &Zoned) -> Result<i64, String> {
 }
 
 /// A time for the table.
-pub(super) fn local(at_ms: i64, zone: &TimeZone) -> String {
+pub(crate) fn local(at_ms: i64, zone: &TimeZone) -> String {
     match Timestamp::from_millisecond(at_ms) {
         Ok(at) => at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
         Err(_) => "?".to_owned(),

@@ -1,10 +1,12 @@
 //! `--verify` and `--prune-before`.
 
 use callgate_store::{Head, Store};
+use callgate_testkit::process::run;
+use callgate_testkit::terminal::Terminal;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::ledger::Ledger;
+use crate::ledger::{LIMIT, Ledger, callgate_log};
 
 fn head(ledger: &Ledger) -> Head {
     Store::open_read_only(&ledger.path()).unwrap().head().unwrap()
@@ -120,4 +122,35 @@ fn a_broken_ledger_is_not_pruned() {
         assert!(shown.stderr.contains("broken at entry 3"), "{}", shown.stderr);
     }
     assert_eq!(ledger.seqs(&[]).len(), 9);
+}
+
+#[test]
+fn a_long_check_has_a_bar_at_a_terminal_and_nowhere_else() {
+    let mut ledger = Ledger::new();
+    ledger.tell_often("ran", 5_000);
+    let quiet = ledger.log(&["--verify"]).success();
+    assert!(quiet.stderr.is_empty(), "{}", quiet.stderr);
+    let terminal = Terminal::spawn(&ledger.command(&["--verify"]));
+    terminal.wait_for("The ledger is whole: 5000 entries.");
+    let written = terminal.written();
+    assert!(written.contains("Verifying the ledger [####"), "{written:?}");
+    assert!(written.contains("\r\u{1b}[KThe ledger is whole"), "the bar is gone: {written:?}");
+}
+
+#[test]
+fn what_was_found_whole_is_noted_in_the_ledger_of_the_settings_only() {
+    let ledger = Ledger::told();
+    assert!(ledger.log(&["--verify"]).status.success());
+    let noted =
+        |ledger: &Ledger| Store::open_read_only(&ledger.path()).unwrap().last_verified().unwrap();
+    assert_eq!(noted(&ledger), None, "a file that was named may be evidence");
+    let of_settings = || {
+        let mut command = callgate_log(ledger.folder.path());
+        command.env("CALLGATE_DATABASE", ledger.path()).arg("--verify");
+        run(command, LIMIT)
+    };
+    assert!(of_settings().status.success());
+    assert_eq!(noted(&ledger).unwrap().head, head(&ledger));
+    ledger.tamper("UPDATE entries SET body = '{}' WHERE seq = 5");
+    assert_eq!(of_settings().status.code(), Some(1), "no note keeps it from looking at all");
 }

@@ -53,5 +53,5 @@ pub use guard::{Guarded, Kind};
 pub use judge::{explain, judge};
 pub use moment::Moment;
 pub use outside::Bounds;
-pub use policy::{Backtest, Defaults, Explanation, Past, Policy, Verdict, run_cases};
+pub use policy::{Backtest, Defaults, Explanation, Past, Policy, Turned, Verdict, run_cases};
 pub use rule::{Decision, Rule};

@@ -93,23 +93,37 @@ pub(crate) struct Content<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// The hash of an entry that follows `previous`. Every part of varying length has its length
-/// before it, so that no two contents give the same bytes.
+/// The hash of an entry that follows `previous`.
 pub(crate) fn link(previous: &[u8; 32], content: &Content<'_>) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    let mut part = |bytes: &[u8]| {
-        hash.update((bytes.len() as u64).to_be_bytes());
-        hash.update(bytes);
-    };
-    part(DOMAIN);
-    part(previous);
-    part(&content.seq.to_be_bytes());
-    part(&content.at_ms.to_be_bytes());
-    part(content.kind);
-    part(if content.question.is_some() { b"1" } else { b"0" });
-    part(content.question.unwrap_or_default());
-    part(content.body);
-    hash.finalize().into()
+    Linker::default().link(previous, content)
+}
+
+/// Computes the hashes of entries, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Linker {
+    /// What is hashed, in one piece: many small pieces take twice the time.
+    bytes: Vec<u8>,
+}
+
+impl Linker {
+    /// Returns the hash of an entry that follows `previous`. Every part of varying length has its
+    /// length before it, so that no two contents give the same bytes.
+    pub(crate) fn link(&mut self, previous: &[u8; 32], content: &Content<'_>) -> [u8; 32] {
+        self.bytes.clear();
+        let mut part = |bytes: &[u8]| {
+            self.bytes.extend_from_slice(&(bytes.len() as u64).to_be_bytes());
+            self.bytes.extend_from_slice(bytes);
+        };
+        part(DOMAIN);
+        part(previous);
+        part(&content.seq.to_be_bytes());
+        part(&content.at_ms.to_be_bytes());
+        part(content.kind);
+        part(if content.question.is_some() { b"1" } else { b"0" });
+        part(content.question.unwrap_or_default());
+        part(content.body);
+        Sha256::digest(&self.bytes).into()
+    }
 }
 
 /// What an `anchor` entry says: entries up to here were removed, and the chain goes on from

@@ -55,7 +55,7 @@ pub use identity::FileIdentity;
 pub use kept::{LONGEST_KEY, LONGEST_VALUE};
 pub use links::{KEPT_LINKS, Links};
 pub use prune::{LONGEST_OPEN_MS, Pruned};
-pub use verify::{Fault, Noted, Verified};
+pub use verify::{Checkpoint, Fault, Noted, Progress, RecentWalk, Verified};
 
 /// An open file, with the ledger and what is kept beside it.
 #[derive(Debug)]

@@ -36,7 +36,9 @@ impl Store {
     pub(crate) fn prune_at(&mut self, before_ms: i64, now_ms: i64) -> Result<Pruned, StoreError> {
         let failed = self.failed("prune");
         let transaction = self.begin()?;
-        if let Verified::Broken { seq, why } = walk(&transaction, None).map_err(&failed)? {
+        if let Verified::Broken { seq, why } =
+            walk(&transaction, None, &|_, _| ()).map_err(&failed)?
+        {
             return Err(StoreError::Broken { seq, why });
         }
         let anchor = remove(&transaction, before_ms, now_ms).map_err(&failed)?;
@@ -53,7 +55,7 @@ impl Store {
     pub fn prunable(&self, before_ms: i64) -> Result<Option<Anchor>, StoreError> {
         let failed = self.failed("read");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
-        if let Verified::Broken { seq, why } = walk(&view, None).map_err(&failed)? {
+        if let Verified::Broken { seq, why } = walk(&view, None, &|_, _| ()).map_err(&failed)? {
             return Err(StoreError::Broken { seq, why });
         }
         let kept_from = first_to_keep(&view, before_ms, now_ms()).map_err(&failed)?;

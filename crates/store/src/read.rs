@@ -81,13 +81,8 @@ impl Store {
     /// kind `closed`; the question that was asked first comes first.
     pub fn open_questions(&self, since_ms: i64) -> Result<Vec<Vec<Entry>>, StoreError> {
         let query = format!(
-            "SELECT {COLUMNS} FROM entries e JOIN (
-                 SELECT question, min(seq) AS first FROM entries asked INDEXED BY entries_asked
-                 WHERE kind = 'asked' AND at_ms >= ? AND question IS NOT NULL AND NOT EXISTS (
-                     SELECT 1 FROM entries closed
-                     WHERE closed.question = asked.question AND closed.kind = 'closed')
-                 GROUP BY question
-             ) q ON e.question = q.question ORDER BY q.first, e.seq"
+            "SELECT {COLUMNS} FROM open_questions q CROSS JOIN entries e ON e.question = q.question
+             WHERE q.at_ms >= ? ORDER BY q.first, e.seq"
         );
         Ok(by_question(self.query(&query, [since_ms])?))
     }

@@ -11,7 +11,7 @@ pub(crate) const APPLICATION: i64 = 0x4347_6c67;
 
 /// The steps from nothing to the present: the first makes version 1, the next version 2 of it. A
 /// step that was released is never changed; a new one is added at the end.
-pub(crate) const STEPS: &[&str] = &[V1, V2, V3, V4];
+pub(crate) const STEPS: &[&str] = &[V1, V2, V3, V4, V5];
 
 const V1: &str = "
     PRAGMA application_id = 0x43476c67;
@@ -116,6 +116,39 @@ const V4: &str = "
         cache_write INTEGER NOT NULL,
         micro_usd   INTEGER
     ) STRICT;
+";
+
+/// Which questions are open is read at every start, and there may be a million that are not. The
+/// table follows from the entries: triggers keep it up. What was never closed goes after a day.
+const V5: &str = "
+    CREATE TABLE open_questions (
+        question TEXT PRIMARY KEY,
+        -- Its first entry of the kind `asked`, and when it was last asked.
+        first    INTEGER NOT NULL,
+        at_ms    INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO open_questions
+        SELECT question, min(seq), max(at_ms) FROM entries asked INDEXED BY entries_asked
+        WHERE kind = 'asked' AND question IS NOT NULL AND at_ms >= (unixepoch() - 86400) * 1000
+        AND NOT EXISTS (SELECT 1 FROM entries closed
+            WHERE closed.question = asked.question AND closed.kind = 'closed')
+        GROUP BY question;
+    CREATE TRIGGER question_asked AFTER INSERT ON entries
+        WHEN NEW.kind = 'asked' AND NEW.question IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM entries WHERE question = NEW.question AND kind = 'closed')
+    BEGIN
+        INSERT INTO open_questions (question, first, at_ms)
+            VALUES (NEW.question, NEW.seq, NEW.at_ms)
+            ON CONFLICT (question) DO UPDATE SET at_ms = max(at_ms, excluded.at_ms);
+    END;
+    CREATE TRIGGER question_closed AFTER INSERT ON entries WHEN NEW.kind = 'closed'
+    BEGIN
+        DELETE FROM open_questions WHERE question = NEW.question;
+    END;
+    CREATE TRIGGER questions_abandoned AFTER INSERT ON entries WHEN NEW.kind = 'started'
+    BEGIN
+        DELETE FROM open_questions WHERE at_ms < NEW.at_ms - 86400000;
+    END;
 ";
 
 /// What is known of a file before it is used.

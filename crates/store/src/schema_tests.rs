@@ -53,6 +53,30 @@ fn a_file_of_version_1_gets_room_for_conversations() {
 }
 
 #[test]
+fn questions_that_were_open_before_are_open_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.db");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let at_ms = i64::try_from(now.as_millis()).unwrap();
+    let draft = |kind: &str, question: &str, at_ms: i64| crate::Draft {
+        at_ms,
+        kind: kind.to_owned(),
+        question: Some(question.to_owned()),
+        body: "{}".to_owned(),
+    };
+    let told = [
+        draft("asked", "abandoned", at_ms - 2 * 86_400_000),
+        draft("asked", "closed", at_ms),
+        draft("asked", "open", at_ms),
+        draft("closed", "closed", at_ms),
+    ];
+    Store::open_with(&path, &STEPS[..3]).unwrap().append(&told).unwrap();
+    let open = Store::open(&path).unwrap().open_questions(0).unwrap();
+    assert_eq!(open.len(), 1);
+    assert_eq!(open[0][0].question.as_deref(), Some("open"));
+}
+
+#[test]
 fn a_later_step_is_taken_once_and_keeps_what_was_there() {
     let (_folder, path) = v1_file();
     let steps = [STEPS, &[LATER]].concat();

@@ -1,9 +1,18 @@
 //! Walking the chain: is every entry there, and as it was written?
+//!
+//! Each entry carries its own hash, so whether it follows the one before it can be told from two
+//! neighbours. A long chain is therefore walked in parts side by side (`parts.rs`), and its end can
+//! be walked alone (`recent.rs`).
+
+mod parts;
+mod recent;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use crate::chain::{Anchor, Content, Head, link};
+pub use recent::{Checkpoint, RecentWalk};
+
+use crate::chain::{Anchor, Content, Head, Linker};
 use crate::error::{StoreError, is_misread};
 use crate::{Store, ledger};
 
@@ -65,37 +74,54 @@ pub enum Fault {
     Unreadable,
 }
 
+/// Is told from time to time how many entries were looked at, and how many there are.
+pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
+
 impl Store {
     /// Walks the whole chain.
     pub fn verify(&self) -> Result<Verified, StoreError> {
-        self.verify_with(None)
+        self.verify_with(None, &|_, _| ())
     }
 
-    /// Walks the whole chain, and looks whether a head that was noted earlier is part of it.
-    pub fn verify_with(&self, noted: Option<Head>) -> Result<Verified, StoreError> {
+    /// Walks the whole chain, and looks whether a head that was noted earlier is part of it. A
+    /// long one is walked by several threads; what they find to be wrong is looked at once more
+    /// in a single view of the file, which alone says that it is broken.
+    pub fn verify_with(
+        &self,
+        noted: Option<Head>,
+        progress: Progress<'_>,
+    ) -> Result<Verified, StoreError> {
         let failed = self.failed("verify");
         // One view of the file, however long it takes and whoever writes meanwhile.
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
-        walk(&view, noted).map_err(failed)
+        if let Some(whole) = parts::walk(self, &view, noted, progress).map_err(&failed)? {
+            return Ok(whole);
+        }
+        walk(&view, noted, progress).map_err(failed)
     }
 }
 
 /// Walks the chain as `connection` sees it.
-pub(crate) fn walk(connection: &Connection, noted: Option<Head>) -> rusqlite::Result<Verified> {
+pub(crate) fn walk(
+    connection: &Connection,
+    noted: Option<Head>,
+    progress: Progress<'_>,
+) -> rusqlite::Result<Verified> {
     let mut walk = match Walk::begin(connection, noted)? {
         Ok(walk) => walk,
         Err((seq, why)) => return Ok(Verified::Broken { seq, why }),
     };
-    Ok(match walk.go(connection)? {
-        Ok(()) => Verified::Whole {
-            entries: walk.entries,
-            head: walk.last,
-            noted: walk.compared(),
-            from_anchor: walk.from_anchor,
-        },
+    let total = last_readable(connection)?.map_or(0, |last| last.seq.saturating_sub(walk.last.seq));
+    let steps = walk.go(connection, u64::MAX, &|done| progress(done, total))?;
+    let marked = ledger::marked(connection)?;
+    Ok(match steps.and_then(|()| walk.end(marked)) {
+        Ok(()) => walk.whole(),
         Err((seq, why)) => Verified::Broken { seq, why },
     })
 }
+
+/// After so many entries somebody is told how far it is.
+const TOLD_AFTER: u64 = 4096;
 
 type Step = Result<(), (u64, Fault)>;
 
@@ -105,9 +131,16 @@ struct Walk {
     last: Head,
     noted: Option<Head>,
     found: bool,
+    linker: Linker,
 }
 
 impl Walk {
+    /// A walk from the entry after `last` on.
+    fn from(last: Head, noted: Option<Head>) -> Self {
+        let linker = Linker::default();
+        Self { from_anchor: None, entries: 0, last, noted, found: false, linker }
+    }
+
     fn begin(
         connection: &Connection,
         noted: Option<Head>,
@@ -116,8 +149,7 @@ impl Walk {
             .query_row("SELECT min(seq) FROM entries", [], |row| row.get::<_, Option<i64>>(0))
             .or_else(|error| if is_damage(&error) { Ok(None) } else { Err(error) })?;
         let first = first.map_or(1, |first| u64::try_from(first).unwrap_or(0));
-        let mut walk =
-            Self { from_anchor: None, entries: 0, last: Head::NONE, noted, found: false };
+        let mut walk = Self::from(Head::NONE, noted);
         if first == 0 {
             return Ok(Err((1, Fault::Missing)));
         }
@@ -132,14 +164,23 @@ impl Walk {
         Ok(walk.compare().map(|()| walk))
     }
 
-    fn go(&mut self, connection: &Connection) -> rusqlite::Result<Step> {
-        let mut query = connection
-            .prepare("SELECT seq, at_ms, kind, question, body, hash FROM entries ORDER BY seq")?;
-        let mut rows = query.query([])?;
+    /// Walks on to the entry `upto`, or to the last one before it that is there.
+    fn go(
+        &mut self,
+        connection: &Connection,
+        upto: u64,
+        progress: &dyn Fn(u64),
+    ) -> rusqlite::Result<Step> {
+        let mut query = connection.prepare(
+            "SELECT seq, at_ms, kind, question, body, hash FROM entries
+             WHERE seq > ? AND seq <= ? ORDER BY seq",
+        )?;
+        let upto = i64::try_from(upto).unwrap_or(i64::MAX);
+        let mut rows = query.query([ledger::number(self.last.seq)?, upto])?;
         loop {
             let step = match rows.next() {
                 Ok(Some(row)) => self.step(row),
-                Ok(None) => break,
+                Ok(None) => return Ok(Ok(())),
                 Err(error) => Err(error),
             };
             match step {
@@ -150,8 +191,10 @@ impl Walk {
                 }
                 Err(error) => return Err(error),
             }
+            if self.entries.is_multiple_of(TOLD_AFTER) {
+                progress(self.entries);
+            }
         }
-        Ok(self.end(ledger::marked(connection)?))
     }
 
     fn step(&mut self, row: &Row<'_>) -> rusqlite::Result<Step> {
@@ -166,7 +209,7 @@ impl Walk {
             question: bytes(row.get_ref(3)?),
             body: bytes(row.get_ref(4)?).unwrap_or_default(),
         };
-        let hash = link(&self.last.hash, &content);
+        let hash = self.linker.link(&self.last.hash, &content);
         if bytes(row.get_ref(5)?) != Some(&hash) {
             return Ok(Err((seq, Fault::Changed)));
         }
@@ -201,6 +244,12 @@ impl Walk {
         }
     }
 
+    fn whole(self) -> Verified {
+        let noted = self.compared();
+        let Self { entries, last: head, from_anchor, .. } = self;
+        Verified::Whole { entries, from_anchor, head, noted }
+    }
+
     fn compared(&self) -> Noted {
         match self.noted {
             None => Noted::NotGiven,
@@ -208,6 +257,12 @@ impl Walk {
             Some(_) => Noted::Pruned,
         }
     }
+}
+
+/// The last entry that is there, unless its hash cannot be read.
+fn last_readable(connection: &Connection) -> rusqlite::Result<Option<Head>> {
+    ledger::present(connection)
+        .or_else(|error| if is_damage(&error) { Ok(None) } else { Err(error) })
 }
 
 /// The anchor that says that entries up to `through` were removed.

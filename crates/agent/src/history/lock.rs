@@ -73,10 +73,12 @@ impl Locks {
                     let path = folder.join(name(conversation));
                     HistoryError::Lock { path, source: Arc::new(source) }
                 })?;
-                let token = |file| {
-                    Token::File { file: Some(file), spare: Arc::clone(spare), is_passing: false }
+                let locked = |file| Token::File {
+                    file: Some(file),
+                    spare: Arc::clone(spare),
+                    is_passing: false,
                 };
-                Ok(taken.map(token))
+                Ok(taken.map(locked))
             }
             Self::Memory(taken) => {
                 let conversation = conversation.to_owned();
@@ -151,11 +153,7 @@ impl LockFile {
         Self::open_with(&mut options, folder.join(name(conversation)), conversation)
     }
 
-    fn open_with(
-        options: &mut OpenOptions,
-        path: PathBuf,
-        conversation: &str,
-    ) -> io::Result<Self> {
+    fn open_with(options: &mut OpenOptions, path: PathBuf, conversation: &str) -> io::Result<Self> {
         // What stands at this name may be somebody's link to another file.
         let file = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(&path)?;
         let metadata = file.metadata()?;

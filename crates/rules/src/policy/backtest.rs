@@ -60,6 +60,27 @@ impl Backtest {
     pub fn count(&self, decision: Decision) -> usize {
         self.would[decision as usize]
     }
+
+    /// Adds what was found on other acts. Of the lists those with the first labels stay.
+    pub fn add(&mut self, other: Self) {
+        self.acts += other.acts;
+        for (sum, more) in self.would.iter_mut().zip(other.would) {
+            *sum += more;
+        }
+        self.let_through_count += other.let_through_count;
+        self.newly_denied_count += other.newly_denied_count;
+        self.spared += other.spared;
+        for (list, more) in [
+            (&mut self.let_through, other.let_through),
+            (&mut self.newly_denied, other.newly_denied),
+        ] {
+            if !more.is_empty() {
+                list.extend(more);
+                list.sort_by(|one, other| one.label.cmp(&other.label));
+                list.truncate(LONGEST_LIST);
+            }
+        }
+    }
 }
 
 impl Policy {

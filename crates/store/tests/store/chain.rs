@@ -104,7 +104,11 @@ fn a_noted_head_shows_what_was_cut_or_written_anew() {
     let head = place.store.head().unwrap();
     let third = place.store.entries(&Filter::default(), 2, 1).unwrap().remove(0);
     let third = Head { seq: 3, hash: third.hash };
-    let noted = |place: &Place, head: Head| match place.store.verify_with(Some(head)).unwrap() {
+    let noted = |place: &Place, head: Head| match place
+        .store
+        .verify_with(Some(head), &|_, _| ())
+        .unwrap()
+    {
         Verified::Whole { noted, .. } => Ok(noted),
         Verified::Broken { seq, why } => Err((seq, why)),
     };
@@ -214,7 +218,7 @@ fn a_head_noted_before_pruning_is_compared_as_far_as_it_can_be() {
         .map(|entry| Head { seq: entry.seq, hash: entry.hash })
         .collect();
     place.store.prune(500).unwrap();
-    let noted = |head: Head| match place.store.verify_with(Some(head)).unwrap() {
+    let noted = |head: Head| match place.store.verify_with(Some(head), &|_, _| ()).unwrap() {
         Verified::Whole { noted, .. } => Ok(noted),
         Verified::Broken { seq, why } => Err((seq, why)),
     };

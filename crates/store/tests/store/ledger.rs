@@ -175,6 +175,12 @@ fn open_questions_come_with_all_that_was_written_about_them() {
     place.write_at(902, "asked", None, "{}");
     place.write_at(903, "closed", Some("q2"), "{}");
     assert_eq!(open(&place, 0), [vec![8, 10], vec![9]]);
+    place.write_at(904, "asked", Some("q2"), "{}");
+    assert_eq!(open(&place, 0), [vec![8, 10], vec![9]], "what was closed is not opened again");
+    place.write_at(905, "asked", Some("a"), "{}");
+    assert_eq!(open(&place, 905), [vec![8, 10, 14]], "asked once more");
+    place.write_at(901 + 86_400_000, "started", None, "{}");
+    assert_eq!(open(&place, 0), [vec![8, 10, 14]], "nobody waits for the other one any more");
 }
 
 #[test]

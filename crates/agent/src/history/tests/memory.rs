@@ -11,8 +11,8 @@ fn hold_at_once(history: &History, conversation: &str) -> Option<Held> {
     while history.clerk().at_once(|_| ()).is_none() {
         std::thread::yield_now();
     }
-    let mut hold = pin!(history.hold(conversation));
-    match hold.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    let mut future = pin!(history.hold(conversation));
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(held) => Some(held.unwrap()),
         Poll::Pending => None,
     }

@@ -1,0 +1,66 @@
+//! A bar on standard error for what takes long. Only people see it: where standard error is no
+//! terminal nothing is written.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many characters the bar has.
+const WIDTH: u64 = 30;
+/// What takes the bar away again.
+const CLEAR: &str = "\r\x1b[K";
+
+/// A bar that goes when it is dropped. Any thread may move it on.
+#[derive(Debug)]
+pub(crate) struct ProgressBar {
+    doing: &'static str,
+    is_shown: bool,
+    /// One more than the per cent that are shown; 0 before anything is.
+    shown: AtomicU64,
+}
+
+impl ProgressBar {
+    /// A bar for work that is called so; nothing is shown before it moves.
+    pub(crate) fn new(doing: &'static str) -> Self {
+        Self { doing, is_shown: io::stderr().is_terminal(), shown: AtomicU64::new(0) }
+    }
+
+    /// Moves the bar to `done` of `total`; never back.
+    pub(crate) fn at(&self, done: u64, total: u64) {
+        let percent = done.saturating_mul(100).checked_div(total).unwrap_or(0).min(100);
+        if self.is_shown && self.shown.fetch_max(percent + 1, Ordering::Relaxed) <= percent {
+            show(&drawn(self.doing, percent));
+        }
+    }
+}
+
+impl Drop for ProgressBar {
+    fn drop(&mut self) {
+        if self.shown.load(Ordering::Relaxed) > 0 {
+            show(CLEAR);
+        }
+    }
+}
+
+fn drawn(doing: &str, percent: u64) -> String {
+    let full = percent * WIDTH / 100;
+    let part = |sign: &str, count: u64| sign.repeat(usize::try_from(count).unwrap_or_default());
+    format!("{CLEAR}{doing} [{}{}] {percent} %", part("#", full), part(".", WIDTH - full))
+}
+
+fn show(text: &str) {
+    // A terminal that has gone needs no bar.
+    io::stderr().write_all(text.as_bytes()).ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_fills_from_the_left() {
+        let check = |percent, expected: &str| assert_eq!(drawn("Verifying", percent), expected);
+        check(0, "\r\x1b[KVerifying [..............................] 0 %");
+        check(50, "\r\x1b[KVerifying [###############...............] 50 %");
+        check(100, "\r\x1b[KVerifying [##############################] 100 %");
+    }
+}
