@@ -18,16 +18,17 @@ mod sse;
 mod stream;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reqwest::header::HeaderValue;
 
-use crate::engine::{Answer, Call, Engine};
+use crate::engine::{Answer, Call, Engine, EngineError};
 use address::Address;
 use answer::Reply;
 use client::Lazy;
 use fault::Faults;
+use request::WrittenTurns;
 
 /// Where the Messages API is unless it is set otherwise.
 pub const API_URL: &str = "https://api.anthropic.com";
@@ -126,6 +127,24 @@ struct Line {
     address: Address,
     client: Lazy,
     faults: Arc<Faults>,
+    /// What the last request has written of its messages.
+    written: Mutex<WrittenTurns>,
+}
+
+impl Line {
+    /// Writes the body of a request.
+    fn body(&self, call: &Call) -> Result<Vec<u8>, EngineError> {
+        // A request that panicked half-way has left something that may be wrong.
+        let mut written = match self.written.lock() {
+            Ok(written) => written,
+            Err(poisoned) => {
+                let mut written = poisoned.into_inner();
+                *written = WrittenTurns::default();
+                written
+            }
+        };
+        request::body(call, &self.settings.model, &mut written)
+    }
 }
 
 impl Anthropic {
@@ -137,7 +156,9 @@ impl Anthropic {
         let address = Address::read(&settings.base_url).map_err(BadSettings)?;
         let client = Lazy::new(&address, settings.proxy.as_deref()).map_err(BadSettings)?;
         let faults = Arc::new(Faults::new(address.origin.clone(), settings.key.clone()));
-        Ok(Self { line: Arc::new(Line { settings, address, client, faults }) })
+        Ok(Self {
+            line: Arc::new(Line { settings, address, client, faults, written: Mutex::default() }),
+        })
     }
 }
 

@@ -13,7 +13,6 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Line;
 use super::patience::Patience;
-use super::request;
 use super::sse::Sse;
 use super::stream::Stream;
 use crate::Later;
@@ -178,7 +177,7 @@ impl Reading {
 
 /// Sends the request and waits until the answer begins.
 async fn ask(line: Arc<Line>, call: Call) -> Result<Reading, EngineError> {
-    let body = request::body(&call, &line.settings.model)?;
+    let body = line.body(&call)?;
     drop(call);
     if line.client.is_slow() {
         let line = Arc::clone(&line);

@@ -6,6 +6,7 @@
 //! again; only the marks move.
 
 mod thinking;
+mod written;
 
 use std::borrow::Cow;
 
@@ -16,11 +17,12 @@ use crate::engine::{Call, EngineError};
 use crate::message::{Block, Message, Role};
 use crate::tool::Spec;
 use thinking::Thinking;
+pub(super) use written::WrittenTurns;
 
 /// What the model reads of a tool that failed without a word, which the API does not take.
 const NO_WORDS: &str = "The tool failed and said nothing.";
 
-/// The whole body. The API takes four marks at most; there is one at the tools, one at the system
+/// The body without its messages, which come last. The API takes four marks at most; there is one at the tools, one at the system
 /// prompt, and one each at the last two messages of the user's.
 #[derive(Serialize)]
 struct Body<'a> {
@@ -33,7 +35,6 @@ struct Body<'a> {
     tools: Vec<Part<&'a Spec>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<[Part<Words<'a>>; 1]>,
-    messages: Vec<Turn<'a>>,
 }
 
 /// Something with or without a mark: up to there the provider is to keep the prompt.
@@ -62,6 +63,9 @@ enum Words<'a> {
 struct Turn<'a> {
     role: Role,
     content: Vec<Part<Cow<'a, Block>>>,
+    /// How many messages there are up to its end.
+    #[serde(skip)]
+    upto: usize,
 }
 
 impl<T> Part<T> {
@@ -74,23 +78,32 @@ impl<T> Part<T> {
     }
 }
 
-/// Writes the body.
-pub(super) fn body(call: &Call, model: &str) -> Result<Vec<u8>, EngineError> {
+/// Writes the body. What the last request has written of the same messages is taken over.
+pub(super) fn body(
+    call: &Call,
+    model: &str,
+    written: &mut WrittenTurns,
+) -> Result<Vec<u8>, EngineError> {
     let thinking = Thinking::of(call, model);
+    let with_thoughts = thinking.is_some();
     let body = Body {
         model,
         max_tokens: thinking::room(call),
         stream: true,
         tools: tools(&call.tools),
         system: system(&call.system),
-        messages: messages(&call.messages, thinking.is_some()),
         thinking,
     };
-    if body.messages.is_empty() {
+    let unwritable = |error| Faults::unable(&format!("The request cannot be written: {error}"));
+    let mut json = serde_json::to_vec(&body).map_err(unwritable)?;
+    // The messages are its last member.
+    json.pop();
+    json.extend_from_slice(b",\"messages\":");
+    if !written.write(&call.messages, with_thoughts, &mut json).map_err(unwritable)? {
         return Err(Faults::unable("There is nothing to answer: the message is empty"));
     }
-    let unwritable = |error| Faults::unable(&format!("The request cannot be written: {error}"));
-    serde_json::to_vec(&body).map_err(unwritable)
+    json.push(b'}');
+    Ok(json)
 }
 
 fn tools(specs: &[Spec]) -> Vec<Part<&Spec>> {
@@ -107,9 +120,10 @@ fn system(text: &str) -> Option<[Part<Words<'_>>; 1]> {
     (!text.trim().is_empty()).then_some([part])
 }
 
-fn messages<'a>(messages: &'a [impl AsRef<Message>], with_thoughts: bool) -> Vec<Turn<'a>> {
+/// The turns of messages, without marks.
+fn turns<'a>(messages: &'a [impl AsRef<Message>], with_thoughts: bool) -> Vec<Turn<'a>> {
     let mut turns: Vec<Turn<'a>> = Vec::new();
-    for message in messages {
+    for (at, message) in messages.iter().enumerate() {
         let Message { role, content } = message.as_ref();
         let blocks = content.iter().filter(|block| is_sendable(block, with_thoughts));
         let blocks: Vec<_> = blocks.map(|block| Part::plain(written(block))).collect();
@@ -118,18 +132,25 @@ fn messages<'a>(messages: &'a [impl AsRef<Message>], with_thoughts: bool) -> Vec
             continue;
         }
         match turns.last_mut().filter(|turn| turn.role == *role) {
-            Some(turn) => turn.content.extend(blocks),
-            None => turns.push(Turn { role: *role, content: blocks }),
+            Some(turn) => {
+                turn.content.extend(blocks);
+                turn.upto = at + 1;
+            }
+            None => turns.push(Turn { role: *role, content: blocks, upto: at + 1 }),
         }
     }
     for turn in turns.iter_mut().filter(|turn| turn.role == Role::User) {
         // Results count only where they stand first.
         turn.content.sort_by_key(|part| !matches!(&*part.item, Block::ToolResult { .. }));
     }
+    turns
+}
+
+/// Puts marks at the last two turns of the user's.
+fn mark_last(turns: &mut [Turn<'_>]) {
     for turn in turns.iter_mut().rev().filter(|turn| turn.role == Role::User).take(2) {
         turn.content.last_mut().into_iter().for_each(Part::mark);
     }
-    turns
 }
 
 fn is_sendable(block: &Block, with_thoughts: bool) -> bool {

@@ -60,7 +60,7 @@ fn specs() -> Arc<[Spec]> {
 }
 
 fn text(call: &Call, model: &str) -> String {
-    String::from_utf8(body(call, model).unwrap()).unwrap()
+    String::from_utf8(body(call, model, &mut WrittenTurns::default()).unwrap()).unwrap()
 }
 
 fn value(call: &Call, model: &str) -> Value {
@@ -137,7 +137,8 @@ fn what_would_be_refused_is_left_out() {
 
 #[test]
 fn nothing_to_answer_is_an_error() {
-    let error = body(&call(vec![user(" ")]), NEW).unwrap_err();
+    let nothing = call(vec![user(" ")]);
+    let error = body(&nothing, NEW, &mut WrittenTurns::default()).unwrap_err();
     assert_eq!(error.text, "There is nothing to answer: the message is empty");
 }
 
@@ -293,4 +294,48 @@ fn marks_are_where_the_last_call_had_its_last() {
     assert_eq!(marked(&messages), [2, 4]);
     messages.extend([said("f"), user("g")]);
     assert_eq!(marked(&messages), [4, 6]);
+}
+
+#[test]
+fn what_is_taken_over_is_what_would_be_written() {
+    let mut written = WrittenTurns::default();
+    let mut messages: Vec<Arc<Message>> = Vec::new();
+    let (mut seed, mut taken_over) = (7_u64, 0);
+    let mut random = move |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    for number in 0..3_000 {
+        let text = format!("text {number}");
+        match random(16) {
+            0..=5 => messages.push(Arc::new(user(&text))),
+            6..=10 => messages.push(Arc::new(said(&text))),
+            11 => messages.push(Arc::new(Message::assistant(vec![thought("s")]))),
+            12 => messages.push(Arc::new(Message::user(vec![Block::text(" ")]))),
+            13 => {
+                let blocks = vec![Block::text(text), result("t", "x", false)];
+                messages.push(Arc::new(Message::user(blocks)));
+            }
+            14 => {
+                let at = usize::try_from(random(messages.len() as u64 + 1)).unwrap();
+                messages.truncate(at);
+            }
+            _ => {
+                let at = usize::try_from(random(messages.len() as u64 + 1)).unwrap();
+                if let Some(message) = messages.get_mut(at) {
+                    Arc::make_mut(message).content.push(Block::text(text));
+                }
+            }
+        }
+        let thinking = (random(30) == 0).then_some(2_000);
+        let call = Call { messages: messages.clone(), thinking, ..call(Vec::new()) };
+        let with = |written: &mut WrittenTurns| {
+            body(&call, NEW, written)
+                .map(|body| String::from_utf8(body).unwrap())
+                .map_err(|error| error.text)
+        };
+        assert_eq!(with(&mut written), with(&mut WrittenTurns::default()), "step {number}");
+        taken_over += usize::from(written.taken_over() > 0);
+    }
+    assert!(taken_over > 500, "nothing is taken over: {taken_over}");
 }

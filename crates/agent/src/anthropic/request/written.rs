@@ -1,0 +1,115 @@
+//! The turns of the last request as they were written, which the next request mostly repeats.
+//!
+//! A conversation is sent whole with every request, and grows at its end. So the beginning is
+//! written once: a request takes over what the one before it wrote of the same messages. The last
+//! turns are always written anew, because marks move there.
+
+use std::sync::Arc;
+
+use super::{Turn, turns};
+use crate::message::{Message, Role};
+
+/// So many turns at the end are not kept: among them are the two of the user's that get marks.
+const MOVING: usize = 4;
+/// What is longer than this is not kept: a conversation full of pictures is rare.
+const LONGEST: usize = 4 * 1024 * 1024;
+
+/// What was written of the last request.
+#[derive(Debug, Default)]
+pub(in crate::anthropic) struct WrittenTurns {
+    with_thoughts: bool,
+    /// The messages of which the turns were made.
+    messages: Vec<Arc<Message>>,
+    turns: Vec<WrittenTurn>,
+    /// The turns as JSON, each with a comma after it.
+    json: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct WrittenTurn {
+    /// How many messages there are up to its end.
+    upto: usize,
+    /// With so many messages the same, nothing more can become part of it.
+    sure: usize,
+    /// Where it ends in the text.
+    end: usize,
+}
+
+impl WrittenTurns {
+    /// Writes the messages as a JSON array to `output`. Returns false if there is nothing to send.
+    pub(super) fn write(
+        &mut self,
+        messages: &[Arc<Message>],
+        with_thoughts: bool,
+        output: &mut Vec<u8>,
+    ) -> serde_json::Result<bool> {
+        self.keep_common(messages, with_thoughts);
+        let from = |written: &Self| written.turns.last().map_or(0, |turn| turn.upto);
+        let mut fresh = turns(&messages[from(self)..], with_thoughts);
+        let users = fresh.iter().filter(|turn| turn.role == Role::User).count();
+        if users < 2 && !self.turns.is_empty() {
+            self.clear();
+            fresh = turns(messages, with_thoughts);
+        }
+        super::mark_last(&mut fresh);
+        if fresh.is_empty() {
+            return Ok(false);
+        }
+        output.push(b'[');
+        output.extend_from_slice(&self.json);
+        self.add(from(self), &fresh, output)?;
+        output.push(b']');
+        self.messages.clear();
+        if self.json.len() > LONGEST {
+            self.clear();
+        }
+        let sure = self.turns.last().map_or(0, |turn| turn.sure);
+        self.messages.extend_from_slice(&messages[..sure]);
+        Ok(true)
+    }
+
+    /// How many bytes the next request can take over.
+    #[cfg(test)]
+    pub(super) fn taken_over(&self) -> usize {
+        self.json.len()
+    }
+
+    fn clear(&mut self) {
+        self.turns.clear();
+        self.json.clear();
+    }
+
+    /// Forgets all turns that are not made of the same messages.
+    fn keep_common(&mut self, messages: &[Arc<Message>], with_thoughts: bool) {
+        let is_same = |(one, other): &(&Arc<Message>, &Arc<Message>)| Arc::ptr_eq(one, other);
+        let same = self.messages.iter().zip(messages).take_while(is_same).count();
+        let same = if self.with_thoughts == with_thoughts { same } else { 0 };
+        self.with_thoughts = with_thoughts;
+        let kept = self.turns.iter().take_while(|turn| turn.sure <= same).count();
+        self.turns.truncate(kept);
+        self.json.truncate(self.turns.last().map_or(0, |turn| turn.end));
+    }
+
+    /// Writes turns to `output`, and keeps all but the last ones.
+    fn add(
+        &mut self,
+        from: usize,
+        fresh: &[Turn<'_>],
+        output: &mut Vec<u8>,
+    ) -> serde_json::Result<()> {
+        let kept = fresh.len().saturating_sub(MOVING);
+        for (at, turn) in fresh.iter().enumerate() {
+            let start = output.len();
+            serde_json::to_writer(&mut *output, turn)?;
+            if at + 1 < fresh.len() {
+                output.push(b',');
+            }
+            if at < kept {
+                self.json.extend_from_slice(&output[start..]);
+                let (upto, sure) = (from + turn.upto, from + fresh[at + 1].upto);
+                self.turns.push(WrittenTurn { upto, sure, end: self.json.len() });
+            }
+        }
+        Ok(())
+    }
+}
