@@ -209,6 +209,28 @@ fn paths_outside_need_a_person_whatever_the_rules_allow() {
 }
 
 #[test]
+fn nobody_is_asked_about_paths_that_no_tool_can_use() {
+    let uses = Turn::new()
+        .tool("write_file", json!({"path": "../outside.txt", "content": "x"}))
+        .tool("write_file", json!({"path": "/etc/outside.txt", "content": "x"}))
+        .tool("read_file", json!({"path": "/etc/hostname"}))
+        .tool("run_shell_command", json!({"command": "touch", "args": ["a"], "cwd": "/etc"}));
+    let fake = Messages::start([uses, Turn::text("done")]);
+    let mut agent = Setup::on(&fake).start();
+    agent.hello();
+    agent.say("1", "write it");
+    let all = agent.all("1");
+    assert_eq!(all.last().unwrap()["type"], "done", "{all:#?}");
+    assert!(all.iter().all(|event| event["type"] != "permission_request"), "{all:#?}");
+    let told = fake.last().tool_results();
+    assert_eq!(told.len(), 4);
+    for told in told {
+        assert!(told.is_error && told.text.contains("it is outside of"), "{told:?}");
+    }
+    assert_eq!(log(&agent.setup).matches(r#""kind":"refused""#).count(), 4);
+}
+
+#[test]
 fn what_touches_callgate_itself_is_asked_whatever_the_rules_allow() {
     let fake = Messages::start([
         Turn::tool_use("write_file", json!({"path": ".callgate/rules.toml", "content": ""})),

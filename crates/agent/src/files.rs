@@ -39,6 +39,7 @@ pub use hidden::{Hidden, IsHidden};
 pub use roots::{Roots, RootsError};
 
 use self::input::Input;
+use self::why::cannot;
 use crate::Later;
 use crate::tool::{Location, Outcome, Spec, Tool, Use};
 use preview::Foresee;
@@ -111,6 +112,21 @@ struct FileTool {
 impl Tool for FileTool {
     fn spec(&self) -> &Spec {
         &self.spec
+    }
+
+    /// Refuses a path outside of the allowed folders.
+    fn refusal(&self, input: &RawValue) -> Later<'_, Option<String>> {
+        let (cabinet, input) = (self.cabinet.clone(), input.to_owned());
+        Box::pin(async move {
+            let task = tokio::task::spawn_blocking(move || {
+                // What is wrong with the rest of the input, the tool says itself.
+                let input = Input::read(input.get()).ok()?;
+                let path = input.optional_text("path").ok()??;
+                cabinet.roots.leads_out(path).map(|why| cannot("use", path, why))
+            });
+            // A check that broke off refuses nothing: the tool itself stays inside.
+            task.await.unwrap_or_default()
+        })
     }
 
     fn run(&self, use_: Use) -> Later<'_, Outcome> {

@@ -155,6 +155,18 @@ impl Tool for Run {
         &self.spec
     }
 
+    /// Refuses a working folder outside of the allowed ones.
+    fn refusal(&self, input: &RawValue) -> Later<'_, Option<String>> {
+        let (settings, input) = (Arc::clone(&self.settings), read(input));
+        Box::pin(async move {
+            // What is wrong with the rest of the input, the tool says itself.
+            let wished = input.ok()?.cwd?;
+            let look = move || program::working_folder(&settings, Some(&wished)).err();
+            // A check that broke off refuses nothing: the tool itself stays inside.
+            tokio::task::spawn_blocking(look).await.unwrap_or_default()
+        })
+    }
+
     fn run(&self, use_: Use) -> Later<'_, Outcome> {
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {

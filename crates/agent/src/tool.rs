@@ -12,6 +12,12 @@ pub trait Tool: Send + Sync {
     /// What the model is told of it.
     fn spec(&self) -> &Spec;
 
+    /// Returns why the tool can do nothing with these arguments, whoever allows it: nobody is asked
+    /// then. It changes nothing, and its answer grants nothing.
+    fn refusal(&self, _input: &RawValue) -> Later<'_, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+
     /// Runs it. It never fails as a whole: what goes wrong is an [`Outcome`]. Dropping the future
     /// stops it, with every process that it started.
     fn run(&self, use_: Use) -> Later<'_, Outcome>;

@@ -92,6 +92,16 @@ impl Roots {
         Ok(place)
     }
 
+    /// Returns why `path` cannot be used, if it leads out of the allowed folders by its letters or
+    /// by a link, or can be no path at all.
+    pub(super) fn leads_out(&self, path: &str) -> Option<String> {
+        match self.locate(path).map(|place| place.kind()) {
+            Err(reason) => Some(reason),
+            Ok(Err(errno @ Errno::XDEV)) => Some(why(errno)),
+            Ok(_) => None,
+        }
+    }
+
     /// The path by its letters, as the rules see it.
     pub(super) fn absolute(&self, path: &str) -> PathBuf {
         normal(&self.cwd.join(path))

@@ -75,6 +75,13 @@ impl Room {
         run(&self.tools, name, input)
     }
 
+    /// Why nobody is asked about a use.
+    fn refusal(&self, name: &str, input: &Value) -> Option<String> {
+        let tool = self.tools.iter().find(|tool| tool.spec().name == name).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(tool.refusal(&to_raw_value(input).unwrap()))
+    }
+
     /// The result of a use that goes well.
     fn done(&self, name: &str, input: &Value) -> (Value, String) {
         let outcome = self.run(name, input);

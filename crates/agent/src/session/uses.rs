@@ -63,6 +63,10 @@ pub(super) async fn run(
         wanted: &wanted,
         input: wanted.input.clone(),
     };
+    if let Some(because) = tool.refusal(&wanted.input).await {
+        let draft = Some(entry.draft("refused", json!({ "because": shown(&because) })));
+        return Used { draft, ..Used::failed(because) };
+    }
     match shared.options.gate.may(question).await {
         Permit::Allowed { because, input } => {
             // What a person has changed is what runs, and what is recorded.

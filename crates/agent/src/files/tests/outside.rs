@@ -26,6 +26,15 @@ fn every_tool(path: &str) -> [(&'static str, serde_json::Value); 6] {
     ]
 }
 
+/// No tool gets to `path`, and `why` says so before anybody is asked, and again when it is run.
+fn check_outside(room: &Room, path: &str, why: &str) {
+    for (tool, input) in every_tool(path) {
+        let refusal = room.refusal(tool, &input).unwrap_or_default();
+        assert!(refusal.contains(why), "somebody would be asked about {tool} {path}: {refusal}");
+    }
+    check(room, path, why);
+}
+
 /// No tool gets to `path`, and `why` says so.
 fn check(room: &Room, path: &str, why: &str) {
     for (tool, input) in every_tool(path) {
@@ -59,13 +68,14 @@ fn paths_do_not_lead_out() {
         &format!("{inside}/sub/../../root-evil/canary.txt"),
         "missing/../../outside/canary.txt",
     ] {
-        check(&room, path, "outside of the allowed folders");
+        check_outside(&room, path, "outside of the allowed folders");
     }
     check(&room, "~", "`~` is not expanded");
     check(&room, "~/canary.txt", "`~` is not expanded");
     check(&room, "sub\0/../file", "NUL");
     // What only looks as if it led out does not.
     for path in ["sub/../sub/file", "missing/../sub/file", &format!("{inside}//sub/./file")] {
+        assert_eq!(room.refusal("read_file", &json!({ "path": path })), None, "{path}");
         assert_eq!(room.done("read_file", &json!({ "path": path })).1, "text");
     }
     room.put("~/home", "named so");
@@ -98,7 +108,7 @@ fn links_do_not_lead_out() {
         "parent",
         "parent/outside/canary.txt",
     ] {
-        check(&room, path, "leads out of the allowed folders by a link");
+        check_outside(&room, path, "leads out of the allowed folders by a link");
     }
     room.check_failed("write_file", &json!({ "path": "folder/new", "content": "" }), "leads out");
     room.check_failed("write_file", &json!({ "path": "climbs/a/b", "content": "" }), "leads out");
@@ -114,6 +124,7 @@ fn links_that_stay_inside_are_followed() {
     room.link("sub/up", "../sub/deep/../deep/file");
     room.link("file", room.path("sub/up"));
     for path in ["relative/file", "absolute/file", "sub/up", "file"] {
+        assert_eq!(room.refusal("read_file", &json!({ "path": path })), None, "{path}");
         assert_eq!(room.done("read_file", &json!({ "path": path })).1, "text", "{path}");
         let found = room.done("search_text", &json!({ "path": path, "pattern": "ex" })).0;
         assert_eq!(found["matches"][0]["path"], path);
