@@ -5,7 +5,7 @@ mod settings;
 mod watch;
 
 use std::fs;
-use std::io;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -43,6 +43,10 @@ Answer briefly and plainly, in the user's language.";
 /// The end of the help.
 const TRY: &str = r#"Try:
   echo '{"id":"1","kind":"user_message","message":"list files"}' | callgate agent"#;
+/// What a person is told who starts the runtime by hand.
+const HINT: &str = r#"callgate agent: this serves a front end, not a person: it reads one JSON object per line.
+Try: {"id":"1","kind":"user_message","message":"list files"}
+Ctrl-D ends it; `callgate agent --help` says more."#;
 /// No file with a prompt is longer.
 const LONGEST_PROMPT: u64 = 1024 * 1024;
 
@@ -65,6 +69,10 @@ impl Args {
         // the kernel does not keep them from it, nothing else is lost.
         set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
         let (settings, config) = AgentSettings::load(file, &self.flags)?;
+        if io::stdin().is_terminal() {
+            // Whoever cannot read it has no use for it.
+            writeln!(io::stderr(), "{HINT}").ok();
+        }
         let failed = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -148,10 +148,22 @@ impl Cli {
             Some(Command::Man(args)) => args.run(),
             Some(Command::Pair(args)) => args.run(file),
             Some(Command::Rules(args)) => args.run(file),
-            Some(Command::Uninstall(args)) => args.run(),
+            Some(Command::Uninstall(args)) => {
+                tell_unused_problems(file);
+                args.run()
+            }
             Some(Command::Up(args)) => args.run(file),
         };
         done.unwrap_or_else(|failure| failure.tell())
+    }
+}
+
+/// Tells what is wrong with the settings where a command can do without them: it does its work all
+/// the same.
+pub(crate) fn tell_unused_problems(file: Option<&Path>) {
+    if let Some(problems) = config::unused_problems(file) {
+        // There is no other place to complain at.
+        writeln!(io::stderr(), "callgate: the settings are wrong: {problems}").ok();
     }
 }
 

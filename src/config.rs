@@ -120,6 +120,25 @@ impl Config {
     }
 }
 
+/// Returns the variables of the environment that set something here.
+pub(crate) fn set_variables() -> Vec<&'static str> {
+    let around = Surroundings::of_process();
+    let variables = keys::KEYS.iter().filter_map(|key| key.variable);
+    variables.filter(|name| around.variable(name).is_some()).collect()
+}
+
+/// Returns what is wrong with the settings, on one line, for a command that does without them.
+pub(crate) fn unused_problems(file: Option<&Path>) -> Option<String> {
+    let around = Surroundings::of_process();
+    let raw = RawConfig::read(file, &around, Variables::Ours);
+    let mut check = Check::new(&raw, &around);
+    check.config();
+    Problems::check((), check.problems).err().map(|problems| problems.one_line())
+}
+
+/// The keys that the hook uses to ask.
+const HOOK_KEYS: [&str; 4] = ["socket", "timeout_seconds", "grace_seconds", "database"];
+
 /// The settings as the hook reads them, once.
 ///
 /// An installed hook is told its settings file, its socket and its rules on its command line, and
@@ -166,6 +185,17 @@ impl HookConfig {
         let mut check = Check::new(&self.raw, &self.around);
         let settings = check.hook();
         Problems::check(settings, check.problems)
+    }
+
+    /// Returns what is wrong in the settings file or the environment with what the hook does not
+    /// use, on one line.
+    pub(crate) fn unused_problems(&self) -> Option<String> {
+        if self.raw.problems.is_empty() {
+            return None;
+        }
+        let mut check = Check::new(&self.raw, &self.around);
+        check.forget(&HOOK_KEYS);
+        Problems::check((), check.problems).err().map(|problems| problems.one_line())
     }
 
     /// Returns all settings, for a hook that has to read the rules itself. Only what is wrong

@@ -78,6 +78,11 @@ fn settings_folder(agent: Option<Agent>) -> Option<String> {
 fn desk(config: &HookConfig) -> Result<Settings, String> {
     let HookSettings { socket, timeout, grace } =
         config.desk().map_err(|problems| problems.one_line())?;
+    if let Some(problems) = config.unused_problems() {
+        // Agents pass over it, and a person who looks finds it. With standard error closed there
+        // is nobody to tell.
+        writeln!(io::stderr(), "callgate hook: the settings are wrong: {problems}").ok();
+    }
     Ok(Settings { socket, timeout, grace })
 }
 

@@ -20,8 +20,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 pub(crate) use agent::{Agent, Scope, claude_version, is_old_claude};
+use callgate_link::socket::server_process;
 use clap::ValueEnum;
-pub(crate) use command::{Whose, option as option_of, program as program_of};
+pub(crate) use command::{Whose, option as option_of, program as program_of, quoted};
 use edit::{Installed, Wanted};
 pub(crate) use edit::{Removed, composed, uninstall};
 pub(crate) use hooks::{Event, Found, Handler};
@@ -29,11 +30,10 @@ use place::PlaceError;
 pub(crate) use place::{Backup, Place};
 
 use crate::cli::Failure;
-use crate::config::{Config, Flags, Surroundings};
+use crate::config::{Config, Flags, Origin, Surroundings};
+use crate::invocation;
 use crate::modes::StartingMode;
 
-/// What is said where the user has no rules.
-const NO_RULES: &str = "You have no rules yet: `callgate rules init` writes some to start with.";
 /// How often a file that changes under our hands is tried.
 const ATTEMPTS: usize = 3;
 
@@ -79,11 +79,16 @@ impl Agents {
     }
 }
 
-/// The settings file of an agent.
-pub(crate) fn place(agent: Agent, scope: Scope, around: &Surroundings) -> Result<Place, Failure> {
-    let folder = agent.folder(scope, around);
+/// Returns the settings files of an agent that can hold hooks, that into which ours are put first.
+pub(crate) fn places(
+    agent: Agent,
+    scope: Scope,
+    around: &Surroundings,
+) -> Result<Vec<Place>, Failure> {
     let none = || Failure::Failed("there is no home folder; set HOME".to_owned());
-    Ok(Place::new(folder.ok_or_else(none)?.join(agent.file())))
+    let folder = agent.folder(scope, around).ok_or_else(none)?;
+    let files = agent.files(scope).iter();
+    Ok(files.map(|file| Place::new(folder.join(file))).collect())
 }
 
 impl Args {
@@ -101,16 +106,24 @@ impl Args {
         let program = starter(program().map_err(Failure::Failed)?);
         let mut failures = Vec::new();
         for agent in agents {
-            let place = place(agent, scope, &around)?;
+            let places = places(agent, scope, &around)?;
+            let [place, others @ ..] = &places[..] else { continue };
             let wanted = wanted(agent, &program, &config)?;
-            match change(&place, || install(&place, &wanted, self.dry_run)) {
-                Ok(done) => {
-                    let trust = self.trust(agent, &place, &around);
-                    self.tell(agent, &place, &wanted, &done, trust.as_ref().ok())?;
+            match change(place, || install(place, &wanted, self.dry_run)) {
+                Ok(mut done) => {
+                    done.installed.notes.extend(others.iter().filter_map(shared));
+                    done.installed.notes.extend(fleeting(&program, &config));
+                    let trust = self.trust(agent, place, &around);
+                    self.tell(agent, place, &wanted, &done, trust.as_ref().ok())?;
+                    if done.is_changed && !self.dry_run {
+                        self.advise(agent, &config)?;
+                    }
                     let mode = StartingMode::of(agent, &around).text(config.gate.unattended.value);
                     writeln!(io::stdout(), "{mode}.")?;
                     if !config.rules.value.exists() {
-                        writeln!(io::stdout(), "{NO_RULES}")?;
+                        let me = invocation::command(&config);
+                        let text = format!("`{me} rules init` writes some to start with");
+                        writeln!(io::stdout(), "You have no rules yet: {text}.")?;
                     }
                     failures.extend(trust.err());
                 }
@@ -168,12 +181,60 @@ impl Args {
             writeln!(out, "  trust    {trust}")?;
         }
         installed.notes.iter().try_for_each(|note| writeln!(out, "  note     {note}"))?;
-        if *is_changed && !self.dry_run {
-            writeln!(out, "Next: run `callgate up`, which answers the hooks. {}", agent.next())?;
-            writeln!(out, "To take the hooks out again: `callgate uninstall`")?;
-        }
         out.flush()
     }
+
+    /// Says what is still to be done, and how to undo what was done.
+    fn advise(&self, agent: Agent, config: &Config) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        let me = invocation::command(config);
+        if server_process(&config.socket.value).is_none() {
+            write!(out, "Next: run `{me} up`, which answers the hooks. ")?;
+        }
+        writeln!(out, "{}", agent.next())?;
+        let project = if self.project { " --project" } else { "" };
+        let program = invocation::program();
+        let undo = format!("{program} uninstall{project} --agent {}", agent.word());
+        writeln!(out, "To take the hooks out again: `{undo}`")?;
+        out.flush()
+    }
+}
+
+/// Returns true if a settings file holds a hook of ours.
+pub(crate) fn has_ours(text: &str) -> bool {
+    Found::read(text).is_ok_and(|found| found.has_ours())
+}
+
+/// Says that a file which others get with the project has hooks of ours, as earlier versions put
+/// them there.
+fn shared(place: &Place) -> Option<String> {
+    let seen = place.read().ok()??;
+    has_ours(&seen.text).then(|| {
+        let path = place.path().display();
+        format!("{path} has hooks of callgate's, too, from an earlier version: take them out there")
+    })
+}
+
+/// Says that the hook lies in a build folder, and what is better.
+fn fleeting(program: &Path, config: &Config) -> Option<String> {
+    let folder = invocation::build_folder(program)?;
+    let source = folder.parent().filter(|folder| folder.join("Cargo.toml").exists());
+    let better = match source {
+        Some(source) => {
+            let source = quoted(&source.to_string_lossy());
+            format!("run `cargo install --path {source}`")
+        }
+        None => "copy callgate and callgate-hook into a folder on your PATH".to_owned(),
+    };
+    let named = config.file.as_ref().filter(|file| matches!(file.origin, Origin::Flag(_)));
+    let named = named.map_or_else(String::new, |file| {
+        format!(" --config {}", quoted(&file.value.to_string_lossy()))
+    });
+    Some(format!(
+        "the hook lies in a build folder and vanishes with it, and then nobody is asked: better \
+         {better}, then `callgate{named} install` again ({})",
+        folder.display()
+    ))
 }
 
 /// The hooks that the agent is to have. Their command line holds all that they need, so that
@@ -231,7 +292,7 @@ fn install(place: &Place, wanted: &[Wanted], is_dry: bool) -> Result<Done, Stopp
     let installed = edit::install(before, wanted)?;
     let is_changed = seen.is_none() || installed.text != before;
     // The copy is of the file as it was before the first of our hooks came into it.
-    let is_first = place.backup().is_none() || !Found::read(before).is_ok_and(|it| it.has_ours());
+    let is_first = place.backup().is_none() || !has_ours(before);
     let backup = if seen.is_some() && is_first { Backup::Write } else { Backup::Leave };
     if is_changed && !is_dry {
         place.write(seen.as_ref(), &installed.text, backup)?;

@@ -16,7 +16,7 @@ use callgate_store::{Filter, Head, Member, Store, StoreError, kind};
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 
-use crate::cli::Failure;
+use crate::cli::{Failure, tell_unused_problems};
 use crate::config::{Config, Flags};
 use line::Format;
 use page::Pages;
@@ -122,7 +122,10 @@ impl Args {
     /// Shows, verifies or prunes the ledger.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let path = match &self.database {
-            Some(path) => path.clone(),
+            Some(path) => {
+                tell_unused_problems(file);
+                path.clone()
+            }
             None => Config::load(file, &Flags::default())?.database.value,
         };
         if let Some(before_ms) = self.prune.prune_before {

@@ -13,6 +13,7 @@ mod disk;
 mod doctor;
 mod hook;
 mod install;
+mod invocation;
 mod log;
 mod man;
 mod modes;

@@ -7,7 +7,8 @@ use callgate_approval::desk::Unattended;
 use serde_json::Value;
 
 use crate::config::{Config, Surroundings};
-use crate::install::{Agent, Found, Scope};
+use crate::install::{Agent, Found, Scope, Whose, option_of};
+use crate::text::without_mark;
 
 /// The largest settings file that is looked at.
 const LARGEST: u64 = 16 << 20;
@@ -74,18 +75,43 @@ impl StartingMode {
     }
 }
 
-/// Returns, for each agent that has our hook in the user's or the project's settings, a line that
-/// says in which mode it starts and what callgate does in it.
-pub(crate) fn lines(config: &Config, around: &Surroundings) -> Vec<String> {
-    let line = |agent| StartingMode::of(agent, around).text(config.gate.unattended.value);
-    let has_ours = |agent: &Agent| {
-        let folders = [Scope::User, Scope::Project].map(|scope| agent.folder(scope, around));
-        folders.into_iter().flatten().any(|folder| {
-            let text = read(&folder.join(agent.file()));
-            text.is_some_and(|text| Found::read(&text).is_ok_and(|found| found.has_ours()))
-        })
+/// An agent that has our hook in its settings.
+#[derive(Debug)]
+pub(crate) struct GatedAgent {
+    pub(crate) agent: Agent,
+    /// A line that says in which mode it starts and what callgate does in it.
+    pub(crate) line: String,
+    /// A socket at which its hook asks, if it is another than that of the settings.
+    pub(crate) other_socket: Option<String>,
+}
+
+/// Returns the agents that have our hook in the user's or the project's settings.
+pub(crate) fn gated_agents(config: &Config, around: &Surroundings) -> Vec<GatedAgent> {
+    let gated = |agent: Agent| {
+        let commands = hook_commands(agent, around);
+        let sockets = commands.iter().filter_map(|command| option_of(command, "--socket"));
+        let other_socket =
+            sockets.into_iter().find(|socket| Path::new(socket) != config.socket.value);
+        let line = StartingMode::of(agent, around).text(config.gate.unattended.value);
+        (!commands.is_empty()).then_some(GatedAgent { agent, line, other_socket })
     };
-    [Agent::Claude, Agent::Codex].into_iter().filter(has_ours).map(line).collect()
+    [Agent::Claude, Agent::Codex].into_iter().filter_map(gated).collect()
+}
+
+/// The commands of our hooks in the settings of an agent.
+fn hook_commands(agent: Agent, around: &Surroundings) -> Vec<String> {
+    let files = |scope: Scope| {
+        let folder = agent.folder(scope, around);
+        let file = move |file: &&str| Some(folder.as_ref()?.join(file));
+        agent.files(scope).iter().filter_map(file).collect::<Vec<_>>()
+    };
+    let mut commands = Vec::new();
+    for file in [Scope::User, Scope::Project].into_iter().flat_map(files) {
+        let Some(Ok(found)) = read(&file).map(|text| Found::read(&text)) else { continue };
+        let ours = found.handlers().filter(|(_, _, handler)| handler.whose == Whose::Ours);
+        commands.extend(ours.filter_map(|(_, _, handler)| Some(handler.command.clone()?.0)));
+    }
+    commands
 }
 
 /// Claude Code's settings files, the strongest first.
@@ -105,7 +131,8 @@ pub(crate) fn claude_settings(file: &Path) -> Option<Value> {
 
 fn read(file: &Path) -> Option<String> {
     let is_small = fs::metadata(file).is_ok_and(|it| it.is_file() && it.len() <= LARGEST);
-    fs::read_to_string(file).ok().filter(|_| is_small)
+    let text = fs::read_to_string(file).ok().filter(|_| is_small)?;
+    Some(without_mark(&text).to_owned())
 }
 
 fn of_claude(around: &Surroundings) -> StartingMode {

@@ -1,8 +1,10 @@
 //! `callgate pair`: links a phone with a code, and takes links back.
 
+mod qr;
 mod who;
 
-use std::io::{self, Write};
+use std::env;
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
@@ -11,6 +13,7 @@ use std::time::{Duration, Instant};
 use callgate_approval::viewer::{Viewer, ViewerError};
 use callgate_rules::text::one_line;
 use callgate_wire::desk::{Entry, Message, Phones};
+use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 
 use crate::cli::Failure;
@@ -20,6 +23,8 @@ use who::Known;
 /// How long the bot's name is waited for, just after the start of the daemon.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
+/// How many lines are printed with the drawing of a link, which should stay on the screen with it.
+const LINES_BESIDE: u16 = 12;
 
 /// Link your phone with a code
 ///
@@ -98,11 +103,17 @@ fn pair(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
     let code = code.reveal();
     let mut out = io::stdout().lock();
     match &bot {
-        Some(bot) => writeln!(
-            out,
-            "Send this to @{bot} on Telegram:\n\n    /pair {code}\n\n\
-             or open https://t.me/{bot}?start={code} on your phone and press Start."
-        )?,
+        Some(bot) => {
+            let link = format!("https://t.me/{bot}?start={code}");
+            if let Some(drawn) = drawn(&link) {
+                writeln!(out, "Scan this with your phone and press Start:\n\n{drawn}")?;
+            }
+            writeln!(
+                out,
+                "Send this to @{bot} on Telegram:\n\n    /pair {code}\n\n\
+                 or open {link} on your phone and press Start."
+            )?;
+        }
         None => writeln!(out, "Send this to your bot on Telegram:\n\n    /pair {code}\n")?,
     }
     let minutes = lifetime.as_secs() / 60;
@@ -115,6 +126,13 @@ fn pair(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
     let name = linked(viewer, Instant::now() + lifetime)?;
     writeln!(out, "Linked: {name}")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Draws the link for a phone's camera, if our output is a terminal in which it fits.
+fn drawn(link: &str) -> Option<String> {
+    let can_draw = io::stdout().is_terminal() && env::var_os("TERM").is_some_and(|it| it != "dumb");
+    let size = can_draw.then(|| tcgetwinsize(io::stdout()).ok())??;
+    qr::draw(link, size.ws_col, size.ws_row, LINES_BESIDE)
 }
 
 /// The bot's name, once it is known; fails when there is no bot, or none that works.

@@ -22,6 +22,7 @@ use rustix::fs::OFlags;
 
 use crate::config::{Config, Surroundings};
 use crate::disk::RealDisk;
+use crate::text::without_mark;
 
 pub(crate) use guarded::guarded;
 
@@ -287,7 +288,7 @@ pub(crate) fn read_file(path: &Path, trust: Trust) -> RuleFile {
         io::read_to_string(file.take(LONGEST_FILE))
     };
     match read() {
-        Ok(text) => RuleFile::read(&name, &text, trust),
+        Ok(text) => RuleFile::read(&name, without_mark(&text), trust),
         Err(error) if is_absent(&error) => RuleFile::read(&name, "", trust),
         Err(error) => RuleFile::unreadable(&name, &error.to_string(), trust),
     }

@@ -1,4 +1,12 @@
-//! Where in a text something stands, for people.
+//! Texts of files: where something stands in them, for people, and what stands before them.
+
+/// What some editors put before a text to say that it is UTF-8.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Returns the text of a file without a byte order mark.
+pub(crate) fn without_mark(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
 
 /// The line and the character at which the byte `at` stands, both from 1.
 pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {

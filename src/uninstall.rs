@@ -35,17 +35,23 @@ impl Args {
             writeln!(io::stdout(), "no agent's settings are here, so no hook of callgate's is")?;
         }
         for agent in agents {
-            let place = install::place(agent, scope, &around)?;
-            let before = place.read().ok().flatten().map(|seen| seen.text);
-            match install::change(&place, || remove(&place, self.dry_run)) {
-                Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name())?,
-                Err(text) => {
-                    failures.push(text);
+            for (number, place) in install::places(agent, scope, &around)?.iter().enumerate() {
+                let before = place.read().ok().flatten().map(|seen| seen.text);
+                let has_ours = before.as_deref().is_some_and(install::has_ours);
+                // Of a file into which only earlier versions have put hooks nothing else is said.
+                if number > 0 && !has_ours {
                     continue;
                 }
-            }
-            if let (Agent::Codex, Some(text), false) = (agent, before, self.dry_run) {
-                failures.extend(install::codex::distrust(&place, &text, &around).err());
+                match install::change(place, || remove(place, self.dry_run)) {
+                    Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name())?,
+                    Err(text) => {
+                        failures.push(text);
+                        continue;
+                    }
+                }
+                if let (Agent::Codex, Some(text), false) = (agent, before, self.dry_run) {
+                    failures.extend(install::codex::distrust(place, &text, &around).err());
+                }
             }
         }
         install::all_done(&failures)

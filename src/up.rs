@@ -1,6 +1,9 @@
 //! `callgate up`: the desk, at which agents ask and people answer.
 
+mod banner;
 mod keys;
+mod modes;
+mod service;
 
 use std::fmt;
 use std::fs;
@@ -14,16 +17,19 @@ use callgate_approval::daemon::{Claim, Daemon, Options};
 use callgate_approval::desk::{Authority, Settings};
 use callgate_approval::telegram;
 use callgate_rules::text::{self, Measure};
-use callgate_store::Store;
+use callgate_store::{Store, StoreError};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::cli::{Failure, complain};
 use crate::config::{Config, Flags, Origin, Surroundings, check_private};
-use crate::modes;
+use crate::invocation;
+use crate::modes::gated_agents;
 use crate::policy::Ruler;
+use banner::Answerers;
 use keys::Keyboard;
+use modes::KeyModes;
 
 /// How many orders may wait for the terminal, and how many warnings.
 const QUEUE: usize = 1024;
@@ -43,10 +49,19 @@ pub(crate) struct Args {
     /// Show no questions in this terminal
     #[arg(long)]
     no_terminal: bool,
+    /// Run as a service of systemd's user manager, now and at every login
+    #[arg(long)]
+    service: bool,
+    /// Stop the service and remove it
+    #[arg(long, requires = "service")]
+    remove: bool,
 }
 
 impl Args {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        if self.service {
+            return self.manage_service(file);
+        }
         let failed = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
         // Nobody who runs as the same user may read the bot's token, a code or an original secret
         // out of our memory, or press in our place: no core file, no ptrace, no /proc/PID/mem.
@@ -60,6 +75,18 @@ impl Args {
         // The desk's threads end with the process: nothing of theirs is unwritten.
         Ok(ExitCode::SUCCESS)
     }
+
+    fn manage_service(&self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        let config = Config::load(file, &self.flags)?;
+        if self.remove {
+            service::remove()?;
+        } else {
+            let odd = || Failure::Failed("a setting on the command line is not UTF-8".to_owned());
+            let words = self.flags.words(&Surroundings::of_process()).ok_or_else(odd)?;
+            service::install(&config, &words)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 async fn serve(config: &Config, has_terminal: bool) -> Result<(), Failure> {
@@ -67,23 +94,42 @@ async fn serve(config: &Config, has_terminal: bool) -> Result<(), Failure> {
     // Whoever comes second ends here, before anything is created.
     let claim = claim(config)?;
     let telegram = phones(config)?;
-    let options = options(config, claim, telegram, has_terminal.then_some(orders_in))?;
+    let store = Store::open(&config.database.value).map_err(|error| no_ledger(&error))?;
+    let links = store.links().map_err(|error| no_ledger(&error))?.standing;
+    let options = options(config, claim, store, telegram, has_terminal.then_some(orders_in));
     let daemon = Daemon::start(options).map_err(|error| told(&error))?;
-    say(&greeting(config, has_terminal))?;
+    // Whoever reads that it is up may end it at once.
+    let mut interruptions = Interruptions::listen()
+        .map_err(|error| Failure::Failed(format!("cannot be interrupted: {error}")))?;
+    say(&greeting(config, Answerers::of(config, has_terminal, &links)))?;
     let keyboard = if has_terminal { Keyboard::start(orders, daemon.desk()).ok() } else { None };
     let ended = tokio::select! {
-        interrupted = interrupted() => interrupted
-            .map_err(|error| Failure::Failed(format!("cannot be interrupted: {error}"))),
+        () = interruptions.next() => Ok(()),
         // Whoever waits finds the next daemon, or falls back; a desk that is dead answers nobody.
         () = daemon.ended() => Err(Failure::Failed(
             "the desk has ended by a mistake of its own: start it again, and please report this"
                 .to_owned(),
         )),
+        followed = follow_job_control(keyboard.as_ref().map(Keyboard::modes)) => followed
+            .map_err(|error| Failure::Failed(format!("cannot follow the terminal: {error}"))),
     };
     // The terminal is as it was before the last words.
     drop(keyboard);
     drop(daemon);
     ended
+}
+
+/// Hands the terminal to the shell while this program is stopped. Without a terminal there is
+/// nothing to do.
+async fn follow_job_control(modes: Option<&KeyModes>) -> io::Result<()> {
+    match modes {
+        Some(modes) => modes.follow_job_control().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn no_ledger(error: &StoreError) -> Failure {
+    Failure::Failed(format!("cannot keep the ledger: {error}"))
 }
 
 /// Claims the sockets for this process.
@@ -101,11 +147,10 @@ fn claim(config: &Config) -> Result<Claim, Failure> {
 fn options(
     config: &Config,
     claim: Claim,
+    store: Store,
     telegram: Option<telegram::Settings>,
     terminal: Option<mpsc::Sender<callgate_approval::channel::Order>>,
-) -> Result<Options, Failure> {
-    let store = Store::open(&config.database.value)
-        .map_err(|error| Failure::Failed(format!("cannot keep the ledger: {error}")))?;
+) -> Options {
     let settings = Settings {
         timeout: config.timeout.value,
         grace: config.grace.value,
@@ -123,7 +168,7 @@ fn options(
     };
     let warn = voice();
     let ruler = Ruler::new(config, Arc::clone(&warn));
-    Ok(Options {
+    Options {
         claim,
         store,
         settings,
@@ -132,7 +177,7 @@ fn options(
         telegram,
         terminal,
         warn,
-    })
+    }
 }
 
 fn phones(config: &Config) -> Result<Option<telegram::Settings>, Failure> {
@@ -148,30 +193,12 @@ fn told(error: &dyn fmt::Display) -> Failure {
     Failure::Failed(format!("cannot open the desk: {error}"))
 }
 
-/// What is served, how questions are answered, and what callgate does in the modes in which
-/// agents start, or what to do next where no agent has our hook.
-fn greeting(config: &Config, has_terminal: bool) -> String {
-    let socket = config.socket.value.display();
-    let has_phones = config.telegram.token.is_some();
-    let answered = match (has_terminal, has_phones) {
-        (true, true) => "Questions appear here and on Telegram; a key or a button answers them.",
-        (true, false) => "Questions appear here, and a key answers them.",
-        (false, true) => "Questions appear on Telegram.",
-        (false, false) => {
-            "Nobody can answer yet: run it in a terminal, or set up Telegram (docs/guide/phone.md)."
-        }
-    };
-    let modes = modes::lines(config, &Surroundings::of_process());
-    if !modes.is_empty() {
-        let modes = modes.join(".\n");
-        return format!("callgate is up: agents ask at {socket}\n{answered}\n{modes}.\n");
-    }
-    let next = if has_phones {
-        "Next: `callgate install` lets Claude Code ask here; `callgate pair` links your phone."
-    } else {
-        "Next: `callgate install` in another terminal lets Claude Code ask here; then give it work."
-    };
-    format!("callgate is up: agents ask at {socket}\n{answered}\n{next}\n")
+/// What is served, who can answer, what callgate does in the modes in which agents start, and what
+/// is still to be done.
+fn greeting(config: &Config, who: Answerers) -> String {
+    let socket = config.socket.value.display().to_string();
+    let agents = gated_agents(config, &Surroundings::of_process());
+    banner::text(&socket, who, &agents, &invocation::command(config))
 }
 
 fn say(text: &str) -> Result<(), Failure> {
@@ -196,22 +223,36 @@ fn voice() -> Arc<dyn Fn(&str) + Send + Sync> {
     })
 }
 
-async fn interrupted() -> io::Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
-    let hung_up = async {
-        match &mut hangup {
-            Some(hangup) => hangup.recv().await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        _ = hung_up => {}
+/// The signals that end the desk.
+struct Interruptions {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Option<Signal>,
+}
+
+impl Interruptions {
+    /// Begins to listen. From now on none of them ends the process by itself.
+    fn listen() -> io::Result<Self> {
+        let hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
+        let (interrupt, terminate) =
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        Ok(Self { interrupt, terminate, hangup })
     }
-    Ok(())
+
+    /// Waits for one of them.
+    async fn next(&mut self) {
+        let hung_up = async {
+            match &mut self.hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = hung_up => {}
+        }
+    }
 }
 
 /// Whether we were started to outlive our terminal, as `nohup` does it.

@@ -81,3 +81,81 @@ fn a_broken_file_shows_no_line_of_itself() {
     assert!(finished.stderr.contains("c.toml:2:"), "{}", finished.stderr);
     assert!(!finished.stderr.contains("SECRET"), "{}", finished.stderr);
 }
+
+#[test]
+fn a_typo_is_told_by_every_command() {
+    let home = home(".config/callgate/config.toml", "timout_seconds = 5\n");
+    fs::write(home.path().join("rules.toml"), "").unwrap();
+    let run_in = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(home.path()).env_clear().env("HOME", home.path());
+        run(command, DEADLINE)
+    };
+    let typo = "config.toml:1:1: there is no key `timout_seconds`; did you mean `timeout_seconds`?";
+    let callgate = env!("CARGO_BIN_EXE_callgate");
+    for (arguments, code) in [
+        (&["up"][..], 78),
+        (&["up", "--service"], 78),
+        (&["install"], 78),
+        (&["pair"], 78),
+        (&["pair", "--list"], 78),
+        (&["log"], 78),
+        (&["log", "--verify"], 78),
+        (&["rules", "check"], 78),
+        (&["rules", "init"], 78),
+        (&["rules", "backtest", "rules.toml"], 78),
+        (&["agent"], 78),
+        (&["ask", "Deploy?"], 78),
+        // What can be done without the settings is done.
+        (&["log", "--database", "absent.db"], 1),
+        (&["uninstall"], 0),
+    ] {
+        let done = run_in(callgate, arguments);
+        assert_eq!(done.status.code(), Some(code), "{arguments:?}: {}", done.stderr);
+        assert_eq!(done.stderr.matches(typo).count(), 1, "{arguments:?}: {}", done.stderr);
+        assert!(done.stderr.starts_with("callgate: the settings are wrong:"), "{}", done.stderr);
+    }
+    let doctor = run_in(callgate, &["doctor"]);
+    assert!(doctor.stdout.contains(typo), "{}", doctor.stdout);
+}
+
+/// Also by the hook, which does its work all the same: without a desk the agent asks.
+#[test]
+fn a_typo_is_told_by_the_hook() {
+    let home = home(".config/callgate/config.toml", "timout_seconds = 5\n");
+    let event = concat!(
+        r#"{"session_id":"s","cwd":"/","hook_event_name":"PreToolUse","tool_name":"Bash","#,
+        r#""tool_input":{"command":"ls"},"permission_mode":"default"}"#
+    );
+    fs::write(home.path().join("event.json"), event).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_callgate-hook"));
+    command.env_clear().env("HOME", home.path());
+    command.stdin(fs::File::open(home.path().join("event.json")).unwrap());
+    let done = command.output().unwrap();
+    assert_eq!((done.status.code(), &done.stdout[..]), (Some(0), &b""[..]));
+    let told = String::from_utf8(done.stderr).unwrap();
+    let typo = "config.toml:1:1: there is no key `timout_seconds`; did you mean `timeout_seconds`?";
+    assert!(told.starts_with("callgate hook: the settings are wrong: "), "{told}");
+    assert!(told.contains(typo) && told.lines().count() == 1, "{told}");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_settings() {
+    let text = "\u{feff}socket = \"/a/sock\"\nrules = \"RULES\"\n";
+    let home = home(".config/callgate/config.toml", text);
+    let rules = home.path().join("rules.toml").display().to_string();
+    fs::write(home.path().join(".config/callgate/config.toml"), text.replace("RULES", &rules))
+        .unwrap();
+    assert_eq!(places(read_settings(&home, &[], &[])), ("/a/sock".to_owned(), rules));
+    let deny = "\u{feff}[[rule]]\nname = \"no\"\ndecide = \"deny\"\ncommand = \"make\"\n";
+    fs::write(home.path().join("rules.toml"), deny).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+    command.args(["rules", "explain", "make"]).current_dir(home.path());
+    command.env_clear().env("HOME", home.path());
+    let explained = run(command, DEADLINE).success().stdout;
+    assert!(explained.contains("deny") && explained.contains("`no`"), "{explained}");
+    // What is wrong in the first line has the column that an editor shows.
+    fs::write(home.path().join(".config/callgate/config.toml"), "\u{feff}sokcet = 1\n").unwrap();
+    let wrong = read_settings(&home, &[], &[]);
+    assert!(wrong.stderr.contains("config.toml:1:1: there is no key `sokcet`"), "{}", wrong.stderr);
+}

@@ -474,9 +474,9 @@ fn hooks_of_a_project_are_looked_at_too() {
     home.done(&["install", "--project"]);
     let findings = home.doctor();
     assert!(findings.iter().all(|it| it["level"] == "ok"), "the same command runs once");
-    let settings = home.path("work/.claude/settings.json");
+    let settings = home.path("work/.claude/settings.local.json");
     let text = fs::read_to_string(&settings).unwrap();
-    fs::rename(&settings, home.path("work/.claude/settings.local.json")).unwrap();
+    fs::rename(&settings, home.path("work/.claude/settings.json")).unwrap();
     assert!(home.doctor().iter().all(|it| it["level"] == "ok"));
     let other = text.replacen("callgate hook", "callgate hook --config /x.toml", 1);
     fs::write(&settings, other).unwrap();

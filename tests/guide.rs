@@ -58,7 +58,7 @@ fn the_guide_leads_to_a_command_that_was_allowed_at_the_desk() {
     let [up, install, rules, ..] = &blocks("sh")[..] else { panic!("the guide has too few steps") };
     assert_eq!(up, "cargo run -- up\n");
     let mut desk = Terminal::spawn(&home.command(CALLGATE, &["up"]));
-    desk.wait_for("Next: `callgate install` in another terminal");
+    desk.wait_for(" install` in another terminal");
     assert_eq!(install, "callgate install\n");
     let said = home.run(install);
     assert!(said.contains("starts in auto mode (its default), which asks nobody"), "{said}");

@@ -159,7 +159,9 @@ fn the_first_time_makes_file_and_folder_for_the_user_alone() {
     let home = Home::new();
     let said = home.does(&["install"]);
     assert!(said.contains("changed") && said.contains("callgate up"), "{said}");
-    assert!(said.lines().count() <= 9 && said.contains("`callgate rules init`"), "{said}");
+    assert!(said.lines().count() <= 10, "{said}");
+    assert!(said.contains(&format!("`{CALLGATE} rules init`")), "{said}");
+    assert!(said.contains(&format!("Next: run `{CALLGATE} up`")), "{said}");
     assert!(said.contains("starts in auto mode (its default), which asks nobody: "), "{said}");
     assert_eq!((mode(&home.path(".claude")), mode(&home.settings())), (0o700, 0o600));
     let command = format!("{HOOK} {}", home.options("claude"));
@@ -426,8 +428,9 @@ fn an_old_claude_gets_only_events_that_it_knows() {
 fn the_project_and_other_folders_have_settings_of_their_own() {
     let home = Home::new();
     let said = home.does(&["install", "--project"]);
-    let project = home.path("work/.claude/settings.json");
+    let project = home.path("work/.claude/settings.local.json");
     assert!(said.contains(project.to_str().unwrap()), "{said}");
+    assert!(!home.path("work/.claude/settings.json").exists(), "others get this one");
     assert!(!home.settings().exists());
     home.does(&["uninstall"]);
     assert!(project.exists(), "the user's settings are others");
@@ -437,6 +440,79 @@ fn the_project_and_other_folders_have_settings_of_their_own() {
     let home = home.env("CLAUDE_CONFIG_DIR", &elsewhere);
     home.does(&["install"]);
     assert!(elsewhere.join("settings.json").exists() && !home.settings().exists());
+}
+
+/// The command that was printed after `To take the hooks out again`, as a shell runs it.
+fn undo(home: &Home, said: &str) {
+    let (_, rest) = said.split_once("To take the hooks out again: `").unwrap();
+    let advice = rest.split_once('`').unwrap().0;
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", advice]).current_dir(home.path("work")).env_clear();
+    shell.env("HOME", home.folder.path()).env("PATH", home.path("bin"));
+    assert!(run(shell, DEADLINE).status.success(), "{advice}");
+}
+
+#[test]
+fn the_advice_undoes_what_was_done_and_nothing_else() {
+    let home = Home::with(MINE);
+    home.does(&["install"]);
+    fs::create_dir(home.path("work/.claude")).unwrap();
+    let (shared, local) =
+        (home.path("work/.claude/settings.json"), home.path("work/.claude/settings.local.json"));
+    for text in [None, Some(MINE)] {
+        if let Some(text) = text {
+            fs::write(&local, text).unwrap();
+        }
+        fs::write(&shared, MINE).unwrap();
+        let before = home.files();
+        let said = home.does(&["install", "--project"]);
+        assert_ne!(home.files(), before);
+        undo(&home, &said);
+        assert_eq!(home.files(), before, "{said}");
+    }
+    // What an earlier version has put into the shared file goes, too.
+    fs::copy(home.settings(), &shared).unwrap();
+    let said = home.does(&["install", "--project"]);
+    assert!(said.contains("settings.json has hooks of callgate's, too"), "{said}");
+    undo(&home, &said);
+    assert_eq!((read(&shared), read(&local)), (MINE.to_owned(), MINE.to_owned()));
+    let said = home.does(&["uninstall", "--agent", "claude"]);
+    assert!(said.contains("as it was before callgate"), "{said}");
+}
+
+#[test]
+fn a_hook_in_a_build_folder_is_told_of_with_what_is_better() {
+    let mut home = Home::new();
+    let built = home.path("it's/target/debug/callgate");
+    fs::create_dir_all(built.parent().unwrap()).unwrap();
+    copy_program(CALLGATE.as_ref(), &built);
+    home.program.clone_from(&built);
+    let said = home.does(&["install"]);
+    let note = "the hook lies in a build folder and vanishes with it";
+    assert!(said.contains(note) && said.contains("copy callgate and callgate-hook into"), "{said}");
+    fs::write(home.path("it's/Cargo.toml"), "").unwrap();
+    let said = home.does(&["install"]);
+    let source = home.path("it's").display().to_string().replace('\'', r"'\''");
+    let better = format!("run `cargo install --path '{source}'`, then `callgate install` again");
+    assert!(said.contains(&better), "{said}");
+    let moved = home.path("opt/callgate");
+    fs::create_dir(moved.parent().unwrap()).unwrap();
+    fs::rename(&built, &moved).unwrap();
+    home.program = moved;
+    assert!(!home.does(&["install"]).contains("build folder"));
+}
+
+#[test]
+fn a_byte_order_mark_before_the_settings_stays_there() {
+    let marked = format!("\u{feff}{MINE}");
+    let home = Home::with(&marked);
+    home.does(&["install"]);
+    let installed = read(&home.settings());
+    assert!(installed.starts_with("\u{feff}{") && installed.contains("PreToolUse"), "{installed}");
+    assert_eq!(read(&home.backup()), marked);
+    assert!(home.does(&["install"]).contains("is up to date"));
+    home.does(&["uninstall"]);
+    assert_eq!(read(&home.settings()), marked);
 }
 
 #[test]

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use callgate_testkit::process::{DEADLINE, Finished, Group, Piped, run};
 use callgate_testkit::telegram::{BOT_NAME, Message, Telegram};
+use callgate_testkit::terminal::Terminal;
+use qrcodegen::{QrCode, QrCodeEcc};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -189,6 +191,36 @@ fn a_phone_is_linked_listed_and_taken_back() {
     let gone = home.fails(&["pair", "--remove", "Ada"]);
     assert_eq!(gone, "callgate: nobody is linked as Ada: see `callgate pair --list`\n");
     home.phone.assert_nothing_refused();
+}
+
+/// In a terminal the link can be read by a phone's camera, too.
+#[test]
+fn a_terminal_shows_the_link_as_a_qr_code() {
+    let home = Home::with_phone();
+    let mut command = home.callgate(&["pair"]);
+    command.env("PATH", std::env::var_os("PATH").unwrap());
+    let terminal = Terminal::spawn(&command);
+    terminal.wait_for("Waiting for it");
+    let shown = terminal.written();
+    let (_, rest) = shown.split_once("/pair ").unwrap();
+    let code = rest.split_whitespace().next().unwrap();
+    let link = format!("https://t.me/{BOT_NAME}?start={code}");
+    let expected = QrCode::encode_text(&link, QrCodeEcc::Low).unwrap();
+    let lines = shown.lines().filter_map(|line| line.strip_prefix("\u{1b}[38;5;16;48;5;231m"));
+    let lines: Vec<Vec<char>> =
+        lines.map(|line| line.split('\u{1b}').next().unwrap().chars().collect()).collect();
+    // Two light modules are around it.
+    for y in 0..expected.size() {
+        for x in 0..expected.size() {
+            let at = |position: i32| usize::try_from(position + 2).unwrap();
+            let half = if at(y) % 2 == 0 { '▀' } else { '▄' };
+            let is_dark = ['█', half].contains(&lines[at(y) / 2][at(x)]);
+            assert_eq!(is_dark, expected.get_module(x, y), "{x} {y}\n{shown}");
+        }
+    }
+    home.phone.send(ADA, ADA, &format!("/start {code}"));
+    terminal.wait_for("Linked: Ada");
+    assert!(terminal.end().success());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use callgate_testkit::process::{DEADLINE, Finished, Piped, run};
+use callgate_testkit::terminal::Terminal;
 use rustix::process::Signal;
 
 fn read(name: &str) -> String {
@@ -37,7 +38,8 @@ fn the_first_command_serves_with_nothing_configured_and_says_what_to_do_next() {
     let mut up = Piped::spawn(callgate(&["up"]));
     let said: Vec<String> = (0..3).map(|_| up.recv_line()).collect();
     assert_eq!(said[0], format!("callgate is up: agents ask at {}", socket.display()));
-    assert!(said[2].starts_with("Next: `callgate install`"), "{said:?}");
+    let install = format!("Next: `{} install` ", env!("CARGO_BIN_EXE_callgate"));
+    assert!(said[2].starts_with(&install), "{said:?}");
     // Nobody is at its terminal, so nobody can be reached, and that is said at once.
     let asked = run(callgate(&["ask", "Deploy?"]), DEADLINE);
     assert_eq!(asked.status.code(), Some(69), "{}", asked.stderr);
@@ -209,4 +211,23 @@ fn the_manual_pages_are_well_formed() {
     let wrong = program(CALLGATE, &["man", "/dev/null/man1"]);
     assert_eq!(wrong.status.code(), Some(1));
     assert!(wrong.stderr.contains("cannot write /dev/null/man1"), "{}", wrong.stderr);
+}
+
+/// Whoever tries the runtime by hand is told what it waits for.
+#[test]
+fn the_runtime_in_a_terminal_says_what_to_type() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
+    command.arg("agent").env_clear().env("HOME", home.path()).current_dir(home.path());
+    command.env("PATH", std::env::var_os("PATH").unwrap());
+    command.env("CALLGATE_SOCKET", home.path().join("ask.sock"));
+    let mut terminal = Terminal::spawn(&command);
+    terminal.wait_for("this serves a front end, not a person");
+    let shown = terminal.written();
+    let typed = shown.lines().find_map(|line| line.strip_prefix("Try: ")).unwrap().to_owned();
+    terminal.wait_for("\"type\":\"ready\"");
+    terminal.press(&format!("{typed}\r"));
+    terminal.wait_for("\"type\":\"done\"");
+    terminal.press("\u{4}");
+    assert!(terminal.end().success());
 }

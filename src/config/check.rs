@@ -103,6 +103,15 @@ impl<'a> Check<'a> {
         });
     }
 
+    /// Forgets what is wrong with these keys and with the whole file: whoever uses them complains.
+    pub(crate) fn forget(&mut self, keys: &[&str]) {
+        self.problems.retain(|problem| match problem.matter {
+            Matter::File => false,
+            Matter::Unknown => true,
+            Matter::Key(name) => !keys.contains(&name),
+        });
+    }
+
     fn timeout(&mut self) -> Setting<Duration> {
         self.seconds("timeout_seconds", TIMEOUT, 300)
     }

@@ -2,6 +2,10 @@
 //! for all to see.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use super::keys::{self, Kind};
+use super::places::Surroundings;
 
 /// What was given: the key, the flag, the text.
 pub(crate) type Given<'a> = (&'static str, &'static str, &'a OsStr);
@@ -157,6 +161,20 @@ impl Flags {
             ("telegram.allowed_users", "--telegram-allowed-users", &self.telegram_allowed_users),
         ]);
         self.desk.given().chain(rest).collect()
+    }
+}
+
+impl Flags {
+    /// Returns the flags as words of a command line that means the same in every folder; none
+    /// where one is not UTF-8.
+    pub(crate) fn words(&self, around: &Surroundings) -> Option<Vec<String>> {
+        let word = |(key, flag, text): Given<'_>| {
+            let is_path = keys::find(key).is_some_and(|key| key.kind == Kind::Path);
+            let path = Some(Path::new(text)).filter(|_| is_path && !text.is_empty());
+            let value = path.map_or_else(|| text.to_owned(), |path| around.absolute(path).into());
+            Some(format!("{flag}={}", value.to_str()?))
+        };
+        self.given().into_iter().map(word).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use super::keys::{self, KEYS, Key, Kind};
 use super::places::Surroundings;
 use super::problem::{Matter, Origin, Problem, Setting};
 use super::token::Secret;
-use crate::text::line_and_column;
+use crate::text::{line_and_column, without_mark};
 
 /// The largest settings file that is read.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -104,7 +104,7 @@ impl RawConfig {
     fn read_file(&mut self, may_be_absent: bool) {
         let Some(Setting { value: path, origin }) = self.file.clone() else { return };
         match read_limited(&path) {
-            Ok(text) => self.read_toml(&path, &text),
+            Ok(text) => self.read_toml(&path, without_mark(&text)),
             Err(ReadError::Absent) if may_be_absent || origin == Origin::Default => {}
             Err(error) => {
                 let text = format!("cannot read the settings in {}: {error}", path.display());

@@ -78,12 +78,9 @@ fn of_agent(agent: Agent, around: &Surroundings, findings: &mut Findings) -> Vec
     hooks
 }
 
-fn files(agent: Agent) -> Vec<(Scope, &'static str)> {
-    let mut files = vec![(Scope::User, agent.file()), (Scope::Project, agent.file())];
-    if agent == Agent::Claude {
-        files.push((Scope::Project, "settings.local.json"));
-    }
-    files
+fn files(agent: Agent) -> impl Iterator<Item = (Scope, &'static str)> {
+    let of = move |scope: Scope| agent.files(scope).iter().map(move |file| (scope, *file));
+    [Scope::User, Scope::Project].into_iter().flat_map(of)
 }
 
 fn of_file(

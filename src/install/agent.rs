@@ -62,11 +62,13 @@ impl Agent {
         }
     }
 
-    /// The file in that folder that holds hooks.
-    pub(crate) fn file(self) -> &'static str {
-        match self {
-            Self::Claude => "settings.json",
-            Self::Codex => "hooks.json",
+    /// The files in that folder that can hold hooks, first that into which ours are put. Ours name
+    /// files of this user, so that in a project they belong into the file that is not shared.
+    pub(crate) fn files(self, scope: Scope) -> &'static [&'static str] {
+        match (self, scope) {
+            (Self::Claude, Scope::User) => &["settings.json"],
+            (Self::Claude, Scope::Project) => &["settings.local.json", "settings.json"],
+            (Self::Codex, _) => &["hooks.json"],
         }
     }
 

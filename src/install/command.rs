@@ -67,7 +67,8 @@ pub(crate) fn text(path: &Path) -> Result<&str, String> {
     path.to_str().ok_or_else(odd)
 }
 
-fn quoted(word: &str) -> String {
+/// Returns `word` as a shell reads it back.
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:,+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
+use crate::text::{BYTE_ORDER_MARK, without_mark};
+
 /// The largest settings file that is changed.
 const LARGEST: u64 = 16 << 20;
 /// What the name of the copy from before us ends with.
@@ -19,8 +21,9 @@ pub(crate) struct Place {
 /// A file as it was when it was read.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    /// Its text.
+    /// Its text, without the byte order mark that may stand before it.
     pub(crate) text: String,
+    has_mark: bool,
     /// The file itself, where `path` is a link.
     target: PathBuf,
     mode: u32,
@@ -86,9 +89,10 @@ impl Place {
         if !found.is_file() {
             return Err(PlaceError::NotFile(self.path.clone()));
         }
-        let text = self.text(&target)?;
-        let owner = (found.uid(), found.gid());
-        Ok(Some(Seen { text, target, mode: found.mode() & 0o7777, owner }))
+        let whole = self.text(&target)?;
+        let text = without_mark(&whole).to_owned();
+        let (has_mark, owner) = (text != whole, (found.uid(), found.gid()));
+        Ok(Some(Seen { text, has_mark, target, mode: found.mode() & 0o7777, owner }))
     }
 
     fn text(&self, target: &Path) -> Result<String, PlaceError> {
@@ -141,7 +145,7 @@ impl Place {
 
     /// The text from before us, if it was kept and can be read.
     pub(crate) fn backup(&self) -> Option<String> {
-        self.text(&self.backup_path()).ok()
+        self.text(&self.backup_path()).ok().map(|text| without_mark(&text).to_owned())
     }
 
     /// Removes the copy, which nobody needs any more.
@@ -179,6 +183,9 @@ impl New {
         })?;
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         let new = Self { path, is_put: false };
+        if seen.is_some_and(|seen| seen.has_mark) {
+            file.write_all(BYTE_ORDER_MARK.encode_utf8(&mut [0; 4]).as_bytes())?;
+        }
         file.write_all(text.as_bytes())?;
         if let Some(seen) = seen {
             let made = file.metadata()?;

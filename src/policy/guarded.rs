@@ -74,6 +74,11 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     if let Some(folder) = around.runtime_folder() {
         add(Kind::Own, &folder);
     }
+    if let Some(folder) = around.config_folder() {
+        let units = folder.with_file_name("systemd").join("user");
+        add(Kind::Own, &units.join("callgate.service"));
+        add(Kind::Own, &units.join("callgate.service.d"));
+    }
     add(Kind::Own, &config.rules.value);
     for file in [config.file.as_ref(), Some(&config.database)].into_iter().flatten() {
         add(Kind::Own, file.value.parent().unwrap_or(&file.value));

@@ -164,6 +164,8 @@ fn the_folders_that_the_environment_names_are_guarded() {
         ("CODEX_HOME", "/srv/codex"),
         ("XDG_CONFIG_HOME", "/srv/config"),
         ("GIT_CONFIG_GLOBAL", "/srv/gitconfig"),
+        ("XDG_RUNTIME_DIR", "/srv/run"),
+        ("CALLGATE_LEGACY_SOCKET", "/srv/legacy.sock"),
     ];
     let around = Surroundings::of_test(folder.path(), &variables);
     let config = Config::load_for_agent_in(None, &AgentFlags::default(), &around).unwrap();
@@ -180,10 +182,16 @@ fn the_folders_that_the_environment_names_are_guarded() {
         "/srv/config/opencode/plugin/x.js",
         "/srv/config/git/config",
         "/srv/gitconfig",
+        "/srv/run/callgate/ask.sock",
+        "/srv/run/callgate/callgate-agent-1/desk.sock",
+        "/srv/legacy.sock",
+        "/srv/config/systemd/user/callgate.service",
+        "/srv/config/systemd/user/callgate.service.d/x.conf",
     ] {
         assert!(asks(path), "{path}");
     }
-    for path in ["/srv/project/src/x", "/srv/config/other/x"] {
+    for path in ["/srv/project/src/x", "/srv/config/other/x", "/srv/config/systemd/user/x.service"]
+    {
         assert!(!asks(path), "{path}");
     }
 }

@@ -4,7 +4,6 @@ mod decoder;
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,43 +12,31 @@ use callgate_approval::channel::Order;
 use callgate_approval::daemon::ToDesk;
 use callgate_approval::terminal::{Key, Terminal};
 use decoder::Decoder;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::getpgrp;
-use rustix::termios::{
-    LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
-};
+use rustix::termios::{tcgetpgrp, tcgetwinsize};
 use tokio::sync::mpsc;
+
+use super::modes::{Holder, KeyModes, is_in_foreground, is_ready};
 
 /// How long the rest of an arrow key may take after its escape before the escape is the key.
 const REST: Duration = Duration::from_millis(50);
-/// Makes the terminal tell what is pasted from what is typed, and lets it be again.
-const TELL_PASTES: &str = "\x1b[?2004h";
-const TELL_NO_PASTES: &str = "\x1b[?2004l";
+/// How long to wait until the terminal is looked at again while a shell has it.
+const AWAY: Duration = Duration::from_millis(100);
 
-/// Whether there is a terminal that we may read and write: one whose foreground we are in. Whoever
-/// reads keys from the background is stopped.
+/// Whether there is a terminal that we may read and write: one whose foreground we are in.
 pub(super) fn has_terminal() -> bool {
-    let is_ours = || tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground == getpgrp());
-    io::stdin().is_terminal() && io::stdout().is_terminal() && is_ours()
+    io::stdin().is_terminal() && io::stdout().is_terminal() && is_in_foreground()
 }
 
 /// A terminal that gives keys one by one; as it was before when this is dropped.
 #[derive(Debug)]
-pub(super) struct Keyboard {
-    before: Termios,
-}
+pub(super) struct Keyboard(Arc<KeyModes>);
 
 impl Keyboard {
     /// Begins to read keys and to print orders.
     pub(super) fn start(orders: mpsc::Receiver<Order>, desk: ToDesk) -> io::Result<Self> {
-        let before = tcgetattr(io::stdin())?;
-        let mut single = before.clone();
-        // Keys come at once and are not printed by themselves; Ctrl-C still interrupts.
-        single.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-        tcsetattr(io::stdin(), OptionalActions::Now, &single)?;
-        let keyboard = Self { before };
-        print(TELL_PASTES);
+        let keyboard = Self(Arc::new(KeyModes::start()?));
         let start = Instant::now();
         let name = env::var("USER").unwrap_or_else(|_| "you".to_owned());
         let colours = env::var_os("NO_COLOR").is_none();
@@ -59,21 +46,20 @@ impl Keyboard {
         thread::Builder::new()
             .name("screen".to_owned())
             .spawn(move || show(&shown, orders, start))?;
-        let keys = Keys { terminal, desk, start };
+        let keys = Keys { terminal, desk, modes: Arc::clone(&keyboard.0), start };
         thread::Builder::new().name("keys".to_owned()).spawn(move || keys.read())?;
         Ok(keyboard)
+    }
+
+    /// The modes of the terminal.
+    pub(super) fn modes(&self) -> &KeyModes {
+        &self.0
     }
 }
 
 impl Drop for Keyboard {
     fn drop(&mut self) {
-        // Nobody waits for a terminal that somebody has stopped, nor for the thread that prints
-        // there. A terminal that is gone needs no restoring.
-        let output = io::stdout();
-        if is_ready(&output, PollFlags::OUT, Duration::ZERO) {
-            rustix::io::write(&output, TELL_NO_PASTES.as_bytes()).ok();
-        }
-        tcsetattr(io::stdin(), OptionalActions::Now, &self.before).ok();
+        self.0.hand_over(Holder::Others);
     }
 }
 
@@ -97,17 +83,18 @@ fn print(text: &str) {
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).ok();
 }
 
-/// Whether a terminal can be read or written within this time.
-fn is_ready(terminal: &impl AsFd, how: PollFlags, within: Duration) -> bool {
-    let within = Timespec { tv_sec: 0, tv_nsec: within.subsec_nanos().into() };
-    poll(&mut [PollFd::new(terminal, how)], Some(&within)).is_ok_and(|ready| ready > 0)
-}
-
 /// Reads keys, and tells the desk what they mean.
 struct Keys {
     terminal: Arc<Mutex<Terminal>>,
     desk: ToDesk,
+    modes: Arc<KeyModes>,
     start: Instant,
+}
+
+/// Waits for a key without reading it: whoever waits in a read while a shell takes the terminal
+/// back is stopped.
+fn is_there(input: &io::Stdin) -> bool {
+    poll(&mut [PollFd::new(input, PollFlags::IN)], None).is_ok_and(|ready| ready > 0)
 }
 
 impl Keys {
@@ -116,6 +103,17 @@ impl Keys {
         let mut bytes = [0; 256];
         let mut decoder = Decoder::default();
         loop {
+            match self.modes.holder() {
+                Holder::Desk if is_there(&input) && is_in_foreground() => {}
+                Holder::Others => return,
+                // A terminal that is gone has no foreground.
+                _ if tcgetpgrp(&input).is_err() => return,
+                // While a shell has the terminal the keys are for the shell.
+                _ => {
+                    thread::sleep(AWAY);
+                    continue;
+                }
+            }
             // Not by way of the standard library, which would keep bytes that a poll does not see.
             let count = match rustix::io::read(&input, &mut bytes) {
                 Err(Errno::INTR) => continue,

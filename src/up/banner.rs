@@ -1,0 +1,218 @@
+//! What `callgate up` says at its start: where it serves, who can answer, what agents do, and what
+//! is still to be done.
+
+use std::collections::BTreeMap;
+
+use crate::config::Config;
+use crate::modes::GatedAgent;
+
+/// Who can answer questions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Answerers {
+    /// Whether questions are shown in this terminal.
+    pub(super) terminal: bool,
+    /// Whether there is a bot.
+    pub(super) bot: bool,
+    /// The chats that are linked, or allowed by the settings.
+    pub(super) chats: usize,
+    /// The viewers that are linked. They can answer while they are connected.
+    pub(super) viewers: usize,
+}
+
+impl Answerers {
+    /// Counts those who are linked and those whom the settings allow.
+    pub(super) fn of(config: &Config, terminal: bool, links: &BTreeMap<String, String>) -> Self {
+        let count = |kind: &str| links.keys().filter(|link| link.starts_with(kind)).count();
+        let allowed = &config.telegram.allowed_chats.value;
+        let is_new = |chat: &&i64| !links.contains_key(&format!("chat/{chat}"));
+        Self {
+            terminal,
+            bot: config.telegram.token.is_some(),
+            chats: count("chat/") + allowed.iter().filter(is_new).count(),
+            viewers: count("viewer/"),
+        }
+    }
+
+    /// Whether a phone can answer.
+    fn has_phone(self) -> bool {
+        self.bot && self.chats > 0
+    }
+
+    /// Says who can answer.
+    fn sentence(self) -> String {
+        let viewers = counted(self.viewers, "linked viewer");
+        match (self.terminal, self.has_phone(), self.viewers) {
+            (true, true, _) => {
+                "Questions appear here and on Telegram; a key or a button answers them.".to_owned()
+            }
+            (true, false, _) => "Questions appear here, and a key answers them.".to_owned(),
+            (false, true, 0) => {
+                format!("Questions go to Telegram ({}).", counted(self.chats, "linked chat"))
+            }
+            (false, true, _) => format!(
+                "Questions go to Telegram ({}), and to {viewers} while connected.",
+                counted(self.chats, "linked chat")
+            ),
+            (false, false, 0) => {
+                "Nobody can answer yet: there is no terminal here, and no phone is linked."
+                    .to_owned()
+            }
+            (false, false, _) => {
+                format!("Only {viewers} can answer, while connected: no phone is linked.")
+            }
+        }
+    }
+}
+
+/// Returns the banner. `me` is what starts this program in a shell.
+pub(super) fn text(socket: &str, who: Answerers, agents: &[GatedAgent], me: &str) -> String {
+    let mut lines = vec![format!("callgate is up: agents ask at {socket}"), who.sentence()];
+    lines.extend(agents.iter().map(|agent| format!("{}.", agent.line)));
+    let next = next(who, agents, me);
+    if !next.is_empty() {
+        lines.push(format!("Next: {}.", next.join("; ")));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// What is still to be done.
+fn next(who: Answerers, agents: &[GatedAgent], me: &str) -> Vec<String> {
+    let mut next = Vec::new();
+    if agents.is_empty() {
+        let place = if who.terminal { " in another terminal" } else { "" };
+        next.push(format!("`{me} install`{place} lets Claude Code ask here"));
+    }
+    for agent in agents {
+        if let Some(socket) = &agent.other_socket {
+            let (name, word) = (agent.agent.name(), agent.agent.word());
+            next.push(format!("`{me} install --agent {word}`, because {name} asks at {socket}"));
+        }
+    }
+    next.extend(next_phone(who, me));
+    next
+}
+
+/// What is still to be done for somebody to answer by phone. Where there is a terminal a phone is
+/// nobody's duty.
+fn next_phone(who: Answerers, me: &str) -> Option<String> {
+    match (who.bot, who.has_phone()) {
+        (true, false) => Some(format!("`{me} pair` links your phone")),
+        (false, _) if !who.terminal => {
+            Some(format!("`{me} pair` says how to set up a phone, or run `{me} up` in a terminal"))
+        }
+        _ => None,
+    }
+}
+
+/// Returns who can answer, and what is to be done where nobody can.
+pub(super) fn reach(who: Answerers, me: &str) -> String {
+    let next = next_phone(who, me).map(|next| format!("Next: {next}.\n"));
+    format!("{}\n{}", who.sentence(), next.unwrap_or_default())
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::install::Agent;
+
+    fn check(who: Answerers, agents: &[GatedAgent], expected: &Expect) {
+        expected.assert_eq(&text("/s", who, agents, "callgate"));
+    }
+
+    fn claude(other_socket: Option<&str>) -> GatedAgent {
+        GatedAgent {
+            agent: Agent::Claude,
+            line: "Claude Code starts in auto mode".to_owned(),
+            other_socket: other_socket.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn only_what_is_still_to_be_done_is_named() {
+        let fresh = Answerers { terminal: true, ..Answerers::default() };
+        check(
+            fresh,
+            &[],
+            &expect![[r"
+                callgate is up: agents ask at /s
+                Questions appear here, and a key answers them.
+                Next: `callgate install` in another terminal lets Claude Code ask here.
+            "]],
+        );
+        check(
+            fresh,
+            &[claude(None)],
+            &expect![[r"
+                callgate is up: agents ask at /s
+                Questions appear here, and a key answers them.
+                Claude Code starts in auto mode.
+            "]],
+        );
+        check(
+            fresh,
+            &[claude(Some("/old"))],
+            &expect![[r"
+                callgate is up: agents ask at /s
+                Questions appear here, and a key answers them.
+                Claude Code starts in auto mode.
+                Next: `callgate install --agent claude`, because Claude Code asks at /old.
+            "]],
+        );
+        check(
+            Answerers { bot: true, ..fresh },
+            &[],
+            &expect![[r"
+                callgate is up: agents ask at /s
+                Questions appear here, and a key answers them.
+                Next: `callgate install` in another terminal lets Claude Code ask here; `callgate pair` links your phone.
+            "]],
+        );
+        check(
+            Answerers { bot: true, chats: 1, ..fresh },
+            &[claude(None)],
+            &expect![[r"
+                callgate is up: agents ask at /s
+                Questions appear here and on Telegram; a key or a button answers them.
+                Claude Code starts in auto mode.
+            "]],
+        );
+    }
+
+    #[test]
+    fn a_desk_without_a_terminal_says_who_can_answer() {
+        let nobody = Answerers::default();
+        check(
+            nobody,
+            &[claude(None)],
+            &expect![[r"
+                callgate is up: agents ask at /s
+                Nobody can answer yet: there is no terminal here, and no phone is linked.
+                Claude Code starts in auto mode.
+                Next: `callgate pair` says how to set up a phone, or run `callgate up` in a terminal.
+            "]],
+        );
+        let said = |who: Answerers| {
+            let all = text("/s", who, &[claude(None)], "/a/callgate");
+            let lines: Vec<String> = all.lines().map(str::to_owned).collect();
+            (lines[1].clone(), lines.get(3).cloned())
+        };
+        let bot = Answerers { bot: true, ..nobody };
+        let link = Some("Next: `/a/callgate pair` links your phone.".to_owned());
+        let nobody = "Nobody can answer yet: there is no terminal here, and no phone is linked.";
+        assert_eq!(said(bot), (nobody.to_owned(), link.clone()));
+        let viewers = "Only 2 linked viewers can answer, while connected: no phone is linked.";
+        assert_eq!(said(Answerers { viewers: 2, ..bot }), (viewers.to_owned(), link));
+        let phone = "Questions go to Telegram (1 linked chat).";
+        assert_eq!(said(Answerers { chats: 1, ..bot }), (phone.to_owned(), None));
+        let both =
+            "Questions go to Telegram (2 linked chats), and to 1 linked viewer while connected.";
+        assert_eq!(said(Answerers { chats: 2, viewers: 1, ..bot }), (both.to_owned(), None));
+    }
+}

@@ -1,0 +1,145 @@
+//! The modes of the terminal, while keys are read and while a shell has it.
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, getpgid, getpgrp, getpid, getppid, getsid, kill_process};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Makes the terminal tell what is pasted from what is typed, and lets it be again.
+const TELL_PASTES: &str = "\x1b[?2004h";
+const TELL_NO_PASTES: &str = "\x1b[?2004l";
+/// How many ancestors of this process are looked at.
+const MOST_ANCESTORS: usize = 32;
+
+/// Returns true if we are in the foreground of our terminal. Whoever reads keys or changes modes
+/// from the background is stopped.
+pub(super) fn is_in_foreground() -> bool {
+    tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground == getpgrp())
+}
+
+/// Who has the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// This program, to which keys come one by one.
+    Desk,
+    /// A shell, until this program is in the foreground again.
+    Shell,
+    /// Somebody else, for good.
+    Others,
+}
+
+/// A terminal that gives keys one by one. Its modes are those from before while the program is
+/// stopped, and at the end.
+#[derive(Debug)]
+pub(super) struct KeyModes {
+    before: Termios,
+    single: Termios,
+    holder: Mutex<Holder>,
+}
+
+impl KeyModes {
+    /// Makes keys come at once, without being printed by themselves; Ctrl-C still interrupts.
+    pub(super) fn start() -> io::Result<Self> {
+        let before = tcgetattr(io::stdin())?;
+        let mut single = before.clone();
+        single.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        tcsetattr(io::stdin(), OptionalActions::Now, &single)?;
+        write(TELL_PASTES);
+        Ok(Self { before, single, holder: Mutex::new(Holder::Desk) })
+    }
+
+    /// Returns who has the terminal. A program that was continued takes it again as soon as it is
+    /// in the foreground.
+    pub(super) fn holder(&self) -> Holder {
+        let mut holder = self.lock();
+        if *holder == Holder::Shell && is_in_foreground() {
+            // A terminal that is gone has no modes.
+            tcsetattr(io::stdin(), OptionalActions::Now, &self.single).ok();
+            write(TELL_PASTES);
+            *holder = Holder::Desk;
+        }
+        *holder
+    }
+
+    /// Hands the terminal over, as it was before.
+    pub(super) fn hand_over(&self, to: Holder) {
+        let mut holder = self.lock();
+        if *holder == Holder::Desk {
+            write(TELL_NO_PASTES);
+            tcsetattr(io::stdin(), OptionalActions::Now, &self.before).ok();
+        }
+        *holder = to;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Holder> {
+        // Nothing in here panics half-way.
+        self.holder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Follows Ctrl-Z and `fg`: hands the terminal back when the program is stopped, and takes it
+    /// again when it is continued. Never returns while signals can be heard.
+    pub(super) async fn follow_job_control(&self) -> io::Result<()> {
+        let mut stop = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
+        let mut go_on = signal(SignalKind::from_raw(Signal::CONT.as_raw()))?;
+        loop {
+            tokio::select! {
+                _ = stop.recv() => {
+                    // As the system has it: what nobody could continue is not stopped.
+                    if can_be_continued() {
+                        self.hand_over(Holder::Shell);
+                        kill_process(getpid(), Signal::STOP)?;
+                        self.holder();
+                    }
+                }
+                // Also after a stop that could not be caught, when a shell has set its own modes.
+                _ = go_on.recv() => {
+                    *self.lock() = Holder::Shell;
+                    self.holder();
+                }
+            }
+        }
+    }
+}
+
+/// Writes to the terminal, unless somebody has stopped it: nobody waits for that. A terminal that
+/// is gone needs no words.
+fn write(text: &str) {
+    let output = io::stdout();
+    if is_ready(&output, PollFlags::OUT, Duration::ZERO) {
+        rustix::io::write(&output, text.as_bytes()).ok();
+    }
+}
+
+/// Whether a terminal can be read or written within this time.
+pub(super) fn is_ready(terminal: &impl AsFd, how: PollFlags, within: Duration) -> bool {
+    let within = Timespec { tv_sec: 0, tv_nsec: within.subsec_nanos().into() };
+    poll(&mut [PollFd::new(terminal, how)], Some(&within)).is_ok_and(|ready| ready > 0)
+}
+
+/// Returns true if a shell of our session is there that can continue us.
+fn can_be_continued() -> bool {
+    let Ok(session) = getsid(None) else { return false };
+    let mut ancestor = getppid();
+    for _ in 0..MOST_ANCESTORS {
+        match ancestor {
+            Some(pid) if getsid(Some(pid)) != Ok(session) => return false,
+            Some(pid) if getpgid(Some(pid)) != Ok(getpgrp()) => return true,
+            Some(pid) => ancestor = parent_of(pid),
+            None => return false,
+        }
+    }
+    false
+}
+
+fn parent_of(pid: Pid) -> Option<Pid> {
+    let status = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // The program's name stands in parentheses and may hold any others.
+    let (_, rest) = status.rsplit_once(')')?;
+    Pid::from_raw(rest.split_whitespace().nth(1)?.parse().ok()?)
+}

@@ -1,0 +1,263 @@
+//! `callgate up --service`: the desk as a service of systemd's user manager.
+
+use std::env;
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callgate_approval::viewer::Viewer;
+use callgate_link::socket::server_process;
+
+use super::banner::{self, Answerers};
+use crate::cli::Failure;
+use crate::config::{Config, Origin, Surroundings};
+use crate::invocation;
+use crate::program::{self, ProgramError};
+
+/// The name of the unit.
+const UNIT: &str = "callgate.service";
+/// What the unit's file begins with. One that does not is somebody else's.
+const MARK: &str = "# Written by `callgate up --service`";
+/// How long `systemctl` may take, which waits until the service has started or ended.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// How long the service may take until it answers.
+const START: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(20);
+/// Folders that the user manager may not know of.
+const FOLDERS: [&str; 2] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+/// The exit codes with which `systemctl is-active` says that a unit does not run.
+const INACTIVE: [i32; 2] = [3, 4];
+
+/// Writes the unit, and starts it now and at every login. `words` are the settings on the command
+/// line, which the service gets, too.
+pub(super) fn install(config: &Config, words: &[String]) -> Result<(), Failure> {
+    let around = Surroundings::of_process();
+    let path = unit_path(&around)?;
+    let is_active = is_active()?;
+    check_ours(&path)?;
+    if let Some(process) = server_process(&config.socket.value).filter(|_| !is_active) {
+        return Err(Failure::Failed(format!(
+            "`callgate up` runs already, as process {process}: stop it first with `kill {process}`, \
+             then run this again"
+        )));
+    }
+    let own = env::current_exe()?;
+    let folders = FOLDERS.map(|name| Some((name, text(Path::new(&around.variable(name)?)).ok()?)));
+    let folders: Vec<(&str, String)> = folders.into_iter().flatten().collect();
+    let unit = unit(&text(&own)?, config, words, &folders)?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder).map_err(|error| cannot("make", folder, &error))?;
+    fs::write(&path, unit).map_err(|error| cannot("write", &path, &error))?;
+    systemctl(&["daemon-reload"])?;
+    systemctl(&["enable", UNIT])?;
+    systemctl(&["restart", UNIT])?;
+    tell(config, &path, &own)
+}
+
+/// Stops the service and removes its unit.
+pub(super) fn remove() -> Result<(), Failure> {
+    let path = unit_path(&Surroundings::of_process())?;
+    check_ours(&path)?;
+    if !path.exists() {
+        writeln!(io::stdout(), "There is no service of callgate's: {} is absent", path.display())?;
+        return Ok(());
+    }
+    systemctl(&["disable", "--now", UNIT])?;
+    fs::remove_file(&path).map_err(|error| cannot("remove", &path, &error))?;
+    systemctl(&["daemon-reload"])?;
+    writeln!(io::stdout(), "The service was stopped, and {} was removed", path.display())?;
+    Ok(())
+}
+
+/// Where the units of the user are.
+fn unit_path(around: &Surroundings) -> Result<PathBuf, Failure> {
+    let none = || Failure::Failed("there is no home folder; set HOME".to_owned());
+    let ours = around.config_folder().ok_or_else(none)?;
+    Ok(ours.with_file_name("systemd").join("user").join(UNIT))
+}
+
+/// Fails if somebody else has written a unit of this name.
+fn check_ours(path: &Path) -> Result<(), Failure> {
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(cannot("read", path, &error)),
+        Ok(unit) if unit.starts_with(MARK) => Ok(()),
+        Ok(_) => Err(Failure::Failed(format!(
+            "{} was not written by callgate and was left as it is: move it away first",
+            path.display()
+        ))),
+    }
+}
+
+/// The text of the unit.
+fn unit(
+    program: &str,
+    config: &Config,
+    words: &[String],
+    folders: &[(&str, String)],
+) -> Result<String, Failure> {
+    let mut command = vec![program.to_owned()];
+    let named = config.file.as_ref().filter(|file| file.origin != Origin::Default);
+    if let Some(file) = named {
+        command.extend(["--config".to_owned(), text(&file.value)?]);
+    }
+    command.extend(["up".to_owned(), "--no-terminal".to_owned()]);
+    command.extend(words.iter().cloned());
+    let command: Vec<String> = command.iter().map(|word| quoted(word, true)).collect();
+    let folders = folders.iter().map(|(name, folder)| {
+        format!("Environment={}\n", quoted(&format!("{name}={folder}"), false))
+    });
+    Ok(format!(
+        "{MARK}; `callgate up --service --remove` takes it away.\n\
+         [Unit]\n\
+         Description=callgate, the desk at which coding agents ask\n\n\
+         [Service]\n\
+         Type=exec\n\
+         ExecStart={}\n\
+         {}\
+         Restart=on-failure\n\
+         RestartSec=1\n\
+         # Wrong settings or a wrong command line stay wrong.\n\
+         RestartPreventExitStatus=64 78\n\n\
+         [Install]\n\
+         WantedBy=default.target\n",
+        command.join(" "),
+        folders.collect::<String>(),
+    ))
+}
+
+/// A word as systemd reads it back: in quotes, with its specifiers and, in a command, its
+/// variables doubled.
+fn quoted(word: &str, is_command: bool) -> String {
+    let mut quoted = String::from("\"");
+    for letter in word.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            '%' => quoted.push_str("%%"),
+            '$' if is_command => quoted.push_str("$$"),
+            '\n' => quoted.push_str("\\n"),
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    let odd = || Failure::Failed(format!("{} is not UTF-8: use another path", path.display()));
+    path.to_str().map(str::to_owned).ok_or_else(odd)
+}
+
+fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
+    Failure::Failed(format!("cannot {what} {}: {error}", path.display()))
+}
+
+/// Whether the service runs. Fails where there is no user manager that can be asked.
+fn is_active() -> Result<bool, Failure> {
+    match run(&["is-active", UNIT]) {
+        Ok(_) => Ok(true),
+        Err(ProgramError::Failed(status)) if INACTIVE.map(Some).contains(&status.code()) => {
+            Ok(false)
+        }
+        Err(ProgramError::NotStarted(error)) if error.kind() == ErrorKind::NotFound => {
+            Err(Failure::Failed(
+                "there is no `systemctl` here: have `callgate up --no-terminal` started by \
+                 whatever starts programs on this machine"
+                    .to_owned(),
+            ))
+        }
+        Err(error) => Err(Failure::Failed(format!(
+            "systemd's user manager does not answer: `systemctl --user is-active {UNIT}` {error}; \
+             log in to a session of your own and run this again"
+        ))),
+    }
+}
+
+fn systemctl(arguments: &[&str]) -> Result<(), Failure> {
+    let line = arguments.join(" ");
+    let failed = |error: ProgramError| {
+        Failure::Failed(format!(
+            "`systemctl --user {line}` {error}: run it yourself to see why, or look into \
+             `journalctl --user -u {UNIT}`"
+        ))
+    };
+    run(arguments).map(drop).map_err(failed)
+}
+
+fn run(arguments: &[&str]) -> Result<String, ProgramError> {
+    let mut command = Command::new("systemctl");
+    command.arg("--user").args(arguments);
+    program::output(command, PATIENCE, 64 * 1024)
+}
+
+/// Says what was done, and who can answer now.
+fn tell(config: &Config, path: &Path, own: &Path) -> Result<(), Failure> {
+    let me = invocation::command(config);
+    let mut out = io::stdout().lock();
+    let Some(who) = answerers(config) else {
+        return Err(Failure::Failed(format!(
+            "the service is set up ({}), but it does not answer: see `journalctl --user -u {UNIT}` \
+             and `{me} doctor`",
+            path.display()
+        )));
+    };
+    writeln!(out, "callgate runs as a service, now and at every login: {}", path.display())?;
+    out.write_all(banner::reach(who, &me).as_bytes())?;
+    let variables: Vec<&str> = crate::config::set_variables();
+    if !variables.is_empty() {
+        writeln!(
+            out,
+            "The service does not have your environment: put what {} into the settings file.",
+            match variables[..] {
+                [one] => format!("{one} says"),
+                _ => format!("{} say", variables.join(", ")),
+            }
+        )?;
+    }
+    if let Some(folder) = invocation::build_folder(own) {
+        let folder = folder.display();
+        writeln!(out, "The program lies in a build folder, {folder}, and vanishes with it.")?;
+    }
+    writeln!(out, "To have it run also while you are logged out: `loginctl enable-linger`")?;
+    writeln!(out, "To remove it: `{} up --service --remove`", invocation::program())?;
+    Ok(out.flush()?)
+}
+
+/// Who can answer, as the service tells; none if it does not answer.
+fn answerers(config: &Config) -> Option<Answerers> {
+    let end = Instant::now() + START;
+    loop {
+        let ask = || {
+            let mut viewer = Viewer::connect(&config.desk_socket.value).ok()?;
+            Some((viewer.status().ok()?, viewer.links().ok()?))
+        };
+        if let Some((status, links)) = ask() {
+            let links = links.into_iter().map(|link| (link.link, link.name)).collect();
+            let who = Answerers::of(config, status.reach.terminal, &links);
+            return Some(Answerers { bot: status.reach.telegram.is_some(), ..who });
+        }
+        if Instant::now() > end || !is_active().unwrap_or(false) {
+            return None;
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_as_systemd_reads_them() {
+        let check = |word: &str, command: &str, value: &str| {
+            assert_eq!((quoted(word, true), quoted(word, false)), (command.into(), value.into()));
+        };
+        check("/usr/bin/callgate", "\"/usr/bin/callgate\"", "\"/usr/bin/callgate\"");
+        check("/a b/100%", "\"/a b/100%%\"", "\"/a b/100%%\"");
+        check("$HOME\\\"", r#""$$HOME\\\"""#, r#""$HOME\\\"""#);
+        check("a\nb", "\"a\\nb\"", "\"a\\nb\"");
+    }
+}
