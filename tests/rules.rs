@@ -44,6 +44,23 @@ fn rules(home: &Path, arguments: &[&str]) -> Finished {
     run(command, DEADLINE)
 }
 
+/// Whoever copies an example of the guide finds that its tests pass, wherever they stand.
+#[test]
+fn the_examples_of_the_guide_pass_their_own_tests() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/rules.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    let examples = guide.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let mut tests = 0;
+    for example in examples {
+        let home = home(example);
+        let checked = rules(home.path(), &["check"]).success().stdout;
+        let told = rules(home.path(), &["test"]);
+        assert!(told.status.success(), "{checked}{}\n{example}", told.stdout);
+        tests += example.matches("[[test]]").count();
+    }
+    assert!(tests >= 7, "{tests}");
+}
+
 #[test]
 fn check_says_what_is_wrong_and_where() {
     let good = home(RULES);

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::thread;
@@ -172,8 +172,30 @@ fn whatever_stands_at_the_legacy_socket_is_left_alone_and_told_once() {
     assert_eq!(told(&house), Vec::<String>::new());
     assert!(ask_plainly(&house.legacy()).contains(r#""decision":"allow""#));
     // One that somebody has put there meanwhile is not ours to remove.
-    fs::remove_file(house.legacy()).unwrap();
-    fs::write(house.legacy(), "new").unwrap();
+    let new = house.folder.path().join("new");
+    fs::write(&new, "new").unwrap();
+    fs::rename(new, house.legacy()).unwrap();
     house.stop();
     assert_eq!(fs::read_to_string(house.legacy()).unwrap(), "new");
+}
+
+#[test]
+fn a_legacy_socket_of_another_user_is_left_alone() {
+    if !rustix::process::geteuid().is_root() {
+        assert!(std::env::var_os("CI").is_none(), "CI runs these tests as root");
+        eprintln!("skipped: only root can give a file away");
+        return;
+    }
+    let mut house = House::new();
+    house.stop();
+    // A dead one: of our own user it would be replaced.
+    drop(UnixListener::bind(house.legacy()).unwrap());
+    std::os::unix::fs::chown(house.legacy(), Some(65_534), None).unwrap();
+    house.start().unwrap();
+    let warnings = house.warnings.lock().unwrap().clone();
+    let [warning] = &warnings[..] else { panic!("it is told once: {warnings:?}") };
+    assert!(warning.ends_with("it belongs to user 65534 and was left alone"), "{warning}");
+    assert!(house.ask(request("rule-allow")).join().unwrap().is_ok());
+    house.stop();
+    assert_eq!(fs::symlink_metadata(house.legacy()).unwrap().uid(), 65_534);
 }
