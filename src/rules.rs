@@ -10,12 +10,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use callgate_rules::{Act, Level, Policy, RuleFile, Trust, run_cases, text};
+use callgate_approval::desk::Unattended;
+use callgate_rules::{Act, Decision, Level, Policy, RuleFile, Trust, Verdict, run_cases, text};
 use callgate_store::Store;
 use serde_json::{Value, json};
 
 use crate::cli::Failure;
-use crate::config::{Config, Flags};
+use crate::config::{Config, Flags, WhenAbsent};
 use crate::disk::RealDisk;
 use crate::policy::{PROJECT_RULES, Ruler, guarded, home, moment, read_file};
 
@@ -201,7 +202,12 @@ fn explain(
     let explained = callgate_rules::explain(&policy, &act, &RealDisk, &moment(SystemTime::now()));
     let mut output = io::stdout().lock();
     let because = text::one_line(&explained.verdict.because).into_owned();
-    writeln!(output, "{}: {because}", explained.verdict.decision.name())?;
+    writeln!(output, "{}: {because}", name_of(&explained.verdict))?;
+    if is_undecided(&explained.verdict) {
+        for line in undecided(config) {
+            writeln!(output, "  {line}")?;
+        }
+    }
     for command in &explained.commands {
         writeln!(output, "  runs: {}", text::one_line(command))?;
     }
@@ -216,6 +222,36 @@ fn explain(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns true if no rule decides: then it depends on the agent's mode what happens.
+fn is_undecided(verdict: &Verdict) -> bool {
+    verdict.decision == Decision::Ask && !verdict.wants_person
+}
+
+fn name_of(verdict: &Verdict) -> &'static str {
+    if is_undecided(verdict) { "undecided" } else { verdict.decision.name() }
+}
+
+/// What happens in each mode to what no rule decides.
+fn undecided(config: &Config) -> [String; 3] {
+    let nobody = match config.gate.unattended.value {
+        Unattended::Rules => "it is left to the mode, which may run it",
+        Unattended::Ask => "you are asked, and no answer is a no",
+    };
+    let absent = match config.gate.when_absent.value {
+        WhenAbsent::Agent => "it is left to the agent and its mode",
+        WhenAbsent::Deny => "it is denied",
+    };
+    [
+        "in modes that ask (default, acceptEdits, plan; Codex at a terminal): what the agent asks \
+         comes to you, too"
+            .to_owned(),
+        format!(
+            "in modes that ask nobody (auto, dontAsk, bypassPermissions, codex exec): {nobody}"
+        ),
+        format!("while no `callgate up` runs: {absent}"),
+    ]
+}
+
 fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode, Failure> {
     let file = user_file(config, named)?;
     let policy = policy(config, &file);
@@ -226,13 +262,27 @@ fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode
     for result in results.iter().filter(|result| !result.is_passed()) {
         failed += 1;
         let (line, expected) = (result.case.line, result.case.expect.name());
-        let got = result.verdict.decision.name();
+        let got = name_of(&result.verdict);
         let because = text::one_line(&result.verdict.because).into_owned();
         writeln!(output, "{}:{line}: expected {expected}, got {got}: {because}", file.name)?;
     }
     for problem in file.problems.iter().filter(|problem| problem.level == Level::Error) {
         failed += 1;
         writeln!(output, "{}", text::visible(&problem.to_string()))?;
+    }
+    let open: Vec<_> = results
+        .iter()
+        .filter(|result| result.is_passed() && is_undecided(&result.verdict))
+        .collect();
+    for result in &open {
+        let because = text::one_line(&result.verdict.because).into_owned();
+        writeln!(output, "{}:{}: {because}", file.name, result.case.line)?;
+    }
+    if !open.is_empty() {
+        writeln!(output, "Where no rule decides:")?;
+        for line in undecided(config) {
+            writeln!(output, "  {line}")?;
+        }
     }
     writeln!(output, "{} tests, {failed} failed", results.len())?;
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

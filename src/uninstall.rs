@@ -42,7 +42,7 @@ impl Args {
                 if number > 0 && !has_ours {
                     continue;
                 }
-                match install::change(place, || remove(place, self.dry_run)) {
+                match install::change(place, || remove(agent, place, self.dry_run)) {
                     Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name())?,
                     Err(text) => {
                         failures.push(text);
@@ -58,7 +58,7 @@ impl Args {
     }
 }
 
-fn remove(place: &Place, is_dry: bool) -> Result<String, Stopped> {
+fn remove(agent: Agent, place: &Place, is_dry: bool) -> Result<String, Stopped> {
     let path = place.path().display();
     let Some(seen) = place.read()?.filter(|seen| !seen.text.trim().is_empty()) else {
         return Ok(format!("no hook of callgate's is in {path}"));
@@ -76,6 +76,9 @@ fn remove(place: &Place, is_dry: bool) -> Result<String, Stopped> {
             "{said}\n  note     {event} has a command of yours that runs callgate's hook; it stays"
         );
     }
+    if let (Agent::Codex, Removed::AsBefore(after) | Removed::Ours(after)) = (agent, &removed) {
+        said += &moved(install::codex::moved(&seen.text, after));
+    }
     if is_dry {
         return Ok(said);
     }
@@ -89,4 +92,45 @@ fn remove(place: &Place, is_dry: bool) -> Result<String, Stopped> {
         Removed::Ours(text) => place.write(Some(&seen), text, Backup::Leave)?,
     }
     Ok(said)
+}
+
+/// Says that Codex does not run hooks that stand at another place than when they were trusted.
+fn moved(count: usize) -> String {
+    let (what, it) = match count {
+        0 => return String::new(),
+        1 => ("1 other hook moves up".to_owned(), "it"),
+        count => (format!("{count} other hooks move up"), "them"),
+    };
+    format!(
+        "\n  note     {what}, and Codex, which knows hooks by their place, skips {it} without a \
+         word until you trust {it} again: start `codex` and open /hooks"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_that_move_up_are_told() {
+        let handler = |command: &str| format!(r#"{{"type":"command","command":"{command}"}}"#);
+        let group = |handlers: &[&str]| {
+            let all: Vec<String> = handlers.iter().map(|command| handler(command)).collect();
+            format!(r#"{{"matcher":"*","hooks":[{}]}}"#, all.join(","))
+        };
+        let file =
+            |groups: &[String]| format!(r#"{{"hooks":{{"PreToolUse":[{}]}}}}"#, groups.join(","));
+        let ours = "/usr/bin/callgate-hook --agent codex";
+        let (mine, other) = ("/bin/mine", "/bin/other");
+        let before = file(&[group(&[mine]), group(&[ours]), group(&[other])]);
+        let after = file(&[group(&[mine]), group(&[other])]);
+        assert_eq!(install::codex::moved(&before, &after), 1);
+        let before = file(&[group(&[ours, mine, other])]);
+        assert_eq!(install::codex::moved(&before, &file(&[group(&[mine, other])])), 2);
+        // Ours stood last, as `install` puts it.
+        let before = file(&[group(&[mine]), group(&[other]), group(&[ours])]);
+        assert_eq!(install::codex::moved(&before, &after), 0);
+        assert_eq!(moved(0), "");
+        assert!(moved(1).contains("1 other hook moves up") && moved(1).contains("open /hooks"));
+    }
 }

@@ -67,11 +67,16 @@ impl Args {
         // out of our memory, or press in our place: no core file, no ptrace, no /proc/PID/mem.
         set_dumpable_behavior(DumpableBehavior::NotDumpable)
             .map_err(|error| failed(error.into()))?;
-        let config = Config::load(file, &self.flags)?;
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        // Whoever ends us while we are only starting gets a proper end, too.
+        let interruptions = {
+            let _entered = runtime.enter();
+            Interruptions::listen().map_err(failed)?
+        };
+        let config = Config::load(file, &self.flags)?;
         let has_terminal = !self.no_terminal && keys::has_terminal();
-        runtime.block_on(serve(&config, has_terminal))?;
+        runtime.block_on(serve(&config, has_terminal, interruptions))?;
         // The desk's threads end with the process: nothing of theirs is unwritten.
         Ok(ExitCode::SUCCESS)
     }
@@ -89,7 +94,11 @@ impl Args {
     }
 }
 
-async fn serve(config: &Config, has_terminal: bool) -> Result<(), Failure> {
+async fn serve(
+    config: &Config,
+    has_terminal: bool,
+    mut interruptions: Interruptions,
+) -> Result<(), Failure> {
     let (orders_in, orders) = mpsc::channel(QUEUE);
     // Whoever comes second ends here, before anything is created.
     let claim = claim(config)?;
@@ -98,9 +107,6 @@ async fn serve(config: &Config, has_terminal: bool) -> Result<(), Failure> {
     let links = store.links().map_err(|error| no_ledger(&error))?.standing;
     let options = options(config, claim, store, telegram, has_terminal.then_some(orders_in));
     let daemon = Daemon::start(options).map_err(|error| told(&error))?;
-    // Whoever reads that it is up may end it at once.
-    let mut interruptions = Interruptions::listen()
-        .map_err(|error| Failure::Failed(format!("cannot be interrupted: {error}")))?;
     say(&greeting(config, Answerers::of(config, has_terminal, &links)))?;
     let keyboard = if has_terminal { Keyboard::start(orders, daemon.desk()).ok() } else { None };
     let ended = tokio::select! {
@@ -231,7 +237,8 @@ struct Interruptions {
 }
 
 impl Interruptions {
-    /// Begins to listen. From now on none of them ends the process by itself.
+    /// Begins to listen, in a running tokio runtime. From now on none of them ends the process by
+    /// itself, and one that comes before [`next`](Self::next) is not lost.
     fn listen() -> io::Result<Self> {
         let hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
         let (interrupt, terminate) =

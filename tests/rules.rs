@@ -82,11 +82,21 @@ fn explain_says_what_is_decided_and_why() {
     let explain = |command: &str| rules(home.path(), &["explain", command]).success().stdout;
     assert!(explain("make build").starts_with("allow: allowed by rule `builds`"));
     assert!(explain("make build; rm -rf /").starts_with("deny: "));
-    assert!(explain("make build $(id)").starts_with("ask: "));
+    assert!(explain("make build $(id)").starts_with("undecided: "));
     assert!(explain("callgate pair").starts_with("ask: no rule can allow this"));
     let told =
         rules(home.path(), &["explain", "--tool", "Write", "--input", "{\"file_path\":\"/a\"}"]);
-    assert!(told.success().stdout.starts_with("ask: "));
+    let told = told.success().stdout;
+    assert!(told.starts_with("undecided: no rule decides this\n"), "{told}");
+    let nobody = "modes that ask nobody (auto, dontAsk, bypassPermissions, codex exec): ";
+    assert!(told.contains(&format!("{nobody}it is left to the mode, which may run it")), "{told}");
+    assert!(told.contains("no `callgate up` runs: it is left to the agent"), "{told}");
+    fs::write(home.path().join(".config/callgate/config.toml"), "[gate]\nunattended = \"ask\"\n")
+        .unwrap();
+    let told = explain("ls");
+    assert!(told.starts_with("undecided: no rule decides `ls`\n"), "{told}");
+    assert!(told.contains(&format!("{nobody}you are asked, and no answer is a no")), "{told}");
+    assert!(told.contains("no `callgate up` runs: it is denied"), "{told}");
     assert_eq!(rules(home.path(), &["explain"]).status.code(), Some(64));
     let told = rules(home.path(), &["explain", "--tool", "Write", "--input", "7"]);
     assert_eq!(told.status.code(), Some(1));
@@ -161,7 +171,7 @@ fn a_project_can_only_tighten() {
     };
     assert!(explain("make build", project.to_str().unwrap()).starts_with("ask: "));
     assert!(explain("make build", home.path().to_str().unwrap()).starts_with("allow: "));
-    assert!(explain("ls", project.to_str().unwrap()).starts_with("ask: "));
+    assert!(explain("ls", project.to_str().unwrap()).starts_with("undecided: "));
 }
 
 #[test]
@@ -172,7 +182,14 @@ fn tests_in_the_rules_are_run() {
     fs::write(home.path().join("new.toml"), wrong).unwrap();
     let told = rules(home.path(), &["test", "new.toml"]);
     assert_eq!(told.status.code(), Some(1));
-    assert!(told.stdout.contains("expected allow, got ask"), "{}", told.stdout);
+    let why = "expected allow, got undecided: no rule decides `ls`";
+    assert!(told.stdout.contains(why), "{}", told.stdout);
+    // Expecting a question where no rule decides holds only in some modes.
+    let open = format!("{RULES}\n[[test]]\ncommand = \"ls\"\nexpect = \"ask\"\n");
+    fs::write(home.path().join("new.toml"), open).unwrap();
+    let told = rules(home.path(), &["test", "new.toml"]).success().stdout;
+    assert!(told.contains(": no rule decides `ls`\nWhere no rule decides:\n"), "{told}");
+    assert!(told.contains("in modes that ask nobody"), "{told}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use callgate_wire::desk::{Link, Reach, Status};
 use rustix::process::geteuid;
 
 use super::finding::Findings;
-use crate::config::Config;
+use crate::config::{Config, WhenAbsent};
 
 const START: &str = "start it: callgate up";
 
@@ -35,8 +35,7 @@ pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<Running> 
             Some(running)
         }
         Err(ViewerError::NoDesk(_)) => {
-            let text = "`callgate up` is not running, so agents ask in their own way";
-            findings.problem("daemon", text, START);
+            findings.problem("daemon", absent(config.gate.when_absent.value), START);
             None
         }
         Err(error) => {
@@ -55,6 +54,21 @@ fn legacy(config: &Config, status: &Status, findings: &mut Findings) {
         _ => format!("{shown} is not served by this daemon, which only old clients need"),
     };
     findings.ok("socket", text);
+}
+
+/// What holds while no daemon runs.
+fn absent(when_absent: WhenAbsent) -> String {
+    let rest = match when_absent {
+        WhenAbsent::Agent => {
+            "what no rule names is left to the agent, which runs it in modes that ask nobody \
+             (`gate.when_absent` is `agent`)"
+        }
+        WhenAbsent::Deny => "whatever no rule allows is denied (`gate.when_absent` is `deny`)",
+    };
+    format!(
+        "`callgate up` is not running. The hook itself reads your rules: what they deny is denied, \
+         what they want you to decide is asked by the agent or, where it cannot ask, denied; {rest}"
+    )
 }
 
 fn ask(path: &Path) -> Result<Running, ViewerError> {
@@ -202,6 +216,18 @@ mod tests {
         let said = told("0.0.9", "OURS");
         assert!(said.starts_with("warning  daemon    `callgate up` is of version 0.0.9"), "{said}");
         assert!(told(ours, "/other").contains("the daemon serves hooks at /other; your settings"));
+    }
+
+    #[test]
+    fn what_holds_without_a_daemon_is_told() {
+        let agent = absent(WhenAbsent::Agent);
+        assert!(agent.contains("what they deny is denied"), "{agent}");
+        assert!(
+            agent.ends_with("modes that ask nobody (`gate.when_absent` is `agent`)"),
+            "{agent}"
+        );
+        let deny = absent(WhenAbsent::Deny);
+        assert!(deny.contains("whatever no rule allows is denied"), "{deny}");
     }
 
     #[test]

@@ -63,6 +63,13 @@ pub(crate) fn distrust(hooks: &Place, text: &str, around: &Surroundings) -> Resu
     change(&config, || edit(&config, |text| trust::remove(text, &known)))
 }
 
+/// Returns how many hooks of others stand at another place in `after` than in `before`. Codex does
+/// not run them until they are trusted anew.
+pub(crate) fn moved(before: &str, after: &str) -> usize {
+    let keys = |text: &str| trust::keys_of_others(text, "").unwrap_or_default();
+    keys(before).iter().zip(keys(after)).filter(|(before, after)| *before != after).count()
+}
+
 /// The hooks of ours in this file, as Codex has listed them.
 pub(crate) fn ours<'a>(
     listed: &'a Result<Vec<CodexHook>, CodexError>,

@@ -41,6 +41,17 @@ pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, Refusa
     Ok(ours.filter_map(trusted).collect())
 }
 
+/// Returns the keys of the hooks in the text of `file` that are not ours, in order. Codex knows a
+/// hook by its place, so one that moves up is another one to it.
+pub(crate) fn keys_of_others(text: &str, file: &str) -> Result<Vec<String>, Refusal> {
+    let found = Found::read(text)?;
+    let others = found.handlers().filter(|(_, _, handler)| handler.whose != Whose::Ours);
+    let key = |(event, [_, entry, at], _): (&Event, [usize; 3], &Handler)| {
+        format!("{file}:{}:{entry}:{at}", snake_case(&event.name))
+    };
+    Ok(others.map(key).collect())
+}
+
 /// `PreToolUse` as `pre_tool_use`.
 fn snake_case(event: &str) -> String {
     let mut name = String::new();
