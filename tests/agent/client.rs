@@ -3,7 +3,7 @@
 use callgate_client::{Client, ClientError, Happened, Seen, Settings, Since, State};
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::DEADLINE;
-use callgate_wire::session::{Decision, Event, TurnEnd};
+use callgate_wire::session::{Decision, Event, LoadedAsEvents, TurnEnd};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -56,10 +56,31 @@ async fn a_front_end_talks_answers_questions_and_cancels() {
     while let Some(happened) = timeout(DEADLINE, request.next()).await.unwrap() {
         let Happened::Said(reply) = happened else { panic!("{happened:?}") };
         if let Event::PermissionRequest(asked) = &reply.event {
-            client.answer(&asked.question, Decision::Allow).await.unwrap();
+            // A page behind this front end that was loaded anew has no more than the status.
+            let status = client.status().await.unwrap();
+            assert_eq!(status.requests.unwrap()[0].id, request.id());
+            let open = &status.questions.unwrap()[0].data;
+            assert_eq!(open.question, asked.question);
+            let diff = open.diff.as_deref().unwrap();
+            assert!(diff.contains("+hi") && open.deadline.is_some(), "{open:?}");
+            assert_eq!(open.can_allow_always, Some(true));
+            client.answer(&open.question, Decision::Allow).await.unwrap();
         }
     }
     assert!(setup.work().join("a.txt").exists());
+
+    let conversation = client.status().await.unwrap().conversation_id.unwrap();
+    let mut past = client.load_events(&conversation, None, None).await;
+    let mut told = Vec::new();
+    while let Some(happened) = timeout(DEADLINE, past.next()).await.unwrap() {
+        let Happened::Said(reply) = happened else { panic!("{happened:?}") };
+        told.push(reply.event.clone());
+    }
+    let kinds: Vec<&str> = told.iter().map(Event::kind).collect();
+    let (said, used) = ("user_message", ["tool_use", "tool_result"]);
+    assert_eq!(kinds, [said, "token", said, used[0], used[1], "token", "done"]);
+    let loaded: LoadedAsEvents = told.last().unwrap().done_data().unwrap();
+    assert_eq!((loaded.conversation_id, loaded.first, loaded.length), (conversation, 0, 6));
 
     let mut request = client.user_message("go on").await;
     while let Some(Happened::Said(reply)) = timeout(DEADLINE, request.next()).await.unwrap() {

@@ -33,6 +33,7 @@ mod write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use callgate_wire::raw::Json;
 use serde_json::value::RawValue;
 
 pub use hidden::{Hidden, IsHidden};
@@ -143,16 +144,18 @@ impl Tool for FileTool {
     }
 
     fn locations(&self, input: &RawValue) -> Vec<Location> {
-        let Ok(input) = Input::read(input.get()) else { return Vec::new() };
-        let path = match input.optional_text("path") {
-            Ok(Some(path)) if path.len() <= roots::LONGEST_PATH => path,
+        // It may hold a whole file, of which no copy is made here.
+        let members = Json::from(input).members();
+        let path = match members.some("path").map(Json::string) {
+            Some(Some(path)) if path.len() <= roots::LONGEST_PATH => path,
             // Tools that can do without begin there.
-            Ok(None) if self.spec.is_read_only => ".",
+            None if self.spec.is_read_only => ".".into(),
             _ => return Vec::new(),
         };
-        let path = self.cabinet.roots.absolute(path).to_string_lossy().into_owned();
+        let path = self.cabinet.roots.absolute(&path).to_string_lossy().into_owned();
         // Only `read_file` takes an offset.
-        vec![Location { path, line: input.count("offset").unwrap_or_default() }]
+        let line = members.some("offset").and_then(|offset| offset.get().parse().ok());
+        vec![Location { path, line }]
     }
 
     fn preview(&self, input: &RawValue) -> Later<'static, Option<String>> {

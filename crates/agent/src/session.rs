@@ -196,7 +196,10 @@ impl Session {
             }
             Incoming::TooLong { size, id } => {
                 let most = callgate_wire::session::MAX_LINE;
-                let text = format!("a line of {size} bytes was dropped: a line may have {most}");
+                let text = format!(
+                    "a line of {size} bytes was dropped: a line may have {most}, so send less, and \
+                     attach large files by their path"
+                );
                 self.unreadable(id.as_deref(), &text);
             }
             Incoming::Broken(error) => {

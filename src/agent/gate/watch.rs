@@ -127,3 +127,26 @@ fn terms(entry: &Entry) -> Terms {
 fn text_of(entry: &Entry, member: &str) -> Option<String> {
     Json::from(&*entry.body).members().string(member).map(|text| text.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    use super::*;
+
+    #[test]
+    fn what_the_desk_guards_is_not_allowed_from_now_on() {
+        let terms = |body: serde_json::Value| {
+            let body = to_raw_value(&body).unwrap();
+            let (kind, hash) = ("asked".to_owned(), String::new());
+            let Terms { deadline_ms, takes_always } =
+                terms(&Entry { seq: 1, at_ms: 1, kind, question: None, hash, body });
+            (deadline_ms, takes_always)
+        };
+        assert_eq!(terms(json!({ "ruling": "ask", "until_ms": 7 })), (Some(7), true));
+        assert_eq!(terms(json!({ "ruling": "guard", "until_ms": 7 })), (Some(7), false));
+        assert_eq!(terms(json!({ "ruling": "ask", "until_ms": -7 })), (None, true));
+        assert_eq!(terms(json!({})), (None, true));
+    }
+}

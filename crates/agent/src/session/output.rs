@@ -175,13 +175,16 @@ impl Output {
             if !state.wants(&event) {
                 continue;
             }
-            let kind = state.order.kind(id);
+            let event = match event {
+                Event::Done(_) => event.tagged(state.order.kind(id).unwrap_or_default()),
+                event => event,
+            };
             if !state.order.admits(id, &event, timestamp) {
                 self.0.log.say(Level::Debug, "something out of order was not sent");
                 continue;
             }
             self.0.log_sent(event.kind(), Some(id));
-            state.line(Some(id), event.tagged(kind.unwrap_or_default()), timestamp);
+            state.line(Some(id), event, timestamp);
         }
         self.0.wake(&mut state);
     }

@@ -131,7 +131,7 @@ fn a_use_tells_of_which_kind_it_is_and_where() {
     let at = |name: &str, line: Option<u64>| {
         vec![Location { path: room.path(name).to_str().unwrap().to_owned(), line }]
     };
-    let part = json!({ "path": "./b/../a.txt", "offset": 7 });
+    let part = json!({ "path": "./b/../a.txt", "offset": 7, "limit": null });
     assert_eq!(told("read_file", part), (ToolKind::Read, at("a.txt", Some(7))));
     assert_eq!(told("write_file", write("a.txt", "")), (ToolKind::Edit, at("a.txt", None)));
     assert_eq!(told("edit_file", json!({ "path": "a.txt" })), (ToolKind::Edit, at("a.txt", None)));

@@ -185,6 +185,29 @@ async fn what_is_open_is_told_after_hello_and_only_then() {
 }
 
 #[tokio::test]
+async fn what_a_tool_does_and_where_is_told_after_hello_and_only_then() {
+    let memory = Memory::default();
+    let output = Output::start(memory.clone(), quiet()).unwrap();
+    let call = |id: &str| {
+        Event::ToolUse(callgate_wire::session::ToolUse {
+            tool_id: id.into(),
+            tool_name: "read_file".into(),
+            input: to_raw_value(&json!({})).unwrap(),
+            kind: Some("read".into()),
+            locations: Some(Vec::new()),
+        })
+    };
+    output.begin("1", &Command::UserMessage(UserMessage::new("go"))).unwrap();
+    output.say("1", call("a"));
+    output.greeted(&[]);
+    output.say("1", call("b"));
+    closed(&output).await;
+    let data = |at: usize| memory.lines()[at]["data"].clone();
+    assert_eq!(data(0), json!({"toolId": "a", "toolName": "read_file", "input": {}}));
+    assert_eq!((&data(1)["kind"], &data(1)["locations"]), (&json!("read"), &json!([])));
+}
+
+#[tokio::test]
 async fn neither_a_question_nor_a_status_that_is_too_long_ends_a_request() {
     let memory = Memory::default();
     let output = Output::start(memory.clone(), quiet()).unwrap();
