@@ -49,6 +49,29 @@ fn the_first_command_serves_with_nothing_configured_and_says_what_to_do_next() {
     assert!(up.wait_exit(DEADLINE).success() && !socket.exists());
 }
 
+/// Nobody finds out after half an hour that it is for another system, or not on the registry.
+#[test]
+fn the_readme_says_first_where_it_runs_and_that_it_is_not_published() {
+    let readme = read("README.md");
+    let top = readme.lines().take(8).collect::<Vec<_>>().join(" ");
+    assert!(top.contains("Linux") && top.contains("not published yet"), "{top}");
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let repository = manifest["workspace"]["package"]["repository"].as_str().unwrap();
+    let mut examples = 0;
+    for block in readme.split("```toml\n").skip(1) {
+        let block: toml::Table = block.split("```").next().unwrap().parse().unwrap();
+        for (name, source) in block["dependencies"].as_table().unwrap() {
+            if name.starts_with("callgate") {
+                assert_eq!(source["git"].as_str(), Some(repository), "{name}");
+                assert!(manifest["workspace"]["dependencies"].get(name).is_some(), "{name}");
+                examples += 1;
+            }
+        }
+    }
+    assert_eq!(examples, 3);
+    assert!(!readme.contains("cargo install callgate") && !readme.contains("cargo add callgate"));
+}
+
 #[test]
 fn every_command_of_the_readme_is_there() {
     let readme = read("README.md");
