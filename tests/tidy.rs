@@ -156,6 +156,20 @@ fn the_bridge_reads_no_environment() {
 }
 
 #[test]
+fn what_is_measured_is_built_as_what_is_shipped() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let profile = &manifest["profile"];
+    for name in ["dist", "bench"] {
+        assert_eq!(profile[name]["lto"].as_str(), Some("fat"), "{name}");
+        assert_eq!(profile[name]["codegen-units"].as_integer(), Some(1), "{name}");
+    }
+    let release = profile["release"].as_table().unwrap();
+    let dear = ["lto", "codegen-units"].iter().find(|key| release.contains_key(**key));
+    assert_eq!(dear, None, "`cargo build --release` is for those who build it themselves");
+}
+
+#[test]
 fn every_decision_and_every_protocol_is_reachable_from_the_documents() {
     let architecture = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).unwrap();
     for folder in ["docs/decisions", "docs/protocol"] {
