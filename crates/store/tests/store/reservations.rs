@@ -149,7 +149,7 @@ fn all_who_reserve_at_once_stay_within_the_limit() {
     let place = Place::new();
     let path = place.path();
     let allowed: usize = thread::scope(|scope| {
-        let workers: Vec<_> = (0..8)
+        let workers: Vec<_> = (0..4)
             .map(|worker| {
                 let path = &path;
                 scope.spawn(move || {
@@ -160,7 +160,7 @@ fn all_who_reserve_at_once_stay_within_the_limit() {
                         let wanted = request(&account, &holder, &most);
                         store.reserve(&wanted, |_| true, at_most(300)).unwrap()
                     };
-                    (0..8).flat_map(reserve).count()
+                    (0..6).flat_map(reserve).count()
                 })
             })
             .collect();
