@@ -118,6 +118,14 @@ enum Parsed {
 }
 
 fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
+    let mut words: Vec<OsString> = words.into_iter().collect();
+    if words.get(1).is_some_and(|word| word == "help") {
+        // clap gives every command these options but its own `help`, which they do not change.
+        words.retain(|word| word != "--help" && word != "-h");
+        if words.iter().any(|word| word == "--version" || word == "-V") {
+            words.remove(1);
+        }
+    }
     let matches = all_commands().try_get_matches_from(words)?;
     match matches.subcommand() {
         Some(("hook", hook)) => {
@@ -241,6 +249,21 @@ mod tests {
                 assert!(text.ends_with(concat!(env!("CARGO_PKG_VERSION"), "\n")), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn the_command_help_has_help_and_a_version_too() {
+        let check = |words: &str, kind: Shows, begins: &str| {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            let (shown, text) = shown(&words);
+            assert_eq!(shown, kind, "{words:?}");
+            assert!(text.starts_with(begins), "{words:?}: {text}");
+        };
+        check("help --help", Shows::DisplayHelp, "One small program");
+        check("help -h", Shows::DisplayHelp, "One small program");
+        check("help log --help", Shows::DisplayHelp, "Show what was asked");
+        check("help --version", Shows::DisplayVersion, "callgate 0.");
+        check("help -V", Shows::DisplayVersion, "callgate 0.");
     }
 
     #[test]
