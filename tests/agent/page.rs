@@ -141,7 +141,8 @@ fn a_conversation_is_loaded_in_the_events_of_its_turns() {
     assert_eq!(told.last().unwrap()["data"]["first"], 0);
 }
 
-/// What a renderer draws: bare, without ends and notices, pieces of one text as one.
+/// What a renderer draws: bare, without ends and notices, pieces of one text as one. Tools that only
+/// read run side by side, and end in any order.
 fn joined(responses: &[Value]) -> Vec<Value> {
     let mut joined: Vec<Value> = Vec::new();
     for response in responses {
@@ -161,6 +162,10 @@ fn joined(responses: &[Value]) -> Vec<Value> {
             }
             _ => joined.push(response),
         }
+    }
+    let is_result = |one: &Value| one["type"] == "tool_result";
+    for together in joined.chunk_by_mut(|one, other| is_result(one) && is_result(other)) {
+        together.sort_by_key(|one| one["data"]["toolId"].to_string());
     }
     joined
 }
