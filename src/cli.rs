@@ -302,6 +302,21 @@ mod tests {
     }
 
     #[test]
+    fn only_what_belongs_there_is_below_a_heading() {
+        let heading = |command: &str, option: &str| {
+            let all = commands();
+            let command = all.find_subcommand(command).unwrap();
+            let option = command.get_arguments().find(|known| known.get_long() == Some(option));
+            option.unwrap().get_help_heading().map(str::to_owned)
+        };
+        for (command, option) in [("up", "no-terminal"), ("up", "service"), ("log", "verify")] {
+            assert_eq!(heading(command, option), None, "{command} --{option}");
+        }
+        assert!(heading("up", "socket").unwrap().starts_with("Settings"));
+        assert_eq!(heading("log", "kind").as_deref(), Some("Which entries"));
+    }
+
+    #[test]
     fn an_unknown_option_is_named_with_the_nearest() {
         let check = |words: &str, named: &str, nearest: &str| {
             let words: Vec<String> = words.split(' ').map(str::to_owned).collect();

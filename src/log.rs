@@ -30,8 +30,6 @@ const TABLE: usize = 50;
 /// --all, --kind and --question show that too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    which: Which,
     /// Print one JSON object per line, with everything in it
     #[arg(long)]
     json: bool,
@@ -53,6 +51,9 @@ pub(crate) struct Args {
     /// The file with the ledger, if it is not the one of the settings
     #[arg(long, value_name = "FILE")]
     database: Option<PathBuf>,
+    // Last: its heading in the help holds for whatever follows.
+    #[command(flatten)]
+    which: Which,
 }
 
 /// What is removed from the ledger.

@@ -44,8 +44,6 @@ const LONGEST_WARNING: usize = 500;
 /// settings and runs until it is interrupted.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    flags: Flags,
     /// Show no questions in this terminal
     #[arg(long)]
     no_terminal: bool,
@@ -55,6 +53,9 @@ pub(crate) struct Args {
     /// Stop the service and remove it
     #[arg(long, requires = "service")]
     remove: bool,
+    // Last: its heading in the help holds for whatever follows.
+    #[command(flatten)]
+    flags: Flags,
 }
 
 impl Args {
