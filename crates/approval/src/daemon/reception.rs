@@ -1,6 +1,7 @@
 //! Takes in what askers send: one line each, within a limit and a deadline. Who says nothing is in
 //! nobody's way.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -110,14 +111,15 @@ impl Intake {
 
     /// Waits until an asker says something, and reads it.
     async fn read(&self, stream: &mut UnixStream, mut silent: RoomSeat) -> Option<Request> {
+        let mut lines = Lines::new(MAX_LINE);
         tokio::select! {
-            is_ready = stream.readable() => is_ready.ok()?,
+            begun = begin(stream, &mut lines) => begun?,
             () = silent.cleared() => return None,
         }
         let mut reading = self.reading.enter().await;
         drop(silent);
         tokio::select! {
-            request = read(stream) => request,
+            request = read(stream, lines) => request,
             () = reading.cleared() => None,
         }
     }
@@ -133,9 +135,28 @@ fn wanted_lineage(request: &Request, process: u32) -> Option<Vec<u32>> {
     }
 }
 
-/// Reads one request; `None` when the line is malformed, empty, too long, or has no end.
-async fn read(stream: &mut UnixStream) -> Option<Request> {
-    let mut lines = Lines::new(MAX_LINE);
+/// Waits for the first bytes of a line; `None` when there will be none. Until then an asker takes
+/// no memory.
+async fn begin(stream: &UnixStream, lines: &mut Lines) -> Option<()> {
+    loop {
+        stream.readable().await.ok()?;
+        let mut first = [0; 256];
+        match stream.try_read(&mut first) {
+            Ok(0) => return None,
+            Ok(count) => {
+                lines.push(&first[..count]);
+                return Some(());
+            }
+            // A socket may be said to be readable that is not.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Reads the rest of one request; `None` when the line is malformed, empty, too long, or has no
+/// end.
+async fn read(stream: &mut UnixStream, mut lines: Lines) -> Option<Request> {
     loop {
         let request = match lines.next_frame() {
             Some(Line::Whole(line)) => Some(Request::decode(line).ok()),

@@ -1,7 +1,7 @@
 //! Askers that say nothing, or nothing that is a request. None of these tests depends on the time
 //! within which a line has to arrive: here it is an hour.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
