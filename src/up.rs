@@ -29,7 +29,6 @@ use crate::modes::gated_agents;
 use crate::policy::Ruler;
 use banner::Answerers;
 use keys::Keyboard;
-use modes::KeyModes;
 
 /// How many orders may wait for the terminal, and how many warnings.
 const QUEUE: usize = 1024;
@@ -109,7 +108,8 @@ async fn serve(
     let options = options(config, claim, store, telegram, has_terminal.then_some(orders_in));
     let daemon = Daemon::start(options).map_err(|error| told(&error))?;
     say(&greeting(config, Answerers::of(config, has_terminal, &links)))?;
-    let keyboard = if has_terminal { Keyboard::start(orders, daemon.desk()).ok() } else { None };
+    let mut keyboard =
+        if has_terminal { Keyboard::start(orders, daemon.desk()).ok() } else { None };
     let ended = tokio::select! {
         () = interruptions.next() => Ok(()),
         // Whoever waits finds the next daemon, or falls back; a desk that is dead answers nobody.
@@ -117,7 +117,7 @@ async fn serve(
             "the desk has ended by a mistake of its own: start it again, and please report this"
                 .to_owned(),
         )),
-        followed = follow_job_control(keyboard.as_ref().map(Keyboard::modes)) => followed
+        followed = follow_job_control(keyboard.as_mut()) => followed
             .map_err(|error| Failure::Failed(format!("cannot follow the terminal: {error}"))),
     };
     // The terminal is as it was before the last words.
@@ -128,9 +128,9 @@ async fn serve(
 
 /// Hands the terminal to the shell while this program is stopped. Without a terminal there is
 /// nothing to do.
-async fn follow_job_control(modes: Option<&KeyModes>) -> io::Result<()> {
-    match modes {
-        Some(modes) => modes.follow_job_control().await,
+async fn follow_job_control(keyboard: Option<&mut Keyboard>) -> io::Result<()> {
+    match keyboard {
+        Some(keyboard) => keyboard.follow_job_control().await,
         None => std::future::pending().await,
     }
 }

@@ -354,6 +354,7 @@ fn the_shell_has_the_terminal_while_the_desk_is_stopped() {
     assert!(asking.wait(DEADLINE).unwrap().success());
     terminal.press("\u{3}");
     until("the shell has the terminal", &terminal, || given(&terminal) >= 2);
+    until("the desk has ended", &terminal, || state(desk).is_none());
     terminal.press("exit 0\r");
     assert!(terminal.end().success());
 }

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use rustix::termios::{tcgetpgrp, tcgetwinsize};
 use tokio::sync::mpsc;
 
-use super::modes::{Holder, KeyModes, is_in_foreground, is_ready};
+use super::modes::{Holder, JobControl, KeyModes, is_in_foreground, is_ready};
 
 /// How long the rest of an arrow key may take after its escape before the escape is the key.
 const REST: Duration = Duration::from_millis(50);
@@ -31,12 +31,16 @@ pub(super) fn has_terminal() -> bool {
 
 /// A terminal that gives keys one by one; as it was before when this is dropped.
 #[derive(Debug)]
-pub(super) struct Keyboard(Arc<KeyModes>);
+pub(super) struct Keyboard {
+    modes: Arc<KeyModes>,
+    job_control: JobControl,
+}
 
 impl Keyboard {
     /// Begins to read keys and to print orders.
     pub(super) fn start(orders: mpsc::Receiver<Order>, desk: ToDesk) -> io::Result<Self> {
-        let keyboard = Self(Arc::new(KeyModes::start()?));
+        let job_control = JobControl::listen()?;
+        let keyboard = Self { modes: Arc::new(KeyModes::start()?), job_control };
         let start = Instant::now();
         let name = env::var("USER").unwrap_or_else(|_| "you".to_owned());
         let colours = env::var_os("NO_COLOR").is_none();
@@ -46,20 +50,20 @@ impl Keyboard {
         thread::Builder::new()
             .name("screen".to_owned())
             .spawn(move || show(&shown, orders, start))?;
-        let keys = Keys { terminal, desk, modes: Arc::clone(&keyboard.0), start };
+        let keys = Keys { terminal, desk, modes: Arc::clone(&keyboard.modes), start };
         thread::Builder::new().name("keys".to_owned()).spawn(move || keys.read())?;
         Ok(keyboard)
     }
 
-    /// The modes of the terminal.
-    pub(super) fn modes(&self) -> &KeyModes {
-        &self.0
+    /// Follows Ctrl-Z and `fg`. Returns only if that cannot be done.
+    pub(super) async fn follow_job_control(&mut self) -> io::Result<()> {
+        self.job_control.follow(&self.modes).await
     }
 }
 
 impl Drop for Keyboard {
     fn drop(&mut self) {
-        self.0.hand_over(Holder::Others);
+        self.modes.hand_over(Holder::Others);
     }
 }
 
@@ -104,7 +108,8 @@ impl Keys {
         let mut decoder = Decoder::default();
         loop {
             match self.modes.holder() {
-                Holder::Desk if is_there(&input) && is_in_foreground() => {}
+                // Whoever has the terminal when the key comes gets the key.
+                Holder::Desk if is_there(&input) && self.may_read() => {}
                 Holder::Others => return,
                 // A terminal that is gone has no foreground.
                 _ if tcgetpgrp(&input).is_err() => return,
@@ -130,6 +135,10 @@ impl Keys {
                 decoder.silence().into_iter().for_each(|key| self.press(now, key));
             }
         }
+    }
+
+    fn may_read(&self) -> bool {
+        self.modes.holder() == Holder::Desk && is_in_foreground()
     }
 
     fn press(&self, now: Duration, key: Key) {

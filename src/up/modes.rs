@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, getpgid, getpgrp, getpid, getppid, getsid, kill_process};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{self, SignalKind, signal};
 
 /// Makes the terminal tell what is pasted from what is typed, and lets it be again.
 const TELL_PASTES: &str = "\x1b[?2004h";
@@ -81,26 +81,40 @@ impl KeyModes {
         // Nothing in here panics half-way.
         self.holder.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The signals with which a shell stops and continues a program.
+#[derive(Debug)]
+pub(super) struct JobControl {
+    stop: unix::Signal,
+    go_on: unix::Signal,
+}
+
+impl JobControl {
+    /// Begins to listen. It is done before the modes of the terminal are changed: from then on no
+    /// stop may come unheard.
+    pub(super) fn listen() -> io::Result<Self> {
+        let listen = |to: Signal| signal(SignalKind::from_raw(to.as_raw()));
+        Ok(Self { stop: listen(Signal::TSTP)?, go_on: listen(Signal::CONT)? })
+    }
 
     /// Follows Ctrl-Z and `fg`: hands the terminal back when the program is stopped, and takes it
-    /// again when it is continued. Never returns while signals can be heard.
-    pub(super) async fn follow_job_control(&self) -> io::Result<()> {
-        let mut stop = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
-        let mut go_on = signal(SignalKind::from_raw(Signal::CONT.as_raw()))?;
+    /// again when it is continued. Returns only if it cannot be stopped.
+    pub(super) async fn follow(&mut self, modes: &KeyModes) -> io::Result<()> {
         loop {
             tokio::select! {
-                _ = stop.recv() => {
+                _ = self.stop.recv() => {
                     // As the system has it: what nobody could continue is not stopped.
                     if can_be_continued() {
-                        self.hand_over(Holder::Shell);
+                        modes.hand_over(Holder::Shell);
                         kill_process(getpid(), Signal::STOP)?;
-                        self.holder();
+                        modes.holder();
                     }
                 }
                 // Also after a stop that could not be caught, when a shell has set its own modes.
-                _ = go_on.recv() => {
-                    *self.lock() = Holder::Shell;
-                    self.holder();
+                _ = self.go_on.recv() => {
+                    *modes.lock() = Holder::Shell;
+                    modes.holder();
                 }
             }
         }
