@@ -4,6 +4,7 @@
 //! before something happens, [`NoLinks`] where rules are tested or the past is judged again, since
 //! the disk is another one by then.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ const MOST_LINKS: usize = 40;
 /// The most often that the disk is asked for one verdict.
 pub const MOST_LOOKUPS: usize = 4_096;
 /// The most letters of paths that are followed for one verdict.
-const MOST_LETTERS: usize = 400_000;
+const MOST_LETTERS: usize = 250_000;
 /// Links that the system keeps for each process. Where they lead for the agent is not where they
 /// lead for us.
 const OF_A_PROCESS: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
@@ -108,15 +109,14 @@ impl<'a> Follower<'a> {
             return None;
         }
         let mut links = MOST_LINKS;
-        let mut names: Vec<String> = Vec::new();
-        push(&mut names, path);
+        let mut names: Vec<Cow<'_, str>> = parts(path).map(Cow::Borrowed).collect();
         if path.starts_with('/') {
             at.clear();
         }
         // How much of the path is there; below it nothing can be a link.
         let mut is_there = usize::MAX;
         while let Some(name) = names.pop() {
-            match name.as_str() {
+            match &*name {
                 ".." => {
                     at.truncate(at.rfind('/').unwrap_or(0));
                     if at.len() < is_there {
@@ -138,7 +138,7 @@ impl<'a> Follower<'a> {
                             if target.starts_with('/') {
                                 at.clear();
                             }
-                            push(&mut names, &target);
+                            names.extend(parts(&target).map(|name| Cow::Owned(name.to_owned())));
                         }
                     }
                 }
@@ -151,10 +151,9 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// Adds the names of a path so that the first is taken first.
-fn push(names: &mut Vec<String>, path: &str) {
-    let parts = path.split('/').rev().filter(|name| !matches!(*name, "" | "."));
-    names.extend(parts.map(str::to_owned));
+/// The names of a path, the last first.
+fn parts(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').rev().filter(|name| !matches!(*name, "" | "."))
 }
 
 #[cfg(test)]

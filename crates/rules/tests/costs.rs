@@ -75,6 +75,9 @@ fn inputs() -> Vec<(String, &'static str, Value)> {
         "git -a ",
         "sh -c ",
         "cd a;",
+        "cd a\n",
+        "\"",
+        "é",
         "a:b@c,d=",
         "http://a.b/ ",
     ] {

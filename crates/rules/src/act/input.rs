@@ -1,6 +1,9 @@
 //! The JSON a tool is given.
 
-use callgate_wire::raw::Members;
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::MOST_STRINGS;
@@ -18,33 +21,68 @@ pub(super) fn read(text: &str) -> Result<Map<String, Value>, &'static str> {
         steps::exhaust();
         return Err("its input has more values than are read");
     }
-    let Ok(members) = Members::read(text) else { return Err("its input is no JSON object") };
-    let mut names: Vec<_> = members.0.iter().map(|(name, _)| name.as_ref()).collect();
-    names.sort_unstable();
-    // Who takes the first and who the last of two is anybody's guess.
-    if names.windows(2).any(|two| two[0] == two[1]) {
-        return Err("its input has a name twice");
-    }
     match serde_json::from_str(text) {
-        Ok(Value::Object(map)) => Ok(map),
-        _ => Err("its input is no JSON object"),
+        // Who takes the first and who the last of two is anybody's guess.
+        Ok(InputMembers { has_twins: true, .. }) => Err("its input has a name twice"),
+        Ok(InputMembers { members, .. }) => Ok(members),
+        Err(_) => Err("its input is no JSON object"),
+    }
+}
+
+/// The members of an object, read in one pass.
+struct InputMembers {
+    members: Map<String, Value>,
+    /// Whether a name is there twice.
+    has_twins: bool,
+}
+
+impl<'de> Deserialize<'de> for InputMembers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = InputMembers;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<InputMembers, A::Error> {
+        let (mut members, mut has_twins) = (Map::new(), false);
+        while let Some((name, value)) = access.next_entry()? {
+            has_twins |= members.insert(name, value).is_some();
+        }
+        Ok(InputMembers { members, has_twins })
     }
 }
 
 /// Whether there are more values than may be kept, each of which takes many times its length.
 fn has_many_values(text: &str) -> bool {
-    let mut values = 0;
-    let (mut in_string, mut is_escaped) = (false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if in_string => is_escaped = true,
-            b'"' => in_string = !in_string,
-            b',' | b'[' | b'{' if !in_string => values += 1,
-            _ => {}
-        }
+    let (bytes, mut at, mut values) = (text.as_bytes(), 0, 0);
+    while let Some(byte) = bytes.get(at) {
+        at = match byte {
+            b'"' => end_of_string(bytes, at + 1),
+            _ => at + 1,
+        };
+        values += usize::from(matches!(byte, b',' | b'[' | b'{'));
     }
     values > MOST_VALUES
+}
+
+/// Where the text of a string ends that begins at `at`, its quote included.
+fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    at
 }
 
 /// A member that is a text.

@@ -172,7 +172,7 @@ pub(crate) fn hosts(act: &Act) -> Vec<(String, bool)> {
             break;
         }
         let is_url = text.contains("://");
-        let is_host = |c: char| c.is_alphanumeric() || "-._:".contains(c);
+        let is_host = |c: char| matches!(c, '-' | '.' | '_' | ':') || c.is_alphanumeric();
         let names = text.split(|c: char| !is_host(c)).filter(|name| !name.is_empty());
         for name in names.map(str::to_lowercase) {
             if !steps::spend(HOST) {

@@ -15,14 +15,15 @@ pub(super) fn look(script: &mut Script, base: Base<'_>) {
     let mut doubts = Vec::new();
     for command in &mut script.commands {
         let length: usize = folders.iter().map(String::len).sum();
-        if steps::spend(length / 4) {
-            command.folders.clone_from(&folders);
-        } else {
+        doubts.extend(doubt(command));
+        if !steps::spend(length) {
+            // Where the rest of the commands run is not found out any more.
             steps::cut();
             command.folders.extend(folders.first().cloned());
             doubts.push("more commands than are read");
+            continue;
         }
-        doubts.extend(doubt(command));
+        command.folders.clone_from(&folders);
         if !step(command, &mut folders, base.home) {
             doubts.push("a change to an unknown folder");
         }

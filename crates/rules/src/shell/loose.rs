@@ -171,5 +171,22 @@ fn values(text: &str) -> impl Iterator<Item = String> {
 }
 
 fn is_special(c: char) -> bool {
-    c.is_whitespace() || ";&|<>()`$'\"!{}=,".contains(c)
+    matches!(
+        c,
+        ';' | '&'
+            | '|'
+            | '<'
+            | '>'
+            | '('
+            | ')'
+            | '`'
+            | '$'
+            | '\''
+            | '"'
+            | '!'
+            | '{'
+            | '}'
+            | '='
+            | ','
+    ) || c.is_whitespace()
 }
