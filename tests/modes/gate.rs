@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_store::{Filter, Store};
+use callgate_store::{Entry, Filter, Store};
+use callgate_testkit::messages::ToolCheck;
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::telegram::{Message, Telegram};
 use callgate_testkit::trial::{AgentProgram, RunningTrial, Trial, TrialMode, TrialOutcome};
@@ -41,6 +42,11 @@ reason = "not on my watch"
 name = "careful"
 decide = "ask"
 command = "touch asked"
+
+[[rule]]
+name = "sums"
+decide = "ask"
+tool = "mcp__sums__*"
 "#;
 
 /// Who is at the desk.
@@ -74,6 +80,8 @@ struct Watch {
 /// What became of all commands.
 pub(crate) struct Played {
     pub(crate) outcome: TrialOutcome,
+    /// The questions in the ledger, asked of a person or not: the event, and who decided.
+    pub(crate) decided: Vec<(String, String)>,
     /// The commands about which the agent's own dialog was open.
     pub(crate) dialogs: Vec<String>,
     /// The questions that came to the phone: the event, and the command.
@@ -81,18 +89,7 @@ pub(crate) struct Played {
 }
 
 impl Gate {
-    /// Installs callgate for an agent whose model wants these commands, and opens the desk. Returns
-    /// `None`, after printing the reason, where the agent is absent.
-    pub(crate) fn new(
-        mode: TrialMode<'_>,
-        commands: &[&str],
-        desk: Desk,
-        settings: &str,
-    ) -> Option<Self> {
-        Self::with_program(mode, commands, desk, settings, Path::new(callgate()))
-    }
-
-    /// Like [`new`](Self::new), with another copy of the program.
+    /// Like [`checked`](Self::checked), with another copy of the program.
     pub(crate) fn with_program(
         mode: TrialMode<'_>,
         commands: &[&str],
@@ -100,7 +97,31 @@ impl Gate {
         settings: &str,
         program: &Path,
     ) -> Option<Self> {
-        let trial = Trial::new(mode, commands)?;
+        Some(Self::of_trial(Trial::new(mode, commands)?, mode, desk, settings, program))
+    }
+
+    /// Installs callgate for an agent whose model wants these commands, with this answer of the
+    /// model's service about them, if it has one; and opens the desk. Returns `None`, after
+    /// printing the reason, where the agent is absent.
+    pub(crate) fn checked(
+        mode: TrialMode<'_>,
+        commands: &[&str],
+        desk: Desk,
+        settings: &str,
+        check: Option<ToolCheck>,
+    ) -> Option<Self> {
+        let trial = Trial::checked(mode, commands, check)?;
+        Some(Self::of_trial(trial, mode, desk, settings, Path::new(callgate())))
+    }
+
+    /// Installs callgate for the agent of a trial, and opens the desk.
+    pub(crate) fn of_trial(
+        trial: Trial,
+        mode: TrialMode<'_>,
+        desk: Desk,
+        settings: &str,
+        program: &Path,
+    ) -> Self {
         // For the command that writes settings of another agent.
         fs::create_dir_all(trial.work().join(".gemini")).unwrap();
         let (folder, phone) = (tempfile::tempdir().unwrap(), Telegram::start());
@@ -114,7 +135,7 @@ impl Gate {
         let mut install = command(&trial, program);
         install.args(["install", "--agent", agent.word()]);
         let _ = run(install, 4 * DEADLINE).success();
-        Some(Self { trial, watch })
+        Self { trial, watch }
     }
 
     /// The settings file of the agent that has the hooks.
@@ -158,7 +179,8 @@ impl Gate {
         }
         let dialogs = commands.iter().filter(|it| running.dialog_about(it).is_some());
         let dialogs = dialogs.map(|command| (*command).to_owned()).collect();
-        Played { outcome: running.stop(), dialogs, questions }
+        let decided = watch.decided();
+        Played { outcome: running.stop(), decided, dialogs, questions }
     }
 }
 
@@ -209,11 +231,35 @@ impl Watch {
         }
     }
 
+    fn entries(&self) -> Vec<Entry> {
+        if self.desk == Desk::Absent {
+            return Vec::new();
+        }
+        let store = Store::open_read_only(&self.path("callgate.db")).unwrap();
+        store.entries(&Filter::default(), 0, 1_000_000).unwrap()
+    }
+
+    /// The events of the questions in the ledger, and who decided.
+    fn decided(&self) -> Vec<(String, String)> {
+        let entries = self.entries();
+        let body = |entry: &Entry| serde_json::from_str::<Value>(&entry.body).unwrap();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let asked = entries.iter().filter(|entry| entry.kind == "asked");
+        let of = |asked: &Entry| {
+            let is_end = |entry: &&Entry| {
+                entry.kind == "decided"
+                    && entry.question.is_some()
+                    && entry.question == asked.question
+            };
+            let by = entries.iter().find(is_end).map(|end| text(&body(end)["by"]));
+            (text(&body(asked)["request"]["context"]["event"]), by.unwrap_or_default())
+        };
+        asked.map(of).collect()
+    }
+
     /// The requests in the ledger so far: the event, and the command.
     fn requests(&self) -> Vec<(String, String)> {
-        let store = Store::open_read_only(&self.path("callgate.db")).unwrap();
-        let entries = store.entries(&Filter::default(), 0, 1_000_000).unwrap();
-        let asked = entries.into_iter().filter(|entry| entry.kind == "asked");
+        let asked = self.entries().into_iter().filter(|entry| entry.kind == "asked");
         let question = |body: Value| {
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             let request = &body["request"];

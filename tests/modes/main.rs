@@ -6,8 +6,10 @@
 mod blocked;
 mod broken;
 mod gate;
+mod memory;
 mod table;
 
+use callgate_testkit::messages::ToolCheck;
 use callgate_testkit::trial::{AgentProgram, TrialMode};
 
 use gate::{Desk, Gate, Played};
@@ -28,11 +30,19 @@ pub(crate) struct Start {
     /// How its user would start it.
     shown: &'static str,
     mode: TrialMode<'static>,
+    /// Whether the vendor's own check of commands can be reached, and lets all of them pass.
+    is_checked: bool,
 }
 
 const fn claude(shown: &'static str, mode: &'static str, is_attended: bool) -> Start {
     let agent = AgentProgram::Claude;
-    Start { shown, mode: TrialMode { agent, mode, is_attended, is_escalated: false } }
+    let mode = TrialMode { agent, mode, is_attended, is_escalated: false };
+    Start { shown, mode, is_checked: false }
+}
+
+/// Claude Code in plan mode, whose vendor lets commands pass.
+const fn checked_plan(shown: &'static str, is_attended: bool) -> Start {
+    Start { is_checked: true, ..claude(shown, PLAN, is_attended) }
 }
 
 const fn codex(
@@ -42,10 +52,11 @@ const fn codex(
     is_escalated: bool,
 ) -> Start {
     let agent = AgentProgram::Codex;
-    Start { shown, mode: TrialMode { agent, mode, is_attended, is_escalated } }
+    let mode = TrialMode { agent, mode, is_attended, is_escalated };
+    Start { shown, mode, is_checked: false }
 }
 
-/// The mode in which Claude Code takes no yes of a hook.
+/// The mode in which Claude Code has commands checked at its vendor's whatever a hook says.
 const PLAN: &str = "plan";
 
 const CLAUDE: Start = claude("`claude`", "", true);
@@ -60,20 +71,23 @@ const CODEX: Start = codex("`codex`", "", true, false);
 const CODEX_ESCALATED: Start = codex("`codex`, out of its sandbox", "", true, true);
 const EXEC: Start = codex("`codex exec`", "", false, false);
 
-/// Every mode. In plan mode at a terminal Claude Code waits for a check that cannot be reached here.
-const ALL: [Start; 17] = [
+/// Every mode.
+const ALL: [Start; 20] = [
     CLAUDE,
     CLAUDE_DEFAULT,
     claude("`claude`, acceptEdits mode", "acceptEdits", true),
     claude("`claude`, auto mode", "auto", true),
     claude("`claude`, dontAsk mode", "dontAsk", true),
     CLAUDE_BYPASS,
+    checked_plan("`claude`, plan mode", true),
+    claude("`claude`, plan mode, check out of reach", PLAN, true),
     PRINT,
     claude("`claude -p`, acceptEdits mode", "acceptEdits", false),
     PRINT_AUTO,
     PRINT_DONT_ASK,
     PRINT_BYPASS,
-    claude("`claude -p`, plan mode", PLAN, false),
+    checked_plan("`claude -p`, plan mode", false),
+    claude("`claude -p`, plan mode, check out of reach", PLAN, false),
     CODEX,
     CODEX_ESCALATED,
     codex("`codex`, approval policy never", "never", true, false),
@@ -132,7 +146,8 @@ const TABLES: [Table; 6] = [
 /// Runs one row of a table. Returns `None` where the agent is absent.
 fn row(start: Start, desk: Desk, settings: &str) -> Option<Vec<&'static str>> {
     let commands = COMMANDS.map(|(command, _)| command);
-    let played = Gate::new(start.mode, &commands, desk, settings)?.play(&commands);
+    let check = start.is_checked.then_some(ToolCheck::Passed);
+    let played = Gate::checked(start.mode, &commands, desk, settings, check)?.play(&commands);
     let about = format!("{}, {desk:?}, {settings}", start.shown);
     let numbers = 0..COMMANDS.len();
     Some(numbers.map(|at| cell(&played, desk, start, at, COMMANDS[at], &about)).collect())
@@ -161,6 +176,8 @@ fn cell(
     assert!(has_run || start.mode.mode == PLAN || !(is_answered || has_dialog), "{about}");
     match (has_run, is_answered, has_dialog) {
         (false, true, _) => "desk, and agent refuses",
+        // It was asked before the agent's own question, and not at the same time.
+        (true, true, true) if questions[0] == "PreToolUse" => "desk, then dialog",
         (true, true, true) => "desk and dialog",
         (true, true, false) => "desk",
         (true, false, true) => "dialog",

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::claude::Claude;
 use crate::codex::Codex;
-use crate::messages::{Messages, Recorded, Turn};
+use crate::messages::{Messages, Recorded, ToolCheck, Turn};
 use crate::process::Group;
 use crate::responses::{Reply, Responses};
 use crate::terminal::Terminal;
@@ -76,13 +76,13 @@ impl AgentProgram {
         parts.windows(2).find_map(dialog)
     }
 
-    /// Returns the keys that say yes in this dialog of its.
+    /// Returns the key that says yes in this dialog of its.
     fn yes(self, dialog: &str) -> String {
         match self {
             Self::Claude => {
                 let line = dialog.lines().find(|line| line.trim_end().ends_with(". Yes"));
                 let line = line.unwrap_or_else(|| panic!("no yes in {dialog:?}"));
-                format!("{}\r", line.trim().trim_end_matches(". Yes"))
+                line.trim().trim_end_matches(". Yes").to_owned()
             }
             Self::Codex => "y".to_owned(),
         }
@@ -140,14 +140,41 @@ impl Trial {
     /// printing the reason, where the program is absent.
     #[must_use]
     pub fn new(mode: TrialMode<'_>, commands: &[&str]) -> Option<Self> {
+        Self::checked(mode, commands, None)
+    }
+
+    /// Like [`new`](Self::new), with what the model's service says of the commands: Claude Code's
+    /// auto and plan modes rely on its check. Without an answer the check counts as unavailable.
+    #[must_use]
+    pub fn checked(
+        mode: TrialMode<'_>,
+        commands: &[&str],
+        check: Option<ToolCheck>,
+    ) -> Option<Self> {
         mode.agent.find()?;
         let agent = match mode.agent {
-            AgentProgram::Claude => claude(mode, commands),
+            AgentProgram::Claude => claude(mode, commands, check),
             AgentProgram::Codex => codex(mode, commands),
         };
         let TrialMode { agent: program, is_attended, .. } = mode;
         let mode = Mode { agent: program, is_attended };
         Some(Self { mode, turns: commands.len() + 1, agent })
+    }
+
+    /// Makes a run of `codex exec` whose model gives these replies before its last word. What stands
+    /// in `settings` comes last in its `config.toml`. Returns `None`, after printing the reason,
+    /// where the program is absent.
+    #[must_use]
+    pub fn codex_exec(replies: Vec<Reply>, settings: &str) -> Option<Self> {
+        AgentProgram::Codex.find()?;
+        let turns = replies.len() + 1;
+        let fake = Responses::start(replies.into_iter().chain([Reply::text(LAST_WORDS)]));
+        let codex = Codex::new(&fake, "").exec("Go");
+        let file = codex.home().join(".codex/config.toml");
+        let config = fs::read_to_string(&file).expect("it was written before");
+        fs::write(&file, format!("{config}\n{settings}\n")).expect("it can be written again");
+        let mode = Mode { agent: AgentProgram::Codex, is_attended: false };
+        Some(Self { mode, turns, agent: Agent::Codex(codex, fake) })
     }
 
     /// The environment for `callgate install` and `callgate doctor`: the agent's home and
@@ -254,9 +281,14 @@ impl Trial {
     }
 }
 
-fn claude(mode: TrialMode<'_>, commands: &[&str]) -> Agent {
+fn claude(mode: TrialMode<'_>, commands: &[&str], check: Option<ToolCheck>) -> Agent {
     let runs = |command: &&str| {
-        Turn::new().tool("Bash", json!({ "command": command, "description": "For the test" }))
+        let input = json!({ "command": command, "description": "For the test" });
+        let turn = Turn::new().tool("Bash", input);
+        match check {
+            Some(check) => turn.checked(check),
+            None => turn,
+        }
     };
     let turns = commands.iter().map(runs).chain([Turn::text(LAST_WORDS)]);
     let fake = Messages::start(turns);

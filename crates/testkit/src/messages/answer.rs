@@ -1,8 +1,8 @@
 //! A turn as the API sends it: one JSON message, or server-sent events.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::script::{Block, End, Turn};
+use super::script::{Block, End, ToolCheck, Turn};
 use crate::http;
 
 /// A turn with what is known only when it is asked for.
@@ -38,13 +38,32 @@ impl<'a> Answer<'a> {
                 events.insert(2, json!({"type": "ping"}));
             }
         }
+        let mut delta = json!({"stop_reason": self.stop_reason(), "stop_sequence": null});
+        if let Some(check) = self.turn.check {
+            delta["safeguard_results"] = self.check_results(check);
+        }
         events.push(json!({
             "type": "message_delta",
-            "delta": {"stop_reason": self.stop_reason(), "stop_sequence": null},
+            "delta": delta,
             "usage": {"output_tokens": self.turn.blocks.len() * 5},
         }));
         events.push(json!({"type": "message_stop"}));
         events.iter().map(event).collect()
+    }
+
+    /// What the service's own check says of each tool use.
+    fn check_results(&self, check: ToolCheck) -> Value {
+        let verdict = match check {
+            ToolCheck::Passed => json!({"type": "evaluated", "outcome": "not_flagged"}),
+            ToolCheck::Flagged(why) => {
+                json!({"type": "evaluated", "outcome": "flagged", "explanation": why})
+            }
+        };
+        let blocks = self.turn.blocks.iter().enumerate().map(|(at, block)| self.block(at, block));
+        let ids = blocks.filter_map(|block| Some(block.get("id")?.as_str()?.to_owned()));
+        let tool_uses: Map<String, Value> = ids.map(|id| (id, verdict.clone())).collect();
+        let status = json!({"type": "available", "tool_uses": tool_uses});
+        json!([{"type": "dangerous_tool_use", "status": status}])
     }
 
     /// The first event, which alone tells of the request.
@@ -197,6 +216,17 @@ mod tests {
             {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":5}}
             {"type":"message_stop"}"#]],
         );
+    }
+
+    #[test]
+    fn a_tool_use_that_the_service_has_flagged() {
+        let turn = Turn::new().pings(false).tool_with_id("toolu_1", "Bash", json!({}));
+        let events =
+            Answer::new(&turn.checked(ToolCheck::Flagged("why")), "some-model", 1).events();
+        let event = String::from_utf8_lossy(&events[events.len() - 2]).into_owned();
+        let (_, data) = event.split_once("data: ").unwrap();
+        expect![[r#"[{"type":"dangerous_tool_use","status":{"type":"available","tool_uses":{"toolu_1":{"type":"evaluated","outcome":"flagged","explanation":"why"}}}}]"#]]
+            .assert_eq(&serde_json::from_str::<Value>(data).unwrap()["delta"]["safeguard_results"].to_string());
     }
 
     #[test]

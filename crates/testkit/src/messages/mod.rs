@@ -36,7 +36,7 @@ use serde_json::{Map, Value, json};
 pub use check::Refusal;
 pub(crate) use recorded::tool_results;
 pub use recorded::{Part, Recorded, ToolResult};
-pub use script::Turn;
+pub use script::{ToolCheck, Turn};
 
 use crate::http::{Incoming, Outgoing, Server, Service};
 use crate::process::DEADLINE;

@@ -25,6 +25,18 @@ pub struct Turn {
     /// The events after the first in chunks of HTTP, once a script has the turn.
     pub(crate) framed: Option<Arc<[u8]>>,
     pub(crate) end: End,
+    /// What the service's own check says of the tool uses.
+    pub(crate) check: Option<ToolCheck>,
+}
+
+/// What the service's own check of dangerous tool uses says, on which Claude Code's auto mode
+/// relies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolCheck {
+    /// They may run.
+    Passed,
+    /// They are dangerous, for this reason.
+    Flagged(&'static str),
 }
 
 /// One block of an answer.
@@ -71,6 +83,7 @@ impl Turn {
             is_prepared: false,
             framed: None,
             end: End::Whole,
+            check: None,
         }
     }
 
@@ -143,6 +156,13 @@ impl Turn {
     #[must_use]
     pub fn tool(self, name: impl Into<String>, input: Value) -> Self {
         self.block(Block::Tool { id: None, name: name.into(), input })
+    }
+
+    /// Says what the service's own check makes of the tool uses. Without it Claude Code takes the
+    /// check for unavailable.
+    #[must_use]
+    pub fn checked(self, check: ToolCheck) -> Self {
+        Self { check: Some(check), ..self }
     }
 
     /// Adds a tool use with this id.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Trial;
+use super::{AgentProgram, Trial};
 use crate::process::{DEADLINE, Group};
 use crate::terminal::Terminal;
 
@@ -63,8 +63,38 @@ impl RunningTrial {
 
     /// Says yes in the agent's own dialog, whose text this is.
     pub fn say_yes(&mut self, dialog: &str) {
-        let keys = self.trial.mode.agent.yes(dialog);
-        self.press(&keys);
+        let key = self.trial.mode.agent.yes(dialog);
+        match self.trial.mode.agent {
+            AgentProgram::Claude => while !self.has_taken(&key) {},
+            AgentProgram::Codex => self.press(&key),
+        }
+    }
+
+    /// Chooses in a dialog of Claude Code. Returns false if it has not taken the choice, and asks
+    /// for one again.
+    fn has_taken(&mut self, key: &str) -> bool {
+        let (played, before) = (self.played(), self.written().len());
+        self.press(key);
+        // Both keys at once would be taken for a text. The choice appears behind a blank, and then
+        // the cursor is moved.
+        let shown = format!(" {key}\u{1b}[");
+        self.wait_until("the choice is not shown", |it| it.written()[before..].contains(&shown));
+        let before = self.written().len();
+        self.press("\r");
+        let is_taken =
+            |it: &Self| it.played() > played || it.written()[before..].contains("Running");
+        self.wait_until("the choice is not taken", |it| {
+            is_taken(it) || it.written()[before..].contains("Select with numbers")
+        });
+        is_taken(self)
+    }
+
+    fn wait_until(&self, otherwise: &str, mut is_so: impl FnMut(&Self) -> bool) {
+        let end = Instant::now() + DEADLINE;
+        while !is_so(self) {
+            assert!(Instant::now() < end, "{otherwise}\n{}", self.written());
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Returns true if all commands were tried and the model has had its last word.
