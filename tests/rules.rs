@@ -235,6 +235,24 @@ fn backtest_says_what_would_have_been_decided() {
 }
 
 #[test]
+fn backtest_takes_every_question_at_its_own_time() {
+    let weekend = "[[rule]]\nname = \"weekend\"\ndecide = \"allow\"\ncommand = \"make build\"\n\
+                   days = [\"sat\"]\n";
+    let home = home(weekend);
+    let mut store = Store::open(&home.path().join(".local/share/callgate/callgate.db")).unwrap();
+    let request =
+        json!({ "tool_name": "Bash", "tool_input": { "command": "make build" }, "cwd": "/w" });
+    // Noon of a Tuesday and of the Saturday after it, each twice.
+    for (number, at_ms) in (0..).zip([1_699_963_200_000, 1_700_308_800_000].repeat(2)) {
+        let question = Some(format!("0000000{number}-0000-4000-8000-000000000000"));
+        let body = json!({ "request": request }).to_string();
+        store.append(&[Draft { at_ms, kind: "asked".to_owned(), question, body }]).unwrap();
+    }
+    let told = rules(home.path(), &["backtest"]).success().stdout;
+    assert!(told.contains("4 questions: 2 would be allowed, 0 denied, 2 asked"), "{told}");
+}
+
+#[test]
 fn starter_rules_are_written_once_are_right_and_pass_their_own_tests() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join(".config/callgate/rules.toml");

@@ -13,7 +13,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use callgate_rules::{Act, Backtest, Decision, Past, Policy, Turned, mask, text};
+use callgate_rules::{
+    Act, Backtest, Decision, NoLinks, Policy, Turned, Verdict, judge, mask, text,
+};
 use callgate_store::{Entry, Filter, Store, StoreError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -28,6 +30,8 @@ const PAGE: usize = 1_000;
 const BATCH: usize = 256;
 /// How many batches may wait for a thread.
 const WAITING: usize = 8;
+/// How many verdicts a thread remembers.
+const MOST_KNOWN: usize = 16_384;
 /// How many turned decisions are printed.
 const MOST_PRINTED: usize = 50;
 
@@ -79,15 +83,21 @@ pub(super) fn run(policy: &Policy, database: &Path) -> Result<ExitCode, Failure>
 
 fn play(policy: &Policy, store: &Store, bar: &ProgressBar) -> Result<Backtest, StoreError> {
     let (home, clock) = (home(), LocalClock::of_machine());
-    let judge = |question: &PastQuestion| past(question, &home, &clock);
     let (batches, waiting) = sync_channel::<Vec<PastQuestion>>(WAITING);
     let waiting = Mutex::new(waiting);
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         let work = || {
+            let mut judge = Judge::new(policy, &home, &clock);
             let mut sum = Backtest::default();
             while let Some(batch) = next(&waiting) {
-                sum.add(policy.backtest(batch.iter().map(judge)));
+                let mut part = Backtest::default();
+                for question in &batch {
+                    // The labels are in the order of the ledger.
+                    let label = format!("{:020}", question.seq);
+                    part.note(label, question.decided, judge.verdict(question));
+                }
+                sum.add(part);
             }
             sum
         };
@@ -153,15 +163,40 @@ fn read_questions(
     Ok(())
 }
 
-fn past(question: &PastQuestion, home: &str, clock: &LocalClock) -> Past {
-    let PastRequest { tool_name, tool_input, cwd, agent } = asked_body(&question.body).request;
-    let words = |words: Option<Cow<'_, str>>| words.unwrap_or_default().into_owned();
-    let input = tool_input.map_or("null", RawValue::get);
-    let act = Act::of(&words(tool_name), input, &words(cwd), &words(agent), home);
-    let since = Duration::from_millis(u64::try_from(question.at_ms).unwrap_or_default());
-    let moment = clock.moment(SystemTime::UNIX_EPOCH + since);
-    // The labels are in the order of the ledger.
-    Past { label: format!("{:020}", question.seq), act, moment, decided: question.decided }
+/// Judges questions. The same call is judged once, where no rule depends on the time: agents
+/// repeat themselves.
+struct Judge<'a> {
+    policy: &'a Policy,
+    home: &'a str,
+    clock: &'a LocalClock,
+    is_timed: bool,
+    /// By all that tells calls apart.
+    known: HashMap<String, Verdict>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(policy: &'a Policy, home: &'a str, clock: &'a LocalClock) -> Self {
+        let is_timed = policy.depends_on_time();
+        Self { policy, home, clock, is_timed, known: HashMap::new() }
+    }
+
+    fn verdict(&mut self, question: &PastQuestion) -> &Verdict {
+        let PastRequest { tool_name, tool_input, cwd, agent } = asked_body(&question.body).request;
+        let [tool, cwd, agent] = [tool_name, cwd, agent].map(Option::unwrap_or_default);
+        let input = tool_input.map_or("null", RawValue::get);
+        let time = if self.is_timed { question.at_ms } else { 0 };
+        if self.known.len() >= MOST_KNOWN {
+            self.known.clear();
+        }
+        let Self { policy, home, clock, known, .. } = self;
+        let key = format!("{time}\0{tool}\0{cwd}\0{agent}\0{input}");
+        known.entry(key).or_insert_with(|| {
+            let act = Act::of(&tool, input, &cwd, &agent, home);
+            let since = Duration::from_millis(u64::try_from(question.at_ms).unwrap_or_default());
+            let moment = clock.moment(SystemTime::UNIX_EPOCH + since);
+            judge(policy, &act, &NoLinks, &moment)
+        })
+    }
 }
 
 /// What an entry says that may have been damaged.

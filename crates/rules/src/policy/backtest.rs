@@ -61,6 +61,26 @@ impl Backtest {
         self.would[decision as usize]
     }
 
+    /// Adds an act on which the policy decides so.
+    pub fn note(&mut self, label: String, decided: Decision, verdict: &Verdict) {
+        self.acts += 1;
+        self.would[verdict.decision as usize] += 1;
+        self.spared += usize::from(verdict.decision != Decision::Ask);
+        let (count, list) = match (decided, verdict.decision) {
+            (Decision::Deny, Decision::Allow) => {
+                (&mut self.let_through_count, &mut self.let_through)
+            }
+            (Decision::Allow, Decision::Deny) => {
+                (&mut self.newly_denied_count, &mut self.newly_denied)
+            }
+            _ => return,
+        };
+        *count += 1;
+        if list.len() < LONGEST_LIST {
+            list.push(Turned { label, decided, verdict: verdict.clone() });
+        }
+    }
+
     /// Adds what was found on other acts. Of the lists those with the first labels stay.
     pub fn add(&mut self, other: Self) {
         self.acts += other.acts;
@@ -88,23 +108,7 @@ impl Policy {
     pub fn backtest(&self, past: impl IntoIterator<Item = Past>) -> Backtest {
         let mut result = Backtest::default();
         for Past { label, act, moment, decided } in past {
-            let verdict = judge(self, &act, &NoLinks, &moment);
-            result.acts += 1;
-            result.would[verdict.decision as usize] += 1;
-            result.spared += usize::from(verdict.decision != Decision::Ask);
-            let (count, list) = match (decided, verdict.decision) {
-                (Decision::Deny, Decision::Allow) => {
-                    (&mut result.let_through_count, &mut result.let_through)
-                }
-                (Decision::Allow, Decision::Deny) => {
-                    (&mut result.newly_denied_count, &mut result.newly_denied)
-                }
-                _ => continue,
-            };
-            *count += 1;
-            if list.len() < LONGEST_LIST {
-                list.push(Turned { label, decided, verdict });
-            }
+            result.note(label, decided, &judge(self, &act, &NoLinks, &moment));
         }
         result
     }
