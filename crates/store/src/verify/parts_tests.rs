@@ -17,7 +17,7 @@ fn store_of(entries: usize) -> (TempDir, Store) {
     let draft = |number: usize| Draft {
         at_ms: 1_000 + i64::try_from(number).unwrap(),
         kind: "ran".to_owned(),
-        question: (number % 3 > 0).then(|| format!("question {number}")),
+        question: (!number.is_multiple_of(3)).then(|| format!("question {number}")),
         body: format!("{{\"number\":{number}}}"),
     };
     store.append(&(0..entries).map(draft).collect::<Vec<_>>()).unwrap();
