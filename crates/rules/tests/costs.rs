@@ -1,12 +1,12 @@
 //! What a verdict may cost, whatever an agent writes: no more than a budget of steps, and so little
-//! memory. How long that takes is printed with `JUDGE_TIMES=1`; it is no matter of a test that has
-//! to pass on a loaded machine.
+//! memory. How long that takes is printed with `JUDGE_TIMES=1`. A test that has to pass on a loaded
+//! machine, without optimisation, only sees what takes a hundred times as long as it should.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use std::fmt::Write as _;
 use std::fs;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use callgate_rules::{Act, Decision, Disk, Entry, Guarded, Moment, Policy, RuleFile, Trust, judge};
 use callgate_testkit::leaks::{peak_kib, resident_kib};
@@ -16,6 +16,8 @@ const HOME: &str = "/home/ada";
 const PROJECT: &str = "/home/ada/engine";
 /// The length of what an agent writes.
 const LENGTH: usize = 1_000_000;
+/// The most time of a processor that a verdict may take here, where it takes half a second at most.
+const MOST_TIME: Duration = Duration::from_secs(8);
 /// The most memory that a verdict may take at once, in KiB.
 const MOST_KIB: u64 = 16 * 1024;
 
@@ -93,6 +95,11 @@ fn inputs() -> Vec<(String, &'static str, Value)> {
             inputs.push((format!("{piece:?} as {shape}"), tool, input));
         }
     }
+    // What is shorter is read to its end.
+    for piece in ["sh -c 'rm -!r", "sh -c 'rm -rf a'rm -rf a"] {
+        let line = piece.repeat(64_000 / piece.len());
+        inputs.push((format!("{piece:?} as a shorter line"), "Bash", json!({ "command": line })));
+    }
     let path = json!({ "file_path": filled("a/"), "content": "" });
     inputs.push(("a long path".to_owned(), "Write", path));
     let nested = (0..12)
@@ -124,6 +131,12 @@ fn inputs() -> Vec<(String, &'static str, Value)> {
     inputs
 }
 
+/// The time that a processor has spent on this thread, whatever else the machine does.
+fn processor_time() -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
+}
+
 /// Lets the system count the peak of our memory from now on.
 fn forget_peak() {
     fs::write("/proc/self/clear_refs", "5").unwrap();
@@ -137,13 +150,15 @@ fn no_input_takes_much_memory_and_what_is_long_is_asked_about() {
         let input = input.to_string();
         forget_peak();
         let (before, began) = (resident_kib(std::process::id()), Instant::now());
+        let at_work = processor_time();
         let act = Act::of(tool, &input, PROJECT, "claude-code", HOME);
         let verdict = judge(&policy, &act, &Tangle, &Moment::at(0, 0));
-        let took = began.elapsed();
+        let (took, at_work) = (began.elapsed(), processor_time().saturating_sub(at_work));
         let used = peak_kib(std::process::id()).saturating_sub(before);
         if prints {
             println!("{:>8} us {used:>6} KiB {name}: {}", took.as_micros(), verdict.because);
         }
+        assert!(at_work <= MOST_TIME, "{name} took {at_work:?}: {}", verdict.because);
         assert!(used <= MOST_KIB, "{name} took {used} KiB: {}", verdict.because);
         // The content of a file is nothing to judge.
         let is_allowed = verdict.decision == Decision::Allow;

@@ -47,9 +47,12 @@ impl Runs {
             let starts = starts(command, is_open);
             self.starts.extend(starts.into_iter().map(|word| (index, word)));
             self.commands.push(command.clone());
-            for text in texts(command, is_open) {
+            let texts = texts(command, is_open);
+            // All words are looked at for it, so once for the command and not once for each text.
+            let is_code = is_code || (!texts.is_empty() && takes_code(command));
+            for text in texts {
                 for cwd in &command.folders {
-                    self.read(&text, Base { cwd, home }, depth, is_code || takes_code(command));
+                    self.read(&text, Base { cwd, home }, depth, is_code);
                 }
             }
         }
