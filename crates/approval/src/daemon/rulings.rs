@@ -4,7 +4,8 @@
 //! that another program serves. So neither the thread of the sockets nor that of the desk waits for
 //! them. One thread asks the rules, one question after the other, and brings the questions to the
 //! desk in the order in which they came. When it is stuck with one, another thread goes on with the
-//! others. A question about which the rules have not decided in time is refused.
+//! others. A question about which the rules have not decided in time is refused; one whose turn has
+//! not come waits for as long as others are decided.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fmt;
@@ -85,6 +86,8 @@ struct State {
     worker: u64,
     /// Since when it has been asking the rules about one question.
     busy_since: Option<Instant>,
+    /// When the rules decided last.
+    decided_at: Instant,
     /// How many threads have been replaced and are not back.
     stuck: usize,
     /// When the watch looks next.
@@ -101,7 +104,12 @@ pub(super) struct Exit {
 struct WaitingQuestion {
     request: Arc<Request>,
     since: Instant,
+    /// When it is refused, unless it is given more time.
     until: Instant,
+    /// When its own time is over.
+    ends: Instant,
+    /// Whether its turn has not come yet.
+    is_queued: bool,
 }
 
 impl RulingQueue {
@@ -120,6 +128,7 @@ impl RulingQueue {
             bytes: 0,
             worker: 0,
             busy_since: None,
+            decided_at: Instant::now(),
             stuck: 0,
             look_at: None,
         };
@@ -162,10 +171,13 @@ impl RulingQueue {
         }
         let since = Instant::now();
         let RulingLimits { timeout, ruled_within, .. } = self.limits;
-        let until = since + ruled_within.min(patience(timeout, &request));
+        let ends = since + patience(timeout, &request);
+        let until = ends.min(since + ruled_within);
         state.bytes += size;
         state.deadlines.insert((until, asker));
-        state.waiting.insert(asker, WaitingQuestion { request: Arc::new(request), since, until });
+        let request = Arc::new(request);
+        let waiting = WaitingQuestion { request, since, until, ends, is_queued: true };
+        state.waiting.insert(asker, waiting);
         state.queue.push_back(asker);
         let is_behind = state.busy_since.is_some() || state.queue.len() > 1;
         let look_at =
@@ -209,6 +221,9 @@ impl RulingQueue {
             state.deadlines.first().copied().filter(|(at, _)| *at <= now)
         {
             state.deadlines.remove(&(until, asker));
+            if state.gives_more_time(asker, now, self.limits.ruled_within) {
+                continue;
+            }
             late.extend(state.remove(asker).map(|waiting| (asker, waiting.request, exit.clone())));
         }
         let stuck_after = self.limits.stuck_after;
@@ -253,9 +268,9 @@ impl RulingQueue {
                 continue;
             };
             // One that is not there any more was refused.
-            if let Some(waiting) = state.waiting.get(&asker) {
-                let request = Arc::clone(&waiting.request);
-                state.busy_since = Some(Instant::now());
+            let now = Instant::now();
+            if let Some(request) = state.begin(asker, now + self.limits.ruled_within) {
+                state.busy_since = Some(now);
                 return Some((asker, request));
             }
         }
@@ -265,6 +280,7 @@ impl RulingQueue {
     /// Brings a question to the desk, unless it was refused meanwhile.
     fn ruled(&self, number: u64, asker: AskerId, request: Arc<Request>, ruling: Option<Ruling>) {
         let mut state = self.state();
+        state.decided_at = Instant::now();
         if state.worker == number {
             state.busy_since = None;
         } else {
@@ -311,6 +327,34 @@ impl fmt::Debug for RulingQueue {
 }
 
 impl State {
+    /// Moves the end of a question's time.
+    fn set_until(&mut self, asker: AskerId, until: Instant) {
+        let Some(waiting) = self.waiting.get_mut(&asker) else { return };
+        self.deadlines.remove(&(waiting.until, asker));
+        waiting.until = until.min(waiting.ends);
+        self.deadlines.insert((waiting.until, asker));
+    }
+
+    /// Begins with a question, which now has until then.
+    fn begin(&mut self, asker: AskerId, until: Instant) -> Option<Arc<Request>> {
+        let waiting = self.waiting.get_mut(&asker)?;
+        waiting.is_queued = false;
+        let request = Arc::clone(&waiting.request);
+        self.set_until(asker, until);
+        Some(request)
+    }
+
+    /// Gives a question more time if only its turn has not come, and the rules decide about others.
+    fn gives_more_time(&mut self, asker: AskerId, now: Instant, ruled_within: Duration) -> bool {
+        let until = self.decided_at + ruled_within;
+        let is_early = |waiting: &WaitingQuestion| waiting.is_queued && now < waiting.ends;
+        let has_more = now < until && self.waiting.get(&asker).is_some_and(is_early);
+        if has_more {
+            self.set_until(asker, until);
+        }
+        has_more
+    }
+
     fn remove(&mut self, asker: AskerId) -> Option<WaitingQuestion> {
         let waiting = self.waiting.remove(&asker)?;
         self.deadlines.remove(&(waiting.until, asker));

@@ -174,6 +174,32 @@ fn as_many_may_be_stuck_as_there_may_be_threads_and_the_rest_is_refused() {
 }
 
 #[test]
+fn a_question_whose_turn_has_not_come_waits_while_others_are_decided() {
+    let limits = RulingLimits { stuck_after: DEADLINE, ..RulingLimits::new(DEADLINE) };
+    let mut bench = Bench::with(RulingLimits { ruled_within: DEADLINE, ..limits });
+    let stuck = bench.ask("stuck");
+    bench.wait_until_stuck();
+    let queued = bench.ask("make");
+    let (first, second) = (AskerId(1), AskerId(2));
+    let is_refused_when_late = |asker: AskerId| {
+        let now = Instant::now();
+        bench.queue.state().set_until(asker, now);
+        // The watch may have looked already.
+        bench.queue.look();
+        !bench.queue.state().waiting.contains_key(&asker)
+    };
+    assert!(!is_refused_when_late(second), "only its turn has not come");
+    assert!(bench.queue.state().waiting[&second].until > Instant::now());
+    assert!(is_refused_when_late(first), "the rules were asked and do not decide");
+    bench.let_go();
+    let mut next = bench.next();
+    if next.0 == stuck {
+        next = bench.next();
+    }
+    assert_eq!(next, (queued, None));
+}
+
+#[test]
 fn a_question_that_is_one_too_many_is_refused_at_once() {
     let mut bench = Bench::new(DEADLINE, 2);
     let (one, two) = (bench.ask("stuck one"), bench.ask("stuck two"));
