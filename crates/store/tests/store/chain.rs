@@ -294,5 +294,7 @@ fn what_was_pruned_is_no_longer_in_the_file() {
     assert!(has_it(&place));
     place.store.prune(500).unwrap();
     assert!(!has_it(&place));
-    assert!(std::fs::metadata(place.path()).unwrap().len() < 100_000, "space was given back");
+    // What was removed took more than 200,000 bytes, and an empty store takes about half of that.
+    let size = std::fs::metadata(place.path()).unwrap().len();
+    assert!(size < 160_000, "space was given back: {size}");
 }
