@@ -14,11 +14,11 @@ use crate::Line;
 use crate::series::Series;
 
 /// What Claude Code gives its hook.
-pub(crate) const INPUT: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","transcript_path":"/nowhere","cwd":"/work","prompt_id":"p","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make build","description":"Build"},"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"make build *"}],"behavior":"allow","destination":"localSettings"}]}
+pub(crate) const INPUT: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","transcript_path":"/dev/null/none","cwd":"/work","prompt_id":"p","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make build","description":"Build"},"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"make build *"}],"behavior":"allow","destination":"localSettings"}]}
 "#;
 
 /// What Claude Code gives its hook before a tool call, in auto mode.
-const CALL: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","transcript_path":"/nowhere","cwd":"/work","prompt_id":"p","permission_mode":"auto","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"COMMAND","description":"Build"},"tool_use_id":"toolu_01A09q90qw90lq917835lq9"}
+const CALL: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","transcript_path":"/dev/null/none","cwd":"/work","prompt_id":"p","permission_mode":"auto","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"COMMAND","description":"Build"},"tool_use_id":"toolu_01A09q90qw90lq917835lq9"}
 "#;
 
 /// The rules of a home in which what the hook asks is allowed.
