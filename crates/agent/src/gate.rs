@@ -35,7 +35,7 @@ pub struct Question {
     pub conversation: String,
     /// Where the front end sees the question; none when it does not take questions.
     pub mirror: Option<Mirror>,
-    /// Tells what the tool would change, for those who decide on it; none when nobody can tell.
+    /// Returns what the tool would change, for those who decide on it, or `None` if it is unknown.
     pub preview: Option<Preview>,
 }
 

@@ -146,7 +146,7 @@ fn what_is_reserved_for_others_is_not_there_to_be_spent() {
     ] {
         assert_eq!(budget.check(&spent, "m", true), Ok(()));
     }
-    // What is spent is told first: that does not pass.
+    // What is spent is reported before what is reserved, because it does not come back.
     let budget = Budget { conversation_tokens: Some(40), ..none };
     let over = budget.check(&spent, "m", true).unwrap_err();
     assert!(matches!(over, OverBudget::ConversationTokens { spent: 40, limit: 40 }), "{over}");

@@ -63,7 +63,7 @@ fn names(file: &File) -> Result<Vec<CString>, String> {
     Ok(names.filter_map(|name| CString::new(name).ok()).collect())
 }
 
-/// Returns an attribute's value; none when somebody has removed it.
+/// Returns an attribute's value, or `None` if it has been removed.
 fn value(file: &File, name: &CStr) -> Result<Option<Vec<u8>>, Errno> {
     let mut buffer = vec![0; MOST];
     match fgetxattr(file, name, &mut buffer[..]) {

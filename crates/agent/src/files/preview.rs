@@ -11,7 +11,7 @@ use super::why::why;
 use super::write::names_a_file;
 use super::{Cabinet, Stop};
 
-/// How many bytes a file may have, before and after, of which a diff is told.
+/// The size of the largest file, before and after the change, for which a diff is made.
 const MOST_COMPARED: usize = 1024 * 1024;
 /// Stands between the two texts while their secrets are hidden; neither has a NUL.
 const BETWEEN: &str = "\n\0\n";

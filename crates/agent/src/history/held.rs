@@ -51,7 +51,7 @@ pub struct Held {
     mender: Mender,
     length: u64,
     is_titled: bool,
-    /// The state of the conversation in the file; none when it is not there.
+    /// The state of the conversation in the file, or `None` if it is not there.
     state: Option<ConversationState>,
     /// The number from which on the next step replaces what is there.
     replaces: Option<u64>,

@@ -1,5 +1,5 @@
-//! Messages as they are kept: the JSON of the Messages API, read with patience. Beside what the
-//! model was told of a tool stands what the tool gave the front end, as `result`.
+//! Messages as they are stored: the JSON of the Messages API, read leniently. A tool's result also
+//! has a member `result`, which holds what the front end received.
 
 use std::borrow::Cow;
 

@@ -146,7 +146,7 @@ fn a_use_tells_of_which_kind_it_is_and_where() {
         (ToolKind::Search, working.clone())
     );
     assert_eq!(told("search_text", json!({ "pattern": "a" })), (ToolKind::Search, working));
-    // Of an input that says nothing, nothing is told.
+    // An input without a usable path has no locations.
     for input in [json!({}), json!({ "path": 7 }), json!({ "path": "x".repeat(5000) })] {
         assert_eq!(told("write_file", input).1, []);
     }
