@@ -111,8 +111,9 @@ impl Keys {
                 // Whoever has the terminal when the key comes gets the key.
                 Holder::Desk if is_there(&input) && self.may_read() => {}
                 Holder::Others => return,
-                // A terminal that is gone has no foreground.
-                _ if tcgetpgrp(&input).is_err() => return,
+                // A terminal that is gone has no foreground. One whose foreground is outside of
+                // our process namespace is not gone.
+                _ if tcgetpgrp(&input).is_err_and(|error| error != Errno::OPNOTSUPP) => return,
                 // While a shell has the terminal the keys are for the shell.
                 _ => {
                     thread::sleep(AWAY);

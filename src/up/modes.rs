@@ -1,26 +1,24 @@
 //! The modes of the terminal, while keys are read and while a shell has it.
 
-use std::fs;
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use callgate_link::process::Process;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, getpgid, getpgrp, getpid, getppid, getsid, kill_process};
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
+use rustix::process::{Signal, getpid, kill_process};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::signal::unix::{self, SignalKind, signal};
 
 /// Makes the terminal tell what is pasted from what is typed, and lets it be again.
 const TELL_PASTES: &str = "\x1b[?2004h";
 const TELL_NO_PASTES: &str = "\x1b[?2004l";
-/// How many ancestors of this process are looked at.
-const MOST_ANCESTORS: usize = 32;
 
 /// Returns true if we are in the foreground of our terminal. Whoever reads keys or changes modes
 /// from the background is stopped.
 pub(super) fn is_in_foreground() -> bool {
-    tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground == getpgrp())
+    Process::own().is_some_and(Process::is_in_foreground)
 }
 
 /// Who has the terminal.
@@ -138,22 +136,32 @@ pub(super) fn is_ready(terminal: &impl AsFd, how: PollFlags, within: Duration) -
 
 /// Returns true if a shell of our session is there that can continue us.
 fn can_be_continued() -> bool {
-    let Ok(session) = getsid(None) else { return false };
-    let mut ancestor = getppid();
-    for _ in 0..MOST_ANCESTORS {
-        match ancestor {
-            Some(pid) if getsid(Some(pid)) != Ok(session) => return false,
-            Some(pid) if getpgid(Some(pid)) != Ok(getpgrp()) => return true,
-            Some(pid) => ancestor = parent_of(pid),
-            None => return false,
-        }
-    }
-    false
+    Process::own().is_some_and(|own| is_job_of(own, own.ancestors()))
 }
 
-fn parent_of(pid: Pid) -> Option<Pid> {
-    let status = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
-    // The program's name stands in parentheses and may hold any others.
-    let (_, rest) = status.rsplit_once(')')?;
-    Pid::from_raw(rest.split_whitespace().nth(1)?.parse().ok()?)
+/// Returns true if one of these ancestors belongs to the process's session and to another group:
+/// the shell that has made the process a job of its own.
+fn is_job_of(process: Process, mut ancestors: impl Iterator<Item = Process>) -> bool {
+    let other_group = ancestors
+        .find(|ancestor| ancestor.session != process.session || ancestor.group != process.group);
+    other_group.is_some_and(|ancestor| ancestor.session == process.session)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_has_a_shell_of_its_session_above_it() {
+        let process =
+            |id, group, session| Process { id, parent: 1, group, session, foreground: None };
+        let own = process(9, 8, 5);
+        let is_job = |ancestors: &[Process]| is_job_of(own, ancestors.iter().copied());
+        assert!(is_job(&[process(5, 5, 5)]), "started by the shell");
+        assert!(is_job(&[process(8, 8, 5), process(5, 5, 5), process(1, 1, 1)]), "by a script");
+        assert!(!is_job(&[process(1, 1, 1)]), "by another session");
+        assert!(!is_job(&[process(8, 8, 5), process(1, 1, 1)]), "by a script of another session");
+        assert!(!is_job(&[process(1, 0, 0)]), "by one from outside of the namespace");
+        assert!(!is_job(&[]));
+    }
 }

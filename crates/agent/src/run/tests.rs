@@ -205,8 +205,9 @@ async fn output_is_told_as_it_comes() {
 #[tokio::test]
 async fn the_time_limit_ends_everything_and_keeps_what_came() {
     let bench = Bench::new();
+    // A shell that waited for `sleep` could still print that it was killed.
     let script = "echo begun; echo $$ >leader; \
-                  setsid sh -c 'echo $$ >stray; exec sleep 1000' & sleep 1000";
+                  setsid sh -c 'echo $$ >stray; exec sleep 1000' & exec sleep 1000";
     let outcome =
         bench.run(json!({ "command": "sh", "args": ["-c", script], "timeoutSeconds": 2.5 })).await;
     assert!(outcome.is_error);
