@@ -21,7 +21,7 @@ use callgate_agent::session::{self, Ending, Level, Log};
 use callgate_agent::tool::Tool;
 use callgate_agent::{run, system};
 use callgate_approval::asker;
-use callgate_rules::text;
+use callgate_mask::text;
 use jiff::Zoned;
 use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior};
 use tokio::signal::unix::{SignalKind, signal};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use callgate_approval::asker::{self, Asker, NoAnswer, Settings, Unwanted};
 use callgate_approval::hook::{session_of_parent, working_folder};
-use callgate_rules::text::one_line;
+use callgate_mask::text::one_line;
 use callgate_wire::approval::{Context, Decision, Kind, Request, Response, Takes};
 use callgate_wire::raw::Json;
 use clap::builder::NonEmptyStringValueParser;

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_approval::viewer::{Viewer, ViewerError};
-use callgate_rules::text::one_line;
+use callgate_mask::text::one_line;
 use callgate_wire::desk::{Entry, Message, Phones};
 use rustix::termios::tcgetwinsize;
 use serde_json::Value;

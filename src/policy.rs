@@ -11,9 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use callgate_approval::desk::Ruling;
+use callgate_mask::mask_text;
 use callgate_rules::{
     Act, Bounds, Decision, Defaults, Disk, Guarded, Kind, Moment, Policy, RuleFile, Trust, Verdict,
-    disk, judge, mask,
+    disk, judge,
 };
 use callgate_wire::approval::Request;
 use jiff::Timestamp;
@@ -134,7 +135,7 @@ impl Ruler {
         let agent = request.agent.as_deref().unwrap_or_default();
         let (tool, input) = (&request.tool_name, request.tool_input.get());
         let verdict = self.judge(tool, input, &request.cwd, agent);
-        let because = mask::text(&verdict.because).shown().to_owned();
+        let because = mask_text(&verdict.because).shown().to_owned();
         let must_ask = request.context.as_ref().and_then(|context| context.must_ask.as_deref());
         match verdict.decision {
             Decision::Deny => Ruling::Deny { because },
@@ -145,7 +146,7 @@ impl Ruler {
             decision => {
                 let is_said = verdict.wants_person && decision != Decision::Allow;
                 let because = match must_ask {
-                    Some(why) if !is_said => Some(mask::text(why).shown().to_owned()),
+                    Some(why) if !is_said => Some(mask_text(why).shown().to_owned()),
                     _ => is_said.then_some(because),
                 };
                 Ruling::Ask { because, is_guarded: verdict.is_guarded }

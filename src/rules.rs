@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use callgate_approval::desk::Unattended;
-use callgate_rules::{Act, Decision, Level, Policy, RuleFile, Trust, Verdict, run_cases, text};
+use callgate_mask::text;
+use callgate_rules::{Act, Decision, Level, Policy, RuleFile, Trust, Verdict, run_cases};
 use callgate_store::Store;
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@ use std::thread;
 use callgate_approval::daemon::{Claim, Daemon, Options};
 use callgate_approval::desk::{Authority, Settings};
 use callgate_approval::telegram;
-use callgate_rules::text::{self, Measure};
+use callgate_mask::text::{self, Measure};
 use callgate_store::{Store, StoreError};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::signal::unix::{Signal, SignalKind, signal};

@@ -71,21 +71,22 @@ fn is_test(name: &str) -> bool {
 }
 
 /// What each crate may use of ours, besides itself.
-const LAYERS: [(&str, &[&str]); 9] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("wire", &[]),
     ("link", &["callgate-wire"]),
+    ("mask", &["callgate-wire"]),
     ("tools", &["callgate-link", "callgate-wire"]),
-    ("claude", &["callgate-link", "callgate-tools", "callgate-wire"]),
-    ("rules", &["callgate-wire"]),
+    ("claude", &["callgate-link", "callgate-mask", "callgate-tools", "callgate-wire"]),
+    ("rules", &["callgate-mask", "callgate-wire"]),
     ("store", &["callgate-link", "callgate-wire"]),
-    ("approval", &["callgate-link", "callgate-rules", "callgate-store", "callgate-wire"]),
-    ("client", &["callgate-link", "callgate-wire"]),
+    ("approval", &["callgate-link", "callgate-mask", "callgate-store", "callgate-wire"]),
+    ("client", &["callgate-link", "callgate-mask", "callgate-wire"]),
     (
         "agent",
         &[
             "callgate-claude",
             "callgate-link",
-            "callgate-rules",
+            "callgate-mask",
             "callgate-store",
             "callgate-tools",
             "callgate-wire",

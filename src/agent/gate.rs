@@ -29,7 +29,7 @@ use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::card::Card;
 use callgate_approval::channel::Press;
 use callgate_approval::desk::Ruling;
-use callgate_rules::mask;
+use callgate_mask::mask_json;
 use callgate_wire::approval::{Action, Context, Kind, Request, RequestId, Takes};
 use callgate_wire::desk::Deed;
 use serde_json::value::RawValue;
@@ -304,7 +304,7 @@ impl Gate for Gatekeeper {
 /// What the front end is shown of a question: masked, as at the desk. It is told until when it can
 /// be answered when the desk has said it.
 async fn shown(question: &Question, request: &Request, ask: &Ask) -> AskedQuestion {
-    let masked = mask::json(request.tool_input.get()).into_shown();
+    let masked = mask_json(request.tool_input.get()).into_shown();
     let title = Card::new(request, &masked, 0, 0).summary();
     let input = RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned());
     // Whoever is not shown the question needs no look at the file.

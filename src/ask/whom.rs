@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callgate_approval::viewer::Viewer;
-use callgate_rules::text::one_line;
+use callgate_mask::text::one_line;
 use callgate_wire::desk::{Answer, Command, Link, Reach};
 
 use crate::config::Config;

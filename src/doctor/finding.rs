@@ -1,6 +1,6 @@
 //! What was found, and how it is told.
 
-use callgate_rules::text::one_line;
+use callgate_mask::text::one_line;
 use serde::Serialize;
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
-use callgate_rules::text::{self, one_line};
+use callgate_mask::text::{self, one_line};
 use callgate_store::{Anchor, Entry, Hash};
 use callgate_wire::raw::Json;
 use jiff::tz::TimeZone;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use callgate_rules::text::one_line;
+use callgate_mask::text::one_line;
 use callgate_store::{Anchor, Checkpoint, Fault, Head, Noted, Store, Verified};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

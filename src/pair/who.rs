@@ -1,7 +1,7 @@
 //! Who may answer: by a link, or by the settings.
 
 use callgate_approval::viewer::Viewer;
-use callgate_rules::text::one_line;
+use callgate_mask::text::one_line;
 use callgate_wire::desk::Link;
 
 use super::failed;

@@ -13,9 +13,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use callgate_rules::{
-    Act, Backtest, Decision, NoLinks, Policy, Turned, Verdict, judge, mask, text,
-};
+use callgate_mask::{mask_text, text};
+use callgate_rules::{Act, Backtest, Decision, NoLinks, Policy, Turned, Verdict, judge};
 use callgate_store::{Entry, Filter, Store, StoreError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -250,7 +249,7 @@ fn line(turned: &Turned, store: &Store) -> Result<String, Failure> {
     let id = entry.as_ref().and_then(|entry| entry.question.as_deref()).unwrap_or_default();
     let id: String = id.chars().take(8).collect();
     let body = entry.as_ref().map(|entry| asked_body(&entry.body)).unwrap_or_default();
-    let summary = mask::text(body.summary.as_deref().unwrap_or_default()).shown().to_owned();
+    let summary = mask_text(body.summary.as_deref().unwrap_or_default()).shown().to_owned();
     let because = text::one_line(&turned.verdict.because);
     Ok(format!("{id} {}: {because}", text::one_line(&summary)))
 }

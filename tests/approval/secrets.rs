@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use callgate_rules::mask::samples::{SAMPLES, leak_in};
+use callgate_testkit::secrets::{SAMPLES, leak_in};
 use serde_json::json;
 
 use crate::fixture::{Stage, bash, permission};

@@ -57,7 +57,7 @@ async fn the_last_words_are_told_without_their_secrets() {
     let error = failure(&stage, stage.program("failing", &script)).await;
     let ClaudeError::Died { status, stderr } = &error else { panic!("{error}") };
     assert_eq!(status.code(), Some(3));
-    assert_eq!(stderr, "no luck with *** and ***");
+    assert_eq!(stderr, "no luck with [hidden 1: secret variable] and [hidden 2: Anthropic key]");
     assert!(!format!("{error} {error:?}").contains(SECRET), "{error:?}");
 }
 

@@ -9,8 +9,8 @@ mod tests;
 mod title;
 
 use crate::plain;
-use callgate_rules::mask;
-use callgate_rules::text::{self, Measure};
+use callgate_mask::mask_json;
+use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{Kind, Request, RequestId, Takes};
 
 pub use blocked::Blocked;
@@ -97,7 +97,7 @@ impl Card {
             input: plain::visible(input),
             last_words: last_words.map(shown).filter(|words| !words.trim().is_empty()),
             because: None,
-            hides_what_runs: mask::json(input).could_run(),
+            hides_what_runs: mask_json(input).could_run(),
             no_answer_denies: request.kind == Kind::Check,
             offers,
             pickers: if can_edit { picks::of(&request.tool_name, input) } else { Vec::new() },

@@ -1,10 +1,10 @@
 //! Text made fit for people: secrets hidden, and tricks with invisible characters made visible.
 
-use callgate_rules::{mask, text};
+use callgate_mask::{mask_text, text};
 
 /// With secrets hidden; for the ledger.
 pub(crate) fn hidden(text: &str) -> String {
-    mask::text(text).shown().to_owned()
+    mask_text(text).shown().to_owned()
 }
 
 /// With invisible characters made visible; for text whose secrets are hidden already.
@@ -14,10 +14,10 @@ pub(crate) fn visible(text: &str) -> String {
 
 /// With secrets hidden and invisible characters made visible.
 pub(crate) fn shown(text: &str) -> String {
-    visible(mask::text(text).shown())
+    visible(mask_text(text).shown())
 }
 
 /// Like [`shown`], on one line.
 pub(crate) fn line(text: &str) -> String {
-    text::one_line(mask::text(text).shown()).into_owned()
+    text::one_line(mask_text(text).shown()).into_owned()
 }

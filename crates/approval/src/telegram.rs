@@ -13,6 +13,7 @@
 mod api;
 mod courier;
 mod gate;
+mod html;
 mod look;
 mod poll;
 mod presses;

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use callgate_link::child::Leashed;
+use callgate_mask::SecretVariables;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
@@ -14,7 +15,7 @@ use tokio::time::timeout;
 use crate::ask::Launch;
 use crate::gate::Gate;
 use crate::links::Links;
-use crate::stderr::{self, Stderr};
+use crate::stderr::Stderr;
 use crate::{ClaudeError, Settings, cli, farewell};
 
 /// How long the CLI may take to end by itself.
@@ -33,7 +34,7 @@ pub(crate) struct CliProcess {
 struct CliChild {
     child: Leashed,
     stderr: Stderr,
-    secrets: Vec<String>,
+    secrets: SecretVariables,
     /// Registered for as long as the CLI may ask.
     _gate: Option<Gate>,
 }
@@ -57,9 +58,9 @@ impl CliProcess {
         let gate = settings.desk.as_deref().and_then(Gate::register);
         let (config, rule) = (links.config(), links.rule());
         let command = cli::command(&program, settings, launch, config, rule, gate.as_ref());
-        let own: Vec<_> = std::env::vars_os().collect();
-        let given = settings.environment.iter().filter_map(|(n, v)| Some((n, v.as_ref()?)));
-        let secrets = stderr::secrets(own.iter().map(|(n, v)| (n, v)).chain(given));
+        let given = settings.environment.iter().cloned();
+        let given = given.filter_map(|(name, value)| Some((name, value?)));
+        let secrets = SecretVariables::new(std::env::vars_os().chain(given));
         let mut child = Leashed::spawn_gently(command)
             .map_err(|source| ClaudeError::Start { program, source })?;
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);

@@ -11,12 +11,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_link::child::Leashed;
+use callgate_mask::SecretVariables;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::pump::{Exit, Later, Launch, Life};
-use crate::stderr::{self, Follower};
+use crate::stderr::Follower;
 use crate::{Settings, Stderr};
 
 /// How often a process that has its output open is looked at: it hardly ever ends so.
@@ -42,11 +43,13 @@ struct Kept {
 
 /// What starts the process of these settings, again and again.
 pub(crate) fn launcher(settings: Settings) -> Launch {
-    let secrets: Arc<[String]> = stderr::secrets(&settings).into();
+    let given = settings.env.iter().cloned();
+    let given = given.filter_map(|(name, value)| Some((name, value?)));
+    let secrets = Arc::new(SecretVariables::new(std::env::vars_os().chain(given)));
     Box::new(move || Box::pin(launch(settings.clone(), Arc::clone(&secrets))))
 }
 
-async fn launch(settings: Settings, secrets: Arc<[String]>) -> io::Result<Life> {
+async fn launch(settings: Settings, secrets: Arc<SecretVariables>) -> io::Result<Life> {
     let (reply, kept) = oneshot::channel();
     let command = command(&settings);
     thread::Builder::new().name("runtime keeper".to_owned()).spawn(|| keep(command, reply))?;
@@ -67,7 +70,7 @@ async fn launch(settings: Settings, secrets: Arc<[String]>) -> io::Result<Life> 
     })
 }
 
-fn exit(exit: Told, follower: Option<Follower>, secrets: Arc<[String]>) -> Later<Exit> {
+fn exit(exit: Told, follower: Option<Follower>, secrets: Arc<SecretVariables>) -> Later<Exit> {
     Box::pin(async move {
         let status = exit.await.ok().flatten();
         let Some(mut follower) = follower else { return (status, None) };

@@ -1,22 +1,18 @@
 //! What the runtime writes on stderr: line by line to whoever wants it, the last without secrets.
 
-use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use callgate_mask::SecretVariables;
 use callgate_wire::frame::{Line, Lines};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::task::JoinHandle;
 
-use crate::{Settings, Stderr};
+use crate::Stderr;
 
 /// The longest line; a longer one is cut.
 const LONGEST_LINE: usize = 8 * 1024;
 /// How much of the last line is kept, in characters.
 const LONGEST_WORDS: usize = 400;
-/// A shorter value is not worth masking: it would hit innocent words.
-const SHORTEST_SECRET: usize = 8;
-/// Names of variables that hold secrets have one of these in them.
-const SECRET_NAMES: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
 
 /// The stderr of one process, read until this is dropped.
 #[derive(Debug)]
@@ -38,7 +34,7 @@ impl Follower {
     }
 
     /// The last line, masked and short.
-    pub(crate) fn last_words(&self, secrets: &[String]) -> Option<String> {
+    pub(crate) fn last_words(&self, secrets: &SecretVariables) -> Option<String> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         Some(shown(&last, secrets))
     }
@@ -80,29 +76,10 @@ async fn follow(
     }
 }
 
-/// The values of the process's variables that are secrets by their names.
-pub(crate) fn secrets(settings: &Settings) -> Vec<String> {
-    let own = std::env::vars_os();
-    let given = settings.env.iter().cloned();
-    let given = given.filter_map(|(name, value)| Some((name, value?)));
-    let is_secret = |name: &OsString| {
-        let name = name.to_string_lossy().to_uppercase();
-        SECRET_NAMES.iter().any(|part| name.contains(part))
-    };
-    let values = own.chain(given).filter(|(name, _)| is_secret(name));
-    let values = values.map(|(_, value)| value.to_string_lossy().into_owned());
-    values.filter(|value| value.len() >= SHORTEST_SECRET).collect()
-}
-
-/// A line of stderr as a screen may show it.
-fn shown(line: &str, secrets: &[String]) -> String {
-    let masked = secrets.iter().fold(line.to_owned(), |line, secret| line.replace(secret, "***"));
-    let words = masked.split(char::is_whitespace).map(|word| match word.find("sk-") {
-        Some(at) if word.len() - at > 2 * SHORTEST_SECRET => format!("{}***", &word[..at]),
-        _ => word.to_owned(),
-    });
-    let text = words.collect::<Vec<_>>().join(" ");
-    let clean = text.trim().chars().filter(|c| !c.is_control());
+/// Returns a line of stderr as a screen may show it.
+fn shown(line: &str, secrets: &SecretVariables) -> String {
+    let masked = secrets.mask(line);
+    let clean = masked.trim().chars().filter(|c| !c.is_control());
     clean.take(LONGEST_WORDS).collect()
 }
 
@@ -112,30 +89,32 @@ mod tests {
 
     #[tokio::test]
     async fn every_line_is_told_and_the_last_is_kept_without_secrets() {
-        let mut settings = Settings::new("x");
-        let secret = (OsString::from("MY_API_KEY"), Some(OsString::from("hunter2-hunter2")));
-        settings.env.push(secret);
+        let secrets = SecretVariables::new([("MY_API_KEY".into(), "hunter2-hunter2".into())]);
         let told = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&told);
         let stderr = Stderr::Lines(Arc::new(move |line| sink.lock().unwrap().push(line.len())));
         let text = format!(
-            "one\n{}\n\nkey=hunter2-hunter2 and sk-ant-api03-0123456789\x1b[0m",
+            "one\n{}\n\nit is hunter2-hunter2 and ghp_0123456789abcdefghijABCDEFGHIJ012345\x1b[0m",
             "x".repeat(9000)
         );
         let mut follower = Follower::start(std::io::Cursor::new(text), stderr);
         follower.read_to_its_end().await;
-        assert_eq!(*told.lock().unwrap(), [3, 22, 51]);
-        let words = follower.last_words(&secrets(&settings));
-        assert_eq!(words.as_deref(), Some("key=*** and ***"));
+        assert_eq!(*told.lock().unwrap(), [3, 22, 70]);
+        let words = follower.last_words(&secrets);
+        let expected = "it is [hidden 1: secret variable] and [hidden 2: GitHub token][0m";
+        assert_eq!(words.as_deref(), Some(expected));
     }
 
     #[tokio::test]
     async fn long_words_are_cut_and_silence_is_nothing() {
         let mut follower = Follower::start(std::io::Cursor::new("ä".repeat(2000)), Stderr::Discard);
         follower.read_to_its_end().await;
-        assert_eq!(follower.last_words(&[]).unwrap().chars().count(), LONGEST_WORDS);
+        assert_eq!(
+            follower.last_words(&SecretVariables::default()).unwrap().chars().count(),
+            LONGEST_WORDS
+        );
         let mut silent = Follower::start(std::io::Cursor::new(" \n\n"), Stderr::Discard);
         silent.read_to_its_end().await;
-        assert_eq!(silent.last_words(&[]), None);
+        assert_eq!(silent.last_words(&SecretVariables::default()), None);
     }
 }

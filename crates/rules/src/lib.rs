@@ -1,4 +1,4 @@
-//! What callgate decides by itself, what it hides, and how it shows text. Pure: no I/O, no clock.
+//! What callgate decides without asking a person. Pure: no I/O, no clock.
 //!
 //! An [`Act`] is what an agent is about to do, a [`Policy`] the rules of all files, a [`Verdict`]
 //! what they say by [`judge`]:
@@ -36,7 +36,6 @@ pub mod file;
 mod glob;
 pub mod guard;
 mod judge;
-pub mod mask;
 pub mod moment;
 mod outside;
 mod place;
@@ -44,7 +43,6 @@ pub mod policy;
 pub mod rule;
 pub mod shell;
 mod steps;
-pub mod text;
 
 pub use act::{Act, Class};
 pub use disk::{Disk, Entry, NoLinks};

@@ -13,9 +13,10 @@
 
 mod starts;
 
+use callgate_mask::mask_text;
+
 use crate::act::Act;
 use crate::disk::{Disk, Entry, Follower};
-use crate::mask;
 use crate::place::is_in;
 use crate::shell::Word;
 use starts::{LONGEST_NAME, LONGEST_PATH, Start, is_host, is_sign, starts};
@@ -277,7 +278,7 @@ fn at_home(text: &str) -> Home<'_> {
 
 /// A path in a reason: without secrets and not too long.
 fn shown(path: &str) -> String {
-    let mut shown = mask::text(path).into_shown();
+    let mut shown = mask_text(path).into_shown();
     if shown.len() > LONGEST_SHOWN {
         shown.truncate(shown.floor_char_boundary(LONGEST_SHOWN));
         shown.push('…');

@@ -13,17 +13,18 @@ pub use cases::{CaseResult, run_cases};
 pub use defaults::Defaults;
 pub use explain::{Considered, Explanation};
 
+use callgate_mask::mask_text;
+use callgate_mask::text::{Measure, cut, one_line};
+
 use crate::act::Act;
 use crate::file::{Problem, RuleFile, Trust};
 use crate::guard::Guarded;
-use crate::mask;
 use crate::moment::Moment;
 use crate::outside::Bounds;
 use crate::place::is_in;
 use crate::rule::{Decision, Rule};
 use crate::shell::{Command, Script};
 use crate::steps;
-use crate::text::{Measure, cut, one_line};
 
 /// The longest piece of a command that is repeated in an explanation, in characters.
 const LONGEST_SHOWN: usize = 120;
@@ -317,7 +318,7 @@ fn said(rule: &Rule) -> String {
 /// A command on one line, not too long, and without its secrets.
 pub(crate) fn short(command: &str) -> String {
     let beginning = cut(command, LONGEST_MASKED, Measure::Bytes);
-    let masked = mask::text(beginning).into_shown();
+    let masked = mask_text(beginning).into_shown();
     let line = one_line(&masked);
     let short = cut(&line, LONGEST_SHOWN, Measure::Chars);
     let more = if short.len() < line.len() { "…" } else { "" };

@@ -1,4 +1,4 @@
-//! The crate does no I/O, reads no clock and no environment.
+//! The crates rules and mask do no I/O, read no clock and no environment.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 #[test]
 fn no_file_reaches_for_the_world() {
-    let mut folders = vec![PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+    let crates = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let mut folders = vec![crates.join("rules/src"), crates.join("mask/src")];
     let mut files = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
@@ -30,5 +31,5 @@ fn no_file_reaches_for_the_world() {
             }
         }
     }
-    assert!(files > 30, "only {files} files were looked at");
+    assert!(files > 60, "only {files} files were looked at");
 }

@@ -16,6 +16,7 @@ pub mod messages;
 pub mod process;
 pub mod responses;
 pub mod script;
+pub mod secrets;
 pub mod telegram;
 pub mod telegram_html;
 pub mod terminal;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use callgate_rules::{Act, Bounds, Decision, Defaults, Disk, Policy, Verdict, disk, judge, mask};
+use callgate_mask::mask_text;
+use callgate_rules::{Act, Bounds, Decision, Defaults, Disk, Policy, Verdict, disk, judge};
 
 use rustix::fs::{Access, access};
 
@@ -79,7 +80,7 @@ impl Rules {
         let folder = self.folder.to_str().unwrap_or_default();
         let act = Act::of(tool, input, folder, AGENT, &home);
         let verdict = judge(&policy, &act, &*self.disk, &moment(SystemTime::now()));
-        let because = mask::text(&verdict.because).into_shown();
+        let because = mask_text(&verdict.because).into_shown();
         match verdict.decision {
             Decision::Deny => Ruled::Deny { because },
             Decision::Allow => Ruled::Allow { because },

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use callgate_rules::{Moment, Policy, text};
+use callgate_mask::text;
+use callgate_rules::{Moment, Policy};
 
 use super::{BenchTask, Figures, TaskKind, Unnamed};
 

@@ -7,7 +7,7 @@ mod status;
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use callgate_rules::mask;
+use callgate_mask::mask_text;
 
 use super::Key;
 use super::event::Said;
@@ -95,7 +95,7 @@ impl Faults {
     /// A server's words, which may be anything: on one line, not long, and without secrets.
     fn quoted(&self, words: &str) -> String {
         let words = words.replace(self.key.text(), "…");
-        let masked = mask::text(&words).into_shown();
+        let masked = mask_text(&words).into_shown();
         let plain = masked.replace(char::is_control, " ");
         let mut line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
         if let Some((at, _)) = line.char_indices().nth(LONGEST_QUOTE) {

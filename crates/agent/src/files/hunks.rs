@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use callgate_rules::text::{Change, Line, Side, diff};
+use callgate_mask::text::{Change, Line, Side, diff};
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::name::shown;

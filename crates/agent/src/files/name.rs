@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use callgate_rules::text::one_line;
+use callgate_mask::text::one_line;
 
 /// A name or path as it is shown. One that holds a line end, invisible or deceiving characters,
 /// bytes that are no UTF-8, a quote or a backslash stands in quotes and escaped (`"a\nb"`,

@@ -1,6 +1,6 @@
 //! What a write or an edit would change, told before anybody allows it.
 
-use callgate_rules::{mask, text};
+use callgate_mask::{mask_text, text};
 use rustix::io::Errno;
 
 use super::edit::{Edit, MOST_DIFF, cut};
@@ -38,9 +38,9 @@ pub(super) fn diff(
         return None;
     }
     // Both at once, so that one secret in place of another is seen as a change.
-    let masked = mask::text(&[&old, BETWEEN, &new].concat()).into_shown();
+    let masked = mask_text(&[&old, BETWEEN, &new].concat()).into_shown();
     let (old, new) = masked.split_once(BETWEEN)?;
-    let path = mask::text(input.text("path").ok()?).into_shown();
+    let path = mask_text(input.text("path").ok()?).into_shown();
     let diff = unified(&path, old, old.len(), new, &[0], MOST_DIFF);
     Some(cut(text::visible(&diff).into_owned()))
 }

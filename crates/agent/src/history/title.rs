@@ -1,6 +1,6 @@
 //! What a conversation is called when nobody has named it: how it began.
 
-use callgate_rules::mask;
+use callgate_mask::mask_text;
 
 use crate::message::{Block, Message, Role};
 
@@ -18,7 +18,7 @@ pub(super) fn opening(messages: &[Message]) -> Option<String> {
         _ => None,
     });
     let text = texts.find(|text| !text.trim().is_empty())?;
-    let masked = mask::text(beginning(text)).into_shown();
+    let masked = mask_text(beginning(text)).into_shown();
     Some(cut(&masked)).filter(|title| !title.is_empty())
 }
 

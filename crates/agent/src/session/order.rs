@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use callgate_rules::text::{self, Measure};
+use callgate_mask::text::{self, Measure};
 use callgate_wire::session::{
     Command, Event, OpenQuestion, OpenRequest, PermissionRequest, request_state,
 };

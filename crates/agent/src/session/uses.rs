@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use callgate_rules::mask;
-use callgate_rules::text::{self, Measure};
+use callgate_mask::text::{self, Measure};
+use callgate_mask::{mask_json, mask_text};
 use callgate_store::{Draft, kind as kinds};
 use callgate_wire::session::{Event, PermissionRequest, PermissionResolved};
 use serde_json::value::RawValue;
@@ -185,11 +185,11 @@ impl Entry<'_> {
 
 /// A tool's arguments as the ledger has them.
 fn summary(input: &str) -> String {
-    let masked = mask::json(input).into_shown();
+    let masked = mask_json(input).into_shown();
     let cut = text::cut(&masked, LONGEST_SUMMARY, Measure::Chars);
     if cut.len() < masked.len() { format!("{cut}…") } else { masked }
 }
 
 fn shown(words: &str) -> String {
-    mask::text(words).into_shown()
+    mask_text(words).into_shown()
 }

@@ -1,7 +1,7 @@
 //! A call that the agent itself has blocked, about which a person is asked whether it may try
 //! again.
 
-use callgate_rules::text::{self, Measure};
+use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{Kind, Request};
 
 use super::Card;

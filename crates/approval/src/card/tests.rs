@@ -281,7 +281,7 @@ fn a_card_says_that_something_hidden_could_run() {
         ("make".to_owned(), false),
     ] {
         let input = json!({ "command": command }).to_string();
-        let masked = callgate_rules::mask::json(&input);
+        let masked = callgate_mask::mask_json(&input);
         let shown: Value = serde_json::from_str(masked.shown()).unwrap();
         let card = card("Bash", &shown, &json!([]));
         assert_eq!(card.hides_what_runs, expected, "{shown}");

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use callgate_rules::mask;
-use callgate_rules::text::{self, Measure};
+use callgate_mask::mask_json;
+use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{Decision, Request, RequestId, Response, Takes};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -165,7 +165,7 @@ fn response(request: &Request, card: &Card, decided: &Decided) -> Option<Respons
             let changed = match (picks, words, edited) {
                 (Some(picks), _, _) => Some(picks::answered(&request.tool_name, input, picks)?),
                 (_, Some(words), _) => Some(picks::worded(&request.tool_name, input, words)?),
-                (_, _, Some(edited)) => Some(mask::json(input).restore(edited).ok()?),
+                (_, _, Some(edited)) => Some(mask_json(input).restore(edited).ok()?),
                 _ => None,
             };
             response.updated_input = changed.map(object).transpose().ok()?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_rules::mask;
+use callgate_mask::mask_json;
 use callgate_wire::approval::{Decision, Kind, Request, RequestId, Response};
 use serde_json::json;
 
@@ -61,7 +61,7 @@ impl Desk {
     ) {
         let id = request.request_id.clone();
         let patience = patience(self.settings.timeout, &request);
-        let input = mask::json(request.tool_input.get());
+        let input = mask_json(request.tool_input.get());
         let until_ms =
             now.wall_ms.saturating_add(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX));
         let mut card = Card::new(&request, input.shown(), now.wall_ms, until_ms);
@@ -278,7 +278,7 @@ impl Desk {
         open.size = size_of(&request);
         self.bytes += open.size;
         // The ledger may have held the beginning only.
-        let input = mask::json(request.tool_input.get());
+        let input = mask_json(request.tool_input.get());
         let mut card = Card::new(&request, input.shown(), open.card.asked_ms, open.card.until_ms);
         card.because.clone_from(&open.card.because);
         card.offers.retain(|_| !open.card.offers.is_empty());

@@ -1,6 +1,6 @@
 //! What the ledger holds of each thing that happens at the desk. Every text is masked.
 
-use callgate_rules::mask;
+use callgate_mask::mask_json;
 use callgate_store::{Draft, kind};
 use callgate_wire::approval::{Context, Decision, Request, RequestId};
 use callgate_wire::raw::{Members, quoted};
@@ -64,7 +64,7 @@ pub(super) fn masked(request: &Request, input: &str) -> Request {
     masked.cwd = hidden(&request.cwd);
     masked.session_id = hidden(&request.session_id);
     for suggestion in &mut masked.permission_suggestions {
-        *suggestion = raw(mask::json(suggestion.get()).shown());
+        *suggestion = raw(mask_json(suggestion.get()).shown());
     }
     if let Some(context) = &mut masked.context {
         let Context { last_words, reason, settings_folder, .. } = context;
@@ -185,7 +185,7 @@ fn call(request: &Request, input: &str) -> Value {
 pub(super) fn brief_input(request: &Request) -> String {
     let input = request.tool_input.get();
     if input.len() <= LONGEST_TEXT {
-        return mask::json(input).shown().to_owned();
+        return mask_json(input).shown().to_owned();
     }
     let Ok(Members(members)) = Members::read(input) else { return "{}".to_owned() };
     let mut left = MOST_BRIEF;
@@ -199,7 +199,7 @@ pub(super) fn brief_input(request: &Request) -> String {
         Some(format!("{}:{text}", quoted(name)))
     });
     let brief = format!("{{{}}}", brief.collect::<Vec<_>>().join(","));
-    mask::json(&brief).shown().to_owned()
+    mask_json(&brief).shown().to_owned()
 }
 
 /// Somebody did something about a question.

@@ -9,8 +9,8 @@ mod keyboard;
 #[cfg(test)]
 mod tests;
 
-use callgate_rules::text::html::{Html, Limits, Style};
-use callgate_rules::text::{self, Measure};
+use crate::telegram::html::{Html, Limits, Style};
+use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::RequestId;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use callgate_rules::text::{self, Measure};
+use callgate_mask::text::{self, Measure};
 use serde_json::json;
 use tokio::time::Instant;
 

@@ -1,7 +1,7 @@
 //! What an update of Telegram tells. Read leniently: what is missing or strange is passed over.
 
-use callgate_rules::text::html::UNSEEN;
-use callgate_rules::text::{self, Measure};
+use crate::telegram::html::UNSEEN;
+use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{Callback, RequestId};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callgate_rules::text::{self, diff};
+use callgate_mask::text::{self, diff};
 
 use crate::card::{Body, Card, HIDDEN_COULD_RUN};
 use crate::channel::{Mark, State};

@@ -143,7 +143,7 @@ fn last_words_are_told_without_secrets() {
         assert_died(&end);
         assert!(!end.contains("open-sesame"), "{end}");
         let (_, _, words) = death(&mut watch).await;
-        assert_eq!(words.as_deref(), Some("my key is ***"));
+        assert_eq!(words.as_deref(), Some("my key is [hidden 1: secret variable]"));
         assert!(lines.lock().unwrap().contains(&"my key is open-sesame".to_owned()));
     });
 }

@@ -3,11 +3,13 @@
 //! Which words of a command are paths nobody knows but the program, so every word counts as one,
 //! and so does every part of a word behind a `=`, a `:`, a `,`, an `@` or an option's letter.
 
+use callgate_mask::programs::is_one_of;
+
 use super::{Act, OWN_AGENT};
 use crate::glob::{Tok, is_text, literal};
 use crate::place::link::leads_anywhere;
 use crate::place::normal_toks;
-use crate::shell::names::{MOVERS, SEARCHERS, is_one_of};
+use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{Command, MOST_WILD_WORDS, Word, operands};
 use crate::steps;
 

@@ -2,6 +2,8 @@
 
 pub(super) mod programs;
 
+use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
+
 use super::Level;
 use super::fields::{Fields, Source};
 use crate::act::{Class, RUN_TOOLS, WRITE_TOOLS};
@@ -9,7 +11,7 @@ use crate::glob::Lean;
 use crate::place::last_name;
 use crate::rule::command::CommandPattern;
 use crate::rule::{Decision, Rule};
-use crate::shell::names::{CAN_RUN, INTERPRETERS, SHELLS, STATEFUL, WRAPPERS, is_one_of};
+use crate::shell::names::{CAN_RUN, STATEFUL};
 use programs::{ESCAPES, EXAMPLES, HARMLESS, ONLY_BY_OPTIONS, TAKES_SCRIPT, WRITERS};
 
 /// Notes what is dangerous; whether the rule may hold all the same.

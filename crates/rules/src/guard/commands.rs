@@ -1,12 +1,14 @@
 //! Commands that touch what is guarded.
 
+use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
+
 use super::places::{Kind, Place};
 use super::{Guarded, git, looks, plain, program};
 use crate::act::{Act, touch};
 use crate::glob::{Lean, Tok, is_text, literal, meets};
 use crate::place::{above, last_name, normal_toks};
 use crate::shell::loose::Runs;
-use crate::shell::names::{INTERPRETERS, MOVERS, SEARCHERS, SHELLS, WRAPPERS, is_one_of};
+use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{Command, Script, Word};
 use crate::steps;
 

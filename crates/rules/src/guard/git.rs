@@ -1,8 +1,10 @@
 //! Commands that change what git runs: its settings, and the hooks of a new repository.
 
+use callgate_mask::programs::is_one_of;
+
 use crate::act::Act;
 use crate::place::last_name;
-use crate::shell::names::{MOVERS, is_one_of};
+use crate::shell::names::MOVERS;
 use crate::shell::{Command, Word};
 
 /// Options of git itself that take the next word.

@@ -6,11 +6,12 @@
 
 use std::sync::LazyLock;
 
+use callgate_mask::programs::{SHELLS, is_one_of};
+
 use super::names::ProgramNames;
 use crate::act::Act;
 use crate::place::last_name;
 use crate::shell::Word;
-use crate::shell::names::{SHELLS, is_one_of};
 
 /// How the agent is called that types without asking.
 const AGENT: &str = "codex";

@@ -1,8 +1,9 @@
 //! Commands that only look at files, and those whose words are mostly prose.
 
+use callgate_mask::programs::{INTERPRETERS, SHELLS, is_one_of};
+
 use super::commands::changes;
 use crate::act::Act;
-use crate::shell::names::{INTERPRETERS, SHELLS, is_one_of};
 use crate::shell::{Command, Word};
 
 /// Programs that write to no file, whatever their arguments.

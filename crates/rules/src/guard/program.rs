@@ -1,11 +1,13 @@
 //! Commands that run callgate, end it, or put another program in its place.
 
+use callgate_mask::programs::{WRAPPERS, is_one_of};
+
 use super::commands::changes;
 use super::{HOOK, PROGRAM, plain};
 use crate::act::{Act, touch};
 use crate::glob::{Lean, Tok, literal, meets};
 use crate::place::last_name;
-use crate::shell::names::{MOVERS, SEARCHERS, WRAPPERS, is_one_of};
+use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{Command, Word};
 
 /// Programs that end others.

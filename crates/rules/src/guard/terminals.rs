@@ -5,11 +5,12 @@
 
 use std::sync::LazyLock;
 
+use callgate_mask::programs::is_one_of;
+
 use super::names::ProgramNames;
 use crate::act::Act;
 use crate::place::last_name;
 use crate::shell::Word;
-use crate::shell::names::is_one_of;
 
 /// Programs that exist to send keys, or to put text into another terminal.
 const TYPISTS: &str = "xdotool ydotool wtype dotool dotoolc kdotool wlrctl xte xvkbd xmacroplay \

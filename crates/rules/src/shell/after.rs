@@ -1,6 +1,8 @@
 //! What the commands of a line do to each other: folders, and commands that change the shell.
 
-use super::names::{STATEFUL, is_one_of};
+use callgate_mask::programs::is_one_of;
+
+use super::names::STATEFUL;
 use super::{Command, MOST_WILD_WORDS, Script, Word};
 use crate::place::link::is_through_root;
 use crate::place::{Base, LONGEST, join, last_name, normal};

@@ -3,7 +3,9 @@
 //! A deny has to find its command behind wrappers, in the arguments of shells and interpreters, in
 //! here-documents and in lines that were not understood. Finding too much is no harm here.
 
-use super::names::{CAN_RUN, INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
+use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
+
+use super::names::CAN_RUN;
 use super::{Command, DEEPEST, Script, Word, operands};
 use crate::place::Base;
 use crate::steps;

@@ -1,7 +1,5 @@
 //! Programs and words with a meaning of their own, in lists with blanks between them.
 
-use memchr::memchr2_iter;
-
 /// Words of the grammar: with one of them a line is more than lists and pipelines.
 pub(crate) const CONTROL: &str = "\
     if then elif else fi for while until do done case esac select function coproc ]] { } \
@@ -18,28 +16,6 @@ pub(crate) const STATEFUL: &str = "\
     bind bindkey complete compgen compopt fc autoload zmodload functions vared zle sched \
     integer float popd rehash unhash unfunction zstyle zcompile zformat zparseopts zsocket \
     ztcp print zpty zselect sysopen limit";
-
-/// Shells.
-pub(crate) const SHELLS: &str = "\
-    sh bash zsh dash ksh mksh ash fish csh tcsh rbash pwsh nu";
-
-/// Programs that run the command that their arguments name.
-pub(crate) const WRAPPERS: &str = "\
-    sudo doas env timeout gtimeout nice ionice nohup setsid stdbuf time command builtin exec \
-    chrt taskset chroot unshare nsenter xargs gxargs parallel watch strace ltrace gdb lldb \
-    valgrind perf script flock caffeinate arch firejail bwrap systemd-run runuser setpriv \
-    busybox toybox noglob nocorrect - faketime proxychains proxychains4 torsocks unbuffer entr \
-    prlimit numactl cgexec dbus-run-session fakeroot pkexec catchsegv coproc rlwrap winpty npx \
-    bunx pnpx uvx pipx direnv mise asdf hyperfine tsp nq gtime chpst softlimit setuidgid \
-    s6-setuidgid";
-
-/// Programs that run whatever their arguments or their input say, wherever it stands there.
-pub(crate) const INTERPRETERS: &str = "\
-    eval source . trap alias su ssh find gfind fd fdfind xargs gxargs parallel python python2 \
-    python3 pypy pypy3 ipython perl ruby irb node nodejs deno bun php lua luajit awk gawk mawk \
-    nawk vi vim nvim ex ed emacs emacsclient expect tclsh osascript docker podman nerdctl \
-    kubectl lxc-attach tmux screen at batch crontab socat R Rscript julia busybox toybox \
-    nix-shell wsl cmd powershell pwsh";
 
 /// Other programs with options or files that make them run a program.
 pub(crate) const CAN_RUN: &str = "\
@@ -63,60 +39,4 @@ pub(crate) const SEARCHERS: &str = "\
 /// Whether a name is in a list.
 pub(crate) fn has(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == name)
-}
-
-/// Whether a program, by its last name and without a version, is in a list.
-pub(crate) fn is_one_of(program: &str, list: &str) -> bool {
-    let name = crate::place::last_name(program);
-    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    holds_word(list, name) || (bare.len() < name.len() && holds_word(list, bare))
-}
-
-/// Returns true if `word` is one of the words of `list`, whatever the case of their letters. The
-/// list is not cut into words: a hook that reads rules does this a thousand times.
-fn holds_word(list: &str, word: &str) -> bool {
-    let (list, word) = (list.as_bytes(), word.as_bytes());
-    let Some(first) = word.first() else { return false };
-    let is_end = |at: usize| list.get(at).is_none_or(u8::is_ascii_whitespace);
-    let is_it = |at: usize| {
-        let end = at + word.len();
-        at.checked_sub(1).is_none_or(is_end)
-            && is_end(end)
-            && list.get(at..end).is_some_and(|known| known.eq_ignore_ascii_case(word))
-    };
-    let starts = memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), list);
-    !word.iter().any(u8::is_ascii_whitespace) && starts.into_iter().any(is_it)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// The same, word by word.
-    fn is_word_of(list: &str, word: &str) -> bool {
-        let is_it = |known: &str| known.eq_ignore_ascii_case(word);
-        !word.is_empty() && list.split_ascii_whitespace().any(is_it)
-    }
-
-    proptest! {
-        #[test]
-        fn a_word_is_found_where_cutting_the_list_would_find_it(
-            list in "[abAB. \\n]{0,24}",
-            word in "[abAB. ]{0,3}",
-        ) {
-            prop_assert_eq!(holds_word(&list, &word), is_word_of(&list, &word));
-        }
-    }
-
-    #[test]
-    fn programs_are_known_by_their_last_names_without_versions() {
-        for program in ["sudo", "/usr/bin/sudo", "SUDO", "sudo-1.9", "sudo2"] {
-            assert!(is_one_of(program, WRAPPERS), "{program}");
-        }
-        for program in ["", "/", "sud", "sudo nice", "xsudo", "1.9"] {
-            assert!(!is_one_of(program, WRAPPERS), "{program}");
-        }
-    }
 }

@@ -7,8 +7,9 @@ mod sed;
 #[cfg(test)]
 mod tests;
 
+use callgate_mask::programs::is_one_of;
+
 use super::Command;
-use super::names::is_one_of;
 
 /// Programs that act on the files that they are given, and on nothing else in their folder.
 const ONLY_NAMED: &str = "\

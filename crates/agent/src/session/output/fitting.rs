@@ -1,6 +1,6 @@
 //! What becomes of events that a front end, or a line, cannot take as they are.
 
-use callgate_rules::text::{self, Measure};
+use callgate_mask::text::{self, Measure};
 use callgate_wire::session::{
     Event, MAX_LINE, PastUserMessage, PermissionRequest, Status, ToolResult, ToolUse,
 };

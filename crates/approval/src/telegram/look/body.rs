@@ -1,7 +1,7 @@
 //! What a tool would do, in a message.
 
-use callgate_rules::text;
-use callgate_rules::text::html::{Html, Style};
+use crate::telegram::html::{Html, Style};
+use callgate_mask::text;
 
 use super::name;
 use crate::card::{Body, Card, Change};

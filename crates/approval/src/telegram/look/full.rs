@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use callgate_rules::text;
-use callgate_rules::text::html::{Limits, Style};
+use crate::telegram::html::{Limits, Style};
+use callgate_mask::text;
 use serde_json::Value;
 
 use super::{about, html_message};

@@ -1,6 +1,6 @@
 //! The buttons under a question.
 
-use callgate_rules::text::{self, Measure};
+use callgate_mask::text::{self, Measure};
 use callgate_wire::approval::{Action, Callback, RequestId};
 use serde_json::{Value, json};
 

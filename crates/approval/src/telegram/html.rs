@@ -1,0 +1,218 @@
+//! Messages in Telegram's HTML that are valid after any cut.
+//!
+//! A message is a row of parts. Headings and footers are fixed; content may be cut, and then
+//! says how much of it is missing. Text is escaped and made [`visible`] here, so
+//! nothing that a program wrote can become a tag or turn the reading order.
+
+mod fit;
+
+use std::borrow::Cow;
+
+use callgate_mask::text::{Measure, cut, length, visible};
+
+/// How long a message may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// UTF-16 units of the text that is left when the tags and entities are parsed.
+    pub(crate) utf16: usize,
+    /// Bytes of the whole HTML.
+    pub(crate) bytes: usize,
+}
+
+impl Limits {
+    /// What Telegram takes as one message. The bytes are our own bound.
+    pub(crate) const MESSAGE: Self = Self { utf16: 4096, bytes: 32 * 1024 };
+}
+
+/// What an unseen link is put on: a space that has no width.
+pub(crate) const UNSEEN: char = '\u{200b}';
+
+/// Of each part no more than this is kept: several times what any message can show.
+const KEPT: usize = 64 * 1024;
+
+/// How a part looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style<'a> {
+    /// As it is.
+    Plain,
+    /// Bold.
+    Bold,
+    /// Italic.
+    Italic,
+    /// Code within a line.
+    Code,
+    /// A block of code, in this language if it is known.
+    Pre(Option<&'a str>),
+    /// A link to this address. Only `http`, `https`, `tg` and `mailto` become links.
+    Link(&'a str),
+    /// A quotation.
+    Quote,
+}
+
+/// A message being built.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Html {
+    parts: Vec<Part>,
+}
+
+/// A message as it is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rendered {
+    /// The HTML.
+    pub(crate) html: String,
+    /// How many characters of the content are not in it.
+    pub(crate) cut: usize,
+}
+
+/// A piece of text between an opening and a closing tag.
+#[derive(Debug, Clone)]
+struct Part {
+    open: Cow<'static, str>,
+    close: &'static str,
+    is_block: bool,
+    may_be_cut: bool,
+    text: String,
+    /// How many characters were left out already when the part was added.
+    more: usize,
+}
+
+impl Html {
+    /// An empty message.
+    #[must_use]
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds plain text that is never cut.
+    #[must_use]
+    pub(crate) fn text(self, text: &str) -> Self {
+        self.fixed(Style::Plain, text)
+    }
+
+    /// Adds text that is never cut: a heading, a name, a footer. Keep it short.
+    #[must_use]
+    pub(crate) fn fixed(self, style: Style, text: &str) -> Self {
+        self.push(style, text, false)
+    }
+
+    /// Adds content, which is cut when there is not room for all.
+    #[must_use]
+    pub(crate) fn content(self, style: Style, text: &str) -> Self {
+        self.push(style, text, true)
+    }
+
+    /// Adds a link that takes no room: nobody sees it, but whoever gets the message back can read
+    /// its address.
+    #[must_use]
+    pub(crate) fn unseen_link(mut self, address: &str) -> Self {
+        let (open, close) = link(address);
+        let text = UNSEEN.to_string();
+        self.parts.push(Part { open, close, is_block: false, may_be_cut: false, text, more: 0 });
+        self
+    }
+
+    fn push(mut self, style: Style, text: &str, may_be_cut: bool) -> Self {
+        let (kept, more) = kept_of(text);
+        let (open, close) = tags(style);
+        self.parts.push(Part {
+            open,
+            close,
+            is_block: matches!(style, Style::Pre(_) | Style::Quote),
+            may_be_cut,
+            text: visible(&kept).into_owned(),
+            more,
+        });
+        self
+    }
+
+    /// The message within `limits`. Content shares the room fairly: a short part stays whole,
+    /// and the long ones get equal room. When not even the fixed parts fit, they are cut too,
+    /// from the end.
+    #[must_use]
+    pub(crate) fn render(&self, limits: Limits) -> Rendered {
+        // More than is kept cannot be shown, whatever the limit.
+        let utf16 = limits.utf16.min(KEPT / 4);
+        fit::render(&self.parts, Limits { utf16, ..limits })
+    }
+}
+
+/// What is kept of a part, its beginning and its end, and how many characters between them are not.
+fn kept_of(text: &str) -> (Cow<'_, str>, usize) {
+    if text.len() <= KEPT {
+        return (Cow::Borrowed(text), 0);
+    }
+    let head = cut(text, KEPT / 2, Measure::Bytes);
+    let tail = &text[text.ceil_char_boundary(text.len() - KEPT / 2)..];
+    let between = &text[head.len()..text.len() - tail.len()];
+    (Cow::Owned(format!("{head}{tail}")), length(between, Measure::Chars))
+}
+
+fn tags(style: Style) -> (Cow<'static, str>, &'static str) {
+    let (open, close) = match style {
+        Style::Plain => ("", ""),
+        Style::Bold => ("<b>", "</b>"),
+        Style::Italic => ("<i>", "</i>"),
+        Style::Code => ("<code>", "</code>"),
+        Style::Quote => ("<blockquote>", "</blockquote>"),
+        Style::Pre(language) => return pre(language),
+        Style::Link(address) => return link(address),
+    };
+    (Cow::Borrowed(open), close)
+}
+
+fn pre(language: Option<&str>) -> (Cow<'static, str>, &'static str) {
+    let is_name = |name: &&str| {
+        let all =
+            |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'-' | b'_' | b'#' | b'.');
+        (1..=32).contains(&name.len()) && name.bytes().all(all)
+    };
+    match language.filter(is_name) {
+        Some(name) => (format!("<pre><code class=\"language-{name}\">").into(), "</code></pre>"),
+        None => ("<pre>".into(), "</pre>"),
+    }
+}
+
+fn link(address: &str) -> (Cow<'static, str>, &'static str) {
+    /// Longer addresses are not for pressing, and Telegram would not take them.
+    const LONGEST_ADDRESS: usize = 2048;
+    let is_known = ["http://", "https://", "tg://", "mailto:"].iter().any(|scheme| {
+        address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    });
+    // What is not visible ASCII is written in percent in an address; anything else hides something.
+    let is_clean = address.bytes().all(|byte| byte.is_ascii_graphic());
+    if !is_known || !is_clean || address.len() > LONGEST_ADDRESS {
+        return ("".into(), "");
+    }
+    let mut open = String::from("<a href=\"");
+    escape(address, &mut open);
+    open.push_str("\">");
+    (open.into(), "</a>")
+}
+
+/// Adds `text` to `out` with `&`, `<`, `>` and `"` as entities.
+fn escape(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match entity(c) {
+            Some(entity) => out.push_str(entity),
+            None => out.push(c),
+        }
+    }
+}
+
+fn entity(c: char) -> Option<&'static str> {
+    match c {
+        '&' => Some("&amp;"),
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        '"' => Some("&quot;"),
+        _ => None,
+    }
+}
+
+/// How many bytes `c` takes when it is escaped.
+fn escaped_len(c: char) -> usize {
+    entity(c).map_or(c.len_utf8(), str::len)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! Gives each part of a message its room and writes it.
+
+use callgate_mask::text::{Measure, boundary_before, length};
+
+use super::{Limits, Part, Rendered, escape, escaped_len};
+
+/// How much a piece of a message takes of both limits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Size {
+    units: usize,
+    bytes: usize,
+}
+
+/// What fits nowhere.
+const TOO_LONG: Size = Size { units: usize::MAX, bytes: usize::MAX };
+
+impl Size {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            units: self.units.saturating_add(other.units),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+
+    fn minus(self, other: Self) -> Option<Self> {
+        let units = self.units.checked_sub(other.units)?;
+        Some(Self { units, bytes: self.bytes.checked_sub(other.bytes)? })
+    }
+
+    fn fits(self, room: Self) -> bool {
+        room.minus(self).is_some()
+    }
+
+    fn of_char(c: char) -> Self {
+        Self { units: c.len_utf16(), bytes: escaped_len(c) }
+    }
+
+    fn of_text(text: &str) -> Self {
+        text.chars().fold(Self::default(), |size, c| size.plus(Self::of_char(c)))
+    }
+}
+
+impl Part {
+    fn tags(&self) -> Size {
+        Size { units: 0, bytes: self.open.len() + self.close.len() }
+    }
+
+    fn size(&self) -> Size {
+        if self.text.is_empty() {
+            return Size::default();
+        }
+        Size::of_text(&self.text).plus(self.tags())
+    }
+
+    /// The size as it counts against the room: a part of which something is missing already
+    /// does not fit anywhere without saying so.
+    fn whole_size(&self) -> Size {
+        if self.more > 0 {
+            return TOO_LONG;
+        }
+        self.size()
+    }
+}
+
+pub(super) fn render(parts: &[Part], limits: Limits) -> Rendered {
+    let room = Size { units: limits.utf16, bytes: limits.bytes };
+    let fixed = sum(parts.iter().filter(|part| !part.may_be_cut).map(Part::whole_size));
+    let mut message = Message::default();
+    match room.minus(fixed) {
+        Some(room) => share(parts, room, &mut message),
+        None => squeeze(parts, room, &mut message),
+    }
+    Rendered { html: message.html, cut: message.cut }
+}
+
+fn sum(sizes: impl Iterator<Item = Size>) -> Size {
+    sizes.fold(Size::default(), Size::plus)
+}
+
+/// Writes the fixed parts whole, and of the others what their share of `room` allows.
+fn share(parts: &[Part], room: Size, message: &mut Message) {
+    let share = fair_share(parts, room);
+    for part in parts {
+        if !part.may_be_cut || part.whole_size().fits(share) {
+            message.whole(part, &part.text);
+        } else {
+            message.cut_to(part, share);
+        }
+    }
+}
+
+/// How much each part that is cut may take. A part that is too long by one measure gets a notice
+/// and so may take its whole share by the other too; each that is cut makes the share smaller,
+/// until no more are.
+fn fair_share(parts: &[Part], room: Size) -> Size {
+    let mut sizes: Vec<Size> =
+        parts.iter().filter(|part| part.may_be_cut).map(Part::whole_size).collect();
+    loop {
+        let share = Size {
+            units: level(sizes.iter().map(|size| size.units).collect(), room.units),
+            bytes: level(sizes.iter().map(|size| size.bytes).collect(), room.bytes),
+        };
+        let mut is_settled = true;
+        for size in sizes.iter_mut().filter(|size| **size != TOO_LONG && !size.fits(share)) {
+            *size = TOO_LONG;
+            is_settled = false;
+        }
+        if is_settled {
+            return share;
+        }
+    }
+}
+
+/// The greatest level such that all lengths, each cut to that level, fit the room together.
+fn level(mut lengths: Vec<usize>, room: usize) -> usize {
+    lengths.sort_unstable();
+    let mut left = room;
+    let mut count = lengths.len();
+    for length in lengths {
+        if length.saturating_mul(count) > left {
+            return left / count;
+        }
+        left -= length;
+        count -= 1;
+    }
+    room
+}
+
+/// Writes what fits of the fixed parts, in order, when they alone are too long.
+fn squeeze(parts: &[Part], room: Size, message: &mut Message) {
+    let mut room = room;
+    for part in parts {
+        let for_text = room.minus(part.tags()).filter(|_| !part.may_be_cut).unwrap_or_default();
+        let text = prefix(&part.text, for_text);
+        if !text.is_empty() {
+            message.whole(part, text);
+            room = room.minus(Size::of_text(text).plus(part.tags())).unwrap_or_default();
+        }
+        message.cut += length(&part.text[text.len()..], Measure::Chars) + part.more;
+        if !part.may_be_cut && text.len() < part.text.len() {
+            // What follows a cut part would look as if nothing were missing.
+            room = Size::default();
+        }
+    }
+}
+
+/// The longest beginning of `text` that fits and splits nothing.
+fn prefix(text: &str, room: Size) -> &str {
+    let mut used = Size::default();
+    let end = text.char_indices().find(|(_, c)| {
+        used = used.plus(Size::of_char(*c));
+        !used.fits(room)
+    });
+    end.map_or(text, |(end, _)| &text[..boundary_before(text, end)])
+}
+
+/// The longest end of `text` that fits and splits nothing.
+fn suffix(text: &str, room: Size) -> &str {
+    let mut used = Size::default();
+    let start = text.char_indices().rev().find(|(_, c)| {
+        used = used.plus(Size::of_char(*c));
+        !used.fits(room)
+    });
+    let start = start.map_or(0, |(at, c)| at + c.len_utf8());
+    // What belongs to the character before is left out with it.
+    let start = text[start..]
+        .char_indices()
+        .map(|(at, _)| start + at)
+        .find(|at| boundary_before(text, *at) == *at)
+        .unwrap_or(text.len());
+    &text[start..]
+}
+
+/// A message as far as it is written.
+#[derive(Default)]
+struct Message {
+    html: String,
+    cut: usize,
+}
+
+impl Message {
+    /// Writes `text` between the tags of `part`. Telegram takes no empty tags.
+    fn whole(&mut self, part: &Part, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.html.push_str(&part.open);
+        escape(text, &mut self.html);
+        self.html.push_str(part.close);
+    }
+
+    /// Writes what of the beginning and the end of `part` fits into `share`, and how much between
+    /// them does not.
+    fn cut_to(&mut self, part: &Part, share: Size) {
+        let all = length(&part.text, Measure::Chars) + part.more;
+        let longest = notice(all, part.is_block);
+        let room = share.minus(Size {
+            units: units(&longest) + 1,
+            bytes: longest.len() + NOTICE_TAGS.len() + 1,
+        });
+        let Some(room) = room else {
+            self.cut += all;
+            return;
+        };
+        // Its tags stand around the beginning and around the end.
+        let room = room.minus(part.tags()).and_then(|room| room.minus(part.tags()));
+        let room = room.unwrap_or_default();
+        let for_tail = Size { units: room.units / 3, bytes: room.bytes / 3 };
+        let tail = suffix(&part.text, for_tail);
+        let used = Size::of_text(tail);
+        let head = prefix(&part.text, room.minus(used).unwrap_or_default());
+        let shown = length(head, Measure::Chars) + length(tail, Measure::Chars);
+        let missing = all.saturating_sub(shown);
+        self.whole(part, head);
+        let notice = notice(missing, part.is_block && !head.is_empty());
+        self.html.push_str(&NOTICE_TAGS[..3]);
+        self.html.push_str(&notice);
+        self.html.push_str(&NOTICE_TAGS[3..]);
+        if !tail.is_empty() {
+            self.html.push('\n');
+            self.whole(part, tail);
+        }
+        self.cut += missing;
+    }
+}
+
+/// Around the notice, outside the content's own tags, so that content cannot pretend to be it.
+const NOTICE_TAGS: &str = "<i></i>";
+
+fn units(text: &str) -> usize {
+    length(text, Measure::Utf16)
+}
+
+/// `… 3,412 more characters`, on its own line after a block.
+fn notice(missing: usize, on_its_own_line: bool) -> String {
+    let start = if on_its_own_line { "\n" } else { "" };
+    let plural = if missing == 1 { "" } else { "s" };
+    format!("{start}… {} more character{plural}", with_commas(missing))
+}
+
+/// A number with a comma after each three digits.
+pub(super) fn with_commas(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

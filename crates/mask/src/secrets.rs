@@ -1,0 +1,172 @@
+//! Hides secrets in what people are shown and in what is written down.
+//!
+//! Each hidden span becomes a numbered placeholder such as `[hidden 1: GitHub token]`; the same
+//! secret has the same number wherever it stands. The originals live only in [`MaskedText`], which
+//! puts them back with [`MaskedText::restore`] after a person has edited the text around them.
+//!
+//! Two dangers pull in opposite directions. A secret that is shown leaks; but what is hidden is
+//! also approved unseen, so a command must not be able to pass itself off as a password. Tokens
+//! are therefore known by their own shape. A value that is only known by its name (`PASSWORD=…`)
+//! is not hidden when it could be what runs: when it is more than one word to a shell, or its
+//! variable is used in the same text (`API_KEY='rm -rf ~'; $API_KEY`). Where something hidden could
+//! still be executed, as a token in the place of a program, [`MaskedText::could_run`] says so.
+//!
+//! Time and memory are proportional to the text.
+
+mod candidate;
+mod command;
+mod headers;
+mod json;
+mod names;
+mod pem;
+mod placeholder;
+mod program_options;
+mod quotes;
+mod restore;
+mod search;
+mod shapes;
+mod span;
+mod tokens;
+mod url;
+mod used_variables;
+mod value;
+mod value_search;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+
+pub use json::mask_json;
+pub use restore::PlaceholderError;
+use span::SecretSpan;
+use used_variables::UsedVariables;
+
+/// The most spans that are hidden one by one. A text with more is hidden from there on, so that a
+/// text made of nothing but secrets does not grow to many times its size.
+const MOST_SPANS: usize = 1000;
+
+/// The label of what is hidden because there were too many secrets before it.
+const REST: &str = "the rest, with too many secrets to show";
+
+/// The label of a member's value that is hidden by the member's name although it may be a command:
+/// the label says so also where only the shown text is left.
+const SEVERAL_WORDS: &str = "secret of several words";
+
+/// A text with its secrets hidden, and the way back.
+pub struct MaskedText {
+    shown: String,
+    spans: usize,
+    secrets: Vec<HiddenSecret>,
+    /// Whether the one placeholder stands for a whole JSON value, with the quotes around it.
+    is_whole_json: bool,
+    /// Whether something hidden could be executed.
+    could_run: bool,
+}
+
+/// One hidden original.
+struct HiddenSecret {
+    original: Box<str>,
+    label: Cow<'static, str>,
+    /// How often it stands in the text.
+    times: usize,
+}
+
+/// Hides the secrets in any text.
+#[must_use]
+pub fn mask_text(text: &str) -> MaskedText {
+    mask_with(text, &[])
+}
+
+/// Hides the secrets in a text, and whatever in it equals one of the `known` secrets.
+pub(crate) fn mask_with(text: &str, known: &[String]) -> MaskedText {
+    let uses = UsedVariables::find(text.as_bytes());
+    let mut spans = search::secrets_in(text, &uses, known);
+    if let Some(last) = spans.get(MOST_SPANS) {
+        let rest = SecretSpan::new(last.start, text.len(), REST);
+        spans.truncate(MOST_SPANS);
+        spans.push(rest);
+    }
+    let could_run =
+        spans.iter().any(|span| used_variables::could_run(text.as_bytes(), span, &uses, true));
+    MaskedText { could_run, ..MaskedText::compose(text, &spans) }
+}
+
+impl MaskedText {
+    /// The text with placeholders.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// The text with placeholders, without the originals.
+    #[must_use]
+    pub fn into_shown(self) -> String {
+        self.shown
+    }
+
+    /// Returns how many spans are hidden. A secret that occurs twice counts twice.
+    #[must_use]
+    pub fn hidden(&self) -> usize {
+        self.spans
+    }
+
+    /// Whether something that is hidden could be executed: whoever approves the text approves it
+    /// unseen, and has to be told.
+    #[must_use]
+    pub fn could_run(&self) -> bool {
+        self.could_run
+    }
+
+    /// The original of `edited`, which is [`shown`](Self::shown) after a person edited the text
+    /// around the placeholders.
+    pub fn restore(&self, edited: &str) -> Result<String, PlaceholderError> {
+        if self.is_whole_json && edited.trim() == self.shown {
+            return Ok(self.secrets[0].original.to_string());
+        }
+        restore::restore(&self.secrets, edited)
+    }
+
+    /// Puts placeholders in the place of `spans`, which are in order and do not overlap.
+    fn compose(text: &str, spans: &[SecretSpan]) -> Self {
+        let mut shown = String::with_capacity(text.len());
+        let mut secrets: Vec<HiddenSecret> = Vec::new();
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let mut copied = 0;
+        for span in spans {
+            let original = &text[span.start..span.end];
+            let number = *numbers.entry(original).or_insert_with(|| {
+                let label = span.label.clone();
+                secrets.push(HiddenSecret { original: original.into(), label, times: 0 });
+                secrets.len()
+            });
+            let secret = &mut secrets[number - 1];
+            secret.times += 1;
+            shown.push_str(&text[copied..span.start]);
+            placeholder::write(number, &secret.label, &mut shown);
+            copied = span.end;
+        }
+        shown.push_str(&text[copied..]);
+        Self { shown, spans: spans.len(), secrets, is_whole_json: false, could_run: false }
+    }
+
+    /// One placeholder, as a JSON string, in the place of a whole JSON value.
+    fn whole_json(text: &str) -> Self {
+        let mut shown = String::from('"');
+        placeholder::write(1, REST, &mut shown);
+        shown.push('"');
+        let secret = HiddenSecret { original: text.into(), label: Cow::Borrowed(REST), times: 1 };
+        Self { shown, spans: 1, secrets: vec![secret], is_whole_json: true, could_run: true }
+    }
+}
+
+impl fmt::Debug for MaskedText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MaskedText")
+            .field("shown", &self.shown)
+            .field("hidden", &self.spans)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

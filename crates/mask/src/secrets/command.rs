@@ -1,0 +1,361 @@
+//! Secrets in commands: `--password X`, `mysql -pX`, `curl -u user:X`, `echo X | … --password-stdin`.
+//!
+//! Words are split at blanks only, and quotes before a word are passed over, so that a command in
+//! a command (`bash -c "mysql -pX"`) is read like any other.
+
+mod hashes;
+mod htpasswd;
+mod words;
+
+use self::htpasswd::HtpasswdCall;
+use self::words::{CommandWord, CommandWords};
+use super::candidate::{
+    NameLink, SecretCandidate, is_more_than_a_word, is_operator, is_reference, runs_something,
+};
+use super::headers;
+use super::names::{NameRole, NameStrength, role};
+use super::program_options::{self, SecretPlacement};
+use super::quotes::QuoteTracker;
+use super::span::{SecretSpan, SpanList};
+use super::used_variables::UsedVariables;
+use super::value::{ValueRange, read};
+use super::value_search::{ValueSearch, label};
+
+/// Finds all secrets that are known by the command they are in.
+pub(super) fn find(bytes: &[u8], uses: &UsedVariables, spans: &mut SpanList) {
+    spans.begin();
+    let search = ValueSearch { bytes, quotes: QuoteTracker::new(bytes), uses };
+    let mut reader = CommandReader { search, state: CommandState::default() };
+    let mut words = CommandWords::new(bytes);
+    while let Some(word) = words.next() {
+        reader.word(word, spans);
+    }
+}
+
+/// What has been seen of the command so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct CommandState {
+    program: Option<&'static str>,
+    /// A subcommand of which an option depends.
+    subcommand: Option<&'static str>,
+    /// What the next word is.
+    next: NextWord,
+    /// The first argument of an `echo` before the last `|`, and that of this command.
+    piped: Option<usize>,
+    echoed: Option<usize>,
+    in_netrc: bool,
+    /// What is known of a call of `htpasswd`.
+    htpasswd: Option<HtpasswdCall>,
+    /// Whether what a command in an option prints is a secret: `--password-command "echo …"`.
+    prints_secret: bool,
+    /// Whether a program was named that speaks of commits and checksums.
+    has_hashes: bool,
+    /// The word before this one.
+    last: Option<(usize, usize)>,
+}
+
+/// What the next word is, because of those before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum NextWord {
+    #[default]
+    Any,
+    /// The value of an option with a telling name.
+    Secret(NameStrength),
+    /// The value of a program's own option.
+    Own(SecretPlacement),
+    /// A secret if it is quoted, as in SQL.
+    Quoted,
+    /// A name whose value follows: `set -x NAME value`.
+    Name,
+    /// What `echo` writes.
+    Echoed,
+    /// `BY` after `IDENTIFIED`.
+    By,
+}
+
+struct CommandReader<'a> {
+    search: ValueSearch<'a>,
+    state: CommandState,
+}
+
+impl CommandReader<'_> {
+    fn word(&mut self, word: CommandWord, spans: &mut SpanList) {
+        if word.starts_command {
+            self.begin(word);
+        }
+        let text = &self.search.bytes[word.start..word.end];
+        let mut next = std::mem::take(&mut self.state.next);
+        if matches!(next, NextWord::Secret(_) | NextWord::Own(_)) && text.starts_with(b"--") {
+            // Another option: the one before has no value.
+            next = NextWord::Any;
+        }
+        match next {
+            NextWord::Quoted if matches!(self.search.bytes[word.raw], b'"' | b'\'') => {
+                self.secret(word.raw, NameStrength::Strong, spans);
+            }
+            // OpenSSL says where a password comes from: pass:…, env:…, file:…
+            NextWord::Secret(level) if text.starts_with(b"pass:") => {
+                self.secret(word.start + "pass:".len(), level, spans);
+            }
+            NextWord::Secret(level) => self.secret(word.raw, level, spans),
+            NextWord::Own(takes) => self.own(word.raw, takes, spans),
+            NextWord::Name if text.starts_with(b"-") => self.state.next = NextWord::Name,
+            NextWord::Name => self.name(text),
+            // Options, and the format of `printf`.
+            NextWord::Echoed if text.starts_with(b"-") || text.starts_with(b"%") => {
+                self.state.next = NextWord::Echoed;
+            }
+            NextWord::Echoed if self.state.prints_secret => {
+                self.secret(word.raw, NameStrength::Strong, spans);
+            }
+            NextWord::Echoed => self.state.echoed = Some(word.raw),
+            NextWord::By if text.eq_ignore_ascii_case(b"by") => self.state.next = NextWord::Quoted,
+            NextWord::By | NextWord::Any | NextWord::Quoted => {}
+        }
+        if next == NextWord::Any || next == NextWord::Echoed {
+            self.look_at(word, spans);
+        }
+        self.state.last = Some((word.start, word.end));
+    }
+
+    /// A new command begins; after `|` it reads what the one before wrote.
+    fn begin(&mut self, word: CommandWord) {
+        let CommandState { echoed, in_netrc, prints_secret, .. } = self.state;
+        let piped = echoed.filter(|_| word.is_piped);
+        // What an option runs may be several commands.
+        let prints_secret = prints_secret && word.is_piped;
+        self.state = CommandState { piped, in_netrc, prints_secret, ..CommandState::default() };
+    }
+
+    fn look_at(&mut self, word: CommandWord, spans: &mut SpanList) {
+        let bytes = self.search.bytes;
+        let text = &bytes[word.start..word.end];
+        if text.starts_with(b"-") {
+            return self.option(word, spans);
+        }
+        self.state.has_hashes |= hashes::is_about_hashes(text);
+        self.hash(word, spans);
+        if let Some(htpasswd) = &mut self.state.htpasswd
+            && htpasswd.is_password()
+        {
+            return self.secret(word.raw, NameStrength::Strong, spans);
+        }
+        if prints_secret(text) {
+            self.state.prints_secret = true;
+        }
+        if let Some(program) = program_options::program(text) {
+            self.state.program = Some(program);
+            return;
+        }
+        match text {
+            b"login" => self.state.subcommand = Some("login"),
+            b"echo" | b"printf" => self.state.next = NextWord::Echoed,
+            b"set" => (self.state.subcommand, self.state.next) = (Some("set"), NextWord::Name),
+            b"setx" | b"setenv" | b"ENV" | b"ARG" | b"config" => self.state.next = NextWord::Name,
+            b"chpasswd" => self.piped_after_user(spans),
+            b"htpasswd" => self.state.htpasswd = Some(HtpasswdCall::default()),
+            b"machine" if word.starts_command => self.state.in_netrc = true,
+            b"password" if self.state.in_netrc => {
+                self.state.next = NextWord::Secret(NameStrength::Strong)
+            }
+            b"ConvertTo-SecureString" | b"PASSWORD" => self.state.next = NextWord::Quoted,
+            _ if text.eq_ignore_ascii_case(b"identified") => self.state.next = NextWord::By,
+            _ if text.starts_with(b"pass:") => {
+                self.secret(word.start + "pass:".len(), NameStrength::Strong, spans);
+            }
+            _ => {}
+        }
+    }
+
+    /// The name in `set NAME value`; with a sign in it, it is read elsewhere.
+    fn name(&mut self, text: &[u8]) {
+        match text {
+            b"set" => self.state.next = NextWord::Name,
+            _ if text.contains(&b'=') => {}
+            _ => {
+                let is_used = self.search.uses.has(text);
+                if let Some(NameRole::Secret(level @ (NameStrength::Strong | NameStrength::Token))) =
+                    role(text)
+                    && !is_used
+                {
+                    self.state.next = NextWord::Secret(level);
+                }
+            }
+        }
+    }
+
+    fn option(&mut self, word: CommandWord, spans: &mut SpanList) {
+        let text = &self.search.bytes[word.start..word.end];
+        match text {
+            b"--password-stdin" | b"--stdin" | b"-S" | b"--passphrase-fd" => self.piped(spans),
+            _ if prints_secret(text) => self.state.prints_secret = true,
+            _ => {}
+        }
+        if let Some(htpasswd) = &mut self.state.htpasswd {
+            return htpasswd.option(text);
+        }
+        if let Some(rest) = text.strip_prefix(b"--from-literal=") {
+            if let Some(sign) = memchr::memchr(b'=', rest) {
+                let from = word.start + text.len() - rest.len() + sign + 1;
+                self.secret(from, NameStrength::Strong, spans);
+            }
+            return;
+        }
+        if let Some(program) = self.state.program
+            && let Some((rule, len)) = program_options::option(program, text)
+            && rule.after.is_none_or(|after| self.state.subcommand == Some(after))
+        {
+            return self.own_option(word, rule.takes, len, spans);
+        }
+        let name = text.strip_prefix(b"--").or_else(|| text.strip_prefix(b"-")).unwrap_or(text);
+        let is_name = name.len() >= 4
+            && name
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
+        if is_name
+            && let Some(NameRole::Secret(level)) = role(name)
+            && level != NameStrength::Weak
+        {
+            self.state.next = NextWord::Secret(level);
+        }
+    }
+
+    fn own_option(
+        &mut self,
+        word: CommandWord,
+        takes: SecretPlacement,
+        len: usize,
+        spans: &mut SpanList,
+    ) {
+        let attached = word.end - word.start > len;
+        let sign = usize::from(self.search.bytes.get(word.start + len) == Some(&b'='));
+        match (attached, takes) {
+            (true, _) => self.own(word.start + len + sign, takes, spans),
+            // A quote right after the letter is attached too: -p'…'
+            (false, SecretPlacement::Attached | SecretPlacement::Word) if word.is_quoted_on => {
+                self.own(word.end, takes, spans);
+            }
+            (false, SecretPlacement::Attached) => {}
+            (false, _) => self.state.next = NextWord::Own(takes),
+        }
+    }
+
+    /// Hides the word at `from`, which is the value of a program's own option.
+    fn own(&mut self, from: usize, takes: SecretPlacement, spans: &mut SpanList) {
+        match takes {
+            SecretPlacement::Word | SecretPlacement::Next | SecretPlacement::Attached
+                if self.is_port(from) => {}
+            SecretPlacement::Word | SecretPlacement::Next | SecretPlacement::Attached => {
+                self.secret(from, NameStrength::Strong, spans)
+            }
+            SecretPlacement::AfterUser => self.after_user(from, spans),
+            SecretPlacement::Cookies => drop(headers::cookies(self.search.bytes, from, spans)),
+        }
+    }
+
+    /// `3306:3306`, as containers have it.
+    fn is_port(&self, from: usize) -> bool {
+        let rest = self.search.bytes.get(from..).unwrap_or_default();
+        let len =
+            rest.iter().take(16).take_while(|byte| byte.is_ascii_digit() || **byte == b':').count();
+        rest[..len].contains(&b':') && rest.get(len).is_none_or(u8::is_ascii_whitespace)
+    }
+
+    /// A word of 40 hexadecimal digits is a key, unless it is about a commit or a checksum.
+    fn hash(&mut self, word: CommandWord, spans: &mut SpanList) {
+        let bytes = self.search.bytes;
+        let last = self.state.last.map(|(start, end)| &bytes[start..end]);
+        let is_key = !word.starts_command
+            && !self.state.has_hashes
+            && hashes::is_hash(&bytes[word.start..word.end])
+            && !last.is_some_and(hashes::announces_hash);
+        if is_key {
+            spans.push(SecretSpan::new(word.start, word.end, "key"));
+        }
+    }
+
+    fn secret(&mut self, from: usize, level: NameStrength, spans: &mut SpanList) {
+        self.search.hide(from, level, NameLink::Option, spans);
+    }
+
+    /// `user:secret` or `user%secret`: only the secret is hidden.
+    fn after_user(&mut self, from: usize, spans: &mut SpanList) {
+        if from >= self.search.bytes.len() {
+            return;
+        }
+        let Some(ValueRange { start, end, .. }) =
+            read(self.search.bytes, from, &mut self.search.quotes)
+        else {
+            return;
+        };
+        let value = &self.search.bytes[start..end];
+        let Some(colon) = memchr::memchr2(b':', b'%', value) else { return };
+        let secret = &value[colon + 1..];
+        let is_shown = secret.is_empty()
+            || is_reference(secret)
+            || runs_something(secret)
+            || is_more_than_a_word(secret);
+        if !is_shown {
+            spans.push(SecretSpan::new(start + colon + 1, end, label(NameStrength::Strong)));
+        }
+    }
+
+    /// What was echoed into a command that reads a password.
+    fn piped(&mut self, spans: &mut SpanList) {
+        let Some(from) = self.state.piped.take() else { return };
+        let Some(value) = self.echoed(from) else { return };
+        let ValueRange { start, end, is_quoted } = value;
+        let value = &self.search.bytes[start..end];
+        let candidate = SecretCandidate {
+            level: NameStrength::Strong,
+            link: NameLink::Member,
+            is_quoted,
+            value,
+            after: b"",
+        };
+        if candidate.is_secret() {
+            spans.push(SecretSpan::new(start, end, label(NameStrength::Strong)));
+        }
+    }
+
+    fn piped_after_user(&mut self, spans: &mut SpanList) {
+        let Some(from) = self.state.piped.take() else { return };
+        let Some(ValueRange { start, end, .. }) = self.echoed(from) else { return };
+        let value = &self.search.bytes[start..end];
+        let Some(colon) = memchr::memchr(b':', value) else { return };
+        if !is_reference(&value[colon + 1..]) && !runs_something(value) {
+            spans.push(SecretSpan::new(start + colon + 1, end, label(NameStrength::Strong)));
+        }
+    }
+
+    /// The word after `echo`. The quotes before it are behind the reader already, so they are
+    /// read anew from there.
+    fn echoed(&self, from: usize) -> Option<ValueRange> {
+        let rest = &self.search.bytes[from..];
+        let value = read(rest, 0, &mut QuoteTracker::new(rest))?;
+        let is_plain =
+            !rest[value.start..value.end].iter().any(|byte| is_operator(*byte) || *byte == b'\n');
+        is_plain.then_some(ValueRange { start: from + value.start, end: from + value.end, ..value })
+    }
+}
+
+/// Whether a word begins an option or a variable that holds the command which prints a secret, with
+/// its value or without.
+fn prints_secret(word: &[u8]) -> bool {
+    const COMMAND: usize = "command".len();
+    let name = word.split(|byte| *byte == b'=').next().unwrap_or_default();
+    let Some((secret, command)) =
+        name.len().checked_sub(COMMAND).and_then(|at| name.split_at_checked(at))
+    else {
+        return false;
+    };
+    let secret = secret.strip_suffix(b"-").or_else(|| secret.strip_suffix(b"_")).unwrap_or(secret);
+    let ends = |end: &str| {
+        secret
+            .len()
+            .checked_sub(end.len())
+            .is_some_and(|at| secret[at..].eq_ignore_ascii_case(end.as_bytes()))
+    };
+    command.eq_ignore_ascii_case(b"command")
+        && ["password", "passphrase", "pass", "token", "secret"].into_iter().any(ends)
+}

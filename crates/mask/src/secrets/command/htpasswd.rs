@@ -1,0 +1,32 @@
+//! `htpasswd -b FILE USER PASSWORD` and `htpasswd -nb USER PASSWORD`.
+
+/// How far a call of it has been read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct HtpasswdCall {
+    /// Whether the password stands on the command line.
+    is_batch: bool,
+    /// Whether it prints its result and names no file.
+    prints: bool,
+    /// Whether the next word belongs to an option.
+    skips: bool,
+    /// How many words there were that are no options.
+    words: usize,
+}
+
+impl HtpasswdCall {
+    /// Reads an option; its letters may stand together.
+    pub(super) fn option(&mut self, word: &[u8]) {
+        self.is_batch |= word.contains(&b'b');
+        self.prints |= word.contains(&b'n');
+        self.skips = word.ends_with(b"C") || word.ends_with(b"r");
+    }
+
+    /// Counts a word that is no option, and returns true if it is the password.
+    pub(super) fn is_password(&mut self) -> bool {
+        if std::mem::take(&mut self.skips) {
+            return false;
+        }
+        self.words += 1;
+        self.is_batch && self.words == if self.prints { 2 } else { 3 }
+    }
+}

@@ -1,0 +1,232 @@
+//! Hides secrets in JSON, and leaves it JSON.
+//!
+//! Nothing is parsed into values: strings are found where they stand, their contents are searched
+//! as text, and everything else stays byte for byte.
+
+mod string;
+
+use callgate_wire::raw::Json;
+
+use self::string::decode;
+use super::candidate::{is_more_than_a_word, is_random, is_reference};
+use super::names::{NameRole, NameStrength, role};
+use super::search::secrets_in;
+use super::span::SecretSpan;
+use super::used_variables::{UsedVariables, could_run};
+use super::value_search::label;
+use super::{MOST_SPANS, MaskedText, SEVERAL_WORDS, mask_text};
+
+/// JSON that is deeper is hidden as a whole; nobody could read it.
+const DEEPEST: usize = 512;
+
+/// Hides the secrets in a JSON value given as text: those in its strings, and the strings whose
+/// member's name means a secret. The result is JSON too, and the same byte for byte except for what
+/// is hidden. Text that is not JSON is masked as by [`mask_text`].
+#[must_use]
+pub fn mask_json(text: &str) -> MaskedText {
+    if Json::read(text).is_err() {
+        return mask_text(text);
+    }
+    let mut walk = JsonWalk {
+        text,
+        at: 0,
+        frames: vec![JsonFrame::default()],
+        spans: Vec::new(),
+        uses: UsedVariables::find(text.as_bytes()),
+        could_run: false,
+    };
+    if walk.run().is_none() {
+        return MaskedText::whole_json(text);
+    }
+    MaskedText { could_run: walk.could_run, ..MaskedText::compose(text, &walk.spans) }
+}
+
+/// What is known of the strings below a member whose name means a secret.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum SecretsBelow {
+    #[default]
+    Nothing,
+    /// In an object such as `"password": {…}`, only the member called `value` is the secret.
+    Value(NameStrength),
+    /// All of them are secrets.
+    All(NameStrength),
+}
+
+/// How the member is called whose value is next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum MemberRole {
+    /// Anything else.
+    #[default]
+    Other,
+    /// `value`
+    Value,
+    /// `name` or `key`: it says what the `value` beside it is.
+    Name,
+}
+
+/// An open array or object.
+#[derive(Debug, Clone, Copy, Default)]
+struct JsonFrame {
+    is_object: bool,
+    below: SecretsBelow,
+    /// What the member's name, or the element before, says about the next value.
+    next: Option<NameStrength>,
+    member: MemberRole,
+    /// Whether the next value is the secrets of many.
+    is_plural: bool,
+    /// Whether the next value is what a tool runs.
+    is_command: bool,
+    /// What the string of a member called `name` or `key` says about `value` beside it.
+    named: Option<NameStrength>,
+}
+
+struct JsonWalk<'a> {
+    text: &'a str,
+    at: usize,
+    frames: Vec<JsonFrame>,
+    spans: Vec<SecretSpan>,
+    /// The variables that its texts use.
+    uses: UsedVariables<'a>,
+    /// Whether something hidden could be executed.
+    could_run: bool,
+}
+
+impl JsonWalk<'_> {
+    /// Goes through all; `None` when it is too deep or has too many secrets.
+    fn run(&mut self) -> Option<()> {
+        while let Some(&byte) = self.text.as_bytes().get(self.at) {
+            self.at += 1;
+            match byte {
+                b'"' => self.string(),
+                b'{' | b'[' => self.open(byte == b'{')?,
+                b'}' | b']' => {
+                    self.frames.pop();
+                }
+                b',' => self.forget(),
+                _ => {}
+            }
+            if self.spans.len() > MOST_SPANS {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn frame(&mut self) -> Option<&mut JsonFrame> {
+        self.frames.last_mut()
+    }
+
+    /// A member or an element ends. In an array, an option (`"--password"`) is about the next.
+    fn forget(&mut self) {
+        if let Some(frame) = self.frame().filter(|frame| frame.is_object) {
+            (frame.next, frame.member) = (None, MemberRole::Other);
+        }
+    }
+
+    fn open(&mut self, is_object: bool) -> Option<()> {
+        let parent = self.frames.last().copied().unwrap_or_default();
+        let below = match (parent.below, parent.next) {
+            (SecretsBelow::All(level), _) => SecretsBelow::All(level),
+            (_, Some(level)) if !is_object || parent.is_plural => SecretsBelow::All(level),
+            (_, Some(level)) => SecretsBelow::Value(level),
+            _ => SecretsBelow::Nothing,
+        };
+        let is_command = parent.is_command && !is_object;
+        self.frames.push(JsonFrame { is_object, below, is_command, ..JsonFrame::default() });
+        (self.frames.len() <= DEEPEST).then_some(())
+    }
+
+    /// A string, whose opening quote is just passed.
+    fn string(&mut self) {
+        let start = self.at;
+        let end = string::end(self.text, start);
+        self.at = end + 1;
+        let raw = &self.text[start..end];
+        let decoded = decode(raw);
+        let rest = self.text[self.at..].trim_ascii_start();
+        let is_key =
+            self.frames.last().is_some_and(|frame| frame.is_object) && rest.starts_with(':');
+        let level = if is_key { None } else { self.secret(&decoded) };
+        if is_key {
+            self.key(&decoded);
+        }
+        let spans = self.hidden(raw, &decoded, level);
+        self.spans.extend(spans.into_iter().map(|span| SecretSpan {
+            start: span.start + start,
+            end: span.end + start,
+            ..span
+        }));
+    }
+
+    fn key(&mut self, key: &str) {
+        let is_used = self.uses.has(key.as_bytes());
+        let level = match role(key.as_bytes()).filter(|_| !is_used) {
+            Some(NameRole::Secret(level)) => Some(level),
+            Some(NameRole::Authorization | NameRole::Cookie) => Some(NameStrength::Strong),
+            None => None,
+        };
+        let Some(frame) = self.frame() else { return };
+        frame.next = level;
+        frame.member = match key {
+            "value" | "Value" | "secretValue" | "plain" | "raw" => MemberRole::Value,
+            "name" | "Name" | "key" | "Key" | "variable" => MemberRole::Name,
+            _ => MemberRole::Other,
+        };
+        frame.is_plural = key.ends_with('s');
+        frame.is_command = matches!(key, "command" | "cmd" | "script" | "args" | "argv" | "code");
+    }
+
+    /// Whether the value `text` is a secret as a whole, by what stands before it.
+    fn secret(&mut self, text: &str) -> Option<NameStrength> {
+        let frame = self.frame()?;
+        let level = frame.next.or(match frame.below {
+            SecretsBelow::All(level) => Some(level),
+            SecretsBelow::Value(level) if frame.member == MemberRole::Value => Some(level),
+            _ => frame.named.filter(|_| frame.member == MemberRole::Value),
+        });
+        if frame.member == MemberRole::Name || !frame.is_object {
+            let is_name = frame.member == MemberRole::Name || text.starts_with("--");
+            let named =
+                match role(text.as_bytes()).filter(|_| is_name && !text.contains(['=', ' '])) {
+                    Some(NameRole::Secret(level)) if level != NameStrength::Weak => Some(level),
+                    _ => None,
+                };
+            if frame.is_object {
+                frame.named = named;
+            } else {
+                frame.next = named;
+            }
+        }
+        level
+    }
+
+    /// What is hidden of a string with this text.
+    fn hidden(&mut self, raw: &str, text: &str, level: Option<NameStrength>) -> Vec<SecretSpan> {
+        /// Nothing shorter is found in a text.
+        const SHORTEST: usize = 5;
+        let whole = level.filter(|level| is_whole(text, *level));
+        if whole.is_none() && text.len() < SHORTEST {
+            return Vec::new();
+        }
+        let uses = UsedVariables::within(text.as_bytes(), &self.uses);
+        let found = secrets_in(text, &uses, &[]);
+        let covers = |span: &SecretSpan| span.start == 0 && span.end == text.len();
+        if let Some(level) = whole.filter(|_| !found.first().is_some_and(covers)) {
+            let is_more = is_more_than_a_word(text.as_bytes());
+            self.could_run |= is_more;
+            let label = if is_more { SEVERAL_WORDS } else { label(level) };
+            return vec![SecretSpan::new(0, raw.len(), label)];
+        }
+        let is_command = self.frames.last().is_some_and(|frame| frame.is_command);
+        let runs = |span: &SecretSpan| could_run(text.as_bytes(), span, &uses, is_command);
+        self.could_run |= found.iter().any(runs);
+        string::place(raw, text, &found)
+    }
+}
+
+/// Whether a string is hidden because of its member's name.
+fn is_whole(text: &str, level: NameStrength) -> bool {
+    let bytes = text.as_bytes();
+    let is_random = level != NameStrength::Weak || (bytes.len() >= 16 && is_random(bytes));
+    !bytes.is_empty() && !is_reference(bytes) && is_random
+}

@@ -1,0 +1,90 @@
+//! JSON strings and the places in them.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2};
+
+use crate::secrets::span::SecretSpan;
+
+/// Where the string that begins at `start` ends: the place of its closing quote.
+pub(super) fn end(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    while let Some(found) = memchr2(b'"', b'\\', &bytes[at..]) {
+        if bytes[at + found] == b'"' {
+            return at + found;
+        }
+        at = bytes.len().min(at + found + 2);
+    }
+    bytes.len()
+}
+
+/// The text of a string. Half of a surrogate pair becomes U+FFFD.
+pub(super) fn decode(raw: &str) -> Cow<'_, str> {
+    if memchr(b'\\', raw.as_bytes()).is_none() {
+        return Cow::Borrowed(raw);
+    }
+    let mut text = String::with_capacity(raw.len());
+    let mut at = 0;
+    while at < raw.len() {
+        let (c, len) = character(&raw[at..]);
+        text.push(c);
+        at += len;
+    }
+    Cow::Owned(text)
+}
+
+/// The first character of a string's content, and how long it is as it is written.
+fn character(raw: &str) -> (char, usize) {
+    let bytes = raw.as_bytes();
+    if bytes[0] != b'\\' {
+        let c = raw.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER);
+        return (c, c.len_utf8());
+    }
+    match bytes.get(1) {
+        Some(b'u') => unicode(raw),
+        Some(b'n') => ('\n', 2),
+        Some(b't') => ('\t', 2),
+        Some(b'r') => ('\r', 2),
+        Some(b'b') => ('\u{8}', 2),
+        Some(b'f') => ('\u{c}', 2),
+        Some(other) => (char::from(*other), 2),
+        None => ('\\', 1),
+    }
+}
+
+/// `\uXXXX`, or two of them.
+fn unicode(raw: &str) -> (char, usize) {
+    let unit = |at: usize| {
+        let escape = raw.get(at..at + 6).filter(|escape| escape.starts_with("\\u"));
+        escape.and_then(|escape| u16::from_str_radix(&escape[2..], 16).ok())
+    };
+    let Some(first) = unit(0) else { return (char::REPLACEMENT_CHARACTER, 2) };
+    let units = [first, unit(6).unwrap_or(0)];
+    match char::decode_utf16(units).next() {
+        Some(Ok(c)) => (c, 6 * c.len_utf16()),
+        _ => (char::REPLACEMENT_CHARACTER, 6),
+    }
+}
+
+/// The spans of a decoded text as places in the string as it is written.
+pub(super) fn place(raw: &str, text: &str, found: &[SecretSpan]) -> Vec<SecretSpan> {
+    let mut placed = Vec::with_capacity(found.len());
+    let (mut decoded, mut at) = (0, 0);
+    let mut advance = |to: usize| {
+        if raw.len() == text.len() {
+            return to;
+        }
+        while decoded < to && at < raw.len() {
+            let (c, len) = character(&raw[at..]);
+            decoded += c.len_utf8();
+            at += len;
+        }
+        at
+    };
+    for span in found {
+        let (start, end) = (advance(span.start), advance(span.end));
+        placed.push(SecretSpan { start, end, label: span.label.clone() });
+    }
+    placed
+}

@@ -1,0 +1,190 @@
+//! Which names mean a secret: `DB_PASSWORD`, `apiKey`, `X-Api-Key`, `client_secret`, …
+
+use crate::word_list::contains_word;
+
+/// How sure a name makes that its value is a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NameStrength {
+    /// Only when the value looks random: `auth`, `signature`, `session`.
+    Weak,
+    /// The word `pass` alone, which means other things too.
+    Pass,
+    /// A token, which is never a small number.
+    Token,
+    /// A password or a key.
+    Strong,
+}
+
+/// What a value is by the name of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NameRole {
+    /// It may be a secret.
+    Secret(NameStrength),
+    /// It is the value of an `Authorization` header.
+    Authorization,
+    /// It is a row of cookies.
+    Cookie,
+}
+
+/// Of a longer name only the end is looked at.
+const LONGEST_NAME: usize = 64;
+
+/// Names of which one word is enough.
+const STRONG: &str = "\
+    password passwords passwd passphrase passcode pwd pw secret secrets credential credentials \
+    passwort kennwort contraseña senha пароль Пароль 密码 密碼 パスワード 비밀번호 apikey pgpass sshpass";
+
+/// Endings that make one word of two.
+const STRONG_ENDINGS: [&str; 14] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "apikey",
+    "pwd",
+    "passwort",
+    "secretkey",
+    "privatekey",
+    "accesskey",
+    "accountkey",
+    "authkey",
+    "signingkey",
+    "masterkey",
+];
+
+/// What makes a secret of the word `key` after it.
+const KEYS: &str = "\
+    api access secret private signing encryption decryption master account shared auth storage \
+    session hmac subscription app application license jwt crypt write integration service admin \
+    aes symmetric consumer cipher ssh deploy";
+
+/// Words after the one that matters.
+const TRAILERS: &str = "\
+    base value prod production dev development staging test live old new current previous plain \
+    text string raw default base64 primary";
+
+/// Words before `token` and the like that make it something else: a part of a text or a page.
+const HARMLESS: &str = "\
+    progress next page continuation cursor eos bos pad unk mask sep cls special stop max min num \
+    per prompt completion input output no not has is use show hide forgot reset public enable \
+    disable require required allow invalid missing wrong change";
+
+/// Names whose values are secrets only when they look so.
+const WEAK: &str = "auth sig signature hmac sessionid sid sas salt";
+
+/// Words that end in `pass` and have nothing to do with passwords.
+const NOT_PASS: &str = "compass bypass encompass trespass surpass overpass underpass";
+
+/// What the value of `name` is, if its name tells anything.
+pub(super) fn role(name: &[u8]) -> Option<NameRole> {
+    let words = NameWords::split(name);
+    match words.last(0)? {
+        "authorization" => return Some(NameRole::Authorization),
+        "cookie" | "cookies" => return Some(NameRole::Cookie),
+        _ => {}
+    }
+    let skip = usize::from(words.count > 1 && contains_word(TRAILERS, words.last(0)?.as_bytes()));
+    level(&words, skip).map(NameRole::Secret)
+}
+
+fn level(words: &NameWords, skip: usize) -> Option<NameStrength> {
+    let last = words.last(skip)?;
+    let before = words.last(skip + 1);
+    if before.is_some_and(|word| contains_word(HARMLESS, word.as_bytes())) || last == "oldpwd" {
+        return None;
+    }
+    if last == "key" {
+        return before
+            .filter(|word| contains_word(KEYS, word.as_bytes()))
+            .map(|_| NameStrength::Strong);
+    }
+    if last == "pass" && before.is_none() {
+        return Some(NameStrength::Pass);
+    }
+    let is_pass = last.ends_with("pass") && !NOT_PASS.split(' ').any(|word| last.ends_with(word));
+    if is_pass
+        || contains_word(STRONG, last.as_bytes())
+        || STRONG_ENDINGS.iter().any(|end| last.ends_with(end))
+    {
+        return Some(NameStrength::Strong);
+    }
+    if last.ends_with("token") || matches!(last, "jwt" | "bearer") {
+        return Some(NameStrength::Token);
+    }
+    contains_word(WEAK, last.as_bytes()).then_some(NameStrength::Weak)
+}
+
+/// Whether a query parameter that no other name rule knows may carry a secret.
+pub(super) fn is_query_secret(name: &[u8]) -> bool {
+    let words = NameWords::split(name);
+    matches!(words.last(0), Some("key" | "sig" | "signature" | "code" | "auth" | "hmac" | "st"))
+}
+
+/// The words of a name in lower case, without digits at their ends.
+struct NameWords {
+    buffer: [u8; LONGEST_NAME],
+    /// Where each word begins and ends, the last word first.
+    ends: [(u8, u8); Self::MOST],
+    count: usize,
+}
+
+impl NameWords {
+    const MOST: usize = 4;
+
+    fn split(name: &[u8]) -> Self {
+        let name = &name[name.len().saturating_sub(LONGEST_NAME)..];
+        let mut words = Self { buffer: [0; LONGEST_NAME], ends: [(0, 0); Self::MOST], count: 0 };
+        for (to, byte) in words.buffer.iter_mut().zip(name) {
+            *to = byte.to_ascii_lowercase();
+        }
+        let mut end = name.len();
+        while end > 0 && words.count < Self::MOST {
+            let start = word_start(name, end);
+            words.push(start, end);
+            end = start;
+            while end > 0 && !is_word_byte(name[end - 1]) {
+                end -= 1;
+            }
+        }
+        words
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a name has at most 64 bytes")]
+    fn push(&mut self, start: usize, end: usize) {
+        let letters = |byte: &&u8| byte.is_ascii_digit();
+        let digits = self.buffer[start..end].iter().rev().take_while(letters).count();
+        // A word of digits alone, such as a number at the end, is not a word.
+        if digits < end - start {
+            self.ends[self.count] = (start as u8, (end - digits) as u8);
+            self.count += 1;
+        }
+    }
+
+    /// The word with this place from the end.
+    fn last(&self, place: usize) -> Option<&str> {
+        let (start, end) = *self.ends[..self.count].get(place)?;
+        std::str::from_utf8(&self.buffer[usize::from(start)..usize::from(end)]).ok()
+    }
+}
+
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte >= 0x80
+}
+
+/// Where the word that ends at `end` begins: after a separator, or where small letters turn into
+/// capitals.
+fn word_start(name: &[u8], end: usize) -> usize {
+    let mut start = end;
+    while start > 0 && is_word_byte(name[start - 1]) {
+        start -= 1;
+        let starts_capital = name[start].is_ascii_uppercase()
+            && start > 0
+            && (name[start - 1].is_ascii_lowercase()
+                || (name[start - 1].is_ascii_uppercase()
+                    && name.get(start + 1).is_some_and(u8::is_ascii_lowercase)));
+        if starts_capital {
+            break;
+        }
+    }
+    start
+}

@@ -1,0 +1,103 @@
+//! Private keys between `-----BEGIN …-----` and `-----END …-----`.
+//!
+//! Only lines that can be nothing but a key are hidden, not whatever stands between the markers:
+//! in a command, a line between them would run.
+
+use memchr::memmem;
+
+use super::span::{SecretSpan, SpanList};
+
+const LABEL: &str = "private key";
+
+/// Finds all private keys, also those whose line ends are written as `\n`.
+pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
+    const LONGEST_TITLE: usize = 64;
+    spans.begin();
+    let mut end = 0;
+    for at in memmem::find_iter(bytes, "-----BEGIN ") {
+        let title = at + "-----BEGIN ".len();
+        let window = &bytes[title..bytes.len().min(title + LONGEST_TITLE)];
+        let Some(len) = memmem::find(window, b"-----") else { continue };
+        if title >= end && memmem::find(&window[..len], b"PRIVATE KEY").is_some() {
+            end = lines(bytes, title + len + 5, spans);
+        }
+    }
+    spans.begin();
+    for at in memmem::find_iter(bytes, "Private-Lines:") {
+        let count = at + "Private-Lines:".len();
+        let digits = bytes[count..].iter().take(6).take_while(|byte| b" 0123456789".contains(byte));
+        let from = count + digits.count();
+        if from >= end {
+            end = lines(bytes, from, spans);
+        }
+    }
+}
+
+/// Hides the key's lines from `from` on and says where they end.
+fn lines(bytes: &[u8], from: usize, spans: &mut SpanList) -> usize {
+    let mut at = from;
+    let mut key: Option<(usize, usize)> = None;
+    loop {
+        let start = at + between(bytes, at);
+        let len = bytes[start..].iter().take_while(|byte| is_base64(**byte)).count();
+        let line = &bytes[start..start + len];
+        let after = start + len + between(bytes, start + len);
+        let ends = bytes[after..].starts_with(b"-----END") || after == bytes.len();
+        if let Some(line_end) = header_end(bytes, start).filter(|_| key.is_none()) {
+            at = line_end;
+            continue;
+        }
+        if !(is_full_line(line) || (key.is_some() && is_last_line(line, ends))) {
+            break;
+        }
+        key = Some((key.map_or(start, |(first, _)| first), start + len));
+        at = start + len;
+    }
+    if let Some((start, end)) = key {
+        spans.push(SecretSpan::new(start, end, LABEL));
+    }
+    at
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// The length of what may stand between two lines: blanks, quotes, commas, written line ends.
+fn between(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    loop {
+        match bytes.get(at..).unwrap_or_default() {
+            [b'\\', b'n' | b'r' | b't', ..] => at += 2,
+            [b' ' | b'\t' | b'\r' | b'\n' | b'"' | b'\'' | b',' | b'\\', ..] => at += 1,
+            _ => return at - from,
+        }
+    }
+}
+
+/// Whether a run is a line of a key and no command: no program is called that.
+fn is_full_line(line: &[u8]) -> bool {
+    let has = |of: fn(&u8) -> bool| line.iter().any(of);
+    line.len() >= 24 && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+}
+
+/// The last line of a key is shorter, and so is the checksum of an armoured one.
+fn is_last_line(line: &[u8], ends: bool) -> bool {
+    let is_key =
+        |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"=+".contains(byte);
+    !line.is_empty()
+        && (line.iter().any(is_key) || line.len() < 5)
+        && (ends || line.contains(&b'='))
+}
+
+/// Where the header that begins at `start` ends, if it is one of those that keys have.
+fn header_end(bytes: &[u8], start: usize) -> Option<usize> {
+    const HEADERS: [&str; 6] =
+        ["Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Charset:", "Hash:"];
+    const LONGEST: usize = 120;
+    HEADERS.iter().find(|name| bytes[start..].starts_with(name.as_bytes()))?;
+    let line = &bytes[start..bytes.len().min(start + LONGEST)];
+    let written = memmem::find(line, b"\\n");
+    let real = memchr::memchr(b'\n', line);
+    written.into_iter().chain(real).min().map(|len| start + len)
+}

@@ -1,0 +1,72 @@
+//! The placeholders that stand for hidden spans.
+//!
+//! A text may hold something that looks like a placeholder already. It is then hidden behind a
+//! placeholder of its own, with the same label: so every placeholder in a shown text is one of
+//! ours, none can be taken for another, and a text that was masked stays the same when it is
+//! masked again.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use super::span::{SecretSpan, SpanList};
+
+/// How a placeholder begins.
+const START: &str = "[hidden ";
+
+/// Longer labels are not ours.
+const LONGEST_LABEL: usize = 48;
+
+/// Writes the placeholder of the secret with this number.
+pub(super) fn write(number: usize, label: &str, out: &mut String) {
+    out.push_str(START);
+    out.push_str(&number.to_string());
+    out.push_str(": ");
+    out.push_str(label);
+    out.push(']');
+}
+
+/// What looks like a placeholder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Placeholder<'a> {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// The number; zero when it is none of ours.
+    pub(super) number: usize,
+    pub(super) label: &'a str,
+}
+
+/// All that looks like a placeholder, in order.
+pub(super) fn all(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
+    memmem::find_iter(text.as_bytes(), START).filter_map(|start| read(text, start))
+}
+
+/// Hides what looks like a placeholder.
+pub(super) fn find(text: &str, spans: &mut SpanList) {
+    for it in all(text) {
+        spans.push(SecretSpan {
+            start: it.start,
+            end: it.end,
+            label: Cow::Owned(it.label.to_owned()),
+        });
+    }
+}
+
+fn read(text: &str, start: usize) -> Option<Placeholder<'_>> {
+    let bytes = text.as_bytes();
+    let digits = start + START.len();
+    let count = bytes[digits..].iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();
+    let label = digits + count + 2;
+    if count == 0 || bytes.get(digits + count..label) != Some(b": ") {
+        return None;
+    }
+    let is_label = |byte: &&u8| byte.is_ascii_alphanumeric() || b" ,.'-".contains(byte);
+    let len = bytes[label..].iter().take(LONGEST_LABEL + 1).take_while(is_label).count();
+    let end = label + len;
+    if len == 0 || len > LONGEST_LABEL || bytes.get(end) != Some(&b']') {
+        return None;
+    }
+    let number = &text[digits..digits + count];
+    let number = if number.starts_with('0') { 0 } else { number.parse().unwrap_or(0) };
+    Some(Placeholder { start, end: end + 1, number, label: &text[label..end] })
+}

@@ -1,0 +1,111 @@
+//! Programs that take a secret in a short option or in a position of their own.
+
+use crate::word_list::{contains_exactly, find_exactly};
+
+/// Where an option of a program takes its secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SecretPlacement {
+    /// In the next word or right after the letter: `-p secret`, `-psecret`.
+    Word,
+    /// Only in the next word.
+    Next,
+    /// Only right after the letter: `-psecret`.
+    Attached,
+    /// In the next word or right after the letter, after the user's name and a colon or `%`.
+    AfterUser,
+    /// In a list of cookies.
+    Cookies,
+}
+
+use SecretPlacement::{AfterUser, Attached, Cookies, Next, Word};
+
+/// An option by which a family of programs takes a secret.
+pub(super) struct OptionRule {
+    programs: &'static str,
+    /// The subcommand that must have come before, if any.
+    pub(super) after: Option<&'static str>,
+    options: &'static str,
+    pub(super) takes: SecretPlacement,
+}
+
+const fn rule(programs: &'static str, options: &'static str, takes: SecretPlacement) -> OptionRule {
+    OptionRule { programs, after: None, options, takes }
+}
+
+const MYSQL: &str = "\
+    mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mariadb mariadb-dump";
+const CONTAINERS: &str = "docker podman nerdctl buildah skopeo helm oras crane";
+const MONGO: &str = "mongo mongosh mongodump mongorestore mongoexport mongoimport";
+const LDAP: &str = "ldapsearch ldapadd ldapmodify ldapwhoami ldapdelete";
+const PACKERS: &str = "7z 7za 7zz 7zr rar unrar";
+
+/// The rules, of which the first that fits counts.
+static RULES: [OptionRule; 20] = [
+    rule(MYSQL, "-p", Attached),
+    rule("sshpass", "-p", Word),
+    rule("curl", "-u -U --user --proxy-user", AfterUser),
+    rule("curl", "-b --cookie", Cookies),
+    rule("http https xh xhs", "-a --auth", AfterUser),
+    OptionRule { after: Some("login"), ..rule(CONTAINERS, "-p", Word) },
+    rule(CONTAINERS, "--creds --src-creds --dest-creds", AfterUser),
+    rule("redis-cli", "-a", Word),
+    rule(MONGO, "-p", Word),
+    rule(LDAP, "-w", Word),
+    rule("rabbitmqadmin", "-p", Word),
+    rule("sqlcmd bcp osql", "-P", Word),
+    rule("smbclient rpcclient smbget net", "-U", AfterUser),
+    rule("zip unzip zipcloak", "-P", Word),
+    rule(PACKERS, "-p", Attached),
+    rule("openssl", "-k -K", Next),
+    OptionRule { after: Some("login"), ..rule("az oc cf vault", "-p", Word) },
+    OptionRule { after: Some("set"), ..rule("gh", "-b --body", Word) },
+    rule("snmpwalk snmpget snmpset", "-A -X", Word),
+    rule("xfreerdp rdesktop", "-p", Word),
+];
+
+/// All programs of the rules, so that a word is looked up once.
+const PROGRAMS: &str = "\
+    7z 7za 7zr 7zz az bcp buildah cf crane curl docker gh helm http https ldapadd ldapdelete \
+    ldapmodify ldapsearch ldapwhoami mariadb mariadb-dump mongo mongodump mongoexport \
+    mongoimport mongorestore mongosh mysql mysqladmin mysqlcheck mysqldump mysqlimport \
+    mysqlshow nerdctl net oc openssl oras osql podman rabbitmqadmin rar rdesktop redis-cli \
+    rpcclient skopeo smbclient smbget snmpget snmpset snmpwalk sqlcmd sshpass unrar unzip \
+    vault xfreerdp xh xhs zip zipcloak";
+
+/// Returns the name of the program that `word` calls, if there are rules for it.
+pub(super) fn program(word: &[u8]) -> Option<&'static str> {
+    let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or(word);
+    find_exactly(PROGRAMS, name.strip_suffix(b".exe").unwrap_or(name))
+}
+
+/// Returns the rule of `program` for an option, and how long the option's name is.
+pub(super) fn option(program: &str, word: &[u8]) -> Option<(&'static OptionRule, usize)> {
+    let of_program =
+        |rule: &&'static OptionRule| contains_exactly(rule.programs, program.as_bytes());
+    RULES.iter().filter(of_program).find_map(|rule| {
+        let fits = |option: &&str| {
+            let Some(rest) = word.strip_prefix(option.as_bytes()) else { return false };
+            let is_long = option.starts_with("--");
+            let is_exact = is_long || rule.takes == Next;
+            rest.is_empty()
+                || (is_long && rest[0] == b'=')
+                || !(is_exact || word.starts_with(b"--"))
+        };
+        rule.options.split(' ').find(fits).map(|option| (rule, option.len()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_programs_is_that_of_the_rules() {
+        let mut all: Vec<&str> =
+            RULES.iter().flat_map(|rule| rule.programs.split_ascii_whitespace()).collect();
+        all.sort_unstable();
+        all.dedup();
+        let known: Vec<&str> = PROGRAMS.split_ascii_whitespace().collect();
+        assert_eq!(all, known);
+    }
+}

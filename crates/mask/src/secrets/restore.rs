@@ -1,0 +1,65 @@
+//! Puts the originals back into a text that a person edited.
+
+use std::fmt;
+
+use super::{HiddenSecret, placeholder};
+
+/// A placeholder was changed, removed or doubled. Masked spans cannot be edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlaceholderError {
+    placeholder: String,
+    how: PlaceholderFault,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PlaceholderFault {
+    Missing,
+    Doubled,
+    Unknown,
+}
+
+impl fmt::Display for PlaceholderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = match self.how {
+            PlaceholderFault::Missing => "was changed or removed",
+            PlaceholderFault::Doubled => "stands there more often than before",
+            PlaceholderFault::Unknown => "is not one of them",
+        };
+        let placeholder = &self.placeholder;
+        write!(
+            f,
+            "masked spans cannot be edited: {placeholder} {how}; leave each placeholder as it is"
+        )
+    }
+}
+
+impl std::error::Error for PlaceholderError {}
+
+pub(super) fn restore(secrets: &[HiddenSecret], edited: &str) -> Result<String, PlaceholderError> {
+    let mut out = String::with_capacity(edited.len());
+    let mut times = vec![0_usize; secrets.len()];
+    let mut copied = 0;
+    for found in placeholder::all(edited) {
+        let index = found.number.wrapping_sub(1);
+        let Some(secret) = secrets.get(index).filter(|secret| secret.label == found.label) else {
+            let placeholder = edited[found.start..found.end].to_owned();
+            return Err(PlaceholderError { placeholder, how: PlaceholderFault::Unknown });
+        };
+        times[index] += 1;
+        out.push_str(&edited[copied..found.start]);
+        out.push_str(&secret.original);
+        copied = found.end;
+    }
+    out.push_str(&edited[copied..]);
+    for (index, (secret, times)) in secrets.iter().zip(times).enumerate() {
+        let how = match times.cmp(&secret.times) {
+            std::cmp::Ordering::Equal => continue,
+            std::cmp::Ordering::Less => PlaceholderFault::Missing,
+            std::cmp::Ordering::Greater => PlaceholderFault::Doubled,
+        };
+        let mut placeholder = String::new();
+        placeholder::write(index + 1, &secret.label, &mut placeholder);
+        return Err(PlaceholderError { placeholder, how });
+    }
+    Ok(out)
+}

@@ -1,0 +1,174 @@
+//! Tokens that are known by their whole shape.
+
+use memchr::{memchr_iter, memmem};
+
+use super::candidate::{distinct, is_random};
+use super::span::{SecretSpan, SpanList};
+use super::tokens::starts_word;
+
+/// Finds all of them.
+pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
+    jwts(bytes, spans);
+    telegram(bytes, spans);
+    discord(bytes, spans);
+    azure(bytes, spans);
+    mailchimp(bytes, spans);
+    schemes(bytes, spans);
+    aws_secrets(bytes, spans);
+}
+
+fn is_url(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
+}
+
+/// How many bytes from `from` on are of a kind.
+fn run(bytes: &[u8], from: usize, most: usize, of: impl Fn(u8) -> bool) -> usize {
+    bytes.get(from..).unwrap_or_default().iter().take(most).take_while(|byte| of(**byte)).count()
+}
+
+/// How many bytes before `end` are of a kind.
+fn run_back(bytes: &[u8], end: usize, most: usize, of: impl Fn(u8) -> bool) -> usize {
+    bytes[..end].iter().rev().take(most).take_while(|byte| of(**byte)).count()
+}
+
+/// `eyJ….….…`: a head, a body and perhaps a signature.
+fn jwts(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin();
+    let finder = memmem::Finder::new("eyJ");
+    let mut at = 0;
+    while let Some(found) = finder.find(&bytes[at..]) {
+        let start = at + found;
+        let head = run(bytes, start, usize::MAX, is_url);
+        at = start + head;
+        if head < 12 {
+            continue;
+        }
+        let all = run(bytes, start, usize::MAX, |byte| is_url(byte) || byte == b'.');
+        let all = all - run_back(bytes, start + all, all, |byte| byte == b'.');
+        if all >= head + 8 {
+            spans.push(SecretSpan::new(start, start + all, "JWT"));
+            at = start + all;
+        }
+    }
+}
+
+/// `123456789:…` with 35 characters after the colon, also in `/bot123456789:…/`.
+fn telegram(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin();
+    for colon in memchr_iter(b':', bytes) {
+        let digits = run_back(bytes, colon, 13, |byte| byte.is_ascii_digit());
+        let secret = run(bytes, colon + 1, 65, is_url);
+        let is_token = (6..=12).contains(&digits)
+            && (32..=64).contains(&secret)
+            && distinct(&bytes[colon + 1..colon + 1 + secret]) >= 12;
+        if is_token {
+            let (start, end) = (colon - digits, colon + 1 + secret);
+            spans.push(SecretSpan::new(start, end, "Telegram bot token"));
+        }
+    }
+}
+
+/// Three parts with dots: the user's number in base64, a time, a signature.
+fn discord(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin();
+    for dot in memchr_iter(b'.', bytes) {
+        if run(bytes, dot + 1, 8, is_url) > 7 || run(bytes, dot + 1, 8, is_url) < 6 {
+            continue;
+        }
+        let second = dot + 1 + run(bytes, dot + 1, 7, is_url);
+        if bytes.get(second) != Some(&b'.') {
+            continue;
+        }
+        let first = run_back(bytes, dot, 30, is_url);
+        let third = run(bytes, second + 1, 48, is_url);
+        let start = dot - first;
+        let is_token = (23..=29).contains(&first)
+            && matches!(bytes[start], b'M' | b'N' | b'O')
+            && third >= 27
+            && distinct(&bytes[second + 1..second + 1 + third]) >= 10;
+        if is_token {
+            spans.push(SecretSpan::new(start, second + 1 + third, "Discord token"));
+        }
+    }
+}
+
+/// Client secrets of Azure have `Q~` after their fourth character.
+fn azure(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin();
+    for mark in memmem::find_iter(bytes, "Q~") {
+        let is_body = |byte: u8| is_url(byte) || matches!(byte, b'~' | b'.');
+        let before = run_back(bytes, mark, 5, is_body);
+        let after = run(bytes, mark + 2, 64, is_body);
+        if before == 4 && bytes[mark - 1].is_ascii_digit() && after >= 31 {
+            let (start, end) = (mark - before, mark + 2 + after);
+            spans.push(SecretSpan::new(start, end, "Azure client secret"));
+        }
+    }
+}
+
+/// 32 hexadecimal digits, `-us` and a number.
+fn mailchimp(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin();
+    for mark in memmem::find_iter(bytes, "-us") {
+        let hex = run_back(bytes, mark, 33, |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let digits = run(bytes, mark + 3, 3, |byte| byte.is_ascii_digit());
+        if hex == 32 && (1..=2).contains(&digits) {
+            let (start, end) = (mark - hex, mark + 3 + digits);
+            spans.push(SecretSpan::new(start, end, "Mailchimp key"));
+        }
+    }
+}
+
+/// `Bearer …` and `Basic …` wherever they stand.
+fn schemes(bytes: &[u8], spans: &mut SpanList) {
+    for (scheme, label) in [("earer ", "bearer token"), ("asic ", "credentials")] {
+        spans.begin();
+        let mut end = 0;
+        for at in memmem::find_iter(bytes, scheme) {
+            let start = at + scheme.len();
+            let is_begun = at > 0
+                && matches!(bytes[at - 1], b'B' | b'b')
+                && starts_word(bytes, at - 1)
+                && start >= end;
+            if !is_begun {
+                continue;
+            }
+            let len = run(bytes, start, usize::MAX, |byte| {
+                is_base64(byte) || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'=')
+            });
+            end = start + len;
+            let value = &bytes[start..end];
+            let has_capital = value.iter().take(64).any(u8::is_ascii_uppercase);
+            if len >= 12 && is_random(value) && (has_capital || scheme == "earer ") {
+                spans.push(SecretSpan::new(start, end, label));
+            }
+        }
+    }
+}
+
+/// The 40 characters that stand near the id of an AWS key.
+fn aws_secrets(bytes: &[u8], spans: &mut SpanList) {
+    /// How far from the id the secret is looked for.
+    const NEAR: usize = 256;
+    spans.begin();
+    let ids: Vec<usize> = spans.labelled("AWS key").map(|span| span.end).collect();
+    let mut at = 0;
+    for id in ids {
+        at = at.max(id);
+        let end = bytes.len().min(id + NEAR);
+        while at < end {
+            let len = run(bytes, at, 128, is_base64);
+            let value = &bytes[at..at + len];
+            let has = |of: fn(&u8) -> bool| value.iter().any(of);
+            let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+            if len == 40 && is_mixed && is_random(value) {
+                spans.push(SecretSpan::new(at, at + len, "AWS secret key"));
+            }
+            at += len.max(1);
+        }
+    }
+}

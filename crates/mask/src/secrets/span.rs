@@ -1,0 +1,87 @@
+//! The spans of a text that are hidden.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use super::{MOST_SPANS, REST};
+
+/// A piece of a text that is hidden.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SecretSpan {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// What kind of secret it is.
+    pub(super) label: Cow<'static, str>,
+}
+
+impl SecretSpan {
+    pub(super) fn new(start: usize, end: usize, label: &'static str) -> Self {
+        Self { start, end, label: Cow::Borrowed(label) }
+    }
+}
+
+/// The spans that were found so far.
+pub(super) struct SpanList {
+    all: Vec<SecretSpan>,
+    /// How many there were when the present search began.
+    before: usize,
+    /// How long the text is.
+    len: usize,
+}
+
+impl SpanList {
+    /// Returns an empty list for a text of `len` bytes.
+    pub(super) fn new(len: usize) -> Self {
+        Self { all: Vec::new(), before: 0, len }
+    }
+
+    /// Another search begins at the start of the text.
+    pub(super) fn begin(&mut self) {
+        self.before = self.all.len();
+    }
+
+    /// Adds a span. After too many of one search the rest of the
+    /// text is hidden, and no more are kept: no text can fill the memory with spans.
+    pub(super) fn push(&mut self, span: SecretSpan) {
+        match (self.all.len() - self.before).cmp(&MOST_SPANS) {
+            Ordering::Less => self.all.push(span),
+            Ordering::Equal => self.all.push(SecretSpan::new(span.start, self.len, REST)),
+            Ordering::Greater => {
+                if let Some(rest) = self.all.last_mut() {
+                    rest.start = rest.start.min(span.start);
+                }
+            }
+        }
+    }
+
+    /// Those with this label.
+    pub(super) fn labelled(&self, label: &str) -> impl Iterator<Item = &SecretSpan> {
+        self.all.iter().filter(move |span| span.label == label)
+    }
+    /// Joins what overlaps. The longer span gives the label, of equals the first that was found.
+    pub(super) fn merged(self) -> Vec<SecretSpan> {
+        let mut spans = self.all;
+        spans.retain(|span| span.start < span.end);
+        spans.sort_by_key(|span| span.start);
+        let mut merged: Vec<SecretSpan> = Vec::with_capacity(spans.len());
+        // The length of the span that gave the last label: joining must not make it grow.
+        let mut longest = 0;
+        for span in spans {
+            let len = span.end - span.start;
+            match merged.last_mut() {
+                Some(last) if span.start < last.end => {
+                    if len > longest {
+                        last.label = span.label;
+                        longest = len;
+                    }
+                    last.end = last.end.max(span.end);
+                }
+                _ => {
+                    merged.push(span);
+                    longest = len;
+                }
+            }
+        }
+        merged
+    }
+}

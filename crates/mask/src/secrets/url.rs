@@ -1,0 +1,120 @@
+//! Secrets in addresses: `scheme://user:password@host`, and tokens in their paths.
+
+use memchr::{memchr, memmem, memrchr};
+
+use super::candidate::{distinct, is_operator, is_random, is_reference, runs_something};
+use super::span::{SecretSpan, SpanList};
+use crate::word_list::contains_word;
+
+/// Longer than this is no user, password and host.
+const LONGEST_AUTHORITY: usize = 4096;
+
+/// Finds all passwords in addresses.
+pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin();
+    let mut end = 0;
+    for mark in memmem::find_iter(bytes, "://") {
+        // An authority holds no `//`, so what was read is not read again.
+        if mark >= end {
+            end = authority(bytes, mark + 3, spans);
+            end = path(bytes, end, spans);
+        }
+    }
+    for sign in ["@tcp(", "@unix("] {
+        spans.begin();
+        memmem::find_iter(bytes, sign).for_each(|at| data_source(bytes, at, spans));
+    }
+}
+
+/// Looks at the authority that begins at `start` and says where it ends.
+fn authority(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
+    let window = &bytes[start..bytes.len().min(start + LONGEST_AUTHORITY)];
+    let ends = |byte: &u8| {
+        byte.is_ascii_whitespace()
+            || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>' | b'\\')
+    };
+    let len = window.iter().position(ends).unwrap_or(window.len());
+    let authority = &window[..len];
+    if let Some(at) = memrchr(b'@', authority) {
+        let user = &authority[..at];
+        match memchr(b':', user) {
+            Some(colon) => hide(bytes, start + colon + 1, start + at, "password", spans),
+            None if at >= 20 && is_random(user) => hide(bytes, start, start + at, "token", spans),
+            None => {}
+        }
+    }
+    start + len
+}
+
+/// Names in a path after which a token follows.
+const BEFORE_TOKEN: &str = "\
+    webhook webhooks hook hooks catch services token tokens secret secrets key keys auth login \
+    reset verify confirm invite magic signed access unsubscribe";
+
+/// Looks at the names of the path that begins at `start` and says where it ends.
+fn path(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
+    const LONGEST: usize = 4096;
+    let window = &bytes[start..bytes.len().min(start + LONGEST)];
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"/-_.~%+=@:,".contains(byte);
+    let len = window.iter().take_while(is_part).count();
+    let mut at = start;
+    let mut is_told = false;
+    for name in window[..len].split(|byte| *byte == b'/') {
+        let is_token = (is_told && is_told_token(name)) || is_token(name);
+        if is_token {
+            spans.push(SecretSpan::new(at, at + name.len(), "token"));
+        }
+        let is_telling = contains_word(BEFORE_TOKEN, name);
+        // A number or a short name may stand between, as in `/hooks/catch/12345/…`.
+        is_told = is_telling || (is_told && name.len() < 16 && !is_token);
+        at += name.len() + 1;
+    }
+    start + len
+}
+
+/// Whether a name after one that announces a token is one.
+fn is_told_token(name: &[u8]) -> bool {
+    let longest = name.split(|byte| matches!(byte, b'-' | b'.' | b'_')).map(<[u8]>::len).max();
+    longest.unwrap_or(0) >= 16 && is_random(name) && distinct(name) >= 8
+}
+
+/// Whether a name can be nothing but a token: long, and capitals, small letters and digits come and
+/// go in it. A commit has no capitals, and a name that people made has its digits in one place.
+fn is_token(name: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if name.len() < 24 || !name.iter().all(is_part) {
+        return false;
+    }
+    let kind = |byte: u8| match byte {
+        b'0'..=b'9' => 0,
+        b'A'..=b'Z' => 1,
+        b'a'..=b'z' => 2,
+        _ => 3,
+    };
+    let has = |wanted: u8| name.iter().any(|byte| kind(*byte) == wanted);
+    let starts_digits = |two: &&[u8]| kind(two[0]) != 0 && kind(two[1]) == 0;
+    let changes = name.windows(2).filter(|two| kind(two[0]) != kind(two[1])).count();
+    let digits = name.windows(2).filter(starts_digits).count();
+    has(0) && has(1) && has(2) && digits >= 2 && changes * 5 >= name.len() * 2
+}
+
+/// `user:password@tcp(host)/name`, as Go writes it.
+fn data_source(bytes: &[u8], at: usize, spans: &mut SpanList) {
+    const LONGEST: usize = 256;
+    let from = at.saturating_sub(LONGEST);
+    let is_end =
+        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'=');
+    let start = bytes[from..at].iter().rposition(is_end).map_or(from, |found| from + found + 1);
+    if let Some(colon) = memchr(b':', &bytes[start..at]) {
+        hide(bytes, start + colon + 1, at, "password", spans);
+    }
+}
+
+fn hide(bytes: &[u8], start: usize, end: usize, label: &'static str, spans: &mut SpanList) {
+    let value = &bytes[start..end];
+    let commands = value.iter().any(|byte| is_operator(*byte) && *byte != b'&');
+    let shown = value.is_empty() || is_reference(value) || runs_something(value) || commands;
+    if !shown && std::str::from_utf8(value).is_ok() {
+        spans.push(SecretSpan::new(start, end, label));
+    }
+}

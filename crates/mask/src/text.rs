@@ -1,0 +1,16 @@
+//! Safe display text: what a person reads is what is there.
+//!
+//! [`visible`] shows what would otherwise be invisible or would deceive, [`cut`] and [`pages`]
+//! shorten without splitting a character, [`diff`] shows an edit.
+
+mod cut;
+mod diff;
+mod unicode;
+mod visible;
+
+pub use cut::{Measure, boundary_before, cut, fit, length, pages};
+pub use diff::{Change, DIFF_LINES, Line, Side, diff};
+pub use visible::{one_line, visible};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Cuts that split no character, nor what a reader takes for one.
+
+use std::borrow::Cow;
+
+use unicode_segmentation::GraphemeCursor;
+
+/// A character as the reader sees it (a letter and its marks, a flag, an emoji of several) is
+/// kept whole up to this many bytes. Nothing honest is longer, and a pile of ten thousand marks
+/// must not make a cut impossible.
+const LONGEST_GRAPHEME: usize = 128;
+
+/// What a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// Bytes of UTF-8.
+    Bytes,
+    /// Unicode characters.
+    Chars,
+    /// Units of UTF-16, as Telegram counts.
+    Utf16,
+}
+
+impl Measure {
+    /// How much `c` counts.
+    #[must_use]
+    pub fn of(self, c: char) -> usize {
+        match self {
+            Self::Bytes => c.len_utf8(),
+            Self::Chars => 1,
+            Self::Utf16 => c.len_utf16(),
+        }
+    }
+}
+
+/// The length of `text`.
+#[must_use]
+pub fn length(text: &str, by: Measure) -> usize {
+    match by {
+        Measure::Bytes => text.len(),
+        _ => text.chars().map(|c| by.of(c)).sum(),
+    }
+}
+
+/// Cuts a line to so many columns of a terminal. Scripts whose letters take two are counted with
+/// two.
+#[must_use]
+pub fn fit(line: &str, width: usize) -> Cow<'_, str> {
+    let columns = |c: char| if c < '\u{1100}' { 1 } else { 2 };
+    if line.chars().map(columns).sum::<usize>() <= width {
+        return line.into();
+    }
+    let mut left = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let fits = columns(*c) <= left;
+        left = left.saturating_sub(columns(*c));
+        fits
+    };
+    let count = line.chars().take_while(fits).count();
+    format!("{}…", cut(line, count, Measure::Chars)).into()
+}
+
+/// The longest beginning of `text` that is at most `most` long and ends between two characters
+/// as a reader sees them.
+#[must_use]
+pub fn cut(text: &str, most: usize, by: Measure) -> &str {
+    let mut used = 0;
+    let end = text.char_indices().find(|(_, c)| {
+        used += by.of(*c);
+        used > most
+    });
+    end.map_or(text, |(end, _)| &text[..boundary_before(text, end)])
+}
+
+/// Returns the last position at or before `end`, a character boundary, that splits nothing a reader
+/// sees as one character. Returns `end` itself inside a grapheme longer than any real one.
+#[must_use]
+pub fn boundary_before(text: &str, end: usize) -> usize {
+    let is_plain =
+        |at: usize| text.as_bytes().get(at).is_none_or(|byte| (b' '..0x7f).contains(byte));
+    // Between two printable ASCII characters every cut is right.
+    if end == 0 || (is_plain(end) && is_plain(end - 1)) {
+        return end;
+    }
+    let mut cursor = GraphemeCursor::new(end, text.len(), true);
+    if cursor.is_boundary(text, 0) == Ok(true) {
+        return end;
+    }
+    match cursor.prev_boundary(text, 0) {
+        Ok(Some(start)) if end - start <= LONGEST_GRAPHEME => start,
+        _ => end,
+    }
+}
+
+/// Splits `text` into messages of at most `most` UTF-16 units each, at the end of a line or
+/// between words where there is one in the second half. The pages together are `text`. A `most`
+/// below two, in which not every character fits, counts as two.
+#[must_use]
+pub fn pages(text: &str, most: usize) -> Vec<&str> {
+    let mut pages = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (page, after) = rest.split_at(page_end(rest, most.max(2)));
+        pages.push(page);
+        rest = after;
+    }
+    pages
+}
+
+fn page_end(rest: &str, most: usize) -> usize {
+    let page = cut(rest, most, Measure::Utf16);
+    if page.len() == rest.len() {
+        return page.len();
+    }
+    if page.is_empty() {
+        return first_that_fits(rest, most);
+    }
+    let second_half = page.floor_char_boundary(page.len() / 2);
+    let after = |separator: char| {
+        page[second_half..].rfind(separator).map(|at| second_half + at + separator.len_utf8())
+    };
+    after('\n').or_else(|| after(' ')).unwrap_or(page.len())
+}
+
+/// Where a first grapheme that is longer than a page has to be split after all.
+fn first_that_fits(rest: &str, most: usize) -> usize {
+    let mut used = 0;
+    let fits = rest.chars().take_while(|c| {
+        used += c.len_utf16();
+        used <= most
+    });
+    fits.map(char::len_utf8).sum()
+}

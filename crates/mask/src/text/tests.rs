@@ -1,0 +1,242 @@
+//! Any text stays readable, deceives nobody, and is cut between characters.
+
+use proptest::prelude::*;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::unicode::{deceives, is_variation_selector};
+use super::*;
+
+fn check(text: &str, expected: &str) {
+    assert_eq!(visible(text), expected, "{text:?}");
+}
+
+fn check_stays(text: &str) {
+    check(text, text);
+}
+
+#[test]
+fn what_deceives_is_shown() {
+    check("a\u{202e}b\u{2066}c\u{200f}", "a⟨U+202E⟩b⟨U+2066⟩c⟨U+200F⟩");
+    check("rm\u{200b} x\u{feff}\u{2060}\u{ad}", "rm⟨U+200B⟩ x⟨U+FEFF⟩⟨U+2060⟩⟨U+00AD⟩");
+    check("\u{1b}[2K\u{9b}1m\u{7}\0\u{7f}", "⟨U+001B⟩[2K⟨U+009B⟩1m⟨U+0007⟩⟨U+0000⟩⟨U+007F⟩");
+    check("\u{e0041}\u{e007f}", "⟨U+E0041⟩⟨U+E007F⟩");
+    check("a\u{2028}b\u{2029}c\u{85}", "a⟨U+2028⟩b⟨U+2029⟩c⟨U+0085⟩");
+    check("\u{3164}\u{115f}\u{ffa0}\u{2800}", "⟨U+3164⟩⟨U+115F⟩⟨U+FFA0⟩⟨U+2800⟩");
+    check("safe\rrm -rf ~", "safe⟨U+000D⟩rm -rf ~");
+    check("one\r\ntwo\n", "one\ntwo\n");
+    check("one\r\r\ntwo", "one⟨U+000D⟩\ntwo");
+}
+
+#[test]
+fn variation_selectors_and_joiners_stay_only_where_they_belong() {
+    check("a\u{fe0f}b\u{fe00}\u{e0100}", "a⟨U+FE0F⟩b⟨U+FE00⟩⟨U+E0100⟩");
+    check("❤\u{fe0f}\u{fe0f}", "❤\u{fe0f}⟨U+FE0F⟩");
+    check("1\u{fe0f}2", "1⟨U+FE0F⟩2");
+    check("葛\u{e0100}", "葛⟨U+E0100⟩");
+    check("a\u{200d}b \u{200c}", "a⟨U+200D⟩b ⟨U+200C⟩");
+    check("😀\u{200d}x", "😀⟨U+200D⟩x");
+    check("می\u{200c}\u{200c}روم", "می⟨U+200C⟩⟨U+200C⟩روم");
+    check("\u{1f3f4}\u{e0067}\u{e0062}\u{e007f}", "\u{1f3f4}⟨U+E0067⟩⟨U+E0062⟩⟨U+E007F⟩");
+    check(&format!("a{}b", "\u{301}".repeat(9)), &format!("a{}⟨U+0301⟩b", "\u{301}".repeat(8)));
+}
+
+#[test]
+fn honest_text_stays() {
+    check_stays("plain\ttext\n");
+    check_stays("Привет, 世界, שלום, مرحبا, สวัสดี, Tiếng Việt, e\u{301}");
+    check_stays("می\u{200c}روم");
+    check_stays("क्\u{200d}ष ශ්\u{200d}රී ന്\u{200d} ");
+    check_stays(
+        "👩\u{200d}💻 🏳\u{fe0f}\u{200d}🌈 👨\u{200d}👩\u{200d}👧\u{200d}👦 👍🏽 🇺🇦 ❤\u{fe0f} 1\u{fe0f}\u{20e3}",
+    );
+    check_stays("👩🏽\u{200d}🚀 🧔\u{200d}♂\u{fe0f}");
+    check_stays(
+        "\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f} Scotland \u{1f3f4}",
+    );
+    check_stays("ᠠ\u{180b}");
+    check_stays("prix : 5\u{a0}€ 全\u{3000}角 ⟨U+202E⟩");
+}
+
+#[test]
+fn one_line_shows_where_lines_end() {
+    assert_eq!(one_line("a\nb\r\n\tc\u{1b}"), "a⏎b⏎ c⟨U+001B⟩");
+}
+
+#[test]
+fn cuts_count_what_they_are_told_to_count() {
+    for (text, most, by, expected) in [
+        ("abc", 2, Measure::Bytes, "ab"),
+        ("äbc", 2, Measure::Bytes, "ä"),
+        ("äbc", 1, Measure::Bytes, ""),
+        ("äbc", 2, Measure::Chars, "äb"),
+        ("a😀b", 2, Measure::Utf16, "a"),
+        ("a😀b", 3, Measure::Utf16, "a😀"),
+        ("xe\u{301}", 2, Measure::Chars, "x"),
+        ("🇺🇦🇺🇦", 3, Measure::Chars, "🇺🇦"),
+        ("👩\u{200d}💻", 4, Measure::Utf16, ""),
+        ("👩\u{200d}💻x", 5, Measure::Utf16, "👩\u{200d}💻"),
+        ("a\r\nb", 2, Measure::Bytes, "a"),
+        ("", 0, Measure::Bytes, ""),
+    ] {
+        assert_eq!(cut(text, most, by), expected, "{text:?} {most} {by:?}");
+    }
+    let pile = format!("a{}", "\u{301}".repeat(10_000));
+    assert_eq!(length(cut(&pile, 1000, Measure::Chars), Measure::Chars), 1000);
+}
+
+#[test]
+fn pages_end_with_lines_or_words() {
+    assert_eq!(pages("one\ntwo\nthree", 9), ["one\ntwo\n", "three"]);
+    assert_eq!(pages("one two three", 9), ["one two ", "three"]);
+    assert_eq!(pages("onetwothree", 4), ["onet", "woth", "ree"]);
+    assert_eq!(pages("😀😀", 0), ["😀", "😀"]);
+    assert!(pages("", 10).is_empty());
+}
+
+fn check_diff(old: &str, new: &str, expected: &str) {
+    let lines: Vec<String> = diff(old, new).iter().map(ToString::to_string).collect();
+    assert_eq!(lines.join("\n"), expected, "{old:?} {new:?}");
+}
+
+#[test]
+fn a_diff_shows_what_changed_and_a_little_around_it() {
+    check_diff("a\nb\nc\n", "a\nB\nc\n", " a\n-b\n+B\n c");
+    check_diff("a\n", "a\n", "");
+    check_diff("", "x", "+x");
+    check_diff("x\ny", "", "-x\n-y");
+    check_diff("a\nb\n", "b\n", "-a\n b");
+    check_diff("b\n", "a\nb\n", "+a\n b");
+    check_diff("ab\n", "b\n", "-ab\n+b");
+    check_diff("x\nb\n", "x\nx\nb\n", " x\n+x\n b");
+    check_diff("a", "a\n", "-a\n+a");
+    check_diff("a\nk\nb\n", "c\nk\nd\n", "-a\n+c\n k\n-b\n+d");
+    let numbers: Vec<String> = (0..20).map(|n| format!("{n}\n")).collect();
+    let old = numbers.concat();
+    check_diff(
+        &old,
+        &old.replace("\n9\n", "\nnine\n"),
+        "… 6 unchanged lines\n 6\n 7\n 8\n-9\n+nine\n 10\n 11\n 12\n… 7 unchanged lines",
+    );
+    check_diff(
+        &old,
+        &old.replace("\n2\n", "\ntwo\n").replace("\n17\n", "\n"),
+        " 0\n 1\n-2\n+two\n 3\n 4\n 5\n… 8 unchanged lines\n 14\n 15\n 16\n-17\n 18\n 19",
+    );
+}
+
+#[test]
+fn a_diff_of_large_texts_is_bounded() {
+    let old = "old\n".repeat(500_000);
+    let new = "new\n".repeat(600_000);
+    let lines = diff(&old, &new);
+    assert_eq!(lines.len(), 2 * DIFF_LINES + 2);
+    assert_eq!(lines[DIFF_LINES].change, Change::Gap(Side::Old, 500_000 - DIFF_LINES));
+    assert_eq!(lines.last().unwrap().change, Change::Gap(Side::New, 600_000 - DIFF_LINES));
+    let changed = format!("{old}x\n{old}");
+    let edited = changed.replace('x', "y");
+    let lines = diff(&changed, &edited);
+    assert_eq!(lines.len(), 1 + 3 + 2 + 3 + 1);
+}
+
+/// Text in which the special is common.
+fn odd_text() -> impl Strategy<Value = String> {
+    let special = prop::sample::select(vec![
+        "\u{202e}",
+        "\u{200d}",
+        "\u{200c}",
+        "\u{fe0f}",
+        "👩",
+        "💻",
+        "🇺",
+        "🇦",
+        "e\u{301}",
+        "ک",
+        "ی",
+        "\u{e0067}",
+        "\r",
+        "\n",
+        "\t",
+        "\u{1b}[0m",
+        "<",
+        ">",
+        "&",
+        "\"",
+        "a b",
+        "क्",
+        "😀",
+        "\u{1f3f4}",
+        "word ",
+        "1",
+        "\u{20e3}",
+        "\u{301}",
+        "한",
+        "\u{0}",
+    ]);
+    let any = any::<char>().prop_map(String::from);
+    prop::collection::vec(prop_oneof![3 => special.prop_map(String::from), 1 => any], 0..60)
+        .prop_map(|pieces| pieces.concat())
+}
+
+fn measure() -> impl Strategy<Value = Measure> {
+    prop::sample::select(vec![Measure::Bytes, Measure::Chars, Measure::Utf16])
+}
+
+const FLAG: char = '\u{1f3f4}';
+
+fn is_tag(c: char) -> bool {
+    matches!(c, '\u{e0020}'..='\u{e007f}')
+}
+
+proptest! {
+    #[test]
+    fn visible_text_deceives_nobody(text in odd_text()) {
+        let shown = visible(&text);
+        let is_bad = |c: char| deceives(c) && !is_tag(c);
+        prop_assert!(!shown.contains(is_bad), "{:?}", shown);
+        prop_assert!(shown.matches(is_tag).count() <= 6 * shown.matches(FLAG).count());
+        let mut hidden = 0;
+        for c in shown.chars() {
+            let joins = is_variation_selector(c) || matches!(c, '\u{200c}' | '\u{200d}');
+            hidden = if joins { hidden + 1 } else { 0 };
+            prop_assert!(hidden < 3, "{:?}", shown);
+        }
+        prop_assert_eq!(visible(&shown), shown.as_ref());
+        let line = one_line(&text);
+        prop_assert!(!line.contains(['\n', '\t', '\r']));
+    }
+
+    #[test]
+    fn a_cut_is_the_longest_that_splits_nothing(text in odd_text(), most in 0_usize..80, by in measure()) {
+        let kept = cut(&text, most, by);
+        prop_assert!(text.starts_with(kept));
+        prop_assert!(length(kept, by) <= most);
+        let ends: Vec<usize> = text.grapheme_indices(true).map(|(at, _)| at).chain([text.len()]).collect();
+        prop_assert!(ends.contains(&kept.len()));
+        let next = ends.iter().find(|end| **end > kept.len());
+        prop_assert!(next.is_none_or(|next| length(&text[..*next], by) > most));
+    }
+
+    #[test]
+    fn pages_lose_nothing(text in odd_text(), most in 0_usize..80) {
+        let pages = pages(&text, most);
+        prop_assert_eq!(pages.concat(), text.as_str());
+        for page in pages {
+            prop_assert!(!page.is_empty() && length(page, Measure::Utf16) <= most.max(2));
+        }
+    }
+
+    #[test]
+    fn a_diff_tells_both_texts(old in "([ab]\n){0,12}[ab]?", new in "([ab]\n){0,12}[ab]?") {
+        let lines = diff(&old, &new);
+        let side = |skipped: Change| {
+            let kept = lines.iter().filter(move |line| line.change != skipped);
+            kept.map(|line| match line.change { Change::Gap(_, count) => count, _ => 1 }).sum::<usize>()
+        };
+        if old == new {
+            prop_assert!(lines.is_empty());
+        } else {
+            prop_assert_eq!(side(Change::Added), old.split_inclusive('\n').count());
+            prop_assert_eq!(side(Change::Removed), new.split_inclusive('\n').count());
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Lists of words in one string, separated by whitespace.
+
+use memchr::memchr2_iter;
+
+/// Returns the word of `list` that equals `word`, ignoring the case of ASCII letters.
+///
+/// The list is not split into words: a hook that reads rules looks up a thousand words.
+pub(crate) fn find_word<'a>(list: &'a str, word: &[u8]) -> Option<&'a str> {
+    let bytes = list.as_bytes();
+    let first = word.first()?;
+    if word.iter().any(u8::is_ascii_whitespace) {
+        return None;
+    }
+    let is_end = |at: usize| bytes.get(at).is_none_or(u8::is_ascii_whitespace);
+    let is_it = |at: &usize| {
+        let end = at + word.len();
+        at.checked_sub(1).is_none_or(is_end)
+            && is_end(end)
+            && bytes.get(*at..end).is_some_and(|known| known.eq_ignore_ascii_case(word))
+    };
+    let mut starts = memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), bytes);
+    starts.find(is_it).map(|at| &list[at..at + word.len()])
+}
+
+/// Returns true if `word` is in `list`, ignoring the case of ASCII letters.
+pub(crate) fn contains_word(list: &str, word: &[u8]) -> bool {
+    find_word(list, word).is_some()
+}
+
+/// Returns true if `word` is in `list`, with the same case.
+pub(crate) fn contains_exactly(list: &str, word: &[u8]) -> bool {
+    find_exactly(list, word).is_some()
+}
+
+/// Returns the word of `list` that equals `word`, with the same case.
+pub(crate) fn find_exactly<'a>(list: &'a str, word: &[u8]) -> Option<&'a str> {
+    find_word(list, word).filter(|known| known.as_bytes() == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Looks the word up by splitting the list.
+    fn is_word_of(list: &str, word: &str) -> bool {
+        let is_it = |known: &str| known.eq_ignore_ascii_case(word);
+        !word.is_empty() && list.split_ascii_whitespace().any(is_it)
+    }
+
+    proptest! {
+        #[test]
+        fn a_word_is_found_where_cutting_the_list_would_find_it(
+            list in "[abAB. \\n]{0,24}",
+            word in "[abAB. ]{0,3}",
+        ) {
+            prop_assert_eq!(contains_word(&list, word.as_bytes()), is_word_of(&list, &word));
+        }
+    }
+}
