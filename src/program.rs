@@ -8,8 +8,6 @@ use callgate_link::child::Leashed;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 
-/// How often a running program is looked at.
-const LOOK: Duration = Duration::from_millis(2);
 /// How long a program may take to end by itself after a conversation.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -55,12 +53,8 @@ pub(crate) fn feed(
     if let Some(stdin) = child.stdin.take() {
         tell(stdin, words)?;
     }
-    let end = Instant::now() + limit;
-    while !child.has_ended().map_err(ProgramError::Unread)? {
-        if Instant::now() > end {
-            return Err(ProgramError::TooSlow(limit));
-        }
-        std::thread::sleep(LOOK);
+    if !child.wait_for(limit).map_err(ProgramError::Unread)? {
+        return Err(ProgramError::TooSlow(limit));
     }
     let status = child.wait().map_err(ProgramError::Unread)?;
     if !status.success() {
@@ -96,9 +90,9 @@ pub(crate) fn converse<T>(
     let found = first_answer(stdout, end, most, answer);
     // Most programs end by themselves when nobody talks to them any more, which is kinder.
     drop(stdin);
-    let soon = Instant::now() + FAREWELL;
-    while found.is_ok() && Instant::now() < soon && !child.has_ended().unwrap_or(true) {
-        std::thread::sleep(LOOK);
+    if found.is_ok() {
+        // Whether it has ended or not, it is ended here.
+        child.wait_for(FAREWELL).ok();
     }
     found?.ok_or(ProgramError::TooSlow(limit))
 }

@@ -71,7 +71,8 @@ fn is_test(name: &str) -> bool {
 }
 
 /// What each crate may use of ours, besides itself.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 11] = [
+    ("http", &[]),
     ("wire", &[]),
     ("link", &["callgate-wire"]),
     ("mask", &["callgate-wire"]),
@@ -79,12 +80,16 @@ const LAYERS: [(&str, &[&str]); 10] = [
     ("claude", &["callgate-link", "callgate-mask", "callgate-tools", "callgate-wire"]),
     ("rules", &["callgate-mask", "callgate-wire"]),
     ("store", &["callgate-link", "callgate-wire"]),
-    ("approval", &["callgate-link", "callgate-mask", "callgate-store", "callgate-wire"]),
+    (
+        "approval",
+        &["callgate-http", "callgate-link", "callgate-mask", "callgate-store", "callgate-wire"],
+    ),
     ("client", &["callgate-link", "callgate-mask", "callgate-wire"]),
     (
         "agent",
         &[
             "callgate-claude",
+            "callgate-http",
             "callgate-link",
             "callgate-mask",
             "callgate-store",

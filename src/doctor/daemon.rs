@@ -117,7 +117,7 @@ fn lock(socket: &Path, found: Option<Found>, findings: &mut Findings) {
         return;
     }
     let shown = path.display();
-    let held = if path.exists() { Lock::take(&path).map(|lock| lock.is_none()) } else { Ok(false) };
+    let held = Lock::is_held(&path);
     match (held, found) {
         (Ok(false), Some(Found::Live)) => {
             let text = format!("{} is served by something that is not callgate", socket.display());

@@ -26,7 +26,6 @@ mod driver;
 mod error;
 mod event;
 mod fake;
-mod farewell;
 mod gate;
 mod hooks;
 mod jobs;

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use callgate_link::child::Leashed;
+use callgate_link::tokio::child_ended;
 use callgate_mask::SecretVariables;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
@@ -16,7 +17,7 @@ use crate::ask::Launch;
 use crate::gate::Gate;
 use crate::links::Links;
 use crate::stderr::Stderr;
-use crate::{ClaudeError, Settings, cli, farewell};
+use crate::{ClaudeError, Settings, cli};
 
 /// How long the CLI may take to end by itself.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -115,7 +116,7 @@ impl CliProcess {
             async { while self.output.read(&mut rest).await.is_ok_and(|count| count > 0) {} };
         timeout(FAREWELL, drain).await.ok();
         if let Some(child) = &self.child {
-            timeout(FAREWELL, farewell::ended(&child.child)).await.ok();
+            timeout(FAREWELL, child_ended(&child.child)).await.ok();
         }
     }
 
@@ -125,7 +126,7 @@ impl CliProcess {
         let Some(mut cli) = self.child.take() else {
             return io::Error::from(io::ErrorKind::UnexpectedEof).into();
         };
-        timeout(FAREWELL, farewell::ended(&cli.child)).await.ok();
+        timeout(FAREWELL, child_ended(&cli.child)).await.ok();
         timeout(LAST_WORDS, cli.stderr.read_to_its_end()).await.ok();
         if matches!(cli.child.has_ended(), Ok(false)) {
             return io::Error::other("it has closed its output, but goes on").into();

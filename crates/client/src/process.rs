@@ -6,9 +6,9 @@
 use std::io;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use callgate_link::child::Leashed;
 use callgate_mask::SecretVariables;
@@ -20,10 +20,8 @@ use crate::pump::{Exit, Later, Launch, Life};
 use crate::stderr::Follower;
 use crate::{Settings, Stderr};
 
-/// How often a process that has its output open is looked at: it hardly ever ends so.
+/// How often the keeper looks whether the leash has been dropped.
 const NOW_AND_THEN: Duration = Duration::from_millis(100);
-/// How often one is looked at that is about to end.
-const A_MOMENT: Duration = Duration::from_millis(2);
 /// How long the process may take to end after its stdin was closed, and again after SIGTERM.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long the last words may take once it has ended: a child of it may hold the pipe.
@@ -37,7 +35,7 @@ struct Kept {
     stdin: Option<std::process::ChildStdin>,
     stdout: Option<std::process::ChildStdout>,
     stderr: Option<std::process::ChildStderr>,
-    leash: SyncSender<()>,
+    leash: Sender<()>,
     exit: Told,
 }
 
@@ -59,14 +57,11 @@ async fn launch(settings: Settings, secrets: Arc<SecretVariables>) -> io::Result
     let stdout = kept.stdout.map(ChildStdout::from_std).transpose()?;
     let stderr = kept.stderr.map(ChildStderr::from_std).transpose()?;
     let follower = stderr.map(|pipe| Follower::start(pipe, settings.stderr));
-    let leash = kept.leash;
-    // A full channel means that the keeper is looking already.
-    let look = move || leash.try_send(()).unwrap_or_default();
     Ok(Life {
         stdin: stdin.map(|stdin| Box::new(stdin) as _),
         stdout: stdout.map(|stdout| Box::new(stdout) as _),
         exit: Some(exit(kept.exit, follower, secrets)),
-        leash: Some(Box::new(look)),
+        leash: Some(Box::new(kept.leash)),
     })
 }
 
@@ -104,7 +99,7 @@ fn keep(command: Command, reply: oneshot::Sender<io::Result<Kept>>) {
         Ok(child) => child,
         Err(error) => return drop(reply.send(Err(error))),
     };
-    let ((leash, slack), (told, exit)) = (sync_channel(1), oneshot::channel());
+    let ((leash, slack), (told, exit)) = (channel(), oneshot::channel());
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // Nobody waiting any more: the leash is dropped with the message.
     reply.send(Ok(Kept { stdin, stdout, stderr, leash, exit })).ok();
@@ -114,14 +109,7 @@ fn keep(command: Command, reply: oneshot::Sender<io::Result<Kept>>) {
 /// Waits for the end of the process, and sees to it once the leash is dropped. `None` when it had
 /// to be killed.
 fn see_off(mut child: Leashed, slack: &Receiver<()>) -> Option<ExitStatus> {
-    while !has_ended(&child) {
-        match slack.recv_timeout(NOW_AND_THEN) {
-            // Its output has ended: it will follow soon.
-            Ok(()) => drop(ends_within(&child, NOW_AND_THEN)),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-    }
+    while !ends_within(&child, NOW_AND_THEN) && slack.try_recv() == Err(TryRecvError::Empty) {}
     if !ends_within(&child, FAREWELL) {
         // An error means that it has ended by itself.
         child.terminate().ok();
@@ -133,19 +121,8 @@ fn see_off(mut child: Leashed, slack: &Receiver<()>) -> Option<ExitStatus> {
     child.wait().ok()
 }
 
-fn has_ended(child: &Leashed) -> bool {
-    // One that cannot be looked at is no longer ours.
-    child.has_ended().unwrap_or(true)
-}
-
-/// Whether the process has ended within this time.
+/// Returns true if the process ends within this time.
 fn ends_within(child: &Leashed, limit: Duration) -> bool {
-    let end = Instant::now() + limit;
-    while !has_ended(child) {
-        if Instant::now() >= end {
-            return false;
-        }
-        thread::sleep(A_MOMENT);
-    }
-    true
+    // One that cannot be looked at is no longer ours.
+    child.wait_for(limit).unwrap_or(true)
 }

@@ -27,8 +27,8 @@ pub(crate) struct Life {
     pub(crate) stdout: Option<Box<dyn AsyncRead + Send + Unpin>>,
     /// Comes when the process has ended.
     pub(crate) exit: Option<Later<Exit>>,
-    /// Called when the process seems to end; dropped when it is to end.
-    pub(crate) leash: Option<Box<dyn Fn() + Send>>,
+    /// Dropped when the process is to end.
+    pub(crate) leash: Option<Box<dyn Send>>,
 }
 
 /// How a process ended, if that is known, and the last line it wrote on stderr.
@@ -184,10 +184,7 @@ impl Pump {
     }
 
     fn read_last(&mut self) {
-        self.life_mut(|life| {
-            life.stdout = None;
-            life.leash.iter().for_each(|look| look());
-        });
+        self.life_mut(|life| life.stdout = None);
         if let Some(line) = self.lines.finish() {
             self.shared.tell(Input::Line(line));
         }

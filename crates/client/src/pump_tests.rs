@@ -43,7 +43,7 @@ fn start(settings: Settings) -> (Client, mpsc::Receiver<Runtime>) {
                 stdin: Some(Box::new(stdin)),
                 stdout: Some(Box::new(stdout)),
                 exit: Some(Box::pin(async { exited.await.unwrap_or_default() })),
-                leash: Some(Box::new(move || leash.try_send(()).unwrap_or_default())),
+                leash: Some(Box::new(leash)),
             })
         })
     });

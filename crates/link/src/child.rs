@@ -8,7 +8,9 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitSta
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process,
     kill_process_group, pidfd_open, pidfd_send_signal, set_parent_process_death_signal, waitid,
@@ -19,6 +21,8 @@ use rustix::rand::{GetRandomFlags, getrandom};
 const MARK: &str = "CALLGATE_LEASH";
 /// How often orphans are looked for.
 const ROUNDS: usize = 3;
+/// How often a child is looked at where the kernel does not report its end.
+pub(crate) const LOOK: Duration = Duration::from_millis(2);
 
 /// A program to start, its mark, the signal it gets when we die, and where the child goes.
 type Job = (Command, String, Signal, Sender<io::Result<Child>>);
@@ -74,7 +78,36 @@ impl Leashed {
         self.end()
     }
 
-    /// How it ended, if it has; whatever it left running is ended by [`wait`](Self::wait) only.
+    /// Waits at most `limit` for the process to end, and returns true if it has. Whatever it left
+    /// running is ended by [`wait`](Self::wait) only.
+    pub fn wait_for(&self, limit: Duration) -> io::Result<bool> {
+        let end = Instant::now() + limit;
+        let exit = self.exit_fd();
+        while !self.has_ended()? {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            match &exit {
+                Ok(exit) => {
+                    let left = Timespec::try_from(left).map_err(io::Error::other)?;
+                    // An interrupted wait is taken up again.
+                    poll(&mut [PollFd::new(exit, PollFlags::IN)], Some(&left)).ok();
+                }
+                Err(_) => thread::sleep(LOOK.min(left)),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns a descriptor that becomes readable when the process has ended.
+    pub fn exit_fd(&self) -> io::Result<OwnedFd> {
+        // A process that has been reaped may have given its id to another.
+        let pid = self.pid().filter(|_| !self.is_reaped).ok_or(io::ErrorKind::NotFound)?;
+        Ok(pidfd_open(pid, PidfdFlags::empty())?)
+    }
+
+    /// Returns true if the process has ended, without waiting for it.
     pub fn has_ended(&self) -> io::Result<bool> {
         let Some(pid) = self.pid().filter(|_| !self.is_reaped) else { return Ok(true) };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;

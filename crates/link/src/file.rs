@@ -1,12 +1,11 @@
-//! Files that only their owner can read.
+//! Files that only their owner can read, and locks on them.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
-use rustix::io::Errno;
+use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
 /// Creates `path` with mode 0600 and writes `content`; an existing file is an error. When the
@@ -31,9 +30,9 @@ pub struct Held {
 impl Held {
     /// Creates `path` with mode 0600, locks it, and writes `content`.
     pub fn create(path: PathBuf, content: &[u8]) -> io::Result<Self> {
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        let mut held = Self { path, lock: file };
-        flock(&held.lock, FlockOperation::LockExclusive)?;
+        let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let mut held = Self { path, lock };
+        held.lock.lock()?;
         held.lock.write_all(content)?;
         Ok(held)
     }
@@ -52,6 +51,27 @@ impl Drop for Held {
     }
 }
 
+/// Opens a file of our user's; one that is created gets mode 0600. A symbolic link is not followed,
+/// and anything but a regular file of our user's is an error.
+pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let no_follow = OFlags::NOFOLLOW.bits().cast_signed();
+    let file = options.mode(0o600).custom_flags(no_follow).open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() && metadata.uid() == geteuid().as_raw() {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a file of ours"))
+}
+
+/// Locks a file until it is closed; returns false if somebody else holds its lock.
+pub fn try_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
 /// Says that we are there, for as long as it is held: nobody else can hold a lock on the same file.
 #[derive(Debug)]
 pub struct Lock {
@@ -62,22 +82,8 @@ impl Lock {
     /// Takes the lock on `path`, a file made for this and never removed; nothing when somebody
     /// else holds it.
     pub fn take(path: &Path) -> io::Result<Option<Self>> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600);
-        // What stands at this name may be somebody's link to another file.
-        let file = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() || metadata.uid() != geteuid().as_raw() {
-            return Err(io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                "it is not a file of ours",
-            ));
-        }
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Self { _file: file })),
-            Err(Errno::WOULDBLOCK) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        let file = open_own(OpenOptions::new().write(true).create(true).truncate(false), path)?;
+        Ok(try_lock(&file)?.then_some(Self { _file: file }))
     }
 
     /// Returns true if somebody holds the lock on `path`. Nothing is created.
@@ -106,10 +112,7 @@ pub fn sweep(folder: &Path, prefix: &str, suffix: &str) {
 }
 
 fn is_left(path: &Path) -> bool {
-    let is_ours = fs::symlink_metadata(path).is_ok_and(|metadata| {
-        metadata.is_file() && metadata.len() > 0 && metadata.uid() == geteuid().as_raw()
-    });
-    let open = || OpenOptions::new().read(true).open(path).ok();
-    let is_free = |file: File| flock(file, FlockOperation::NonBlockingLockExclusive).is_ok();
-    is_ours && open().is_some_and(is_free)
+    let is_written = |file: &File| file.metadata().is_ok_and(|metadata| metadata.len() > 0);
+    open_own(OpenOptions::new().read(true), path)
+        .is_ok_and(|file| is_written(&file) && matches!(try_lock(&file), Ok(true)))
 }

@@ -1,9 +1,13 @@
-//! Reads and writes frames on tokio.
+//! Reads and writes frames, and waits for child processes, on tokio.
 
 use std::io;
 
 use callgate_wire::frame::{Cut, Prefixed, TooLarge, prefix};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest};
+use tokio::time::sleep;
+
+use crate::child::{LOOK, Leashed};
 
 /// Why there is no next frame.
 #[derive(Debug, thiserror::Error)]
@@ -55,4 +59,21 @@ where
     output.write_all(&prefix(payload.len(), limit)?).await?;
     output.write_all(payload).await?;
     Ok(output.flush().await?)
+}
+
+/// Waits until the child has ended.
+pub async fn child_ended(child: &Leashed) -> io::Result<()> {
+    // Where the kernel does not report the end, the child is looked at.
+    exit_reported(child).await.ok();
+    while !child.has_ended()? {
+        sleep(LOOK).await;
+    }
+    Ok(())
+}
+
+#[allow(deprecated, reason = "an `OwnedFd` keeps what the replacement's `unsafe` asks for")]
+async fn exit_reported(child: &Leashed) -> io::Result<()> {
+    let exit = AsyncFd::with_interest(child.exit_fd()?, Interest::READABLE)?;
+    exit.readable().await?.retain_ready();
+    Ok(())
 }

@@ -5,6 +5,7 @@
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use callgate_link::child::Leashed;
 use callgate_link::file::{Held, create_private, sweep};
@@ -95,6 +96,20 @@ fn a_private_file_is_new_and_its_owners_alone() {
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(create_private(&path, b"x").unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
     assert_eq!(std::fs::read(&path).unwrap(), b"secret");
+}
+
+#[test]
+fn a_wait_ends_with_the_child_or_with_its_limit() {
+    let mut command = Command::new("cat");
+    command.stdin(Stdio::piped());
+    let mut cat = Leashed::spawn(command).unwrap();
+    assert!(!cat.wait_for(Duration::ZERO).unwrap());
+    assert!(!cat.wait_for(Duration::from_millis(5)).unwrap());
+    drop(cat.stdin.take());
+    assert!(cat.wait_for(Duration::from_mins(5)).unwrap());
+    assert!(cat.wait().unwrap().success());
+    assert!(cat.wait_for(Duration::ZERO).unwrap(), "it has been reaped");
+    assert!(cat.exit_fd().is_err());
 }
 
 #[test]

@@ -1,18 +1,13 @@
 //! The HTTP client, made when it is first needed.
 
 use std::sync::OnceLock;
-use std::time::Duration;
 
-use reqwest::{Client, Proxy, Url, redirect};
+use callgate_http::client_builder;
+use reqwest::{Client, Proxy, Url};
 
 use super::address::Address;
 use super::fault::Faults;
 use crate::engine::EngineError;
-
-/// How long a connection may take to be made.
-const CONNECT: Duration = Duration::from_secs(10);
-/// Connections are checked this often while nothing passes.
-const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// A client that is made at its first use: reading the root certificates takes a while.
 #[derive(Debug)]
@@ -51,16 +46,7 @@ impl Lazy {
     }
 
     fn make(&self) -> reqwest::Result<Client> {
-        // An error means that there is a provider already, which serves as well.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut client = Client::builder()
-            .user_agent(concat!("callgate/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT)
-            .tcp_keepalive(KEEPALIVE)
-            // A redirect would carry the key somewhere else.
-            .redirect(redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .no_proxy();
+        let mut client = client_builder();
         if self.is_plain {
             // Nothing will be verified, so no root certificate is read.
             client = client.tls_certs_only([]);

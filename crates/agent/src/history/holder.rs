@@ -3,10 +3,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
+use callgate_link::file::{open_own, try_lock};
 use uuid::Uuid;
 
 use super::lock;
@@ -35,8 +35,11 @@ impl Holder {
             && !self.file.as_ref().is_some_and(|file| is_at(file, &path(folder, &self.name)))
         {
             lock::make(folder)?;
-            let file = options().write(true).create_new(true).open(path(folder, &self.name))?;
-            flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+            let mut options = OpenOptions::new();
+            let file = open_own(options.write(true).create_new(true), &path(folder, &self.name))?;
+            if !try_lock(&file)? {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
             self.file = Some(file);
         }
         Ok(self.name.clone())
@@ -48,9 +51,9 @@ impl Holder {
         let is_name = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         let Some(folder) = folder.filter(|_| is_name) else { return false };
         let path = path(folder, name);
-        match options().read(true).open(&path) {
+        match open_own(OpenOptions::new().read(true), &path) {
             Ok(file) => {
-                let is_free = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+                let is_free = matches!(try_lock(&file), Ok(true));
                 if is_free {
                     // One that stays is found dead again.
                     fs::remove_file(&path).ok();
@@ -78,12 +81,6 @@ impl Drop for Holder {
 
 fn path(folder: &Path, name: &str) -> PathBuf {
     folder.join(name).with_extension(EXTENSION)
-}
-
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
-    options
 }
 
 /// Returns true if `path` leads to this file: one that a hand has removed tells nobody anything.

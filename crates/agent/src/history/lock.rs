@@ -4,13 +4,12 @@ use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use callgate_link::file::{open_own, try_lock};
 use callgate_store::{Hash, Store};
-use rustix::fs::{FlockOperation, OFlags, flock};
-use rustix::io::Errno;
 use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
@@ -107,7 +106,7 @@ impl Locks {
         for path in files.into_iter().filter(|path| !known.contains(path)) {
             let opened = LockFile::open_with(OpenOptions::new().write(true), path, "");
             // Whatever cannot be opened or locked is somebody else's to remove.
-            if let Ok(file) = opened.and_then(|file| Ok(file.lock()?.then_some(file))) {
+            if let Ok(file) = opened.and_then(|file| Ok(try_lock(&file.file)?.then_some(file))) {
                 file.iter().for_each(LockFile::remove);
             }
         }
@@ -132,7 +131,7 @@ impl Drop for Token {
                 let Some(file) = file.take() else { return };
                 if *is_passing {
                     file.remove();
-                } else if file.unlock() {
+                } else if file.file.unlock().is_ok() {
                     // One that cannot be unlocked is closed, which unlocks it too.
                     put_back(spare, file);
                 }
@@ -149,28 +148,14 @@ impl LockFile {
     fn open(folder: &Path, conversation: &str) -> io::Result<Self> {
         make(folder)?;
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600);
+        options.write(true).create(true).truncate(false);
         Self::open_with(&mut options, folder.join(name(conversation)), conversation)
     }
 
     fn open_with(options: &mut OpenOptions, path: PathBuf, conversation: &str) -> io::Result<Self> {
-        // What stands at this name may be somebody's link to another file.
-        let file = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(&path)?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() || metadata.uid() != geteuid().as_raw() {
-            return Err(refused("it is not a file of ours"));
-        }
-        let conversation = conversation.to_owned();
-        Ok(Self { conversation, path, file, identity: identity(&metadata) })
-    }
-
-    /// Locks it; `false` when somebody else has.
-    fn lock(&self) -> io::Result<bool> {
-        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(true),
-            Err(Errno::WOULDBLOCK) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        let file = open_own(options, &path)?;
+        let identity = identity(&file.metadata()?);
+        Ok(Self { conversation: conversation.to_owned(), path, file, identity })
     }
 
     /// Removes the file, which is locked, from its folder.
@@ -179,10 +164,6 @@ impl LockFile {
             // One that stays is found and locked by whoever comes next, as any other.
             fs::remove_file(&self.path).ok();
         }
-    }
-
-    fn unlock(&self) -> bool {
-        flock(&self.file, FlockOperation::Unlock).is_ok()
     }
 
     /// Whether it is still the file that others find. One that a hand has removed locks nobody
@@ -203,7 +184,7 @@ fn take_file(folder: &Path, spare: &Spare, conversation: &str) -> io::Result<Opt
             Some(file) => file,
             None => LockFile::open(folder, conversation)?,
         };
-        if !file.lock()? {
+        if !try_lock(&file.file)? {
             put_back(spare, file);
             return Ok(None);
         }
@@ -258,15 +239,11 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
     if metadata.is_dir() && metadata.uid() == geteuid().as_raw() {
         return Ok(());
     }
-    Err(refused("it is not in a folder of ours"))
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not in a folder of ours"))
 }
 
 fn identity(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
-}
-
-fn refused(why: &'static str) -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
 #[cfg(test)]

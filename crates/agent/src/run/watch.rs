@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use callgate_link::child::Leashed;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::kept::Kept;
 use super::live::Live;
@@ -75,7 +74,7 @@ pub(super) fn run(job: &Job, cancel: &PipeReader) -> io::Result<Option<Ended>> {
             Stream::new(child.stdout.take().map(OwnedFd::from), Channel::Stdout, job, began),
             Stream::new(child.stderr.take().map(OwnedFd::from), Channel::Stderr, job, began),
         ],
-        leader: Some(hold(&child)?),
+        leader: Some(child.exit_fd()?),
         stop: began + job.limit,
         limit: began + job.limit,
         buffer: vec![0; READ],
@@ -106,13 +105,6 @@ fn command(job: &Job) -> Command {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command
-}
-
-/// Becomes readable when the process has ended.
-fn hold(child: &Leashed) -> io::Result<OwnedFd> {
-    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let id = id.ok_or_else(|| io::Error::other("the process has no id"))?;
-    Ok(pidfd_open(id, PidfdFlags::empty())?)
 }
 
 fn is_cancelled(cancel: &PipeReader) -> io::Result<bool> {

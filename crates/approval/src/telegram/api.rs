@@ -4,17 +4,14 @@
 use std::fmt;
 use std::time::Duration;
 
-use reqwest::{Client, Proxy, StatusCode, Url, header, redirect};
+use callgate_http::client_builder;
+use reqwest::{Client, Proxy, StatusCode, Url, header};
 use serde_json::{Value, json};
 
 use super::Settings;
 
-/// How long a connection may take to be made.
-const CONNECT: Duration = Duration::from_secs(10);
 /// The longest answer; a hundred updates with the longest texts stay below it.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
-/// Connections are checked this often while nothing passes.
-const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// The way to one bot.
 pub(super) struct Api {
@@ -78,15 +75,7 @@ impl Api {
                 super::API_URL
             ));
         }
-        // An error means that there is a provider already, which serves as well.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut client = Client::builder()
-            .user_agent(concat!("callgate/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT)
-            .tcp_keepalive(KEEPALIVE)
-            // A redirect would carry the token somewhere else.
-            .redirect(redirect::Policy::none())
-            .no_proxy();
+        let mut client = client_builder();
         if let Some(proxy) = &settings.proxy {
             let proxy =
                 Proxy::all(proxy).map_err(|_| "`proxy` is no address of a proxy".to_owned());

@@ -1,0 +1,28 @@
+//! The HTTP client of callgate: the one place that decides how services are reached.
+//!
+//! It is a crate of its own so that only those who talk to a service depend on HTTP and TLS.
+
+use std::time::Duration;
+
+use reqwest::{Client, ClientBuilder, redirect};
+
+/// How long a connection may take to be made.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// How often an idle connection is checked.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// Returns a builder for a client that follows no redirect, retries nothing, and uses no proxy
+/// unless it is given one.
+#[must_use]
+pub fn client_builder() -> ClientBuilder {
+    // An error means that there is a provider already, which serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+        .user_agent(concat!("callgate/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT_LIMIT)
+        .tcp_keepalive(KEEPALIVE)
+        // A redirect would carry a key or a token somewhere else.
+        .redirect(redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .no_proxy()
+}
