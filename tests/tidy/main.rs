@@ -2,6 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod circles;
+mod glossary;
+mod modules;
+mod source;
+mod type_names;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

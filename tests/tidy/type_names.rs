@@ -1,0 +1,229 @@
+//! One name, one type: in each crate, and across the product's crates.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::sync::LazyLock;
+
+use super::source::{is_identifier, product_tokens};
+use super::{files, is_test, name};
+
+/// The names that every crate may have once for itself.
+const ONE_PER_CRATE: [&str; 2] = ["Error", "Fault"];
+
+/// The names that still stand for more than one type.
+const STILL_DOUBLE: &[&str] = &[
+    "Agent",
+    "Answer",
+    "Args",
+    "Ask",
+    "Asked",
+    "Asker",
+    "Asking",
+    "Begun",
+    "Block",
+    "Body",
+    "Bounds",
+    "Call",
+    "Calls",
+    "Change",
+    "Chat",
+    "Check",
+    "Clerk",
+    "Client",
+    "Command",
+    "Config",
+    "Content",
+    "Context",
+    "Conversation",
+    "Cut",
+    "Decision",
+    "Desk",
+    "Done",
+    "Draft",
+    "End",
+    "Entry",
+    "Event",
+    "Exit",
+    "Failure",
+    "Follower",
+    "Found",
+    "Frame",
+    "Gate",
+    "Gates",
+    "Given",
+    "Happened",
+    "Held",
+    "Holder",
+    "Hook",
+    "Host",
+    "Incoming",
+    "Inner",
+    "Input",
+    "Job",
+    "Judge",
+    "Kept",
+    "Key",
+    "Kind",
+    "Known",
+    "Lane",
+    "Later",
+    "Launch",
+    "Layout",
+    "Level",
+    "Life",
+    "Limits",
+    "Line",
+    "Lines",
+    "Link",
+    "Links",
+    "Listed",
+    "Loaded",
+    "Look",
+    "Mark",
+    "Member",
+    "Memory",
+    "Message",
+    "Next",
+    "Open",
+    "Opened",
+    "Options",
+    "Order",
+    "Outcome",
+    "Output",
+    "Over",
+    "Page",
+    "Part",
+    "Past",
+    "Patience",
+    "Permit",
+    "Piece",
+    "Place",
+    "Press",
+    "Prices",
+    "Problem",
+    "Process",
+    "Progress",
+    "Question",
+    "Reader",
+    "Refusal",
+    "Reply",
+    "Request",
+    "Response",
+    "Ring",
+    "Role",
+    "Root",
+    "Rule",
+    "Ruler",
+    "Running",
+    "Said",
+    "Search",
+    "Secret",
+    "Seen",
+    "Sent",
+    "Session",
+    "Settings",
+    "Shared",
+    "Shown",
+    "Source",
+    "Spending",
+    "Stage",
+    "Start",
+    "State",
+    "Status",
+    "Stderr",
+    "Step",
+    "Stop",
+    "Stopped",
+    "Stream",
+    "Style",
+    "Takes",
+    "Text",
+    "Tok",
+    "Token",
+    "Told",
+    "TooLong",
+    "Tool",
+    "ToolResult",
+    "ToolUse",
+    "Trouble",
+    "Turn",
+    "Usage",
+    "Verdict",
+    "Viewers",
+    "Waiting",
+    "Walk",
+    "Wanted",
+    "Watch",
+    "Watching",
+    "Way",
+    "What",
+    "Word",
+    "Words",
+    "Work",
+];
+
+#[test]
+fn a_type_name_stands_for_one_type() {
+    let mut wrong = Vec::new();
+    for (type_name, places) in &*DEFINED_TYPES {
+        let is_per_crate = ONE_PER_CRATE.contains(&type_name.as_str());
+        if !is_unique(places, is_per_crate) && !STILL_DOUBLE.contains(&type_name.as_str()) {
+            wrong.push(format!("{type_name}: {}", places.join(", ")));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "\n{}\n\nEach of these names stands for more than one type. Use the same type, or name \
+         each after what it holds and whose it is (`OpenQuestion`, `LedgerEntry`).",
+        wrong.join("\n")
+    );
+}
+
+/// Returns true if the places are in different crates, and, unless the name is `per_crate`, in one.
+fn is_unique(places: &[String], per_crate: bool) -> bool {
+    let crates: BTreeSet<&str> = places.iter().map(|place| crate_of(place)).collect();
+    // The tests' own crate names its types as it likes.
+    let product = crates.iter().filter(|krate| **krate != "crates/testkit").count();
+    crates.len() == places.len() && (per_crate || product <= 1)
+}
+
+/// The files that define each type.
+pub(crate) static DEFINED_TYPES: LazyLock<BTreeMap<String, Vec<String>>> =
+    LazyLock::new(defined_types);
+
+fn defined_types() -> BTreeMap<String, Vec<String>> {
+    let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let sources = files("crates", ".rs").into_iter().chain(files("src", ".rs"));
+    for path in sources {
+        let file = name(&path);
+        let is_product = file.starts_with("src/") || file.split('/').nth(2) == Some("src");
+        if !is_product || is_test(&file) {
+            continue;
+        }
+        for type_name in types_in(&product_tokens(&fs::read_to_string(&path).unwrap())) {
+            types.entry(type_name.to_owned()).or_default().push(file.clone());
+        }
+    }
+    types
+}
+
+fn types_in<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
+    let mut depth = 0_usize;
+    let mut types = Vec::new();
+    for pair in tokens.windows(2) {
+        match pair[0] {
+            "{" => depth += 1,
+            "}" => depth -= 1,
+            "struct" | "enum" | "trait" if is_identifier(pair[1]) => types.push(pair[1]),
+            // Deeper ones belong to a trait.
+            "type" if depth == 0 => types.push(pair[1]),
+            _ => {}
+        }
+    }
+    types
+}
+
+/// Returns the folder of a file's crate.
+fn crate_of(file: &str) -> &str {
+    file.split("/src/").next().filter(|folder| *folder != file).unwrap_or("src")
+}
