@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use callgate_agent::Later;
 use callgate_agent::files::Hidden;
-use callgate_agent::gate::{Answer, AskedQuestion, Decision, Gate, Permit, Question};
+use callgate_agent::gate::{Answer, Decision, Gate, Permit, Question};
 use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::card::Card;
 use callgate_approval::channel::Press;
@@ -32,6 +32,7 @@ use callgate_approval::desk::Ruling;
 use callgate_mask::mask_json;
 use callgate_wire::approval::{Action, Context, Kind, Request, RequestId, Takes};
 use callgate_wire::desk::Deed;
+use callgate_wire::session::PermissionRequest;
 use serde_json::value::RawValue;
 use tokio::runtime::Handle;
 use tokio::sync::{self, Semaphore};
@@ -178,7 +179,7 @@ impl Gatekeeper {
         request: Request,
         question: &Question,
         ask: &Ask,
-        asked: AskedQuestion,
+        asked: PermissionRequest,
         error: &NoAnswer,
     ) -> Answered {
         if !matches!(error, NoAnswer::NoDesk(_)) {
@@ -205,13 +206,13 @@ impl Gatekeeper {
         at: At,
         request: Request,
         question: &Question,
-        asked: AskedQuestion,
+        asked: PermissionRequest,
     ) -> Answered {
         let (timeout, grace) = (self.config.timeout.value, self.config.grace.value);
         let settings = asker::Settings { socket: socket.to_owned(), timeout, grace };
         let link = matches!(at, At::Daemon).then(|| Arc::clone(&self.link));
         let posted = Posted {
-            way: Way { at, has_offer: asked.can_allow_always },
+            way: Way { at, has_offer: asked.can_allow_always == Some(true) },
             asked,
             mirror: question.mirror.clone(),
         };
@@ -303,7 +304,7 @@ impl Gate for Gatekeeper {
 
 /// What the front end is shown of a question: masked, as at the desk. It is told until when it can
 /// be answered when the desk has said it.
-async fn shown(question: &Question, request: &Request, ask: &Ask) -> AskedQuestion {
+async fn shown(question: &Question, request: &Request, ask: &Ask) -> PermissionRequest {
     let masked = mask_json(request.tool_input.get()).into_shown();
     let title = Card::new(request, &masked, 0, 0).summary();
     let input = RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned());
@@ -312,13 +313,15 @@ async fn shown(question: &Question, request: &Request, ask: &Ask) -> AskedQuesti
         (Some(_), Some(preview)) => preview(&question.input).await,
         _ => None,
     };
-    AskedQuestion {
+    PermissionRequest {
         question: request.request_id.to_string(),
+        tool_id: question.tool_id.clone(),
+        tool_name: question.tool.to_owned(),
         title,
         input,
         reason: ask.because.clone(),
-        can_allow_always: !request.permission_suggestions.is_empty(),
-        deadline_ms: None,
+        can_allow_always: Some(!request.permission_suggestions.is_empty()),
+        deadline: None,
         diff,
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_wire::session::TokenUsage;
 use serde_json::value::RawValue;
 
 use crate::Later;
@@ -75,22 +76,9 @@ pub enum Piece {
         fault: Option<String>,
     },
     /// What the answer has cost so far; the last one counts.
-    Usage(Usage),
+    Usage(TokenUsage),
     /// The answer is whole.
     End(Stop),
-}
-
-/// How many tokens an answer took.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Read anew.
-    pub input: u64,
-    /// Written.
-    pub output: u64,
-    /// Read from the cache.
-    pub cache_read: u64,
-    /// Put into the cache.
-    pub cache_write: u64,
 }
 
 /// Why a model stopped.
@@ -170,19 +158,6 @@ impl Trouble {
             Self::Cut => "cut",
             Self::Stalled => "stalled",
             Self::Nonsense => "nonsense",
-        }
-    }
-}
-
-impl Usage {
-    /// Both together.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            input: self.input + other.input,
-            output: self.output + other.output,
-            cache_read: self.cache_read + other.cache_read,
-            cache_write: self.cache_write + other.cache_write,
         }
     }
 }

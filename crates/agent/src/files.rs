@@ -34,6 +34,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use callgate_wire::raw::Json;
+use callgate_wire::session::ToolLocation;
 use serde_json::value::RawValue;
 
 pub use hidden::{Hidden, IsHidden};
@@ -42,7 +43,7 @@ pub use roots::{Roots, RootsError};
 use self::input::Input;
 use self::why::cannot;
 use crate::Later;
-use crate::tool::{Location, Outcome, Spec, Tool, Use};
+use crate::tool::{Outcome, Spec, Tool, Use};
 use preview::Foresee;
 
 #[cfg(test)]
@@ -143,7 +144,7 @@ impl Tool for FileTool {
         })
     }
 
-    fn locations(&self, input: &RawValue) -> Vec<Location> {
+    fn locations(&self, input: &RawValue) -> Vec<ToolLocation> {
         // It may hold a whole file, of which no copy is made here.
         let members = Json::from(input).members();
         let path = match members.some("path").map(Json::string) {
@@ -155,7 +156,7 @@ impl Tool for FileTool {
         let path = self.cabinet.roots.absolute(&path).to_string_lossy().into_owned();
         // Only `read_file` takes an offset.
         let line = members.some("offset").and_then(|offset| offset.get().parse().ok());
-        vec![Location { path, line }]
+        vec![ToolLocation { path, line }]
     }
 
     fn preview(&self, input: &RawValue) -> Later<'static, Option<String>> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use callgate_wire::session::Event;
 use serde_json::value::RawValue;
 
 use crate::Later;
@@ -42,43 +43,9 @@ pub struct Question {
 /// Tells what a tool would change with this input: a unified diff in which secrets are hidden.
 pub type Preview = Arc<dyn Fn(&RawValue) -> Later<'static, Option<String>> + Send + Sync>;
 
-/// Shows a question to the front end. It never waits.
-pub type Mirror = Arc<dyn Fn(Shown) + Send + Sync>;
-
-/// What the front end is shown of a question.
-#[derive(Debug, Clone)]
-pub enum Shown {
-    /// Somebody is asked.
-    Asked(AskedQuestion),
-    /// The question is over.
-    Closed {
-        /// The question's id.
-        question: String,
-        /// How: `allow`, `deny` or `timeout`.
-        decision: &'static str,
-        /// What came of it, such as "Allowed by Ada".
-        text: String,
-    },
-}
-
-/// A question that somebody is asked.
-#[derive(Debug, Clone)]
-pub struct AskedQuestion {
-    /// Its id, the same at the desk.
-    pub question: String,
-    /// What is about to happen in one line, masked.
-    pub title: String,
-    /// The tool's arguments, masked: JSON.
-    pub input: Box<RawValue>,
-    /// Why it asks.
-    pub reason: Option<String>,
-    /// Whether the like can be allowed for the rest of the conversation.
-    pub can_allow_always: bool,
-    /// Until when an answer counts, in milliseconds since 1970, where the desk has said it.
-    pub deadline_ms: Option<u64>,
-    /// What would change in a file, as [`Preview`] tells it.
-    pub diff: Option<String>,
-}
+/// Shows the front end that a question is asked or over: an [`Event::PermissionRequest`] or an
+/// [`Event::PermissionResolved`]. It never waits.
+pub type Mirror = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// The front end's answer.
 #[derive(Debug, Clone)]

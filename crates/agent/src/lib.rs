@@ -8,7 +8,7 @@ pub mod anthropic;
 pub mod budget;
 pub mod compact;
 pub mod engine;
-pub mod event;
+pub mod failure;
 pub mod files;
 pub mod gate;
 pub mod history;

@@ -9,10 +9,11 @@ mod form;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use callgate_wire::session::TokenUsage;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::Later;
-use crate::engine::{Answer, Call, Engine, EngineError, Piece, Stop, Usage};
+use crate::engine::{Answer, Call, Engine, EngineError, Piece, Stop};
 use crate::message::{Block, Message, Role};
 use form::ToolRequest;
 
@@ -85,7 +86,7 @@ fn answer(call: &Call) -> Vec<Piece> {
         pieces_of(&text).map(|piece| Piece::Text(piece.to_owned())).collect();
     let stop = if request.is_some() { Stop::ToolUse } else { Stop::EndTurn };
     pieces.extend(request.map(|request| tool_use(&request, unused_id(&call.messages))));
-    pieces.push(Piece::Usage(Usage::default()));
+    pieces.push(Piece::Usage(TokenUsage::default()));
     pieces.push(Piece::End(stop));
     pieces
 }

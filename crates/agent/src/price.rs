@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::engine::Usage;
+use callgate_wire::session::TokenUsage;
 
 /// A price in millionths of a dollar for a million tokens.
 type Micro = u64;
@@ -65,7 +65,7 @@ const MILLION: u128 = 1_000_000;
 
 /// What an answer of this model costs in dollars; nothing when its price is not known.
 #[must_use]
-pub fn cost(model: &str, usage: Usage) -> Option<f64> {
+pub fn cost(model: &str, usage: TokenUsage) -> Option<f64> {
     let (_, input, output, read) = CENTS.iter().find(|(name, ..)| is_model(model, name))?;
     let rates = Rates {
         input: input * CENT,
@@ -102,7 +102,7 @@ pub fn dollars(micro: u64) -> f64 {
 impl Prices {
     /// What an answer costs in dollars.
     #[must_use]
-    pub fn cost(self, usage: Usage) -> f64 {
+    pub fn cost(self, usage: TokenUsage) -> f64 {
         let (input, output) = (micro(self.input), micro(self.output));
         let rates = Rates { input, output, cache_read: input / 10, cache_write: input / 4 * 5 };
         dollars(rates.cost(usage))
@@ -111,7 +111,7 @@ impl Prices {
 
 impl Rates {
     /// In millionths of a dollar, rounded up.
-    fn cost(self, usage: Usage) -> u64 {
+    fn cost(self, usage: TokenUsage) -> u64 {
         let part = |tokens: u64, rate: Micro| u128::from(tokens) * u128::from(rate);
         let sum = part(usage.input, self.input)
             + part(usage.output, self.output)

@@ -22,12 +22,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_wire::session::tool_kind;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::Later;
-use crate::tool::{Outcome, Progress, Spec, Tool, ToolKind, Use};
+use crate::tool::{Outcome, Progress, Spec, Tool, Use};
 
 pub(crate) use program::{find, folders};
 pub use scrub::scrub;
@@ -146,7 +147,7 @@ fn spec(usual: Duration, longest: Duration) -> Spec {
         "additionalProperties": false
     });
     let input_schema = to_raw_value(&schema).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    let kind = ToolKind::Execute;
+    let kind = tool_kind::EXECUTE;
     Spec { name: NAME, description: DESCRIPTION, input_schema, is_read_only: false, kind }
 }
 

@@ -17,7 +17,6 @@ mod output;
 mod prepare;
 mod spending;
 mod status;
-mod told;
 mod uses;
 
 use std::collections::HashMap;
@@ -26,11 +25,11 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use callgate_wire::session::{Command, ErrorData, Event, Request, Unreadable};
+use callgate_wire::session::{Command, Event, Request, Unreadable};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{Id, JoinError, JoinSet};
 
-use crate::event::Failure;
+use crate::failure::RequestFailure;
 use crate::history::HistoryError;
 use crate::tool::{Spec, Tool};
 use commands::Current;
@@ -43,7 +42,6 @@ pub use order::MOST_OPEN;
 use output::Output;
 pub use output::{Greeting, ROOM, greet};
 use spending::Spending;
-use told::failed;
 
 /// How long the last words may take when the runtime is told to end.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -80,7 +78,7 @@ enum Halt {
     /// The front end does not want it any more.
     Cancelled,
     /// The runtime ends.
-    Ending(Failure),
+    Ending(RequestFailure),
 }
 
 /// The session's own state.
@@ -211,8 +209,7 @@ impl Session {
     /// A line that is no request.
     fn unreadable(&self, id: Option<&str>, why: &str) {
         self.shared.options.log.say(Level::Warn, why);
-        let data = ErrorData { kind: "protocol".to_owned(), status: None, retryable: false };
-        let event = Event::Error { error: why.to_owned(), data: Some(data) };
+        let event = RequestFailure::permanent("protocol", why).into();
         // An id that is open belongs to another request, which this is not the end of.
         let is_open = id.is_some_and(|id| self.shared.output.is_open(id));
         self.shared.output.refuse(id.filter(|_| !is_open), event);
@@ -222,13 +219,12 @@ impl Session {
         let Request { id, command } = request;
         let output = self.shared.output.clone();
         if let Err(refused) = output.begin(&id, &command) {
-            let data = ErrorData { kind: "protocol".to_owned(), status: None, retryable: false };
-            let event = Event::Error { error: refused.to_string(), data: Some(data) };
-            return output.refuse(Some(&id), event);
+            let failure = RequestFailure::permanent("protocol", refused.to_string());
+            return output.refuse(Some(&id), failure.into());
         }
         if command.is_extension() && !output.is_greeted() {
             let text = format!("`{}` is an extension: send `hello` first", command.kind());
-            return output.say(&id, failed(Failure::lasting("protocol", text)));
+            return output.say(&id, RequestFailure::permanent("protocol", text).into());
         }
         match &mut self.early {
             // These need no conversation.
@@ -279,9 +275,8 @@ impl Session {
             return self.start(lane, job);
         }
         self.shared.output.place(id, &lane, true);
-        let text = "waits until the message before it is answered".to_owned();
-        let notice = callgate_wire::session::Notice { kind: "queued".to_owned(), text };
-        self.shared.output.say(id, Event::Notice(notice));
+        let text = "waits until the message before it is answered";
+        self.shared.output.say(id, Event::notice("queued", text));
     }
 
     fn start(&mut self, lane: String, job: Job) {
@@ -301,7 +296,7 @@ impl Session {
         let name = id.clone();
         let task = self.jobs.spawn(async move {
             let event = commands::run(&shared, &current, &id, command).await;
-            shared.output.say(&id, event.unwrap_or_else(failed));
+            shared.output.say(&id, event.unwrap_or_else(Event::from));
         });
         self.named.insert(task.id(), (name, None));
     }
@@ -316,7 +311,7 @@ impl Session {
         self.halts.remove(&id);
         if self.shared.output.is_open(&id) {
             let text = "the request ended by a mistake in callgate: please report this";
-            self.shared.output.say(&id, failed(Failure::lasting("internal", text)));
+            self.shared.output.say(&id, RequestFailure::permanent("internal", text).into());
         }
         let next = lane.and_then(|lane| self.lanes.ended(&lane).map(|job| (lane, job)));
         if let Some((lane, job)) = next {
@@ -328,12 +323,12 @@ impl Session {
         let output = &self.shared.output;
         if self.lanes.remove(target) {
             self.halts.remove(target);
-            output.say(target, told::cancelled());
+            output.say(target, prepare::cancelled());
         } else if let Some(halt) = self.halts.get(target) {
             halt.send_replace(Some(Halt::Cancelled));
         } else {
             let text = "no message of this id is open: it has ended, or never began";
-            return output.say(id, failed(Failure::lasting("not_found", text)));
+            return output.say(id, RequestFailure::permanent("not_found", text).into());
         }
         output.say(id, Event::Done(None));
     }
@@ -345,7 +340,7 @@ impl Session {
         mut requests: mpsc::Receiver<Incoming>,
     ) -> io::Result<()> {
         let text = "the runtime was told to end: send the message again once it is back";
-        let failure = Failure::passing("shutdown", text);
+        let failure = RequestFailure::temporary("shutdown", text);
         self.early = None;
         while let Ok(incoming) = requests.try_recv() {
             if let Incoming::Request(request) = incoming {
@@ -361,7 +356,7 @@ impl Session {
         tokio::time::timeout(LAST_DEEDS, all).await.ok();
         self.jobs.abort_all();
         if ending == Ending::Asked {
-            self.shared.output.close(|| failed(failure.clone()), LAST_WORDS).await;
+            self.shared.output.close(|| failure.clone().into(), LAST_WORDS).await;
         }
         self.shared.options.history.hurry();
         self.shared.options.ledger.hurry();

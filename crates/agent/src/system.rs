@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use callgate_wire::session::tool_kind;
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::Later;
 use crate::run::{Settings, find, folders};
-use crate::tool::{Outcome, Spec, Tool, ToolKind, Use};
+use crate::tool::{Outcome, Spec, Tool, Use};
 
 /// Programs that are worth knowing about.
 const PROGRAMS: [&str; 36] = [
@@ -39,7 +40,7 @@ pub fn tool(settings: &Settings) -> Arc<dyn Tool> {
             the time, and which common programs are installed.",
         input_schema: input_schema.unwrap_or_else(|_| RawValue::NULL.to_owned()),
         is_read_only: true,
-        kind: ToolKind::Other,
+        kind: tool_kind::OTHER,
     };
     let (cwd, roots, env) = (settings.cwd.clone(), settings.roots.clone(), settings.env.clone());
     Arc::new(System { spec, look: Arc::new(Look { cwd, roots, env }) })

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use callgate_wire::session::{ToolLocation, ToolStream};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -24,7 +25,7 @@ pub trait Tool: Send + Sync {
 
     /// Returns the files and folders that a use with this input is about. It looks at nothing but
     /// the input.
-    fn locations(&self, _input: &RawValue) -> Vec<Location> {
+    fn locations(&self, _input: &RawValue) -> Vec<ToolLocation> {
         Vec::new()
     }
 
@@ -47,39 +48,9 @@ pub struct Spec {
     /// Whether it changes nothing, so that several may run at once.
     #[serde(skip)]
     pub is_read_only: bool,
-    /// What it does, for those who draw it.
+    /// What it does, for front ends: a word of [`tool_kind`](callgate_wire::session::tool_kind).
     #[serde(skip)]
-    pub kind: ToolKind,
-}
-
-/// What a tool does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToolKind {
-    /// It reads files or other data.
-    Read,
-    /// It changes what is in a file.
-    Edit,
-    /// It deletes files or other data.
-    Delete,
-    /// It moves or renames files.
-    Move,
-    /// It searches.
-    Search,
-    /// It runs a program.
-    Execute,
-    /// It fetches something from elsewhere.
-    Fetch,
-    /// Anything else.
-    Other,
-}
-
-/// A file or folder that a use is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Location {
-    /// Its absolute path.
-    pub path: String,
-    /// The line in it, counted from 1, where the use begins with one.
-    pub line: Option<u64>,
+    pub kind: &'static str,
 }
 
 /// One use of a tool.
@@ -92,16 +63,7 @@ pub struct Use {
 }
 
 /// Takes what a tool says while it runs.
-pub type Progress = Arc<dyn Fn(Channel, &str) + Send + Sync>;
-
-/// Where a running tool said something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Channel {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
+pub type Progress = Arc<dyn Fn(ToolStream, &str) + Send + Sync>;
 
 /// What came of a use.
 #[derive(Debug, Clone)]

@@ -5,22 +5,24 @@
 //! in, there is exactly one end, every tool that was announced has its result before that, and
 //! what is kept can be sent to the model again.
 
-mod advice;
 mod answer;
 mod calls;
+mod stop;
 #[cfg(test)]
 mod tests;
 
 use std::time::Duration;
 
+use callgate_wire::session::{Event, ToolUse};
 use serde_json::value::RawValue;
 
 use crate::engine::{EngineError, Piece, Stop, Trouble};
-use crate::event::{End, Event, Failure, StopReason};
+use crate::failure::RequestFailure;
 use crate::message::{Block, KeptResult, Message};
 use crate::tool::Outcome;
 use answer::{Building, size};
 use calls::Calls;
+pub use stop::StopReason;
 
 /// The longest that a provider may make us wait before another attempt.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
@@ -53,7 +55,7 @@ pub enum Do {
     Ask(Duration),
     /// Shorten what was kept, since the model cannot read so much, and ask it again. Where that is
     /// not possible the turn is to be [abandoned](Turn::abandon) with this.
-    Shorten(Failure),
+    Shorten(RequestFailure),
     /// Give up the answer that is on its way.
     Drop,
     /// See whether a tool may run, and run it.
@@ -67,8 +69,8 @@ pub enum Do {
         /// What the tools in it gave the front end.
         results: Vec<KeptResult>,
     },
-    /// The turn is over.
-    End(End),
+    /// End the turn.
+    End(Result<StopReason, RequestFailure>),
 }
 
 /// A tool that is to run.
@@ -168,7 +170,9 @@ impl Turn {
                 let block =
                     Block::ToolUse { id: id.clone(), name: name.clone(), input: input.clone() };
                 self.answer.block(block);
-                todo.push(Do::Tell(Event::ToolUse { id, name, input }));
+                let call =
+                    ToolUse { tool_id: id, tool_name: name, input, kind: None, locations: None };
+                todo.push(Do::Tell(Event::ToolUse(call)));
             }
             Piece::End(stop) => self.answered(stop, todo),
         }
@@ -188,7 +192,7 @@ impl Turn {
             Some(wait) => {
                 let seconds = wait.as_secs_f32();
                 let text = format!("{} (trying again in {seconds:.1} s)", error.text);
-                todo.push(Do::Tell(Event::Notice { kind: "retry", text }));
+                todo.push(Do::Tell(Event::notice("retry", text)));
                 self.answer = Building::default();
                 todo.push(Do::Ask(wait));
             }
@@ -229,7 +233,7 @@ impl Turn {
 
     /// The turn cannot go on, for a reason outside of it. What was seen of the answer is kept; a
     /// message without any answer is not, so that it can be sent again.
-    pub fn abandon(&mut self, failure: Failure, todo: &mut Vec<Do>) {
+    pub fn abandon(&mut self, failure: RequestFailure, todo: &mut Vec<Do>) {
         if self.over {
             return;
         }
@@ -239,17 +243,17 @@ impl Turn {
             self.stop(&format!("stopped: {}", failure.text), todo);
         }
         self.over = true;
-        todo.push(Do::End(End::Failed(failure)));
+        todo.push(Do::End(Err(failure)));
     }
 
     /// What was to be kept could not be: nothing more is.
-    pub fn unkept_for(&mut self, failure: Failure, todo: &mut Vec<Do>) {
+    pub fn unkept_for(&mut self, failure: RequestFailure, todo: &mut Vec<Do>) {
         todo.clear();
         todo.push(Do::Drop);
         todo.push(Do::Stop(self.calls.running()));
         self.calls.close(&format!("stopped: {}", failure.text), todo);
         self.over = true;
-        todo.push(Do::End(End::Failed(failure)));
+        todo.push(Do::End(Err(failure)));
     }
 
     /// Ends what is under way, so that what is kept is whole.
@@ -275,10 +279,10 @@ impl Turn {
         self.tries = 0;
         if self.calls.is_empty() {
             self.keep_round(todo);
-            return self.end(reason(stop), todo);
+            return self.end(stop.into(), todo);
         }
         let refused = match stop {
-            Stop::Refusal | Stop::ContextWindow => Some((reason(stop), "the model has stopped")),
+            Stop::Refusal | Stop::ContextWindow => Some((stop.into(), "the model has stopped")),
             _ if self.rounds >= self.bounds.most_rounds => {
                 Some((StopReason::MaxTurnRequests, "the turn has had all of its rounds"))
             }
@@ -323,7 +327,7 @@ impl Turn {
 
     fn end(&mut self, stop: StopReason, todo: &mut Vec<Do>) {
         self.over = true;
-        todo.push(Do::End(End::Done { stop }));
+        todo.push(Do::End(Ok(stop)));
     }
 
     /// The answer is longer than any answer can be. Nothing of it is kept.
@@ -335,18 +339,18 @@ impl Turn {
         todo.push(Do::Drop);
         self.calls.close("not run: the answer was given up", todo);
         self.over = true;
-        todo.push(Do::End(End::Failed(Failure::lasting("too_long", text))));
+        todo.push(Do::End(Err(RequestFailure::permanent("too_long", text))));
     }
 
     /// Of an answer that was begun the beginning is kept, since it was seen; a message without
     /// any answer is not, so that it can be sent again.
-    fn fail(&mut self, failure: Failure, todo: &mut Vec<Do>) {
+    fn fail(&mut self, failure: RequestFailure, todo: &mut Vec<Do>) {
         self.calls.close("not run: the answer was cut off", todo);
         if !self.answer.is_silent() || !self.calls.is_empty() {
             self.keep_round(todo);
         }
         self.over = true;
-        todo.push(Do::End(End::Failed(failure)));
+        todo.push(Do::End(Err(failure)));
     }
 
     /// How long to wait before another attempt; `None` when there is none. What the front end has
@@ -371,17 +375,7 @@ impl Turn {
     }
 
     /// What a person is told of an error. What was handed over is kept, whatever comes then.
-    fn failure(&self, error: EngineError) -> Failure {
-        advice::failure(error, self.unkept.is_empty())
-    }
-}
-
-fn reason(stop: Stop) -> StopReason {
-    match stop {
-        Stop::EndTurn | Stop::ToolUse => StopReason::EndTurn,
-        Stop::MaxTokens => StopReason::MaxTokens,
-        Stop::Refusal => StopReason::Refusal,
-        Stop::ContextWindow => StopReason::Other("model_context_window_exceeded".to_owned()),
-        Stop::Other(reason) => StopReason::Other(reason),
+    fn failure(&self, error: EngineError) -> RequestFailure {
+        RequestFailure::of_engine(error, self.unkept.is_empty())
     }
 }

@@ -35,8 +35,8 @@ pub use permission::{Decision, PermissionAnswer, PermissionRequest, PermissionRe
 pub use request::Request;
 pub use response::{Ready, Reply, Response};
 pub use status::{OpenQuestion, OpenRequest, Status, request_state};
-pub use tool::{Stream, ToolLocation, ToolProgress, ToolResult, ToolUse, tool_kind};
-pub use turn::{ErrorData, Replayed, TurnEnd, Usage, stop};
+pub use tool::{ToolLocation, ToolProgress, ToolResult, ToolStream, ToolUse, tool_kind};
+pub use turn::{ErrorData, Replayed, TokenUsage, TurnEnd};
 
 /// The protocol version that [`Ready`] announces.
 pub const VERSION: &str = "1.0.0";

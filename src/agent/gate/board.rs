@@ -5,8 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use callgate_agent::gate::{AskedQuestion, Mirror, Shown};
+use callgate_agent::gate::Mirror;
 use callgate_wire::approval::RequestId;
+use callgate_wire::session::{Event, PermissionRequest, PermissionResolved};
 
 use super::inside::Inside;
 
@@ -34,7 +35,7 @@ pub(super) struct Way {
 pub(super) struct Posted {
     pub(super) way: Way,
     /// What the front end is shown once the desk has the question.
-    pub(super) asked: AskedQuestion,
+    pub(super) asked: PermissionRequest,
     pub(super) mirror: Option<Mirror>,
 }
 
@@ -96,11 +97,11 @@ impl Board {
         let Posted { way, asked, mirror } = &mut open.posted;
         if let Some(mirror) = mirror {
             open.is_shown = true;
-            asked.deadline_ms = terms.deadline_ms;
-            asked.can_allow_always &= terms.takes_always;
-            way.has_offer = asked.can_allow_always;
+            asked.deadline = terms.deadline_ms;
+            way.has_offer = asked.can_allow_always == Some(true) && terms.takes_always;
+            asked.can_allow_always = Some(way.has_offer);
             // Under the lock, so that nobody closes it before it is shown.
-            mirror(Shown::Asked(asked.clone()));
+            mirror(Event::PermissionRequest(asked.clone()));
         }
     }
 
@@ -145,7 +146,8 @@ impl Board {
         self.ended.notify_all();
         let Some(mirror) = posted.mirror.filter(|_| is_shown) else { return };
         let question = id.to_string();
-        mirror(Shown::Closed { question, decision, text: text.to_owned() });
+        let (decision, text) = (decision.to_owned(), text.to_owned());
+        mirror(Event::PermissionResolved(PermissionResolved { question, decision, text }));
         questions.past.push_back((id.clone(), kept(posted.way)));
         if questions.past.len() > MOST_PAST {
             questions.past.pop_front();

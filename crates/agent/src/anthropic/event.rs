@@ -3,10 +3,9 @@
 
 use std::borrow::Cow;
 
+use callgate_wire::session::TokenUsage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-use crate::engine::Usage;
 
 /// Something that says what kind it is.
 #[derive(Deserialize)]
@@ -154,7 +153,7 @@ struct Counts {
 }
 
 /// Takes what `json` tells into `usage`. Whether there was anything.
-pub(super) fn count(json: Option<&RawValue>, usage: &mut Usage) -> bool {
+pub(super) fn count(json: Option<&RawValue>, usage: &mut TokenUsage) -> bool {
     let Some(counts) = json.and_then(|json| serde_json::from_str::<Counts>(json.get()).ok()) else {
         return false;
     };

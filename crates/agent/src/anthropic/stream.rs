@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use callgate_wire::session::TokenUsage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -12,7 +13,7 @@ use super::event::{
     Begun, BlockStop, Delta, Failure, Kind, MessageDelta, MessageStart, OddDelta, Start, count,
 };
 use super::fault::Faults;
-use crate::engine::{EngineError, Piece, Stop, Usage};
+use crate::engine::{EngineError, Piece, Stop};
 
 /// The longest input of a tool, and the longest signature of a thought.
 const LONGEST_PART: usize = 16 * 1024 * 1024;
@@ -29,7 +30,7 @@ const LONGEST_REASON: usize = 64;
 pub(super) struct Stream {
     faults: Arc<Faults>,
     open: Vec<Open>,
-    usage: Usage,
+    usage: TokenUsage,
     stop: Option<Stop>,
     has_tools: bool,
     is_whole: bool,
@@ -66,7 +67,7 @@ impl Stream {
         Self {
             faults,
             open: Vec::new(),
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             stop: None,
             has_tools: false,
             is_whole: false,

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_testkit::messages::{Messages, Turn};
+use callgate_wire::session::TokenUsage;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::*;
-use crate::engine::{EngineError, Piece, Stop, Usage};
+use crate::engine::{EngineError, Piece, Stop};
 use crate::message::{Block, Message, Source};
 use crate::tool::Spec;
 
@@ -38,7 +39,7 @@ fn call(messages: Vec<Message>) -> Call {
         description: "Does it.",
         input_schema: schema.clone(),
         is_read_only: false,
-        kind: crate::tool::ToolKind::Other,
+        kind: callgate_wire::session::tool_kind::OTHER,
     };
     Call {
         system: "Be brief.".into(),
@@ -124,7 +125,7 @@ async fn a_text_and_what_is_sent_for_it() {
         Piece::Usage(usage) => Some(*usage),
         _ => None,
     });
-    let expected = Usage { input: 10, output: 5, cache_read: 0, cache_write: 0 };
+    let expected = TokenUsage { input: 10, output: 5, cache_read: 0, cache_write: 0 };
     assert_eq!(usage, Some(expected));
     fake.assert_played();
     let request = fake.last();

@@ -1,9 +1,10 @@
 //! What the model is told of each file tool.
 
+use callgate_wire::session::tool_kind;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use crate::tool::{Spec, ToolKind};
+use crate::tool::Spec;
 
 const PATH: &str = "Absolute, or relative to the working folder. Links that stay inside the \
                     allowed folders are followed.";
@@ -16,7 +17,7 @@ fn spec(
     description: &'static str,
     properties: &Value,
     required: &[&str],
-    kind: ToolKind,
+    kind: &'static str,
 ) -> Spec {
     let schema = json!({
         "type": "object",
@@ -25,7 +26,7 @@ fn spec(
         "additionalProperties": false,
     });
     let input_schema = to_raw_value(&schema).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    let is_read_only = matches!(kind, ToolKind::Read | ToolKind::Search);
+    let is_read_only = matches!(kind, tool_kind::READ | tool_kind::SEARCH);
     Spec { name, description, input_schema, is_read_only, kind }
 }
 
@@ -42,7 +43,7 @@ pub(super) fn list_files() -> Spec {
         "Lists what is in a folder: names, types and sizes. Folders end with a slash.",
         &json!({ "path": { "type": "string", "description": PATH } }),
         &[],
-        ToolKind::Read,
+        tool_kind::READ,
     )
 }
 
@@ -56,7 +57,7 @@ pub(super) fn read_file() -> Spec {
             "limit": { "type": "integer", "minimum": 1, "description": "How many lines." },
         }),
         &["path"],
-        ToolKind::Read,
+        tool_kind::READ,
     )
 }
 
@@ -70,7 +71,7 @@ pub(super) fn write_file() -> Spec {
             "content": { "type": "string", "description": "The whole new content." },
         }),
         &["path", "content"],
-        ToolKind::Edit,
+        tool_kind::EDIT,
     )
 }
 
@@ -86,7 +87,7 @@ pub(super) fn edit_file() -> Spec {
             "replaceAll": { "type": "boolean", "description": "Replace it wherever it stands." },
         }),
         &["path", "oldText", "newText"],
-        ToolKind::Edit,
+        tool_kind::EDIT,
     )
 }
 
@@ -103,7 +104,7 @@ pub(super) fn search_files() -> Spec {
             "includeIgnored": { "type": "boolean", "description": IGNORED },
         }),
         &["pattern"],
-        ToolKind::Search,
+        tool_kind::SEARCH,
     )
 }
 
@@ -121,6 +122,6 @@ pub(super) fn search_text() -> Spec {
             "includeIgnored": { "type": "boolean", "description": IGNORED },
         }),
         &["pattern"],
-        ToolKind::Search,
+        tool_kind::SEARCH,
     )
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use callgate_store::{Addition, ConversationState, Draft, Said, Spending, StoreError};
+use callgate_wire::session::TokenUsage;
 use tokio::sync::oneshot::Receiver;
 
 use super::error::HistoryError;
@@ -11,7 +12,6 @@ use super::mend::{Fix, Mender};
 use super::reservation::Reservation;
 use super::shelf::{Loaded, Remembered, Shelf, now_ms};
 use super::{History, parse, title};
-use crate::engine::Usage;
 use crate::message::{Block, KeptResult, Message, Role};
 use crate::price;
 
@@ -36,7 +36,7 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     /// In tokens.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// In dollars, if the price is known.
     pub usd: Option<f64>,
     /// The model that was asked.
@@ -281,7 +281,7 @@ fn write(
 }
 
 pub(super) fn spending(cost: Cost) -> Spending {
-    let Usage { input, output, cache_read, cache_write } = cost.usage;
+    let TokenUsage { input, output, cache_read, cache_write } = cost.usage;
     let micro_usd = cost.usd.map(price::micro);
     Spending { model: cost.model, input, output, cache_read, cache_write, micro_usd }
 }

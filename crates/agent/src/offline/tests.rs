@@ -12,7 +12,7 @@ fn tools(names: &[&'static str]) -> Arc<[Spec]> {
         description: "",
         input_schema: input_schema(),
         is_read_only: true,
-        kind: crate::tool::ToolKind::Other,
+        kind: callgate_wire::session::tool_kind::OTHER,
     };
     names.iter().map(spec).collect()
 }

@@ -4,12 +4,12 @@ use super::*;
 
 const MILLION: u64 = 1_000_000;
 
-fn usage(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Usage {
-    Usage { input, output, cache_read, cache_write }
+fn usage(input: u64, output: u64, cache_read: u64, cache_write: u64) -> TokenUsage {
+    TokenUsage { input, output, cache_read, cache_write }
 }
 
 #[track_caller]
-fn check(model: &str, usage: Usage, usd: Option<f64>) {
+fn check(model: &str, usage: TokenUsage, usd: Option<f64>) {
     assert_eq!(cost(model, usage).map(micro), usd.map(micro), "{model}");
 }
 

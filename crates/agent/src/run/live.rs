@@ -3,8 +3,10 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
+use callgate_wire::session::ToolStream;
+
 use super::kept::{is_inner, unfinished};
-use crate::tool::{Channel, Progress};
+use crate::tool::Progress;
 
 /// How often a piece is given.
 pub(super) const PAUSE: Duration = Duration::from_millis(50);
@@ -15,7 +17,7 @@ pub(super) const MOST_LIVE: usize = 1024 * 1024;
 
 /// One stream on its way to the front end.
 pub(super) struct Live {
-    channel: Channel,
+    stream: ToolStream,
     pending: Vec<u8>,
     left_out: u64,
     is_after_gap: bool,
@@ -25,9 +27,9 @@ pub(super) struct Live {
 
 impl Live {
     /// Nothing yet; the first piece may be given at once.
-    pub(super) fn new(channel: Channel, now: Instant) -> Self {
+    pub(super) fn new(stream: ToolStream, now: Instant) -> Self {
         let (pending, left_out, is_after_gap) = (Vec::new(), 0, false);
-        Self { channel, pending, left_out, is_after_gap, given: 0, next: now }
+        Self { stream, pending, left_out, is_after_gap, given: 0, next: now }
     }
 
     /// Takes what came.
@@ -86,7 +88,7 @@ impl Live {
             self.pending = Vec::new();
         }
         if !text.is_empty() {
-            progress(self.channel, &text);
+            progress(self.stream, &text);
         }
     }
 }

@@ -8,14 +8,15 @@ use std::time::Instant;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use callgate_wire::session::ToolStream;
+
 use super::*;
-use crate::tool::Channel;
 
 /// A folder to run in, and what a command said while it ran.
 struct Bench {
     folder: TempDir,
     tool: Arc<dyn Tool>,
-    said: Arc<Mutex<Vec<(Channel, String)>>>,
+    said: Arc<Mutex<Vec<(ToolStream, String)>>>,
 }
 
 impl Bench {
@@ -197,9 +198,9 @@ async fn output_is_told_as_it_comes() {
     let (outcome, ()) = tokio::join!(run, both);
     assert_eq!(result(&outcome)["stdout"], "one\nthree\n");
     let said = said();
-    assert!(said.contains(&(Channel::Stdout, "one\n".into())), "{said:?}");
-    assert!(said.contains(&(Channel::Stderr, "two\n".into())), "{said:?}");
-    assert_eq!(said.last(), Some(&(Channel::Stdout, "three\n".into())));
+    assert!(said.contains(&(ToolStream::Stdout, "one\n".into())), "{said:?}");
+    assert!(said.contains(&(ToolStream::Stderr, "two\n".into())), "{said:?}");
+    assert_eq!(said.last(), Some(&(ToolStream::Stdout, "three\n".into())));
 }
 
 #[tokio::test]

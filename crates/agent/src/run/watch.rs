@@ -10,12 +10,13 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use callgate_link::child::Leashed;
+use callgate_wire::session::ToolStream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::kept::Kept;
 use super::live::Live;
-use crate::tool::{Channel, Progress};
+use crate::tool::Progress;
 
 /// How long the output of what a command left in the background is still read.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
@@ -71,8 +72,8 @@ pub(super) fn run(job: &Job, cancel: &PipeReader) -> io::Result<Option<Ended>> {
     let mut child = Leashed::spawn(command(job))?;
     let mut watch = Watch {
         streams: [
-            Stream::new(child.stdout.take().map(OwnedFd::from), Channel::Stdout, job, began),
-            Stream::new(child.stderr.take().map(OwnedFd::from), Channel::Stderr, job, began),
+            Stream::new(child.stdout.take().map(OwnedFd::from), ToolStream::Stdout, job, began),
+            Stream::new(child.stderr.take().map(OwnedFd::from), ToolStream::Stderr, job, began),
         ],
         leader: Some(child.exit_fd()?),
         stop: began + job.limit,
@@ -206,8 +207,8 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(pipe: Option<OwnedFd>, channel: Channel, job: &Job, now: Instant) -> Self {
-        let (kept, live) = (Kept::new(job.most), Live::new(channel, now));
+    fn new(pipe: Option<OwnedFd>, stream: ToolStream, job: &Job, now: Instant) -> Self {
+        let (kept, live) = (Kept::new(job.most), Live::new(stream, now));
         Self { pipe: pipe.map(Into::into), kept, live }
     }
 

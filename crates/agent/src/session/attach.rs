@@ -13,7 +13,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 use callgate_wire::session::Attachment;
 use rustix::fs::{FsWord, OFlags, PROC_SUPER_MAGIC, fstatfs};
 
-use crate::event::Failure;
+use crate::failure::RequestFailure;
 use crate::message::{Block, Source};
 
 /// How many bytes all files of a message may have together.
@@ -39,14 +39,17 @@ const TEXT_NECK: &str = ":\n\n";
 const OF_THE_SYSTEM: [FsWord; 2] = [PROC_SUPER_MAGIC, 0x6265_6572];
 
 /// Reads each file once.
-pub(super) async fn read(files: &[Attachment], folder: &Path) -> Result<Vec<Block>, Failure> {
+pub(super) async fn read(
+    files: &[Attachment],
+    folder: &Path,
+) -> Result<Vec<Block>, RequestFailure> {
     if files.is_empty() {
         return Ok(Vec::new());
     }
     let (files, folder) = (files.to_vec(), folder.to_owned());
     let read = tokio::task::spawn_blocking(move || read_all(&files, &folder)).await;
     read.unwrap_or_else(|_| Err("the attached files could not be read".to_owned()))
-        .map_err(|why| Failure::lasting("attachment", why))
+        .map_err(|why| RequestFailure::permanent("attachment", why))
 }
 
 fn read_all(files: &[Attachment], folder: &Path) -> Result<Vec<Block>, String> {

@@ -13,8 +13,7 @@ use callgate_wire::session::{
 use tokio::sync::watch;
 
 use super::Shared;
-use super::told::failed;
-use crate::event::Failure;
+use crate::failure::RequestFailure;
 use crate::gate::{Answer, Decision as Decided};
 use crate::history::{History, HistoryError, Page};
 
@@ -92,7 +91,7 @@ pub(super) async fn run(
     current: &Current,
     id: &str,
     command: Command,
-) -> Result<Event, Failure> {
+) -> Result<Event, RequestFailure> {
     let history = &shared.options.history;
     match command {
         Command::NewConversation { conversation_id, title } => {
@@ -135,17 +134,17 @@ pub(super) async fn run(
         }
         Command::PermissionAnswer(_) if !shared.output.takes_questions() => {
             let text = "you were asked nothing: name `permission` in `hello` to be asked";
-            Err(Failure::lasting("protocol", text))
+            Err(RequestFailure::permanent("protocol", text))
         }
         Command::PermissionAnswer(answer) => {
             match shared.options.gate.answer(decided(answer)).await {
                 Ok(_) => Ok(Event::Done(None)),
-                Err(why) => Err(Failure::lasting("too_late", why)),
+                Err(why) => Err(RequestFailure::permanent("too_late", why)),
             }
         }
         command => {
             let text = format!("`{}` cannot be done at once", command.kind());
-            Ok(failed(Failure::lasting("internal", text)))
+            Err(RequestFailure::permanent("internal", text))
         }
     }
 }

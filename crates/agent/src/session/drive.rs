@@ -10,19 +10,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_store::Draft;
-use callgate_wire::session::{Event, Notice};
+use callgate_wire::session::{Event, TokenUsage};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::told::{done, failed, told, unfinished};
-use super::uses::{self, Used};
+use super::uses::{self, Used, announced};
 use super::{Halt, Shared};
-use crate::engine::{Answer, Call, EngineError, Piece, Usage};
-use crate::event::{End, Failure};
+use crate::engine::{Answer, Call, EngineError, Piece};
+use crate::failure::RequestFailure;
 use crate::history::{Held, Reservation};
 use crate::message::{KeptResult, Message};
-use crate::turn::{Bounds, Do, Ran, Turn, Wanted};
+use crate::turn::{Bounds, Do, Ran, StopReason, Turn, Wanted};
 use meter::Meter;
 
 /// After so long without a word a front end is told that the turn goes on; front ends give up
@@ -60,7 +59,7 @@ pub(super) struct Drive<'a> {
     /// What was taken and is not written down yet.
     meter: Meter,
     /// What was taken in the turn and is written down.
-    taken: Usage,
+    taken: TokenUsage,
     cost: Option<f64>,
 }
 
@@ -113,7 +112,7 @@ impl<'a> Drive<'a> {
             read: None,
             reservation: None,
             meter: Meter::default(),
-            taken: Usage::default(),
+            taken: TokenUsage::default(),
             cost: Some(0.0),
         }
     }
@@ -126,12 +125,16 @@ impl<'a> Drive<'a> {
             while !todo.is_empty() {
                 if let Some(end) = self.work_off(&mut todo).await {
                     if !self.shared.output.is_greeted() {
-                        self.events.extend(unfinished(&end).map(Event::Token));
+                        let note = end.as_ref().ok().and_then(StopReason::note);
+                        self.events.extend(note.map(Event::Token));
                     }
                     self.flush();
                     self.settle_rest().await;
                     self.shared.endings.note(&self.held);
-                    return self.end(end);
+                    return match end {
+                        Ok(stop) => stop.done(self.taken, self.cost),
+                        Err(failure) => failure.into(),
+                    };
                 }
             }
             self.flush();
@@ -177,12 +180,15 @@ impl<'a> Drive<'a> {
     }
 
     /// Does what is to be done, in its order; gives the end when there is one.
-    async fn work_off(&mut self, todo: &mut Vec<Do>) -> Option<End> {
+    async fn work_off(&mut self, todo: &mut Vec<Do>) -> Option<Result<StopReason, RequestFailure>> {
         let mut later = Vec::new();
         let mut steps = std::mem::take(todo).into_iter().peekable();
         while let Some(step) = steps.next() {
             match step {
-                Do::Tell(event) => self.events.push(told(event, &self.shared.tools)),
+                Do::Tell(Event::ToolUse(call)) => {
+                    self.events.push(announced(&self.shared.tools, call));
+                }
+                Do::Tell(event) => self.events.push(event),
                 Do::Ask(wait) if wait.is_zero() => {
                     self.flush();
                     self.ask(&mut later).await;
@@ -221,7 +227,7 @@ impl<'a> Drive<'a> {
             0 => "waits for the model".to_owned(),
             count => format!("{count} tool(s) at work, or waiting for permission"),
         };
-        self.events.push(Event::Notice(Notice { kind: "working".to_owned(), text }));
+        self.events.push(Event::notice("working", text));
     }
 
     fn flush(&mut self) {
@@ -284,7 +290,7 @@ impl<'a> Drive<'a> {
     }
 
     /// Asks again with less, since the engine cannot read so much.
-    async fn shorten(&mut self, failure: Failure, todo: &mut Vec<Do>) {
+    async fn shorten(&mut self, failure: RequestFailure, todo: &mut Vec<Do>) {
         self.settle_rest().await;
         match self.make_room(true).await {
             Ok(true) => self.ask(todo).await,
@@ -321,13 +327,6 @@ impl<'a> Drive<'a> {
             self.drafts.extend(ended.ok().and_then(|used| used.draft));
         }
         self.running.clear();
-    }
-
-    fn end(&self, end: End) -> Event {
-        match end {
-            End::Done { stop } => done(&stop, self.taken, self.cost),
-            End::Failed(failure) => failed(failure),
-        }
     }
 }
 

@@ -2,17 +2,22 @@
 
 use std::sync::Arc;
 
-use callgate_wire::session::{Event, Notice, UserMessage};
+use callgate_wire::session::{Event, TokenUsage, UserMessage};
 use tokio::sync::watch;
 
 use super::commands::Current;
 use super::drive::{self, Drive};
 use super::lanes::{Job, Work};
-use super::told::{cancelled, failed};
 use super::{Halt, Shared, attach};
-use crate::event::Failure;
+use crate::failure::RequestFailure;
 use crate::history::{Held, HistoryError};
 use crate::message::{Block, Message};
+use crate::turn::StopReason;
+
+/// Returns the end of a request that was cancelled before its turn began.
+pub(super) fn cancelled() -> Event {
+    StopReason::Cancelled.done(TokenUsage::default(), Some(0.0))
+}
 
 /// Does the job and says its end.
 pub(super) async fn run(
@@ -34,7 +39,7 @@ pub(super) async fn run(
         Ok(Begun::Turn { held, user, replacing }) => {
             Drive::new(shared, &id, *held, user, replacing, halt).run().await
         }
-        Err(Stopped::Failed(failure)) => failed(failure),
+        Err(Stopped::Failed(failure)) => failure.into(),
         Err(Stopped::Cancelled) => cancelled(),
     };
     current.forget_length(conversation);
@@ -51,12 +56,12 @@ enum Begun {
 
 /// Why a job did not come so far.
 pub(super) enum Stopped {
-    Failed(Failure),
+    Failed(RequestFailure),
     Cancelled,
 }
 
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Self {
+impl From<RequestFailure> for Stopped {
+    fn from(failure: RequestFailure) -> Self {
         Self::Failed(failure)
     }
 }
@@ -114,33 +119,36 @@ async fn begin(
 /// Waits until no other process works on the conversation, and loads it.
 async fn hold(shared: &Arc<Shared>, id: &str, conversation: &str) -> Result<Held, HistoryError> {
     let waits = || {
-        let text = "waits until another program has finished with this conversation".to_owned();
-        shared.output.say(id, Event::Notice(Notice { kind: "queued".to_owned(), text }));
+        let text = "waits until another program has finished with this conversation";
+        shared.output.say(id, Event::notice("queued", text));
     };
     shared.options.history.hold_or(conversation, waits).await
 }
 
 /// Tells of a turn whose end nobody was told.
 fn interrupted() -> Event {
-    let text = "the last answer was never finished: what there was of it was kept".to_owned();
-    Event::Notice(Notice { kind: "interrupted".to_owned(), text })
+    Event::notice(
+        "interrupted",
+        "the last answer was never finished: what there was of it was kept",
+    )
 }
 
 /// Takes the last turn back, and gives the message that it answered. It stays in the file until
 /// something takes its place.
 async fn take_back(held: &mut Held) -> Result<Message, Stopped> {
-    let none = || Failure::lasting("not_found", "there is no message yet that could be answered");
+    let none =
+        || RequestFailure::permanent("not_found", "there is no message yet that could be answered");
     Ok(held.take_back().await?.ok_or_else(none)?)
 }
 
 /// What the user said, with the files that go with it.
-async fn content(shared: &Arc<Shared>, said: &UserMessage) -> Result<Vec<Block>, Failure> {
+async fn content(shared: &Arc<Shared>, said: &UserMessage) -> Result<Vec<Block>, RequestFailure> {
     let mut content = attach::read(&said.attachments, &shared.options.folder).await?;
     if !said.message.trim().is_empty() {
         content.push(Block::text(said.message.clone()));
     }
     if content.is_empty() {
-        return Err(Failure::lasting("refused", "the message is empty: write something"));
+        return Err(RequestFailure::permanent("refused", "the message is empty: write something"));
     }
     Ok(content)
 }

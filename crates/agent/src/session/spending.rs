@@ -3,10 +3,12 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use callgate_wire::session::TokenUsage;
+
 use super::Shared;
-use crate::budget::{OverBudget, Rate};
-use crate::engine::{Call, Usage};
-use crate::event::Failure;
+use crate::budget::Rate;
+use crate::engine::Call;
+use crate::failure::RequestFailure;
 use crate::history::{Cost, Reservation, Spent};
 use crate::tool::Spec;
 use crate::{compact, price};
@@ -20,7 +22,7 @@ pub(super) struct Spending(Mutex<Rate>);
 
 impl Shared {
     /// Fails if all that may be spent in this conversation is spent or reserved.
-    pub(super) async fn check_budget(&self, account: &str) -> Result<(), Failure> {
+    pub(super) async fn check_budget(&self, account: &str) -> Result<(), RequestFailure> {
         self.within_budget(account, None).await.map(drop)
     }
 
@@ -30,7 +32,7 @@ impl Shared {
         &self,
         account: &str,
         call: &Call,
-    ) -> Result<Option<Reservation>, Failure> {
+    ) -> Result<Option<Reservation>, RequestFailure> {
         self.within_budget(account, Some(call)).await
     }
 
@@ -38,7 +40,7 @@ impl Shared {
         &self,
         account: &str,
         call: Option<&Call>,
-    ) -> Result<Option<Reservation>, Failure> {
+    ) -> Result<Option<Reservation>, RequestFailure> {
         let options = &self.options;
         let budget = options.budget;
         if !budget.is_limited() {
@@ -57,7 +59,7 @@ impl Shared {
 
     /// Counts a request, unless the minute has had as many as it may, or what comes of it could
     /// not be kept: then it is not paid for.
-    pub(super) fn count_request(&self) -> Result<(), Failure> {
+    pub(super) fn count_request(&self) -> Result<(), RequestFailure> {
         self.options.history.check_files()?;
         self.options.ledger.check_files()?;
         let mut rate = self.spending.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,7 +67,7 @@ impl Shared {
     }
 
     /// What an answer cost in dollars, if its price is known.
-    pub(super) fn cost(&self, usage: Usage) -> Option<f64> {
+    pub(super) fn cost(&self, usage: TokenUsage) -> Option<f64> {
         let known = || price::cost(self.options.engine.model(), usage);
         self.options.prices.map(|prices| prices.cost(usage)).or_else(known)
     }
@@ -73,7 +75,7 @@ impl Shared {
 
 /// Returns the most that the answer to a call may take: all of it is new to the provider, and the
 /// answer is as long as it may be.
-fn most(call: &Call) -> Usage {
+fn most(call: &Call) -> TokenUsage {
     let tool = |tool: &Spec| {
         compact::words(tool.description) + compact::words(tool.input_schema.get()) + A_TOOL
     };
@@ -82,15 +84,5 @@ fn most(call: &Call) -> Usage {
         + call.tools.iter().map(tool).sum::<u64>();
     let written = u64::from(call.max_tokens) + u64::from(call.thinking.unwrap_or(0));
     // To put something into the provider's cache is the dearest way to have it read.
-    Usage { cache_write: read, output: written, ..Usage::default() }
-}
-
-impl From<OverBudget> for Failure {
-    fn from(over: OverBudget) -> Self {
-        match over {
-            OverBudget::Rate { .. } => Self::passing("rate", over.to_string()),
-            OverBudget::Reserved { .. } => Self::passing("budget", over.to_string()),
-            _ => Self::lasting("budget", over.to_string()),
-        }
-    }
+    TokenUsage { cache_write: read, output: written, ..TokenUsage::default() }
 }

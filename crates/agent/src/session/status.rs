@@ -6,8 +6,7 @@ use callgate_wire::session::{BUSY, Event, IDLE, Status};
 
 use super::Session;
 use super::output::Output;
-use super::told::failed;
-use crate::event::Failure;
+use crate::failure::RequestFailure;
 
 impl Session {
     /// Answers `get_status`, at once also while much is going on.
@@ -43,7 +42,7 @@ pub(super) fn replay(output: &Output, from: u64) -> Event {
         Ok(replayed) => Event::done(&replayed),
         Err(oldest) => {
             let text = format!("response {from} is not kept any more: the oldest is {oldest}");
-            failed(Failure::lasting("not_found", text))
+            RequestFailure::permanent("not_found", text).into()
         }
     }
 }

@@ -7,15 +7,13 @@ use std::time::Instant;
 use callgate_mask::text::{self, Measure};
 use callgate_mask::{mask_json, mask_text};
 use callgate_store::{Draft, kind as kinds};
-use callgate_wire::session::{Event, PermissionRequest, PermissionResolved};
+use callgate_wire::session::{Event, ToolProgress, ToolUse, tool_kind};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::Shared;
 use super::output::now_ms;
-use super::told::told;
-use crate::event;
-use crate::gate::{Mirror, Permit, Preview, Question, Shown};
+use super::{Shared, Tools};
+use crate::gate::{Mirror, Permit, Preview, Question};
 use crate::tool::{Outcome, Progress, Tool, Use};
 use crate::turn::{Ran, Wanted};
 
@@ -54,7 +52,7 @@ pub(super) async fn run(
         tool: tool.spec().name,
         input: wanted.input.clone(),
         conversation: conversation.to_string(),
-        mirror: shared.output.takes_questions().then(|| mirror(&shared, &request, &wanted)),
+        mirror: shared.output.takes_questions().then(|| mirror(&shared, &request)),
         preview: Some(preview(&tool)),
     };
     let mut entry = Entry {
@@ -82,30 +80,18 @@ pub(super) async fn run(
     }
 }
 
+/// Adds to the announcement of a call what its tool says of it.
+pub(super) fn announced(tools: &Tools, call: ToolUse) -> Event {
+    let tool = tools.get(call.tool_name.as_str());
+    let kind = tool.map_or(tool_kind::OTHER, |tool| tool.spec().kind);
+    let locations = tool.map(|tool| tool.locations(&call.input)).unwrap_or_default();
+    Event::ToolUse(ToolUse { kind: Some(kind.to_owned()), locations: Some(locations), ..call })
+}
+
 /// Shows the front end what somebody is asked.
-fn mirror(shared: &Arc<Shared>, request: &Arc<str>, wanted: &Wanted) -> Mirror {
+fn mirror(shared: &Arc<Shared>, request: &Arc<str>) -> Mirror {
     let (output, request) = (shared.output.clone(), Arc::clone(request));
-    let (tool_id, tool_name) = (wanted.id.clone(), wanted.name.clone());
-    Arc::new(move |shown| {
-        let event = match shown {
-            Shown::Asked(asked) => Event::PermissionRequest(PermissionRequest {
-                question: asked.question,
-                tool_id: tool_id.clone(),
-                tool_name: tool_name.clone(),
-                input: asked.input,
-                title: asked.title,
-                reason: asked.reason,
-                can_allow_always: Some(asked.can_allow_always),
-                deadline: asked.deadline_ms,
-                diff: asked.diff,
-            }),
-            Shown::Closed { question, decision, text } => {
-                let decision = decision.to_owned();
-                Event::PermissionResolved(PermissionResolved { question, decision, text })
-            }
-        };
-        output.say(&request, event);
-    })
+    Arc::new(move |event| output.say(&request, event))
 }
 
 /// Tells what a use would change, when somebody is to decide on it.
@@ -119,8 +105,8 @@ fn preview(tool: &Arc<dyn Tool>) -> Preview {
 fn progress(shared: &Arc<Shared>, request: &Arc<str>, wanted: &Wanted) -> Progress {
     let (output, request, tool_id) =
         (shared.output.clone(), Arc::clone(request), wanted.id.clone());
-    let (missed, tools) = (AtomicU64::new(0), Arc::clone(&shared.tools));
-    Arc::new(move |channel, text| {
+    let missed = AtomicU64::new(0);
+    Arc::new(move |stream, text| {
         if !output.has_room_for_progress() {
             missed.fetch_add(text.len() as u64, Ordering::Relaxed);
             return;
@@ -129,8 +115,8 @@ fn progress(shared: &Arc<Shared>, request: &Arc<str>, wanted: &Wanted) -> Progre
             0 => text.to_owned(),
             count => format!("[… {count} bytes are not shown here …]\n{text}"),
         };
-        let said = event::Event::ToolProgress { id: tool_id.clone(), channel, text };
-        output.say(&request, told(said, &tools));
+        let progress = ToolProgress { tool_id: tool_id.clone(), stream, text };
+        output.say(&request, Event::ToolProgress(progress));
     })
 }
 

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use callgate_wire::session::{Event, ToolResult};
 use serde_json::value::RawValue;
 
 use super::{Do, Wanted};
-use crate::event::Event;
 use crate::message::{Block, KeptResult};
 use crate::tool::Outcome;
 
@@ -138,7 +138,8 @@ impl Calls {
         let kept = (!is_error && result.get().len() <= LONGEST_KEPT).then(|| result.clone());
         call.state = State::Ended { text, is_error, result: kept };
         let Wanted { id, name, .. } = call.wanted.clone();
-        todo.push(Do::Tell(Event::ToolResult { id, name, result, is_error }));
+        let ended = ToolResult { tool_id: id, tool_name: name, result, is_error: Some(is_error) };
+        todo.push(Do::Tell(Event::ToolResult(ended)));
     }
 
     /// Ends all that have not ended.

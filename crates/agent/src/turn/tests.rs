@@ -58,7 +58,7 @@ fn check(turn: &mut Turn, inputs: Vec<In>, expected: &Expect) {
             In::Silent => turn.silent(&mut todo),
             In::Ran(index, ran) => turn.ran(index, ran, &mut todo),
             In::Cancel => turn.cancel(&mut todo),
-            In::Abandon => turn.abandon(Failure::lasting("budget", "spent"), &mut todo),
+            In::Abandon => turn.abandon(RequestFailure::permanent("budget", "spent"), &mut todo),
         }
         shown.push_str(&todo.iter().map(show).collect::<Vec<_>>().join(" | "));
         shown.push('\n');
@@ -70,9 +70,11 @@ fn show(todo: &Do) -> String {
     match todo {
         Do::Tell(Event::Token(text)) => format!("token {text:?}"),
         Do::Tell(Event::Thinking(text)) => format!("thinking {text:?}"),
-        Do::Tell(Event::ToolUse { id, name, .. }) => format!("tool_use {id} {name}"),
-        Do::Tell(Event::ToolResult { id, is_error, .. }) => format!("tool_result {id} {is_error}"),
-        Do::Tell(Event::Notice { kind, text }) => format!("notice {kind}: {text}"),
+        Do::Tell(Event::ToolUse(call)) => format!("tool_use {} {}", call.tool_id, call.tool_name),
+        Do::Tell(Event::ToolResult(call)) => {
+            format!("tool_result {} {}", call.tool_id, call.is_error == Some(true))
+        }
+        Do::Tell(Event::Notice(notice)) => format!("notice {}: {}", notice.kind, notice.text),
         Do::Tell(event) => format!("{event:?}"),
         Do::Ask(wait) => format!("ask after {wait:?}"),
         Do::Shorten(failure) => format!("shorten or fail {}", failure.kind),
@@ -83,8 +85,8 @@ fn show(todo: &Do) -> String {
             let messages: Vec<String> = messages.iter().map(show_message).collect();
             format!("keep {}", messages.join(", "))
         }
-        Do::End(End::Done { stop, .. }) => format!("done {}", stop.name()),
-        Do::End(End::Failed(failure)) => format!("failed {}: {}", failure.kind, failure.text),
+        Do::End(Ok(stop)) => format!("done {}", stop.name()),
+        Do::End(Err(failure)) => format!("failed {}: {}", failure.kind, failure.text),
     }
 }
 
@@ -267,7 +269,7 @@ fn what_will_not_pass_is_not_tried_again() {
         let mut turn = turn(9);
         turn.begin(&mut todo);
         turn.failed(error, &mut todo);
-        assert!(matches!(todo.as_slice(), [Do::Ask(_), Do::End(End::Failed(_))]), "{todo:?}");
+        assert!(matches!(todo.as_slice(), [Do::Ask(_), Do::End(Err(_))]), "{todo:?}");
     }
 }
 
@@ -348,7 +350,7 @@ fn what_sticks_to_a_conversation_is_told() {
             turn.ran(0, ran("A"), &mut todo);
         }
         turn.failed(error, &mut todo);
-        let Some(Do::End(End::Failed(Failure { text, .. }))) = todo.last() else {
+        let Some(Do::End(Err(RequestFailure { text, .. }))) = todo.last() else {
             panic!("{todo:?}")
         };
         for word in ["may not be accepted any more", "`edit_last`", "`regenerate`", "a new conv"] {
@@ -570,8 +572,8 @@ fn assert_whole(todo: &[Do]) -> Result<(), TestCaseError> {
     let mut kept = Vec::new();
     for step in todo {
         match step {
-            Do::Tell(Event::ToolUse { id, .. }) => prop_assert!(open.insert(id.clone())),
-            Do::Tell(Event::ToolResult { id, .. }) => prop_assert!(open.remove(id)),
+            Do::Tell(Event::ToolUse(call)) => prop_assert!(open.insert(call.tool_id.clone())),
+            Do::Tell(Event::ToolResult(call)) => prop_assert!(open.remove(&call.tool_id)),
             Do::Keep { messages, .. } => kept.extend(messages),
             _ => {}
         }

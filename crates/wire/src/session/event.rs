@@ -74,6 +74,12 @@ impl Event {
         RawValue::from_string(tagged).map_or(self, |tagged| Self::Done(Some(tagged)))
     }
 
+    /// Returns a notice of this kind.
+    #[must_use]
+    pub fn notice(kind: &str, text: impl Into<String>) -> Self {
+        Self::Notice(Notice { kind: kind.to_owned(), text: text.into() })
+    }
+
     /// An error without a word for programs.
     #[must_use]
     pub fn error(error: impl Into<String>) -> Self {

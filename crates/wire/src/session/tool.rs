@@ -73,7 +73,7 @@ pub struct ToolProgress {
     /// The call.
     pub tool_id: String,
     /// Where it says it.
-    pub stream: Stream,
+    pub stream: ToolStream,
     /// What it says, to be appended.
     pub text: String,
 }
@@ -81,7 +81,7 @@ pub struct ToolProgress {
 /// The streams of a running tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Stream {
+pub enum ToolStream {
     /// What it was made to say.
     Stdout,
     /// What else it has to say.

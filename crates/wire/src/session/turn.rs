@@ -1,30 +1,19 @@
 //! How requests end: what `done` and `error` say besides.
 
-use serde::{Deserialize, Serialize};
+use std::ops::Add;
 
-/// Why a turn ended, as [`TurnEnd::stop_reason`] says it; a reader takes other words as they come.
-pub mod stop {
-    /// The model had said everything.
-    pub const END_TURN: &str = "end_turn";
-    /// The answer was as long as an answer may be.
-    pub const MAX_TOKENS: &str = "max_tokens";
-    /// The model was asked as often as it may be for one message.
-    pub const MAX_TURN_REQUESTS: &str = "max_turn_requests";
-    /// The model would not answer.
-    pub const REFUSAL: &str = "refusal";
-    /// The front end did not want the rest.
-    pub const CANCELLED: &str = "cancelled";
-}
+use serde::{Deserialize, Serialize};
 
 /// What the `done` of an answered message says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnEnd {
-    /// Why the answer ended here, see [`stop`].
+    /// Why the answer ended here: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal` or
+    /// `cancelled`. A reader accepts other words.
     pub stop_reason: String,
     /// What it took.
     #[serde(default)]
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// What it cost in US dollars, if that is known.
     #[serde(default)]
     pub cost: Option<f64>,
@@ -32,16 +21,33 @@ pub struct TurnEnd {
 
 /// How many tokens an answer took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Usage {
-    /// Read anew.
-    pub input_tokens: u64,
-    /// Written.
-    pub output_tokens: u64,
-    /// Read from the provider's cache.
-    pub cache_read_tokens: u64,
-    /// Put into the provider's cache.
-    pub cache_write_tokens: u64,
+#[serde(default)]
+pub struct TokenUsage {
+    /// Input tokens that were not in the provider's cache.
+    #[serde(rename = "inputTokens")]
+    pub input: u64,
+    /// Output tokens.
+    #[serde(rename = "outputTokens")]
+    pub output: u64,
+    /// Input tokens read from the provider's cache.
+    #[serde(rename = "cacheReadTokens")]
+    pub cache_read: u64,
+    /// Input tokens written to the provider's cache.
+    #[serde(rename = "cacheWriteTokens")]
+    pub cache_write: u64,
+}
+
+impl Add for TokenUsage {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            input: self.input + other.input,
+            output: self.output + other.output,
+            cache_read: self.cache_read + other.cache_read,
+            cache_write: self.cache_write + other.cache_write,
+        }
+    }
 }
 
 /// What an `error` says for programs.

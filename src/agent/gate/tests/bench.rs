@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use callgate_agent::gate::{
-    Answer, AskedQuestion, Decision, Gate, Mirror, Permit, Question, Shown,
-};
+use callgate_agent::gate::{Answer, Decision, Gate, Mirror, Permit, Question};
 use callgate_approval::channel::{Doing, News, Order, Place, Press, Who};
 use callgate_approval::daemon::{Claim, Daemon, Options};
 use callgate_approval::desk::{Authority, Settings, Unattended};
 use callgate_store::{Entry, Filter, Store};
 use callgate_wire::approval::{Action, RequestId};
+use callgate_wire::session::{Event, PermissionRequest};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
@@ -180,39 +179,39 @@ pub(super) fn words(permit: &Permit) -> String {
 
 /// What the front end sees of one question.
 pub(super) struct Screen {
-    seen: UnboundedReceiver<Shown>,
+    seen: UnboundedReceiver<Event>,
 }
 
 impl Screen {
     /// Waits for the question: its id, its title, its input and its reason.
     pub(super) fn asked(&mut self, bench: &Bench) -> (String, String, String, Option<String>) {
-        let AskedQuestion { question, title, input, reason, .. } = self.question(bench);
+        let PermissionRequest { question, title, input, reason, .. } = self.question(bench);
         (question, title, input.to_string(), reason)
     }
 
     /// Waits for the question, with all that is shown of it.
-    pub(super) fn question(&mut self, bench: &Bench) -> AskedQuestion {
+    pub(super) fn question(&mut self, bench: &Bench) -> PermissionRequest {
         match bench.run(self.seen.recv()).unwrap() {
-            Shown::Asked(asked) => asked,
-            Shown::Closed { text, .. } => panic!("it was over before it was asked: {text}"),
+            Event::PermissionRequest(asked) => asked,
+            other => panic!("it was over before it was asked: {other:?}"),
         }
     }
 
     /// Waits until it is over: the decision and the text.
-    pub(super) fn closed(&mut self, bench: &Bench, id: &str) -> (&'static str, String) {
+    pub(super) fn closed(&mut self, bench: &Bench, id: &str) -> (String, String) {
         match bench.run(self.seen.recv()).unwrap() {
-            Shown::Closed { question, decision, text } => {
-                assert_eq!(question, id);
-                (decision, text)
+            Event::PermissionResolved(end) => {
+                assert_eq!(end.question, id);
+                (end.decision, end.text)
             }
-            Shown::Asked(asked) => panic!("it was asked twice: {}", asked.title),
+            other => panic!("it was asked twice: {other:?}"),
         }
     }
 
     /// How it ended, if that has been shown.
-    pub(super) fn closed_already(&mut self) -> Option<(&'static str, String)> {
+    pub(super) fn closed_already(&mut self) -> Option<(String, String)> {
         match self.seen.try_recv() {
-            Ok(Shown::Closed { decision, text, .. }) => Some((decision, text)),
+            Ok(Event::PermissionResolved(end)) => Some((end.decision, end.text)),
             _ => None,
         }
     }

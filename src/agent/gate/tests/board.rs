@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, Weak};
 
-use callgate_agent::gate::{AskedQuestion, Mirror, Shown};
+use callgate_agent::gate::Mirror;
 use callgate_wire::approval::RequestId;
+use callgate_wire::session::{Event, PermissionRequest};
 use serde_json::value::RawValue;
 
 use super::super::board::{At, Board, Found, Posted, Terms, Way};
@@ -19,21 +20,26 @@ fn posted() -> (Board, RequestId, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::clone(&shown);
     let mirror: Mirror = Arc::new(move |what| {
         let line = match what {
-            Shown::Asked(asked) => format!(
+            Event::PermissionRequest(asked) => format!(
                 "{}, always: {}, until {:?}",
-                asked.title, asked.can_allow_always, asked.deadline_ms
+                asked.title,
+                asked.can_allow_always == Some(true),
+                asked.deadline
             ),
-            Shown::Closed { decision, text, .. } => format!("{decision}: {text}"),
+            Event::PermissionResolved(end) => format!("{}: {}", end.decision, end.text),
+            other => panic!("{other:?}"),
         };
         seen.lock().unwrap().push(line);
     });
-    let asked = AskedQuestion {
+    let asked = PermissionRequest {
         question: id.to_string(),
+        tool_id: "1".to_owned(),
+        tool_name: "run_shell_command".to_owned(),
         title: "make all".to_owned(),
         input: RawValue::NULL.to_owned(),
         reason: None,
-        can_allow_always: true,
-        deadline_ms: None,
+        can_allow_always: Some(true),
+        deadline: None,
         diff: None,
     };
     let way = Way { at: At::Inside(Weak::new()), has_offer: true };

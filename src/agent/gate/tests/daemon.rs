@@ -23,7 +23,7 @@ fn the_front_ends_answer_is_a_press_at_the_daemon() {
     assert_eq!(title, "make test");
     assert_eq!(bench.answer(&id, Decision::Allow).unwrap(), TOLD);
     assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {TOLD}"));
-    assert_eq!(screen.closed(&bench, &id), ("allow", TOLD.to_owned()));
+    assert_eq!(screen.closed(&bench, &id), ("allow".to_owned(), TOLD.to_owned()));
     assert_eq!(bench.kinds(&id), ["asked", "pressed", "decided", "delivered", "closed"]);
     let late = bench.answer(&id, Decision::Deny).unwrap_err();
     assert_eq!(late, format!("Too late. {TOLD}."));
@@ -90,7 +90,7 @@ fn who_answers_at_the_daemon_closes_the_question_at_the_front_end() {
         house.press(&id, action);
         assert_eq!(words(&bench.run(asked).unwrap()), permit);
         let (decision, text) = screen.closed(&bench, &id);
-        assert_eq!((decision, &*text), end);
+        assert_eq!((&*decision, &*text), end);
         let late = bench.answer(&id, Decision::Allow).unwrap_err();
         assert_eq!(late, format!("Too late. {}.", end.1));
     }
@@ -153,7 +153,7 @@ fn a_question_that_nobody_waits_for_is_withdrawn() {
     let (id, ..) = screen.asked(&bench);
     asked.abort();
     bench.run(asked).unwrap_err();
-    let withdrawn = Some(("timeout", "It was withdrawn".to_owned()));
+    let withdrawn = Some(("timeout".to_owned(), "It was withdrawn".to_owned()));
     assert_eq!(screen.closed_already(), withdrawn, "before anything else can be said");
     assert!(screen.is_over(&bench), "it is said once");
     assert_eq!(bench.closed(&id)["how"], "gone");
@@ -188,7 +188,7 @@ fn a_daemon_that_is_started_again_goes_on_with_the_question() {
     }
     assert_eq!(bench.answer(&id, Decision::Allow).unwrap(), TOLD);
     assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {TOLD}"));
-    assert_eq!(screen.closed(&bench, &id), ("allow", TOLD.to_owned()));
+    assert_eq!(screen.closed(&bench, &id), ("allow".to_owned(), TOLD.to_owned()));
 }
 
 #[test]
@@ -241,12 +241,12 @@ fn the_front_end_is_told_until_when_and_whether_always_is_on_offer() {
             asked
         };
         let plain = asked("test");
-        let deadline = plain.deadline_ms.unwrap();
+        let deadline = plain.deadline.unwrap();
         assert!((before + patience..=now_ms() + patience).contains(&deadline), "{deadline}");
-        assert!(plain.can_allow_always);
+        assert_eq!(plain.can_allow_always, Some(true));
         // Neither where a rule asks, nor where somebody always is asked.
-        assert!(!asked("asked").can_allow_always);
-        assert!(!asked("/etc/passwd").can_allow_always);
+        assert_eq!(asked("asked").can_allow_always, Some(false));
+        assert_eq!(asked("/etc/passwd").can_allow_always, Some(false));
     }
 }
 

@@ -32,7 +32,7 @@ fn the_front_end_allows_and_denies_and_the_ledger_has_it() {
     let told = bench.answer(&id, Decision::Allow).unwrap();
     assert_eq!(told, "Allowed by the shell of callgate agent");
     assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {told}"));
-    assert_eq!(screen.closed(&bench, &id), ("allow", told));
+    assert_eq!(screen.closed(&bench, &id), ("allow".to_owned(), told));
     assert!(screen.is_over(&bench));
     assert_eq!(bench.kinds(&id), ["asked", "pressed", "decided", "delivered", "closed"]);
     let body: serde_json::Value = serde_json::from_str(&bench.entries(&id)[0].body).unwrap();
@@ -44,7 +44,7 @@ fn the_front_end_allows_and_denies_and_the_ledger_has_it() {
     assert_eq!(told, "Denied by the shell of callgate agent");
     let permit = words(&bench.run(asked).unwrap());
     assert_eq!(permit, "denied: Denied by the shell of callgate agent.");
-    assert_eq!(screen.closed(&bench, &id), ("deny", told));
+    assert_eq!(screen.closed(&bench, &id), ("deny".to_owned(), told));
     assert_eq!(bench.kinds(&id), ["asked", "pressed", "decided", "delivered", "closed"]);
     assert_eq!(bench.count("started"), 1, "it is the same desk");
 }
@@ -106,7 +106,7 @@ fn a_question_that_nobody_waits_for_is_withdrawn() {
     let (id, ..) = screen.asked(&bench);
     asked.abort();
     bench.run(asked).unwrap_err();
-    let withdrawn = Some(("timeout", "It was withdrawn".to_owned()));
+    let withdrawn = Some(("timeout".to_owned(), "It was withdrawn".to_owned()));
     assert_eq!(screen.closed_already(), withdrawn, "before anything else can be said");
     assert!(screen.is_over(&bench), "it is said once");
     assert_eq!(bench.closed(&id)["text"], "The agent went away");
@@ -135,7 +135,7 @@ fn nobody_answers_in_time() {
     let permit = words(&bench.run(asked).unwrap());
     assert_eq!(permit, "denied: Not decided: nobody answered in time: the tool did not run");
     let text = "Not decided: nobody answered in time".to_owned();
-    assert_eq!(screen.closed(&bench, &id), ("timeout", text));
+    assert_eq!(screen.closed(&bench, &id), ("timeout".to_owned(), text));
 }
 
 #[test]

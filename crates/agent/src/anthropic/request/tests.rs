@@ -54,7 +54,7 @@ fn specs() -> Arc<[Spec]> {
         description: "Does it.",
         input_schema: schema.clone(),
         is_read_only: true,
-        kind: crate::tool::ToolKind::Read,
+        kind: callgate_wire::session::tool_kind::READ,
     };
     Arc::new([spec("one"), spec("two")])
 }

@@ -1,10 +1,11 @@
 //! What a use is about, and what it would change, told before it runs.
 
+use callgate_wire::session::{ToolLocation, tool_kind};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::Room;
-use crate::tool::{Location, Tool, ToolKind};
+use crate::tool::Tool;
 
 fn tool<'a>(room: &'a Room, name: &str) -> &'a dyn Tool {
     let tool = room.tools.iter().find(|tool| tool.spec().name == name).unwrap();
@@ -129,23 +130,23 @@ fn a_use_tells_of_which_kind_it_is_and_where() {
         (tool.spec().kind, tool.locations(&input))
     };
     let at = |name: &str, line: Option<u64>| {
-        vec![Location { path: room.path(name).to_str().unwrap().to_owned(), line }]
+        vec![ToolLocation { path: room.path(name).to_str().unwrap().to_owned(), line }]
     };
     let part = json!({ "path": "./b/../a.txt", "offset": 7, "limit": null });
-    assert_eq!(told("read_file", part), (ToolKind::Read, at("a.txt", Some(7))));
-    assert_eq!(told("write_file", write("a.txt", "")), (ToolKind::Edit, at("a.txt", None)));
-    assert_eq!(told("edit_file", json!({ "path": "a.txt" })), (ToolKind::Edit, at("a.txt", None)));
+    assert_eq!(told("read_file", part), (tool_kind::READ, at("a.txt", Some(7))));
+    assert_eq!(told("write_file", write("a.txt", "")), (tool_kind::EDIT, at("a.txt", None)));
+    assert_eq!(told("edit_file", json!({ "path": "a.txt" })), (tool_kind::EDIT, at("a.txt", None)));
     let outside = json!({ "path": "/etc/passwd" });
-    let passwd = Location { path: "/etc/passwd".to_owned(), line: None };
-    assert_eq!(told("list_files", outside), (ToolKind::Read, vec![passwd]));
+    let passwd = ToolLocation { path: "/etc/passwd".to_owned(), line: None };
+    assert_eq!(told("list_files", outside), (tool_kind::READ, vec![passwd]));
     let path = room.path("").to_str().unwrap().trim_end_matches('/').to_owned();
-    let working = vec![Location { path, line: None }];
-    assert_eq!(told("list_files", json!({})), (ToolKind::Read, working.clone()));
+    let working = vec![ToolLocation { path, line: None }];
+    assert_eq!(told("list_files", json!({})), (tool_kind::READ, working.clone()));
     assert_eq!(
         told("search_files", json!({ "pattern": "a" })),
-        (ToolKind::Search, working.clone())
+        (tool_kind::SEARCH, working.clone())
     );
-    assert_eq!(told("search_text", json!({ "pattern": "a" })), (ToolKind::Search, working));
+    assert_eq!(told("search_text", json!({ "pattern": "a" })), (tool_kind::SEARCH, working));
     // An input without a usable path has no locations.
     for input in [json!({}), json!({ "path": 7 }), json!({ "path": "x".repeat(5000) })] {
         assert_eq!(told("write_file", input).1, []);

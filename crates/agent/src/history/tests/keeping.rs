@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use callgate_store::{Filter, Verified};
+use callgate_wire::session::TokenUsage;
 use serde_json::json;
 
 use super::strict::{Strict, tool_use, values};
 use super::*;
-use crate::engine::Usage;
 use crate::message::{Role, Source};
 
 fn json(message: &Message) -> String {
@@ -57,7 +57,7 @@ async fn a_step_is_kept_whole_or_not_at_all() {
     let house = House::new();
     let mut held = house.history.hold("a").await.unwrap();
     held.commit(turn("u hi | a ?x | u !x")).await.unwrap();
-    let usage = Usage { input: 10, ..Usage::default() };
+    let usage = TokenUsage { input: 10, ..TokenUsage::default() };
     let cost = Cost { usage, usd: Some(0.5), model: "m".to_owned() };
     let wrong = Step { drafts: vec![draft("no JSON")], spent: Some(cost), ..round("a ok") };
     let error = held.commit(wrong).await.unwrap_err();
@@ -162,7 +162,7 @@ async fn the_ledger_has_what_is_recorded() {
 async fn costs_are_summed() {
     let house = House::new();
     let cost = |usd| Cost {
-        usage: Usage { input: 1, output: 2, cache_read: 3, cache_write: 4 },
+        usage: TokenUsage { input: 1, output: 2, cache_read: 3, cache_write: 4 },
         usd,
         model: "m".to_owned(),
     };

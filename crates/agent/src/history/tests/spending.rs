@@ -1,10 +1,11 @@
 //! What is spent and reserved is in the ledger's file, wherever conversations are.
 
+use callgate_wire::session::TokenUsage;
+
 use super::*;
-use crate::engine::Usage;
 
 fn tokens(input: u64) -> Cost {
-    Cost { usage: Usage { input, ..Usage::default() }, usd: None, model: "m".to_owned() }
+    Cost { usage: TokenUsage { input, ..TokenUsage::default() }, usd: None, model: "m".to_owned() }
 }
 
 /// Reserves so many tokens, as long as not more than `limit` are spent or reserved by all.

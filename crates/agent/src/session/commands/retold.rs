@@ -6,14 +6,14 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use callgate_wire::session::{Event, PastAttachment, PastUserMessage, ToolResult};
+use callgate_wire::session::{Event, PastAttachment, PastUserMessage, ToolResult, ToolUse};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::history::{History, HistoryError, Page};
 use crate::message::{Block, KeptResult, Message, Role, Source};
 use crate::session::attach::attached_text;
-use crate::session::told::tool_use;
+use crate::session::uses::announced;
 use crate::session::{Shared, Tools};
 
 /// What a call gave whose result is on no page, or was never kept.
@@ -65,7 +65,9 @@ impl Retelling<'_> {
             match (message.role, block) {
                 (_, Block::ToolUse { id, name, input }) => {
                     self.calls.insert(id.clone(), name.clone());
-                    events.push(tool_use(self.tools, id.clone(), name.clone(), input.clone()));
+                    let (tool_id, tool_name, input) = (id.clone(), name.clone(), input.clone());
+                    let call = ToolUse { tool_id, tool_name, input, kind: None, locations: None };
+                    events.push(announced(self.tools, call));
                 }
                 (_, Block::ToolResult { tool_use_id, content, is_error }) => {
                     let kept = results.iter().find(|kept| kept.tool_use_id == *tool_use_id);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Drive, Round};
 use crate::compact;
-use crate::event::Failure;
+use crate::failure::RequestFailure;
 use crate::message::Message;
 use crate::turn::Do;
 
@@ -15,7 +15,7 @@ impl Drive<'_> {
         &mut self,
         round: Round,
         todo: &mut Vec<Do>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RequestFailure> {
         let mut all = self.held.messages().to_vec();
         all.extend(round.messages.iter().cloned().map(Arc::new));
         if self.has_to_wait(&all) {

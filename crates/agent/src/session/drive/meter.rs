@@ -1,6 +1,8 @@
 //! Counts what answers take. Pure.
 
-use crate::engine::{Piece, Usage};
+use callgate_wire::session::TokenUsage;
+
+use crate::engine::Piece;
 
 /// So many bytes of an answer are a token, where the provider did not come to say how many it has.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -9,9 +11,9 @@ const BYTES_PER_TOKEN: u64 = 4;
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     /// By attempts before the present one.
-    before: Usage,
+    before: TokenUsage,
     /// By the present one, as far as the provider has said.
-    told: Usage,
+    told: TokenUsage,
     /// How many bytes of it have come.
     bytes: u64,
     is_whole: bool,
@@ -43,19 +45,19 @@ impl Meter {
     }
 
     /// Returns all that was taken, and begins anew.
-    pub(super) fn take(&mut self) -> Usage {
+    pub(super) fn take(&mut self) -> TokenUsage {
         let total = self.total();
         *self = Self::default();
         total
     }
 
     /// What an answer has written is told at its end. One that was broken off is paid for as well.
-    fn total(&self) -> Usage {
+    fn total(&self) -> TokenUsage {
         let mut told = self.told;
         if !self.is_whole {
             told.output = told.output.max(self.bytes.div_ceil(BYTES_PER_TOKEN));
         }
-        self.before.plus(told)
+        self.before + told
     }
 }
 
@@ -64,8 +66,8 @@ mod tests {
     use super::*;
     use crate::engine::Stop;
 
-    fn usage(input: u64, output: u64) -> Usage {
-        Usage { input, output, ..Usage::default() }
+    fn usage(input: u64, output: u64) -> TokenUsage {
+        TokenUsage { input, output, ..TokenUsage::default() }
     }
 
     #[test]
@@ -76,7 +78,7 @@ mod tests {
         meter.note(&Piece::Usage(usage(10, 7)));
         meter.note(&Piece::End(Stop::EndTurn));
         assert_eq!(meter.take(), usage(10, 7));
-        assert_eq!(meter.take(), Usage::default());
+        assert_eq!(meter.take(), TokenUsage::default());
     }
 
     #[test]

@@ -2,17 +2,18 @@
 //! down with it.
 
 use callgate_store::Draft;
+use callgate_wire::session::TokenUsage;
 
 use super::{Drive, Round};
-use crate::engine::{Call, Usage};
-use crate::event::Failure;
+use crate::engine::Call;
+use crate::failure::RequestFailure;
 use crate::history::{Cost, Reservation, Step};
 use crate::session::Level;
 
 impl Drive<'_> {
     /// Reserves what the answer to `call` may take. What is reserved for an answer holds for
     /// further attempts at it.
-    pub(super) async fn reserve(&mut self, call: &Call) -> Result<(), Failure> {
+    pub(super) async fn reserve(&mut self, call: &Call) -> Result<(), RequestFailure> {
         self.meter.begin();
         self.shared.count_request()?;
         if self.reservation.is_none() {
@@ -22,7 +23,7 @@ impl Drive<'_> {
     }
 
     /// Keeps a round, with what its answer took and what the ledger is to be told.
-    pub(super) async fn keep(&mut self, round: Round) -> Result<(), Failure> {
+    pub(super) async fn keep(&mut self, round: Round) -> Result<(), RequestFailure> {
         let Round { messages, results } = round;
         let usage = self.meter.take();
         let mut spent = self.spend(usage);
@@ -43,7 +44,7 @@ impl Drive<'_> {
     /// has seen anything of, and what the ledger has not been told.
     pub(super) async fn settle_rest(&mut self) {
         let usage = self.meter.take();
-        let spent = if usage == Usage::default() { None } else { self.spend(usage) };
+        let spent = if usage == TokenUsage::default() { None } else { self.spend(usage) };
         let (reservation, drafts) = (self.reservation.take(), std::mem::take(&mut self.drafts));
         if let Err(failure) = self.settle(reservation, spent, drafts).await {
             // What was reserved counts as spent then.
@@ -51,7 +52,7 @@ impl Drive<'_> {
         }
     }
 
-    fn warn(&self, failure: &Failure) {
+    fn warn(&self, failure: &RequestFailure) {
         let text = format!("cannot write down what an answer took: {}", failure.text);
         self.shared.options.log.say(Level::Warn, &text);
     }
@@ -63,7 +64,7 @@ impl Drive<'_> {
         reservation: Option<Reservation>,
         spent: Option<Cost>,
         drafts: Vec<Draft>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RequestFailure> {
         let options = &self.shared.options;
         let is_needed = options.ledger.is(&options.history)
             || options.budget.is_limited()
@@ -83,7 +84,7 @@ impl Drive<'_> {
         reservation: Option<Reservation>,
         spent: Option<Cost>,
         drafts: Vec<Draft>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RequestFailure> {
         if reservation.is_none() && spent.is_none() && drafts.is_empty() {
             return Ok(());
         }
@@ -92,11 +93,11 @@ impl Drive<'_> {
     }
 
     /// Adds to what the turn has taken and cost; returns what is to be written down, if anything.
-    pub(super) fn spend(&mut self, usage: Usage) -> Option<Cost> {
-        self.taken = self.taken.plus(usage);
+    pub(super) fn spend(&mut self, usage: TokenUsage) -> Option<Cost> {
+        self.taken = self.taken + usage;
         let usd = self.shared.cost(usage);
         self.cost = self.cost.zip(usd).map(|(so_far, usd)| so_far + usd);
         let model = self.shared.options.engine.model().to_owned();
-        (usage != Usage::default()).then_some(Cost { usage, usd, model })
+        (usage != TokenUsage::default()).then_some(Cost { usage, usd, model })
     }
 }

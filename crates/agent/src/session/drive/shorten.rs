@@ -3,14 +3,14 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use callgate_wire::session::{Event, Notice};
+use callgate_wire::session::Event;
 use tokio::time::sleep;
 
 use super::meter::Meter;
 use super::{Drive, QUIET, Shared, halted};
 use crate::compact::{self, Cut};
 use crate::engine::{Call, Piece};
-use crate::event::Failure;
+use crate::failure::RequestFailure;
 use crate::history::Reservation;
 use crate::message::Message;
 
@@ -21,7 +21,7 @@ impl Drive<'_> {
     /// Shortens the conversation if that has to be, by our own count or because the engine has
     /// said that it `is_over` what it can read; tells whether it did. Nothing is done when the
     /// turn is to stop meanwhile.
-    pub(super) async fn make_room(&mut self, is_over: bool) -> Result<bool, Failure> {
+    pub(super) async fn make_room(&mut self, is_over: bool) -> Result<bool, RequestFailure> {
         let messages = self.conversation();
         let Some(upto) = self.cut(&messages, is_over) else { return Ok(false) };
         let call = self.summary_call(compact::summary_call(&messages, upto));
@@ -74,9 +74,8 @@ impl Drive<'_> {
                 _ = halted(&mut self.halt) => return None,
                 written = &mut writing => return Some(written),
                 () = sleep(QUIET), if output.takes_notices() => {
-                    let text = "the conversation is being summed up".to_owned();
-                    let notice = Notice { kind: "working".to_owned(), text };
-                    output.say(&self.id, Event::Notice(notice));
+                    let text = "the conversation is being summed up";
+                    output.say(&self.id, Event::notice("working", text));
                 }
             }
         }
@@ -88,7 +87,7 @@ impl Drive<'_> {
              the model cannot read more"
         );
         let event = if self.shared.output.takes_notices() {
-            Event::Notice(Notice { kind: "compacted".to_owned(), text })
+            Event::notice("compacted", text)
         } else {
             Event::Token(format!("[{text}]\n\n"))
         };

@@ -166,7 +166,7 @@ fn failure() -> impl Strategy<Value = Event> {
 }
 
 fn tool_event() -> impl Strategy<Value = Event> {
-    let stream = prop_oneof![Just(Stream::Stdout), Just(Stream::Stderr)];
+    let stream = prop_oneof![Just(ToolStream::Stdout), Just(ToolStream::Stderr)];
     prop_oneof![
         (text(), text(), object(), of(text()), locations()).prop_map(
             |(tool_id, tool_name, input, kind, locations)| {

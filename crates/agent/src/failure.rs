@@ -1,0 +1,87 @@
+//! Why a request failed, as the front end is told.
+
+use callgate_wire::session::{ErrorData, Event};
+
+use crate::budget::OverBudget;
+use crate::engine::{EngineError, Trouble};
+use crate::history::HistoryError;
+
+const TOO_LONG: &str = "Send less, replace the last message with a shorter one by `edit_last`, \
+    remove the messages by `clear_history`, or begin a new conversation";
+const STUCK: &str = "What was done for this message is kept, and the provider may refuse this \
+    conversation as it is: replace the last message by `edit_last`, have it answered again by \
+    `regenerate`, or begin a new conversation";
+
+/// Why a request failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestFailure {
+    /// The kind of failure, in one word.
+    pub kind: &'static str,
+    /// The status of the provider's HTTP response, if there was one.
+    pub status: Option<u16>,
+    /// Whether the same request may succeed later.
+    pub retryable: bool,
+    /// What could not be done and what to do next.
+    pub text: String,
+}
+
+impl RequestFailure {
+    /// Creates a failure that the same request will meet again.
+    #[must_use]
+    pub fn permanent(kind: &'static str, text: impl Into<String>) -> Self {
+        Self { kind, status: None, retryable: false, text: text.into() }
+    }
+
+    /// Creates a failure that may pass.
+    #[must_use]
+    pub fn temporary(kind: &'static str, text: impl Into<String>) -> Self {
+        Self { kind, status: None, retryable: true, text: text.into() }
+    }
+
+    /// Converts an error of the engine, with advice where the same conversation would meet it
+    /// again. `is_begun` tells whether part of the turn is already stored.
+    #[must_use]
+    pub fn of_engine(error: EngineError, is_begun: bool) -> Self {
+        let advice = match (error.kind, error.status) {
+            (Trouble::TooLong, _) => Some(TOO_LONG),
+            (Trouble::Refused, Some(400 | 422)) if is_begun => Some(STUCK),
+            _ => None,
+        };
+        let EngineError { kind, status, mut text, .. } = error;
+        if let Some(advice) = advice {
+            text = format!("{}. {advice}", text.trim_end_matches('.'));
+        }
+        Self { kind: kind.name(), status, retryable: kind.is_passing(), text }
+    }
+}
+
+impl From<RequestFailure> for Event {
+    fn from(failure: RequestFailure) -> Self {
+        let RequestFailure { kind, status, retryable, text } = failure;
+        let data = ErrorData { kind: kind.to_owned(), status, retryable };
+        Self::Error { error: text, data: Some(data) }
+    }
+}
+
+impl From<HistoryError> for RequestFailure {
+    fn from(error: HistoryError) -> Self {
+        let kind = match error {
+            HistoryError::Unknown(_) => "not_found",
+            HistoryError::InUse(_) => "in_use",
+            HistoryError::Exists(_) => "exists",
+            HistoryError::BadId | HistoryError::BadTitle => "protocol",
+            _ => "history",
+        };
+        Self::permanent(kind, error.to_string())
+    }
+}
+
+impl From<OverBudget> for RequestFailure {
+    fn from(over: OverBudget) -> Self {
+        match over {
+            OverBudget::Rate { .. } => Self::temporary("rate", over.to_string()),
+            OverBudget::Reserved { .. } => Self::temporary("budget", over.to_string()),
+            _ => Self::permanent("budget", over.to_string()),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Why a turn ended that did not fail.
+
+use callgate_wire::session::{Event, TokenUsage, TurnEnd};
+
+use crate::engine::Stop;
+
+/// Why a turn ended that did not fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopReason {
+    /// The model finished its answer.
+    EndTurn,
+    /// The answer reached the longest permitted length.
+    MaxTokens,
+    /// The model was asked as often as one turn permits.
+    MaxTurnRequests,
+    /// The model declined to answer.
+    Refusal,
+    /// The user stopped the turn.
+    Cancelled,
+    /// A reason that only the provider knows.
+    Other(String),
+}
+
+impl StopReason {
+    /// Returns the word for it in the session protocol.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::EndTurn => "end_turn",
+            Self::MaxTokens => "max_tokens",
+            Self::MaxTurnRequests => "max_turn_requests",
+            Self::Refusal => "refusal",
+            Self::Cancelled => "cancelled",
+            Self::Other(reason) => reason,
+        }
+    }
+
+    /// Returns the `done` of a turn that ended for this reason.
+    #[must_use]
+    pub fn done(&self, usage: TokenUsage, cost: Option<f64>) -> Event {
+        Event::done(&TurnEnd { stop_reason: self.name().to_owned(), usage, cost })
+    }
+
+    /// Returns a note that the answer is incomplete and why, for a front end that does not read
+    /// the data of `done`.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let why = match self {
+            Self::EndTurn | Self::Cancelled => return None,
+            Self::MaxTokens => {
+                "it is as long as an answer may be: ask to go on, or raise `agent.max_tokens`"
+            }
+            Self::MaxTurnRequests => {
+                "the model was asked as often as it may be for one message: ask to go on, or \
+                 raise `agent.max_rounds`"
+            }
+            Self::Refusal => "the model declined to say more",
+            Self::Other(reason) => {
+                return Some(format!(
+                    "\n\n[This answer is not whole: the provider says {reason:?}.]"
+                ));
+            }
+        };
+        Some(format!("\n\n[This answer is not whole: {why}.]"))
+    }
+}
+
+impl From<Stop> for StopReason {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::EndTurn | Stop::ToolUse => Self::EndTurn,
+            Stop::MaxTokens => Self::MaxTokens,
+            Stop::Refusal => Self::Refusal,
+            Stop::ContextWindow => Self::Other("model_context_window_exceeded".to_owned()),
+            Stop::Other(reason) => Self::Other(reason),
+        }
+    }
+}
