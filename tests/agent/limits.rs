@@ -216,7 +216,7 @@ fn what_the_service_will_not_take_any_more_is_told_and_edit_last_helps() {
     agent.say_in("it", "1", "read it");
     let end = agent.end("1");
     assert_eq!(end["data"]["kind"], "refused", "{end}");
-    for word in ["may not be accepted any more", "`edit_last`", "`regenerate`"] {
+    for word in ["may refuse this conversation", "`edit_last`", "`regenerate`"] {
         assert!(end["error"].as_str().unwrap().contains(word), "{end}");
     }
     let metadata = json!({"conversationId": "it"});

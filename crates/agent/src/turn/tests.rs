@@ -291,7 +291,7 @@ fn what_is_too_long_is_shortened_once() {
             tool_use a read
             run 0 a
             tool_result a false | keep user ["hello"], assistant [use a], user [a gave "A"] | ask after 0ns
-            failed too_long: TooLong. Send less, put a shorter message in place of the last one by `edit_last`, forget what was said by `clear_history`, or begin a new conversation
+            failed too_long: TooLong. Send less, replace the last message with a shorter one by `edit_last`, remove the messages by `clear_history`, or begin a new conversation
         "#]],
     );
     // What was seen is not asked again.
@@ -305,7 +305,7 @@ fn what_is_too_long_is_shortened_once() {
         &expect![[r#"
             ask after 0ns
             thinking "hm"
-            failed too_long: TooLong. Send less, put a shorter message in place of the last one by `edit_last`, forget what was said by `clear_history`, or begin a new conversation
+            failed too_long: TooLong. Send less, replace the last message with a shorter one by `edit_last`, remove the messages by `clear_history`, or begin a new conversation
         "#]],
     );
 }
@@ -353,7 +353,7 @@ fn what_sticks_to_a_conversation_is_told() {
         let Some(Do::End(Err(RequestFailure { text, .. }))) = todo.last() else {
             panic!("{todo:?}")
         };
-        for word in ["may not be accepted any more", "`edit_last`", "`regenerate`", "a new conv"] {
+        for word in ["may refuse this conversation", "`edit_last`", "`regenerate`", "a new conv"] {
             assert_eq!(text.contains(word), is_told, "{text}");
         }
     }
