@@ -1,7 +1,6 @@
 //! `callgate agent`: the agent runtime on standard input and output.
 
 mod gate;
-mod settings;
 mod watch;
 
 use std::fs;
@@ -11,12 +10,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_agent::anthropic::{self, Anthropic};
-use callgate_agent::budget::Budget;
 use callgate_agent::engine::Engine;
 use callgate_agent::files::{self, Roots};
 use callgate_agent::history::{History, Place};
 use callgate_agent::offline::Offline;
-use callgate_agent::price::{self, Prices};
 use callgate_agent::session::{self, Ending, Level, Log};
 use callgate_agent::tool::Tool;
 use callgate_agent::{run, system};
@@ -28,9 +25,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::cli::{Failure, complain};
-use crate::config::{AgentFlags, Config, LogLevel, Millionths};
+use crate::config::{AgentFlags, AgentSettings, Config};
 use gate::Gatekeeper;
-use settings::{AgentSettings, EngineKind};
 
 /// What the model is told before every conversation, unless a file says something else.
 const SYSTEM: &str = "You are a careful and capable assistant working on the user's machine \
@@ -68,7 +64,7 @@ impl Args {
         // Commands that the agent runs must not read the key in our environment or memory. Where
         // the kernel does not keep them from it, nothing else is lost.
         set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
-        let (settings, config) = AgentSettings::load(file, &self.flags)?;
+        let config = Config::load_for_agent(file, &self.flags)?;
         if io::stdin().is_terminal() {
             // Whoever cannot read it has no use for it.
             writeln!(io::stderr(), "{HINT}").ok();
@@ -76,14 +72,14 @@ impl Args {
         let failed = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let served = runtime.block_on(serve(&settings, &config));
+        let served = runtime.block_on(serve(&config));
         // A tool that does not end must not hold us: its thread ends with the process.
         runtime.shutdown_background();
         served.map(|()| ExitCode::SUCCESS)
     }
 }
 
-async fn serve(settings: &AgentSettings, config: &Config) -> Result<(), Failure> {
+async fn serve(config: &Config) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::Failed(format!("cannot serve: {error}"));
     // Whoever started us may end us, or die, as soon as it has heard of us.
     let parent = asker::parent();
@@ -92,7 +88,7 @@ async fn serve(settings: &AgentSettings, config: &Config) -> Result<(), Failure>
     let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
     // A file that may not grow any further is an error of the write, not the end of the runtime.
     let _no_end = signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map_err(failed)?;
-    let parts = Parts::of(settings, config)?;
+    let parts = Parts::of(config)?;
     // Nobody waits for what is started after this.
     let greeting = session::greet(&mut io::stdout()).map_err(failed)?;
     let (endings, ending) = mpsc::channel(4);
@@ -106,7 +102,7 @@ async fn serve(settings: &AgentSettings, config: &Config) -> Result<(), Failure>
         // Whoever has ended already needs not be told.
         endings.send(Ending::Asked).await.ok();
     });
-    let options = options(settings, config, parts);
+    let options = options(config, parts);
     session::serve(&greeting, options, io::stdin(), io::stdout(), ending).await.map_err(failed)
 }
 
@@ -119,19 +115,19 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(settings: &AgentSettings, config: &Config) -> Result<Self, Failure> {
+    fn of(config: &Config) -> Result<Self, Failure> {
+        let settings = &config.agent;
         let system = system_prompt(settings)?;
         let log = log(settings.log_level);
         let warn = Arc::new(move |what: &str| log.say(Level::Warn, what));
-        let gate = Gatekeeper::new(config, settings, warn);
+        let gate = Gatekeeper::new(config, warn);
         let tools = tools(settings, gate.hidden())?;
         Ok(Self { engine: engine(settings)?, gate, tools, system })
     }
 }
 
-fn options(settings: &AgentSettings, config: &Config, parts: Parts) -> session::Options {
-    let log = log(settings.log_level);
-    let database = &config.database.value;
+fn options(config: &Config, parts: Parts) -> session::Options {
+    let (settings, database) = (&config.agent, &config.database);
     let (history, ledger) = match &settings.history {
         Some(file) if file == database => one(Place::File(file.clone())),
         None => one(Place::Ledger(database.clone())),
@@ -152,12 +148,12 @@ fn options(settings: &AgentSettings, config: &Config, parts: Parts) -> session::
         thinking: settings.thinking_tokens,
         context: settings.context_tokens,
         most_rounds: settings.max_rounds,
-        budget: budget(settings),
-        prices: prices(settings),
+        budget: settings.budget,
+        prices: settings.prices,
         resume: settings.resume,
         folder: settings.folder.clone(),
         day_began,
-        log,
+        log: log(settings.log_level),
     }
 }
 
@@ -168,22 +164,20 @@ fn one(place: Place) -> (History, History) {
 }
 
 fn engine(settings: &AgentSettings) -> Result<Arc<dyn Engine>, Failure> {
-    match settings.engine.engine {
-        EngineKind::Offline => Ok(Arc::new(Offline)),
-        EngineKind::Anthropic => {
-            let failed = |why: &dyn std::fmt::Display| Failure::Failed(why.to_string());
-            let none = "there is no key of the model's API: set ANTHROPIC_API_KEY";
-            let key = settings.api_key().ok_or_else(|| failed(&none))?;
-            let key = key.map_err(|error| failed(&error))?;
-            let key = anthropic::Key::new(key.reveal()).map_err(|error| failed(&error))?;
-            let engine = Anthropic::new(anthropic::Settings {
-                base_url: settings.base_url.clone(),
-                proxy: proxy(settings),
-                ..anthropic::Settings::new(key, settings.model.clone())
-            });
-            Ok(Arc::new(engine.map_err(|error| failed(&error))?))
-        }
+    if !settings.engine.is_model {
+        return Ok(Arc::new(Offline));
     }
+    let failed = |why: &dyn std::fmt::Display| Failure::Failed(why.to_string());
+    let none = "there is no API key: set ANTHROPIC_API_KEY";
+    let key = settings.api_key.as_ref().ok_or_else(|| failed(&none))?;
+    let key = key.read_key().map_err(|error| failed(&error))?;
+    let key = anthropic::Key::new(key.reveal()).map_err(|error| failed(&error))?;
+    let engine = Anthropic::new(anthropic::Settings {
+        base_url: settings.base_url.clone(),
+        proxy: proxy(settings),
+        ..anthropic::Settings::new(key, settings.model.clone())
+    });
+    Ok(Arc::new(engine.map_err(|error| failed(&error))?))
 }
 
 /// A proxy is for addresses beyond this machine, to which only https leads.
@@ -229,43 +223,13 @@ fn read_prompt(file: &PathBuf) -> Result<String, Failure> {
     fs::read_to_string(file).map_err(|error| failed(&error))
 }
 
-fn budget(settings: &AgentSettings) -> Budget {
-    let limits = &settings.limits;
-    let requests = limits.requests_per_minute;
-    Budget {
-        conversation_usd: limits.conversation_usd.map(dollars),
-        day_usd: limits.day_usd.map(dollars),
-        conversation_tokens: limits.conversation_tokens,
-        day_tokens: limits.day_tokens,
-        requests_per_minute: requests.map(|limit| u32::try_from(limit).unwrap_or(u32::MAX)),
-    }
-}
-
-/// What tokens cost, where that is set; of two prices one that is not set is nothing.
-fn prices(settings: &AgentSettings) -> Option<Prices> {
-    let set = &settings.prices;
-    let price = |price: Option<Millionths>| price.map_or(0.0, dollars);
-    let is_set = set.input.is_some() || set.output.is_some();
-    is_set.then(|| Prices { input: price(set.input), output: price(set.output) })
-}
-
-fn dollars(millionths: Millionths) -> f64 {
-    price::dollars(millionths.0)
-}
-
 /// When the user's day began.
 fn day_began() -> i64 {
     let now = Zoned::now();
     now.start_of_day().map_or_else(|_| now.timestamp(), |began| began.timestamp()).as_millisecond()
 }
 
-/// Logs to standard error, one line each.
-fn log(level: LogLevel) -> Log {
-    let level = match level {
-        LogLevel::Error => Level::Error,
-        LogLevel::Warn => Level::Warn,
-        LogLevel::Info => Level::Info,
-        LogLevel::Debug => Level::Debug,
-    };
+/// Returns a log that writes to standard error, one line each.
+fn log(level: Level) -> Log {
     Log::new(level, |_, what| complain(&text::one_line(what)))
 }

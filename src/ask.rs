@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::value::to_raw_value;
 
 use crate::cli::Failure;
-use crate::config::{Config, Flags};
+use crate::config::{Config, DeskFlags};
 
 /// The most that is read from standard input for `--details -`.
 const LONGEST_DETAILS: u64 = 1024 * 1024;
@@ -76,9 +76,9 @@ impl Args {
             tell(&wrong);
             return Ok(ExitCode::from(USAGE));
         }
-        let config = Config::load(file, &Flags::default())?;
-        let timeout = self.timeout.map_or(config.timeout.value, Duration::from_secs);
-        let (socket, grace) = (config.socket.value.clone(), config.grace.value);
+        let config = Config::load(file, &DeskFlags::default())?;
+        let timeout = self.timeout.map_or(config.timeout, Duration::from_secs);
+        let (socket, grace) = (config.socket.value.clone(), config.grace);
         let settings = Settings { socket, timeout, grace };
         let request = self.request(timeout)?;
         let parent = asker::parent();

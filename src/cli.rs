@@ -56,7 +56,7 @@ pub(crate) enum Failure {
     Failed(String),
     /// The settings are wrong.
     #[error(transparent)]
-    Settings(#[from] config::Problems),
+    Settings(#[from] config::ConfigProblems),
     /// Nobody reads what we print, or it cannot be printed.
     #[error("cannot print: {0}")]
     Output(#[from] io::Error),

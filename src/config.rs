@@ -1,139 +1,151 @@
-//! The settings: a file, the environment over it, flags over both.
+//! The settings: a file, the environment above it, flags above both.
 //!
-//! What was said is read first ([`raw`]) and checked second ([`check`]), so that all that is wrong
-//! is told at once. Only here are files and environment read for settings; the crates get values.
+//! All keys are in one table ([`keys`]). The values are read first ([`raw`]) and checked second
+//! ([`check`]), so that all problems are reported at once. Files and environment are read for
+//! settings only here; the crates get values.
 
 mod agent;
 mod check;
+mod choices;
 mod flags;
-mod gate;
 mod keys;
-mod places;
 mod problem;
 mod raw;
+mod surroundings;
 mod token;
+mod value;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub(crate) use agent::{Agent, EngineSetting, LogLevel, Millionths};
-use check::Check;
-pub(crate) use flags::{AgentFlags, Flags};
-pub(crate) use gate::{GateSettings, WhenAbsent};
-pub(crate) use places::{Surroundings, check_private};
-pub(crate) use problem::{Origin, Problems, Setting};
-use raw::{RawConfig, Variables};
-pub(crate) use token::{Secret, TokenError, TokenSource};
+use callgate_approval::desk::Unattended;
+
+pub(crate) use agent::AgentSettings;
+use check::ConfigCheck;
+pub(crate) use choices::WhenAbsent;
+pub(crate) use flags::{AgentFlags, DeskFlags};
+use keys::Key;
+pub(crate) use problem::{ConfigProblems, Origin, Setting};
+use raw::{RawConfig, VariableScope};
+pub(crate) use surroundings::{Surroundings, check_private};
+pub(crate) use token::TokenSource;
 
 /// All settings, checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Config {
-    /// The settings file, which may be absent; none where there is no home folder.
+    /// The settings file, which may be absent; `None` without a home folder.
     pub(crate) file: Option<Setting<PathBuf>>,
     /// The socket at which hooks ask.
     pub(crate) socket: Setting<PathBuf>,
     /// How long a question stays open.
-    pub(crate) timeout: Setting<Duration>,
-    /// How long a waiting hook looks for a daemon that has died.
-    pub(crate) grace: Setting<Duration>,
+    pub(crate) timeout: Duration,
+    /// How long a waiting hook tries to reach a desk that has gone away.
+    pub(crate) grace: Duration,
     /// The file with the ledger; its folder is private.
-    pub(crate) database: Setting<PathBuf>,
+    pub(crate) database: PathBuf,
     /// The private socket for viewers.
     pub(crate) desk_socket: Setting<PathBuf>,
     /// The file with the user's rules, which may be absent.
-    pub(crate) rules: Setting<PathBuf>,
-    /// The socket of the first contract, which is served too when it is free.
-    pub(crate) legacy_socket: Setting<Option<PathBuf>>,
-    /// How long the terminal and the page have a question to themselves.
-    pub(crate) phone_after: Setting<Duration>,
-    /// Whether the phone hears when an agent has stopped.
-    pub(crate) notify_on_stop: Setting<bool>,
+    pub(crate) rules: PathBuf,
+    /// A second socket for old clients, served if it is free.
+    pub(crate) legacy_socket: Option<PathBuf>,
+    /// How long a question waits before it is sent to phones.
+    pub(crate) phone_after: Duration,
+    /// Whether the user is notified when an agent has finished a turn.
+    pub(crate) notify_on_stop: bool,
     /// The gate before every tool call.
     pub(crate) gate: GateSettings,
     /// The phone.
-    pub(crate) telegram: Telegram,
+    pub(crate) telegram: TelegramSettings,
     /// The agent runtime.
-    pub(crate) agent: Agent,
+    pub(crate) agent: AgentSettings,
+}
+
+/// The settings of the gate before every tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GateSettings {
+    /// What decides in modes in which the agent asks nobody.
+    pub(crate) unattended: Unattended,
+    /// What decides while no desk can be asked.
+    pub(crate) when_absent: WhenAbsent,
 }
 
 /// The settings of the phone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Telegram {
+pub(crate) struct TelegramSettings {
     /// Where the bot's token is, if there is one; read it with [`TokenSource::read`].
-    pub(crate) token: Option<Setting<TokenSource>>,
+    pub(crate) token: Option<TokenSource>,
     /// The address of the Bot API, without a slash at its end.
-    pub(crate) api_url: Setting<String>,
+    pub(crate) api_url: String,
     /// The chats that are asked.
     pub(crate) allowed_chats: Setting<Vec<i64>>,
     /// Who may answer in a group; empty means nobody.
     pub(crate) allowed_users: Setting<Vec<i64>>,
 }
 
-/// What the hook needs.
+/// The settings that a hook needs to ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HookSettings {
     /// The socket at which it asks.
     pub(crate) socket: PathBuf,
     /// How long it waits for an answer.
     pub(crate) timeout: Duration,
-    /// How long it looks for a daemon that has died.
+    /// How long it tries to reach a desk that has gone away.
     pub(crate) grace: Duration,
 }
 
 impl Config {
-    /// Reads and checks the settings. `file` is what `--config` names.
-    pub(crate) fn load(file: Option<&Path>, flags: &Flags) -> Result<Self, Problems> {
-        Self::load_in(file, flags.given(), &Surroundings::of_process(), Variables::Ours)
+    /// Reads and checks the settings. `file` is the file that `--config` names.
+    pub(crate) fn load(file: Option<&Path>, flags: &DeskFlags) -> Result<Self, ConfigProblems> {
+        Self::load_in(file, flags.given(), &Surroundings::of_process(), VariableScope::Ours)
     }
 
-    /// Reads and checks the settings for the agent runtime, which also takes variables that other
+    /// Reads and checks the settings for the agent runtime, which also reads variables that other
     /// programs use.
     pub(crate) fn load_for_agent(
         file: Option<&Path>,
         flags: &AgentFlags,
-    ) -> Result<Self, Problems> {
+    ) -> Result<Self, ConfigProblems> {
         Self::load_for_agent_in(file, flags, &Surroundings::of_process())
     }
 
-    /// The same in other surroundings than those of this process.
+    /// Does the same in other surroundings than those of this process.
     pub(crate) fn load_for_agent_in(
         file: Option<&Path>,
         flags: &AgentFlags,
         around: &Surroundings,
-    ) -> Result<Self, Problems> {
-        Self::load_in(file, flags.given(), around, Variables::Common)
+    ) -> Result<Self, ConfigProblems> {
+        Self::load_in(file, flags.given(), around, VariableScope::Common)
     }
 
-    fn load_in<'a>(
+    fn load_in(
         file: Option<&Path>,
-        flags: impl IntoIterator<Item = flags::Given<'a>>,
+        flags: &[(&'static Key, OsString)],
         around: &Surroundings,
-        which: Variables,
-    ) -> Result<Self, Problems> {
+        which: VariableScope,
+    ) -> Result<Self, ConfigProblems> {
         let mut raw = RawConfig::read(file, around, which);
-        for (key, flag, text) in flags {
-            raw.add_flag(key, flag, text);
+        for (key, text) in flags {
+            raw.add_flag(key, text);
         }
-        let mut check = Check::new(&raw, around);
+        let mut check = ConfigCheck::new(&raw, around);
         let config = check.config();
-        Problems::check(config, check.problems)
+        ConfigProblems::check(config, check.problems)
     }
 }
 
-/// Returns the variables of the environment that set something here.
-pub(crate) fn set_variables() -> Vec<&'static str> {
+/// Returns the environment variables that set something here.
+pub(crate) fn set_variables() -> Vec<String> {
     let around = Surroundings::of_process();
-    let variables = keys::KEYS.iter().filter_map(|key| key.variable);
+    let variables = keys::KEYS.iter().filter_map(Key::variable);
     variables.filter(|name| around.variable(name).is_some()).collect()
 }
 
-/// Returns what is wrong with the settings, on one line, for a command that does without them.
+/// Returns the problems of the settings on one line, for a command that does without them.
 pub(crate) fn unused_problems(file: Option<&Path>) -> Option<String> {
-    let around = Surroundings::of_process();
-    let raw = RawConfig::read(file, &around, Variables::Ours);
-    let mut check = Check::new(&raw, &around);
-    check.config();
-    Problems::check((), check.problems).err().map(|problems| problems.one_line())
+    let problems = Config::load(file, &DeskFlags::default()).err()?;
+    Some(problems.one_line())
 }
 
 /// The keys that the hook uses to ask.
@@ -141,15 +153,14 @@ const HOOK_KEYS: [&str; 4] = ["socket", "timeout_seconds", "grace_seconds", "dat
 
 /// The settings as the hook reads them, once.
 ///
-/// An installed hook is told its settings file, its socket and its rules on its command line, and
-/// then no variable of ours counts: the agent hands its hooks an environment that a project can
-/// change.
+/// The command line of an installed hook names its settings file, its socket and its rules. Our
+/// variables are then ignored: the agent hands its hooks an environment that a project can change.
 pub(crate) struct HookConfig {
     raw: RawConfig,
     around: Surroundings,
 }
 
-/// What the hook's command line says about its settings.
+/// The settings on the hook's command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HookFlags {
     /// The settings file, which may be absent.
@@ -167,44 +178,42 @@ impl HookConfig {
     }
 
     fn read_in(flags: &HookFlags, around: Surroundings) -> Self {
-        let which = if flags.config.is_some() { Variables::Ignored } else { Variables::Ours };
+        let which =
+            if flags.config.is_some() { VariableScope::Ignored } else { VariableScope::Ours };
         let mut raw = RawConfig::read(flags.config.as_deref(), &around, which);
-        for (name, flag, path) in
-            [("socket", "--socket", &flags.socket), ("rules", "--rules", &flags.rules)]
-        {
-            if let Some(path) = path {
-                raw.add_flag(name, flag, path.as_os_str());
+        for (name, path) in [("socket", &flags.socket), ("rules", &flags.rules)] {
+            if let (Some(key), Some(path)) = (keys::find(name), path) {
+                raw.add_flag(key, path.as_os_str());
             }
         }
         Self { raw, around }
     }
 
-    /// Returns what the hook needs to ask. What is wrong with keys that it does not use is no
-    /// reason to leave an agent without its hook.
-    pub(crate) fn desk(&self) -> Result<HookSettings, Problems> {
-        let mut check = Check::new(&self.raw, &self.around);
+    /// Returns what the hook needs to ask. Problems of keys that it does not use are ignored: they
+    /// are no reason to leave an agent without its hook.
+    pub(crate) fn desk(&self) -> Result<HookSettings, ConfigProblems> {
+        let mut check = ConfigCheck::new(&self.raw, &self.around);
         let settings = check.hook();
-        Problems::check(settings, check.problems)
+        ConfigProblems::check(settings, check.problems)
     }
 
-    /// Returns what is wrong in the settings file or the environment with what the hook does not
-    /// use, on one line.
+    /// Returns the problems of what the hook does not use, on one line.
     pub(crate) fn unused_problems(&self) -> Option<String> {
         if self.raw.problems.is_empty() {
             return None;
         }
-        let mut check = Check::new(&self.raw, &self.around);
-        check.forget(&HOOK_KEYS);
-        Problems::check((), check.problems).err().map(|problems| problems.one_line())
+        let mut check = ConfigCheck::new(&self.raw, &self.around);
+        check.drop_problems_of(&HOOK_KEYS);
+        ConfigProblems::check((), check.problems).err().map(|problems| problems.one_line())
     }
 
-    /// Returns all settings, for a hook that has to read the rules itself. Only what is wrong
-    /// with the rules and the gate counts.
-    pub(crate) fn whole(&self) -> Result<Config, Problems> {
-        let mut check = Check::new(&self.raw, &self.around);
+    /// Returns all settings, for a hook that has to read the rules itself. Only problems of the
+    /// rules and the gate count.
+    pub(crate) fn whole(&self) -> Result<Config, ConfigProblems> {
+        let mut check = ConfigCheck::new(&self.raw, &self.around);
         let config = check.config();
-        check.mind_only(&["rules", "gate.unattended", "gate.when_absent"]);
-        Problems::check(config, check.problems)
+        check.keep_problems_of(&["rules", "gate.unattended", "gate.when_absent"]);
+        ConfigProblems::check(config, check.problems)
     }
 }
 

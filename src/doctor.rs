@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cli::Failure;
-use crate::config::{Config, Flags, Problems, Surroundings};
+use crate::config::{Config, ConfigProblems, DeskFlags, Surroundings};
 use finding::{Findings, Level};
 
 /// Find out what is wrong, and what to do
@@ -36,7 +36,7 @@ impl Args {
     /// Looks, and tells.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let mut findings = Findings::default();
-        match Config::load(file, &Flags::default()) {
+        match Config::load(file, &DeskFlags::default()) {
             Ok(config) => self.look(&config, &mut findings),
             Err(wrong) => wrong_settings(&wrong, &mut findings),
         }
@@ -56,12 +56,12 @@ impl Args {
         files::rules(config, findings);
         let running = daemon::look(config, findings);
         phones::look(config, running.as_ref(), self.telegram, findings);
-        ledger::look(&config.database.value, running.is_some(), findings);
+        ledger::look(&config.database, running.is_some(), findings);
         hooks::look(config, &Surroundings::of_process(), findings);
     }
 }
 
-fn wrong_settings(Problems(problems): &Problems, findings: &mut Findings) {
+fn wrong_settings(ConfigProblems(problems): &ConfigProblems, findings: &mut Findings) {
     for problem in problems {
         findings.problem("settings", problem.to_string(), "correct it");
     }

@@ -30,7 +30,7 @@ use place::PlaceError;
 pub(crate) use place::{Backup, Place};
 
 use crate::cli::Failure;
-use crate::config::{Config, Flags, Origin, Surroundings};
+use crate::config::{Config, DeskFlags, Origin, Surroundings};
 use crate::invocation;
 use crate::modes::StartingMode;
 
@@ -94,7 +94,7 @@ pub(crate) fn places(
 impl Args {
     /// Installs, and tells what was done.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &Flags::default())?;
+        let config = Config::load(file, &DeskFlags::default())?;
         let around = Surroundings::of_process();
         let scope = if self.project { Scope::Project } else { Scope::User };
         let agents = self.agent.here(scope, &around);
@@ -118,9 +118,9 @@ impl Args {
                     if done.is_changed && !self.dry_run {
                         self.advise(agent, &config)?;
                     }
-                    let mode = StartingMode::of(agent, &around).text(config.gate.unattended.value);
+                    let mode = StartingMode::of(agent, &around).text(config.gate.unattended);
                     writeln!(io::stdout(), "{mode}.")?;
-                    if !config.rules.value.exists() {
+                    if !config.rules.exists() {
                         let me = invocation::command(&config);
                         let text = format!("`{me} rules init` writes some to start with");
                         writeln!(io::stdout(), "You have no rules yet: {text}.")?;
@@ -246,7 +246,7 @@ fn wanted(agent: Agent, program: &Path, config: &Config) -> Result<Vec<Wanted>, 
         options.push(("--config", text(&file.value)?));
     }
     options.push(("--socket", text(&config.socket.value)?));
-    options.push(("--rules", text(&config.rules.value)?));
+    options.push(("--rules", text(&config.rules)?));
     let command = command::hook(text(program)?, &options);
     let hook = |(event, limit): (&str, Duration)| Wanted {
         event: event.to_owned(),

@@ -17,7 +17,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 
 use crate::cli::{Failure, tell_unused_problems};
-use crate::config::{Config, Flags};
+use crate::config::{Config, DeskFlags};
 use line::Format;
 use page::Pages;
 
@@ -127,7 +127,7 @@ impl Args {
                 tell_unused_problems(file);
                 path.clone()
             }
-            None => Config::load(file, &Flags::default())?.database.value,
+            None => Config::load(file, &DeskFlags::default())?.database,
         };
         if let Some(before_ms) = self.prune.prune_before {
             return if self.prune.yes {

@@ -92,7 +92,7 @@ pub(crate) fn gated_agents(config: &Config, around: &Surroundings) -> Vec<GatedA
         let sockets = commands.iter().filter_map(|command| option_of(command, "--socket"));
         let other_socket =
             sockets.into_iter().find(|socket| Path::new(socket) != config.socket.value);
-        let line = StartingMode::of(agent, around).text(config.gate.unattended.value);
+        let line = StartingMode::of(agent, around).text(config.gate.unattended);
         (!commands.is_empty()).then_some(GatedAgent { agent, line, other_socket })
     };
     [Agent::Claude, Agent::Codex].into_iter().filter_map(gated).collect()

@@ -17,7 +17,7 @@ use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 
 use crate::cli::Failure;
-use crate::config::{Config, Flags};
+use crate::config::{Config, DeskFlags};
 use who::Known;
 
 /// How long the bot's name is waited for, just after the start of the daemon.
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 impl Args {
     /// Pairs, lists or removes.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &Flags::default())?;
+        let config = Config::load(file, &DeskFlags::default())?;
         let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(failed)?;
         if !self.list && self.remove.is_none() {
             return pair(&mut viewer, &config);

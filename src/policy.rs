@@ -89,7 +89,7 @@ impl Ruler {
     /// The rules of these settings. What is wrong with a file is told once, when it is read.
     pub(crate) fn new(config: &Config, warn: Arc<dyn Fn(&str) + Send + Sync>) -> Self {
         let ruler = Self {
-            user: config.rules.value.clone(),
+            user: config.rules.clone(),
             defaults: Defaults::default(),
             bounds: None,
             home: home(),

@@ -17,7 +17,7 @@ use callgate_store::Store;
 use serde_json::{Value, json};
 
 use crate::cli::Failure;
-use crate::config::{Config, Flags, WhenAbsent};
+use crate::config::{Config, DeskFlags, WhenAbsent};
 use crate::disk::RealDisk;
 use crate::policy::{PROJECT_RULES, Ruler, guarded, home, moment, read_file};
 
@@ -101,7 +101,7 @@ enum What {
 
 impl Args {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &Flags::default())?;
+        let config = Config::load(file, &DeskFlags::default())?;
         let folder = std::env::current_dir()?;
         match self.what {
             What::Check { file } => check(&config, file.as_deref(), &folder),
@@ -115,7 +115,7 @@ impl Args {
                 explain(&config, tool, &input, &agent, &folder)
             }
             What::Test { file } => test(&config, file.as_deref(), &folder),
-            What::Init { print } => init::run(&config.rules.value, print),
+            What::Init { print } => init::run(&config.rules, print),
             What::Bench { file, starter, tasks, database } => {
                 let user = if starter {
                     RuleFile::read("starter rules", init::STARTER, Trust::User)
@@ -125,7 +125,7 @@ impl Args {
                 let tasks = if let Some(tasks) = tasks {
                     bench::read_tasks(&tasks)?
                 } else {
-                    let database = database.unwrap_or_else(|| config.database.value.clone());
+                    let database = database.unwrap_or_else(|| config.database.clone());
                     ledger_tasks(&database)?
                 };
                 let now = moment(SystemTime::now());
@@ -134,7 +134,7 @@ impl Args {
                 Ok(ExitCode::SUCCESS)
             }
             What::Backtest { file, database } => {
-                let database = database.unwrap_or_else(|| config.database.value.clone());
+                let database = database.unwrap_or_else(|| config.database.clone());
                 let user = user_file(&config, file.as_deref())?;
                 backtest::run(&policy(&config, &user), &database)
             }
@@ -149,7 +149,7 @@ fn user_file(config: &Config, named: Option<&Path>) -> Result<RuleFile, Failure>
             Err(Failure::Failed(format!("there is no {}", path.display())))
         }
         Some(path) => Ok(read_file(path, Trust::User)),
-        None => Ok(read_file(&config.rules.value, Trust::User)),
+        None => Ok(read_file(&config.rules, Trust::User)),
     }
 }
 
@@ -234,11 +234,11 @@ fn name_of(verdict: &Verdict) -> &'static str {
 
 /// What happens in each mode to what no rule decides.
 fn undecided(config: &Config) -> [String; 3] {
-    let nobody = match config.gate.unattended.value {
+    let nobody = match config.gate.unattended {
         Unattended::Rules => "it is left to the mode, which may run it",
         Unattended::Ask => "you are asked, and no answer is a no",
     };
-    let absent = match config.gate.when_absent.value {
+    let absent = match config.gate.when_absent {
         WhenAbsent::Agent => "it is left to the agent and its mode",
         WhenAbsent::Deny => "it is denied",
     };

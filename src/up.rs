@@ -23,7 +23,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::cli::{Failure, complain};
-use crate::config::{Config, Flags, Origin, Surroundings, check_private};
+use crate::config::{Config, DeskFlags, Origin, Surroundings, check_private};
 use crate::invocation;
 use crate::modes::gated_agents;
 use crate::policy::Ruler;
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     remove: bool,
     // Last: its heading in the help holds for whatever follows.
     #[command(flatten)]
-    flags: Flags,
+    flags: DeskFlags,
 }
 
 impl Args {
@@ -103,7 +103,7 @@ async fn serve(
     // Whoever comes second ends here, before anything is created.
     let claim = claim(config)?;
     let telegram = phones(config)?;
-    let store = Store::open(&config.database.value).map_err(|error| no_ledger(&error))?;
+    let store = Store::open(&config.database).map_err(|error| no_ledger(&error))?;
     let links = store.links().map_err(|error| no_ledger(&error))?.standing;
     let options = options(config, claim, store, telegram, has_terminal.then_some(orders_in));
     let daemon = Daemon::start(options).map_err(|error| told(&error))?;
@@ -148,7 +148,7 @@ fn claim(config: &Config) -> Result<Claim, Failure> {
     }
     let claim = Claim::take(&config.socket.value, &config.desk_socket.value);
     let claim = claim.map_err(|error| told(&error))?;
-    Ok(claim.with_legacy(config.legacy_socket.value.clone()))
+    Ok(claim.with_legacy(config.legacy_socket.clone()))
 }
 
 fn options(
@@ -159,13 +159,13 @@ fn options(
     terminal: Option<mpsc::Sender<callgate_approval::channel::Order>>,
 ) -> Options {
     let settings = Settings {
-        timeout: config.timeout.value,
-        grace: config.grace.value,
-        phone_after: config.phone_after.value,
-        notify_on_stop: config.notify_on_stop.value,
+        timeout: config.timeout,
+        grace: config.grace,
+        phone_after: config.phone_after,
+        notify_on_stop: config.notify_on_stop,
         terminal: terminal.is_some(),
         phones: telegram.is_some(),
-        unattended: config.gate.unattended.value,
+        unattended: config.gate.unattended,
         key: [0; 32],
     };
     let authority = Authority {
@@ -190,9 +190,9 @@ fn options(
 fn phones(config: &Config) -> Result<Option<telegram::Settings>, Failure> {
     let Some(token) = &config.telegram.token else { return Ok(None) };
     let failed = |error: &dyn std::error::Error| Failure::Failed(format!("{error}"));
-    let token = token.value.read().map_err(|error| failed(&error))?;
+    let token = token.read().map_err(|error| failed(&error))?;
     let token = telegram::Token::new(token.reveal()).map_err(|error| failed(&error))?;
-    let api_url = config.telegram.api_url.value.clone();
+    let api_url = config.telegram.api_url.clone();
     Ok(Some(telegram::Settings { api_url, ..telegram::Settings::new(token) }))
 }
 

@@ -37,7 +37,6 @@ use serde_json::value::RawValue;
 use tokio::runtime::Handle;
 use tokio::sync::{self, Semaphore};
 
-use super::settings::AgentSettings;
 use crate::config::Config;
 use always::Always;
 use asking::{Answered, Asking};
@@ -78,19 +77,18 @@ pub(super) struct Gatekeeper {
 
 impl Gatekeeper {
     /// A gate by these settings. Nothing is read, opened or started before the first question.
-    pub(super) fn new(config: &Config, settings: &AgentSettings, warn: Warn) -> Self {
-        let AgentSettings { folder, roots, .. } = settings;
+    pub(super) fn new(config: &Config, warn: Warn) -> Self {
         let socket = &config.desk_socket.value;
         Self {
             config: config.clone(),
-            folder: folder.to_string_lossy().into_owned(),
-            rules: Arc::new(Rules::new(config, folder, roots, Arc::clone(&warn))),
+            folder: config.agent.folder.to_string_lossy().into_owned(),
+            rules: Arc::new(Rules::new(config, Arc::clone(&warn))),
             always: Always::default(),
             board: Arc::default(),
             link: Arc::new(Link::new(socket.clone())),
             inside: tokio::sync::Mutex::new(None),
             room: Semaphore::new(MOST_ASKING),
-            ruled_within: RULED_WITHIN.min(config.timeout.value),
+            ruled_within: RULED_WITHIN.min(config.timeout),
             attended: sync::watch::Sender::new(true),
             warn,
         }
@@ -208,7 +206,7 @@ impl Gatekeeper {
         question: &Question,
         asked: PermissionRequest,
     ) -> Answered {
-        let (timeout, grace) = (self.config.timeout.value, self.config.grace.value);
+        let (timeout, grace) = (self.config.timeout, self.config.grace);
         let settings = asker::Settings { socket: socket.to_owned(), timeout, grace };
         let link = matches!(at, At::Daemon).then(|| Arc::clone(&self.link));
         let posted = Posted {
@@ -250,7 +248,7 @@ impl Gatekeeper {
             agent: Some(AGENT.to_owned()),
             context: Some(Context {
                 event: Some("PermissionRequest".to_owned()),
-                timeout_seconds: Some(self.config.timeout.value.as_secs()),
+                timeout_seconds: Some(self.config.timeout.as_secs()),
                 takes: Some(vec![Takes::Always, Takes::Edit, Takes::Interrupt]),
                 must_ask: ask.because.clone(),
                 ..Context::default()

@@ -1,298 +1,225 @@
 //! The settings of the agent runtime, and their checks.
 
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::check::{Check, default, layer};
-use super::problem::{Origin, Setting};
-use super::raw::{Entry, Given};
-use super::token::{Secret, TokenSource};
+use callgate_agent::budget::Budget;
+use callgate_agent::price::{self, Prices};
+use callgate_agent::session::Level;
 
-/// The model unless set otherwise.
-const MODEL: &str = "claude-sonnet-5-5";
-/// Where the model is served unless set otherwise.
-const BASE_URL: &str = "https://api.anthropic.com";
+use super::check::ConfigCheck;
+use super::choices::{EngineSetting, parse_log_level};
+use super::problem::{Origin, Setting};
+use super::raw::GivenSetting;
+use super::token::{Secret, TokenSource};
+use super::value::SettingValue;
+
 /// Only one of these may say where the key is.
 const API_KEYS: &[&str] = &["agent.api_key", "agent.api_key_file", "agent.api_key_command"];
-/// The longest name of a model, in bytes.
-const LONGEST_MODEL: usize = 256;
-/// More folders than this nobody lists.
+/// The largest number of folders for tools.
 const MOST_ROOTS: usize = 64;
-/// How long an answer may be, in tokens.
-const MAX_TOKENS: RangeInclusive<i64> = 1..=1_000_000;
-/// How much of that may be thinking; 0 is none at all.
-const THINKING: RangeInclusive<i64> = 0..=1_000_000;
-/// What the API takes at least.
-const LEAST_THINKING: u64 = 1_024;
-/// How long a conversation can be that the model reads.
-const CONTEXT: RangeInclusive<i64> = 1_000..=10_000_000;
-/// How often the model may use tools before it has to answer.
-const ROUNDS: RangeInclusive<i64> = 1..=1_000;
-/// How large a file may be that tools read or write.
-const FILE_SIZE_MB: RangeInclusive<i64> = 1..=1_024;
-/// How long a command may run.
-const COMMAND_TIMEOUT: RangeInclusive<i64> = 1..=86_400;
-/// A budget in tokens or requests.
-const COUNT: RangeInclusive<i64> = 1..=1_000_000_000_000;
-/// A budget or a price in dollars, in millionths.
-const MOST_DOLLARS: Millionths = Millionths(1_000_000 * 1_000_000);
+/// The fewest thinking tokens that the API accepts.
+const LEAST_THINKING: u32 = 1_024;
+const MEGABYTE: u64 = 1024 * 1024;
 
 /// The settings of the agent runtime, checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Agent {
-    /// Which engine answers.
-    pub(crate) engine: Setting<EngineSetting>,
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct AgentSettings {
+    /// The engine that answers.
+    pub(crate) engine: ChosenEngine,
     /// The model, as its provider names it.
-    pub(crate) model: Setting<String>,
+    pub(crate) model: String,
     /// The address of the model's API, without a slash at its end.
-    pub(crate) base_url: Setting<String>,
+    pub(crate) base_url: String,
     /// The proxy on the way there, which may hold a password.
-    pub(crate) proxy: Option<Setting<Secret>>,
+    pub(crate) proxy: Option<Secret>,
     /// Where the key of the model's API is; read it with [`TokenSource::read_key`].
-    pub(crate) api_key: Option<Setting<TokenSource>>,
+    pub(crate) api_key: Option<TokenSource>,
     /// How long an answer may be.
-    pub(crate) max_tokens: Setting<u64>,
-    /// How long the model may think before; it does not where this is 0.
-    pub(crate) thinking_tokens: Setting<u64>,
-    /// How long a conversation can be that the model reads.
-    pub(crate) context_tokens: Setting<u64>,
-    /// How often the model may use tools before it has to answer.
-    pub(crate) max_rounds: Setting<u64>,
-    /// A file with what holds for the whole conversation.
-    pub(crate) system_prompt_file: Option<Setting<PathBuf>>,
-    /// The folders in which tools work; none when nobody names any and the working folder is gone.
-    pub(crate) roots: Setting<Vec<PathBuf>>,
-    /// The working folder, unless it is gone.
-    pub(crate) here: Option<PathBuf>,
-    /// How large a file may be that tools read or write.
-    pub(crate) max_file_size_mb: Setting<u64>,
+    pub(crate) max_tokens: u32,
+    /// How much the model may think before it answers; `None` turns thinking off.
+    pub(crate) thinking_tokens: Option<u32>,
+    /// The size of the model's context window.
+    pub(crate) context_tokens: u64,
+    /// How many rounds of tool calls one message may take.
+    pub(crate) max_rounds: u32,
+    /// A file with instructions for every conversation.
+    pub(crate) system_prompt_file: Option<PathBuf>,
+    /// The folders in which tools work. Never empty for `callgate agent`.
+    pub(crate) roots: Vec<PathBuf>,
+    /// The folder to which paths are relative: the working folder if it is in one of the roots,
+    /// else the first root.
+    pub(crate) folder: PathBuf,
+    /// The size of the largest file that tools read or write, in bytes.
+    pub(crate) max_file_size: u64,
     /// How long a command may run.
-    pub(crate) command_timeout: Setting<Duration>,
-    /// The file with the conversations.
-    pub(crate) history: Setting<PathBuf>,
-    /// Whether conversations are kept.
-    pub(crate) keep_history: Setting<bool>,
-    /// Whether the last conversation goes on.
-    pub(crate) resume: Setting<bool>,
+    pub(crate) command_timeout: Duration,
+    /// The file with the conversations, if they are kept.
+    pub(crate) history: Option<PathBuf>,
+    /// Whether the last conversation is continued.
+    pub(crate) resume: bool,
     /// How much may be spent.
-    pub(crate) budgets: Budgets,
-    /// What a million tokens cost that the model reads, if not as is known of it.
-    pub(crate) price_input: Option<Setting<Millionths>>,
-    /// What a million tokens cost that it writes.
-    pub(crate) price_output: Option<Setting<Millionths>>,
-    /// What is logged.
-    pub(crate) log_level: Setting<LogLevel>,
+    pub(crate) budget: Budget,
+    /// What tokens cost, if not what is known of the model.
+    pub(crate) prices: Option<Prices>,
+    /// How much is logged.
+    pub(crate) log_level: Level,
 }
 
-/// How much may be spent; without a value there is no limit.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Budgets {
-    /// Dollars in one conversation.
-    pub(crate) conversation_usd: Option<Setting<Millionths>>,
-    /// Dollars in one day.
-    pub(crate) day_usd: Option<Setting<Millionths>>,
-    /// Tokens in one conversation.
-    pub(crate) conversation_tokens: Option<Setting<u64>>,
-    /// Tokens in one day.
-    pub(crate) day_tokens: Option<Setting<u64>>,
-    /// Requests to the model in any minute.
-    pub(crate) requests_per_minute: Option<Setting<u64>>,
+/// The engine that answers, and why that one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ChosenEngine {
+    /// Whether it is a model behind the Messages API; otherwise the built-in engine.
+    pub(crate) is_model: bool,
+    /// Why, in words that follow its name: "because …".
+    pub(crate) because: String,
 }
 
-/// An amount of dollars, in millionths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Millionths(pub(crate) u64);
-
-/// Which engine answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EngineSetting {
-    /// Whichever is found.
-    Auto,
-    /// A model behind the Messages API.
-    Anthropic,
-    /// The one that is built in.
-    Offline,
-}
-
-/// What is logged; each level with those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum LogLevel {
-    /// What failed.
-    Error,
-    /// What may be wrong.
-    Warn,
-    /// What happens.
-    Info,
-    /// The type and the id of each message, and nothing more of it.
-    Debug,
-}
-
-impl EngineSetting {
-    fn parse(text: &str) -> Option<Self> {
-        match text {
-            "auto" => Some(Self::Auto),
-            "anthropic" => Some(Self::Anthropic),
-            "offline" => Some(Self::Offline),
-            _ => None,
-        }
-    }
-}
-
-impl LogLevel {
-    /// Reads a level; other programs have some more words for the same.
-    fn parse(text: &str) -> Option<Self> {
-        match text.to_ascii_lowercase().as_str() {
-            "error" => Some(Self::Error),
-            "warn" | "warning" => Some(Self::Warn),
-            "info" => Some(Self::Info),
-            "debug" | "trace" => Some(Self::Debug),
-            _ => None,
-        }
-    }
-}
-
-impl Check<'_> {
-    /// The section `[agent]`.
-    pub(super) fn agent(&mut self, database: &Setting<PathBuf>) -> Agent {
-        let agent = Agent {
-            engine: self.engine(),
-            model: self.model(),
-            base_url: self.url("agent.base_url", BASE_URL, "API key"),
+impl ConfigCheck<'_> {
+    /// Checks the section `[agent]`.
+    pub(super) fn agent(&mut self, database: &Path) -> AgentSettings {
+        let (api_key, roots) = (self.token(API_KEYS), self.roots());
+        let settings = AgentSettings {
+            engine: self.engine(api_key.as_ref()),
+            model: self.text("agent.model"),
+            base_url: self.url("agent.base_url"),
             proxy: self.proxy(),
-            api_key: self.token(API_KEYS),
-            max_tokens: self.whole("agent.max_tokens", MAX_TOKENS, 16_384),
-            thinking_tokens: self.whole("agent.thinking_tokens", THINKING, 0),
-            context_tokens: self.whole("agent.context_tokens", CONTEXT, 200_000),
-            max_rounds: self.whole("agent.max_rounds", ROUNDS, 50),
+            api_key: api_key.map(|key| key.value),
+            max_tokens: self.count("agent.max_tokens").unwrap_or_default(),
+            thinking_tokens: self.count("agent.thinking_tokens").filter(|tokens| *tokens > 0),
+            context_tokens: self.whole("agent.context_tokens").unwrap_or_default(),
+            max_rounds: self.count("agent.max_rounds").unwrap_or_default(),
             system_prompt_file: self.path("agent.system_prompt_file"),
-            roots: self.roots(),
-            here: self.around.here().map(Path::to_owned),
-            max_file_size_mb: self.whole("agent.max_file_size_mb", FILE_SIZE_MB, 10),
-            command_timeout: self.seconds("agent.command_timeout_seconds", COMMAND_TIMEOUT, 50),
-            history: self.path("agent.history").unwrap_or_else(|| database.clone()),
-            keep_history: self.switch("agent.keep_history", true),
-            resume: self.switch("agent.resume", false),
-            budgets: Budgets {
+            folder: self.folder(&roots),
+            roots,
+            max_file_size: self.whole("agent.max_file_size_mb").unwrap_or_default() * MEGABYTE,
+            command_timeout: self.seconds("agent.command_timeout_seconds"),
+            history: self.history(database),
+            resume: self.switch("agent.resume"),
+            budget: Budget {
                 conversation_usd: self.dollars("agent.conversation_usd"),
                 day_usd: self.dollars("agent.day_usd"),
-                conversation_tokens: self.count("agent.conversation_tokens"),
-                day_tokens: self.count("agent.day_tokens"),
+                conversation_tokens: self.whole("agent.conversation_tokens"),
+                day_tokens: self.whole("agent.day_tokens"),
                 requests_per_minute: self.count("agent.requests_per_minute"),
             },
-            price_input: self.dollars("agent.price_input"),
-            price_output: self.dollars("agent.price_output"),
-            log_level: self.log_level(),
+            prices: self.prices(),
+            log_level: self.word("agent.log_level", parse_log_level, Level::Info),
         };
-        self.tokens_fit(&agent);
-        self.prices_fit(&agent);
-        agent
+        self.check_tokens(&settings);
+        settings
     }
 
-    /// A proxy is for addresses beyond this machine.
-    fn proxy(&self) -> Option<Setting<Secret>> {
-        let Entry { given: Given::Secret(proxy), origin, .. } = self.raw.get("agent.proxy")? else {
-            return None;
+    /// Chooses the engine: by the setting, else by whether there is a key.
+    fn engine(&mut self, key: Option<&Setting<TokenSource>>) -> ChosenEngine {
+        let setting = self.word("agent.engine", EngineSetting::parse, EngineSetting::Auto);
+        let (is_model, because) = match (setting, key) {
+            (EngineSetting::Auto, Some(key)) => {
+                (true, format!("because there is an API key ({})", key.origin))
+            }
+            (EngineSetting::Auto, None) => {
+                let none = "because no API key was found: set ANTHROPIC_API_KEY for a real model";
+                (false, none.to_owned())
+            }
+            (EngineSetting::Anthropic | EngineSetting::Offline, _) => (
+                setting == EngineSetting::Anthropic,
+                format!("because {} says so", self.origin("agent.engine")),
+            ),
         };
-        let value = proxy.clone();
-        (!value.reveal().is_empty()).then(|| Setting { value, origin: origin.clone() })
+        ChosenEngine { is_model, because }
     }
 
-    /// Thinking is a part of the answer, and the answer a part of what the model reads.
-    fn tokens_fit(&mut self, agent: &Agent) {
-        let Agent { max_tokens, thinking_tokens, context_tokens, .. } = agent;
-        if max_tokens.value >= context_tokens.value {
-            let text = "`agent.max_tokens` must be less than `agent.context_tokens`";
-            self.wrong("agent.max_tokens", latest(max_tokens, context_tokens), text);
+    fn proxy(&self) -> Option<Secret> {
+        match &self.raw.get("agent.proxy")?.value {
+            SettingValue::Secret(proxy) if !proxy.reveal().is_empty() => Some(proxy.clone()),
+            _ => None,
         }
-        let thinking = thinking_tokens.value;
-        if thinking != 0 && (thinking < LEAST_THINKING || thinking >= max_tokens.value) {
+    }
+
+    fn history(&mut self, database: &Path) -> Option<PathBuf> {
+        let history = self.path("agent.history").unwrap_or_else(|| database.to_owned());
+        self.switch("agent.keep_history").then_some(history)
+    }
+
+    /// Checks that thinking fits into the answer, and the answer into the context window.
+    fn check_tokens(&mut self, settings: &AgentSettings) {
+        let AgentSettings { max_tokens, thinking_tokens, context_tokens, .. } = *settings;
+        if u64::from(max_tokens) >= context_tokens {
+            let text = "`agent.max_tokens` must be less than `agent.context_tokens`";
+            let origin = self.latest("agent.max_tokens", "agent.context_tokens");
+            self.wrong("agent.max_tokens", origin, text);
+        }
+        if thinking_tokens.is_some_and(|tokens| !(LEAST_THINKING..max_tokens).contains(&tokens)) {
             let text = format!(
                 "`agent.thinking_tokens` must be 0 or at least {LEAST_THINKING}, \
                  and less than `agent.max_tokens`"
             );
-            self.wrong("agent.thinking_tokens", latest(thinking_tokens, max_tokens), &text);
+            let origin = self.latest("agent.thinking_tokens", "agent.max_tokens");
+            self.wrong("agent.thinking_tokens", origin, &text);
         }
     }
 
-    /// With one price alone no cost can be told.
-    fn prices_fit(&mut self, agent: &Agent) {
+    /// Returns both prices. With one alone no cost can be told.
+    fn prices(&mut self) -> Option<Prices> {
         const INPUT: &str = "agent.price_input";
         const OUTPUT: &str = "agent.price_output";
-        let (there, absent, origin) = match (&agent.price_input, &agent.price_output) {
-            (Some(input), None) => (INPUT, OUTPUT, &input.origin),
-            (None, Some(output)) => (OUTPUT, INPUT, &output.origin),
-            _ => return,
+        let (set, absent) = match (self.dollars(INPUT), self.dollars(OUTPUT)) {
+            (Some(input), Some(output)) => return Some(Prices { input, output }),
+            (None, None) => return None,
+            (Some(_), None) => (INPUT, OUTPUT),
+            (None, Some(_)) => (OUTPUT, INPUT),
         };
-        let text = format!("there is `{there}` without `{absent}`; set both");
-        self.wrong(there, origin.clone(), &text);
+        let text = format!("there is `{set}` without `{absent}`; set both");
+        self.wrong(set, self.origin(set), &text);
+        None
     }
 
-    fn engine(&mut self) -> Setting<EngineSetting> {
-        let must = "must be auto, anthropic or offline";
-        self.word("agent.engine", EngineSetting::parse, must, EngineSetting::Auto)
-    }
-
-    fn log_level(&mut self) -> Setting<LogLevel> {
-        let must = "must be error, warn, info or debug";
-        self.word("agent.log_level", LogLevel::parse, must, LogLevel::Info)
-    }
-
-    fn model(&mut self) -> Setting<String> {
-        let Some(Entry { given: Given::Text(text), origin, .. }) = self.raw.get("agent.model")
-        else {
-            return default(MODEL.to_owned());
-        };
-        let model = text.trim();
-        if model.is_empty() || model.len() > LONGEST_MODEL || model.contains(char::is_control) {
-            let text = format!("`agent.model` must be the name of a model, such as {MODEL}");
-            self.wrong("agent.model", origin.clone(), &text);
-        }
-        Setting { value: model.to_owned(), origin: origin.clone() }
-    }
-
-    /// The folders in which tools work: a flag can be given many times. Unless set, the folder in
-    /// which the runtime was started.
-    fn roots(&mut self) -> Setting<Vec<PathBuf>> {
+    /// Returns the folders in which tools work. The flag may be given several times. Unless set,
+    /// they are the working folder.
+    fn roots(&mut self) -> Vec<PathBuf> {
         const NAME: &str = "agent.roots";
-        let Some(last) = self.raw.get(NAME) else {
-            return default(self.around.here().map(Path::to_owned).into_iter().collect());
+        let Some(GivenSetting { origin, .. }) = self.raw.get(NAME) else {
+            let here = self.around.here().map(Path::to_owned);
+            if here.is_none() && self.raw.is_for_agent {
+                let text = "the working folder is gone; start in another one, or set `agent.roots`";
+                self.wrong(NAME, Origin::Default, text);
+            }
+            return here.into_iter().collect();
         };
-        let is_same =
-            |entry: &&Entry| entry.name == NAME && layer(&entry.origin) == layer(&last.origin);
-        let origin = last.origin.clone();
+        let is_in_effect =
+            |given: &&GivenSetting| given.name == NAME && given.origin.layer() == origin.layer();
         let mut roots = Vec::new();
-        for entry in self.raw.entries.iter().filter(is_same) {
-            let Given::Paths(said) = &entry.given else { continue };
-            roots.extend(said.iter().map(|path| self.placed(NAME, path, &entry.origin)));
+        for given in self.raw.given.iter().filter(is_in_effect) {
+            let SettingValue::Paths(paths) = &given.value else { continue };
+            roots.extend(paths.iter().map(|path| self.resolve(NAME, path, &given.origin)));
         }
         if roots.is_empty() || roots.len() > MOST_ROOTS {
             let text = format!("`{NAME}` must name 1 to {MOST_ROOTS} folders");
             self.wrong(NAME, origin.clone(), &text);
         }
-        Setting { value: roots, origin }
+        roots
     }
 
-    fn dollars(&mut self, name: &'static str) -> Option<Setting<Millionths>> {
-        let Entry { given: Given::Amount(amount), origin, .. } = self.raw.get(name)? else {
-            return None;
-        };
-        let value = Millionths(*amount);
-        if value > MOST_DOLLARS {
-            let text = format!("`{name}` must be at most {}", MOST_DOLLARS.0 / 1_000_000);
-            self.wrong(name, origin.clone(), &text);
+    fn folder(&self, roots: &[PathBuf]) -> PathBuf {
+        let is_in_root = |here: &&Path| roots.iter().any(|root| here.starts_with(root));
+        let here = self.around.here().filter(is_in_root);
+        here.or(roots.first().map(PathBuf::as_path)).unwrap_or(Path::new("")).to_owned()
+    }
+
+    fn dollars(&mut self, name: &'static str) -> Option<f64> {
+        match self.value(name)? {
+            SettingValue::Dollars(millionths) => Some(price::dollars(millionths)),
+            _ => None,
         }
-        Some(Setting { value, origin: origin.clone() })
     }
 
-    fn count(&mut self, name: &'static str) -> Option<Setting<u64>> {
-        self.raw.get(name)?;
-        Some(self.whole(name, COUNT, 1))
+    fn count(&mut self, name: &'static str) -> Option<u32> {
+        self.whole(name).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
     }
-}
 
-/// Where the one of two settings came from that was set last; the first of them when neither was.
-fn latest<T>(one: &Setting<T>, other: &Setting<T>) -> Origin {
-    let last = if layer(&other.origin) > layer(&one.origin) { other } else { one };
-    last.origin.clone()
+    /// Returns the origin of the one of two settings that ranks higher, or of the first.
+    fn latest(&self, one: &str, other: &str) -> Origin {
+        let (one, other) = (self.origin(one), self.origin(other));
+        if other.layer() > one.layer() { other } else { one }
+    }
 }

@@ -1,168 +1,389 @@
-//! Every key of the settings: its name, its kind, and the variable that can set it.
+//! The table of all settings: what each key holds, its default, its variable, its flag and its
+//! words in the help and in the guide.
+//!
+//! A new key is added here and read in `check.rs` or `agent.rs`. A test holds the guide's table
+//! against this one.
 
-/// What a key holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A file or a socket.
-    Path,
-    /// Text.
-    Text,
-    /// A whole number.
-    Whole,
-    /// A number with at most six decimals.
-    Amount,
-    /// Yes or no.
-    Switch,
-    /// A list of whole numbers.
-    Numbers,
-    /// A program and its arguments.
-    Words,
-    /// A list of files or folders.
-    Paths,
-    /// Text that nobody may see.
-    Secret,
-}
+use callgate_wire::approval::LEGACY_SOCKET;
 
-impl Kind {
-    /// The kind in words.
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Self::Path => "a path in quotes",
-            Self::Text | Self::Secret => "text in quotes",
-            Self::Whole => "a whole number",
-            Self::Amount => "a number such as 2.50, with at most six decimals",
-            Self::Switch => "true or false",
-            Self::Numbers => "a list of whole numbers, such as [1, 2]",
-            Self::Words => "a list of words, such as [\"pass\", \"show\", \"callgate\"]",
-            Self::Paths => "a list of paths, such as [\"~/engine\"]",
-        }
-    }
-}
+use super::choices::{EngineSetting, WhenAbsent, is_model_name, parse_log_level, parse_unattended};
+use super::value::{SettingValue, ValueKind, check_url};
 
 /// One key of the settings.
 #[derive(Debug)]
 pub(crate) struct Key {
-    /// Its name, with its table before a dot.
+    /// The name, with its table before a dot.
     pub(crate) name: &'static str,
-    /// What it holds.
-    pub(crate) kind: Kind,
-    /// The environment variable that sets it.
-    pub(crate) variable: Option<&'static str>,
-    /// A variable that others use too. It stands below our own, and only the command that it is
-    /// meant for reads it.
+    /// What the key holds.
+    pub(crate) kind: ValueKind,
+    /// What the key is, for the help and the guide.
+    about: &'static str,
+    /// What only the guide says.
+    #[cfg_attr(not(test), allow(dead_code, reason = "a test compares the guide with it"))]
+    note: &'static str,
+    /// The default as a variable would have it; for a path, words for the guide. Empty for none.
+    pub(crate) default: &'static str,
+    /// A variable that other programs use too. It ranks below our own, and only `callgate agent`
+    /// reads it.
     pub(crate) common: Option<&'static str>,
+    /// Its flag.
+    pub(crate) flag: KeyFlag,
 }
 
-const fn key(name: &'static str, kind: Kind, variable: &'static str) -> Key {
-    Key { name, kind, variable: Some(variable), common: None }
+/// How a key is set on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyFlag {
+    /// Not at all: everybody on the machine can read a command line.
+    None,
+    /// By a flag that is named after the key and takes a value.
+    Value,
+    /// By this flag, once for each element.
+    Repeated(&'static str),
+    /// By this flag without a value: it stands for this one, and has a help text of its own.
+    Fixed(&'static str, &'static str, &'static str),
 }
 
-const fn shared(
+const fn key(name: &'static str, kind: ValueKind) -> Key {
+    let flag = match kind {
+        ValueKind::Secret | ValueKind::Command => KeyFlag::None,
+        _ => KeyFlag::Value,
+    };
+    Key { name, kind, about: "", note: "", default: "", common: None, flag }
+}
+
+const fn whole(name: &'static str, (least, most): (i64, i64), unit: &'static str) -> Key {
+    key(name, ValueKind::Whole { least, most, unit })
+}
+
+/// A key whose value is text that `is_valid` accepts.
+const fn text(
     name: &'static str,
-    kind: Kind,
-    variable: &'static str,
-    common: &'static str,
+    placeholder: &'static str,
+    must_be: &'static str,
+    is_valid: fn(&str) -> bool,
 ) -> Key {
-    Key { name, kind, variable: Some(variable), common: Some(common) }
+    key(name, ValueKind::Text { placeholder, must_be, is_valid })
 }
 
-const fn file_only(name: &'static str, kind: Kind) -> Key {
-    Key { name, kind, variable: None, common: None }
+impl Key {
+    const fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
+    const fn default(self, default: &'static str) -> Self {
+        Self { default, ..self }
+    }
+
+    const fn note(self, note: &'static str) -> Self {
+        Self { note, ..self }
+    }
+
+    const fn common(self, variable: &'static str) -> Self {
+        Self { common: Some(variable), ..self }
+    }
+
+    const fn flag(self, flag: KeyFlag) -> Self {
+        Self { flag, ..self }
+    }
+
+    /// Returns the environment variable that sets the key. There is no one way to split a
+    /// variable into the words of a command, so a command has none.
+    pub(crate) fn variable(&self) -> Option<String> {
+        let name = || format!("CALLGATE_{}", self.name.replace('.', "_").to_uppercase());
+        (!matches!(self.kind, ValueKind::Command)).then(name)
+    }
+
+    /// Returns the flag that sets the key, without its dashes.
+    pub(crate) fn flag_name(&self) -> Option<String> {
+        match self.flag {
+            KeyFlag::None => None,
+            KeyFlag::Repeated(flag) | KeyFlag::Fixed(flag, ..) => Some(flag.to_owned()),
+            KeyFlag::Value => {
+                let name = self.name.strip_prefix("agent.").unwrap_or(self.name);
+                Some(name.replace(['.', '_'], "-"))
+            }
+        }
+    }
+
+    /// Returns true if the commands of the desk (or `callgate agent`) use the key.
+    pub(crate) fn is_used(&self, by_agent: bool) -> bool {
+        SHARED.contains(&self.name) || self.name.starts_with("agent.") == by_agent
+    }
+
+    /// Returns what the key is, with its range.
+    pub(crate) fn help(&self) -> String {
+        match self.kind {
+            ValueKind::Whole { least, most, .. } if most < UNLIMITED => {
+                format!("{} ({least} to {most})", self.about)
+            }
+            _ => self.about.to_owned(),
+        }
+    }
+
+    /// Returns what is wrong with a value of this key's kind.
+    pub(crate) fn check(&self, value: &SettingValue) -> Result<(), String> {
+        let name = self.name;
+        match (&self.kind, value) {
+            (ValueKind::Whole { least, most, .. }, SettingValue::Whole(number))
+                if !(least..=most).contains(&number) =>
+            {
+                Err(format!("`{name}` is {number}, but must be {least} to {most}"))
+            }
+            (ValueKind::Text { must_be, is_valid, .. }, SettingValue::Text(text))
+                if !is_valid(text.trim()) =>
+            {
+                Err(format!("`{name}` must be {must_be}"))
+            }
+            (ValueKind::Url { secret }, SettingValue::Text(url)) => {
+                let url = url.trim_end_matches('/');
+                check_url(url, self.default, secret).map_err(|what| format!("`{name}` {what}"))
+            }
+            (ValueKind::Dollars, SettingValue::Dollars(millionths))
+                if *millionths > MOST_DOLLARS * 1_000_000 =>
+            {
+                Err(format!("`{name}` must be at most {MOST_DOLLARS}"))
+            }
+            (ValueKind::Ids { least }, SettingValue::Ids(ids)) => {
+                match ids.iter().find(|id| *id < least || **id == 0) {
+                    Some(id) => Err(format!("`{name}` contains {id}, which is not an id")),
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the key's row in the guide.
+    #[cfg(test)]
+    pub(crate) fn guide_row(&self) -> String {
+        let default = match (self.default, &self.kind) {
+            ("", _) => "none".to_owned(),
+            (words, _) if words.contains(' ') => words.to_owned(),
+            (value, ValueKind::Whole { .. } | ValueKind::Switch) => value.to_owned(),
+            (value, _) => format!("`{value}`"),
+        };
+        let note = if self.note.is_empty() { "" } else { "; " };
+        let variables = match (self.variable(), self.common) {
+            (None, _) => "none".to_owned(),
+            (Some(ours), None) => format!("`{ours}`"),
+            (Some(ours), Some(common)) => format!("`{ours}`, `{common}`"),
+        };
+        let (name, help) = (self.name, self.help());
+        format!("| `{name}` | {default} | {help}{note}{} | {variables} |", self.note)
+    }
 }
 
-/// All keys. A key is added here, where it is checked (`check.rs`, `gate.rs`, `agent.rs`), as a flag where it
-/// is no secret (`flags.rs`), and in `docs/guide/settings.md`; tests compare the four.
-pub(crate) const KEYS: [Key; 44] = [
-    key("socket", Kind::Path, "CALLGATE_SOCKET"),
-    key("timeout_seconds", Kind::Whole, "CALLGATE_TIMEOUT_SECONDS"),
-    key("grace_seconds", Kind::Whole, "CALLGATE_GRACE_SECONDS"),
-    key("database", Kind::Path, "CALLGATE_DATABASE"),
-    key("desk_socket", Kind::Path, "CALLGATE_DESK_SOCKET"),
-    key("rules", Kind::Path, "CALLGATE_RULES"),
-    key("legacy_socket", Kind::Path, "CALLGATE_LEGACY_SOCKET"),
-    key("phone_after_seconds", Kind::Whole, "CALLGATE_PHONE_AFTER_SECONDS"),
-    key("notify_on_stop", Kind::Switch, "CALLGATE_NOTIFY_ON_STOP"),
-    key("gate.unattended", Kind::Text, "CALLGATE_GATE_UNATTENDED"),
-    key("gate.when_absent", Kind::Text, "CALLGATE_GATE_WHEN_ABSENT"),
-    key("telegram.token", Kind::Secret, "CALLGATE_TELEGRAM_TOKEN"),
-    key("telegram.token_file", Kind::Path, "CALLGATE_TELEGRAM_TOKEN_FILE"),
-    file_only("telegram.token_command", Kind::Words),
-    key("telegram.token_keyring", Kind::Switch, "CALLGATE_TELEGRAM_TOKEN_KEYRING"),
-    key("telegram.api_url", Kind::Text, "CALLGATE_TELEGRAM_API_URL"),
-    key("telegram.allowed_chats", Kind::Numbers, "CALLGATE_TELEGRAM_ALLOWED_CHATS"),
-    key("telegram.allowed_users", Kind::Numbers, "CALLGATE_TELEGRAM_ALLOWED_USERS"),
-    key("agent.engine", Kind::Text, "CALLGATE_AGENT_ENGINE"),
-    shared("agent.model", Kind::Text, "CALLGATE_AGENT_MODEL", "ANTHROPIC_MODEL"),
-    shared("agent.base_url", Kind::Text, "CALLGATE_AGENT_BASE_URL", "ANTHROPIC_BASE_URL"),
-    shared("agent.proxy", Kind::Secret, "CALLGATE_AGENT_PROXY", "HTTPS_PROXY"),
-    shared("agent.api_key", Kind::Secret, "CALLGATE_AGENT_API_KEY", "ANTHROPIC_API_KEY"),
-    key("agent.api_key_file", Kind::Path, "CALLGATE_AGENT_API_KEY_FILE"),
-    file_only("agent.api_key_command", Kind::Words),
-    shared("agent.max_tokens", Kind::Whole, "CALLGATE_AGENT_MAX_TOKENS", "MAX_TOKENS"),
-    key("agent.thinking_tokens", Kind::Whole, "CALLGATE_AGENT_THINKING_TOKENS"),
-    key("agent.context_tokens", Kind::Whole, "CALLGATE_AGENT_CONTEXT_TOKENS"),
-    key("agent.max_rounds", Kind::Whole, "CALLGATE_AGENT_MAX_ROUNDS"),
-    key("agent.system_prompt_file", Kind::Path, "CALLGATE_AGENT_SYSTEM_PROMPT_FILE"),
-    shared("agent.roots", Kind::Paths, "CALLGATE_AGENT_ROOTS", "ALLOWED_ROOT_DIR"),
-    shared(
-        "agent.max_file_size_mb",
-        Kind::Whole,
-        "CALLGATE_AGENT_MAX_FILE_SIZE_MB",
-        "MAX_FILE_SIZE_MB",
+/// The keys outside of `[agent]` that `callgate agent` uses too.
+const SHARED: [&str; 6] =
+    ["socket", "timeout_seconds", "grace_seconds", "database", "desk_socket", "rules"];
+/// More of anything than this is no limit.
+const UNLIMITED: i64 = 1_000_000_000_000;
+const COUNT: (i64, i64) = (1, UNLIMITED);
+/// The highest budget or price, in dollars.
+const MOST_DOLLARS: u64 = 1_000_000;
+const ENGINES: &str = "auto, anthropic or offline";
+const LEVELS: &str = "error, warn, info or debug";
+
+/// All keys, in the order of the help and the guide.
+pub(crate) const KEYS: &[Key] = &[
+    key("socket", ValueKind::Socket)
+        .about("The socket on which the desk takes questions")
+        .default("$XDG_RUNTIME_DIR/callgate/ask.sock")
+        .note("without such a folder, `ask.sock` beside the database; at most 107 bytes"),
+    whole("timeout_seconds", (1, 3600), "SECONDS")
+        .about("How long a question stays open")
+        .default("300"),
+    whole("grace_seconds", (0, 600), "SECONDS")
+        .about("How long a waiting hook tries to reach a desk that has gone away")
+        .default("15"),
+    key("database", ValueKind::File)
+        .about("The file with the ledger")
+        .default("~/.local/share/callgate/callgate.db")
+        .note("`$XDG_DATA_HOME` is respected; its folder is private"),
+    key("desk_socket", ValueKind::Socket)
+        .about("The socket on which the desk serves viewers")
+        .default("$XDG_RUNTIME_DIR/callgate/desk.sock")
+        .note("without such a folder, `desk.sock` beside the database; at most 107 bytes"),
+    key("rules", ValueKind::File)
+        .about("The file with your rules")
+        .default("~/.config/callgate/rules.toml")
+        .note("it may be absent"),
+    key("legacy_socket", ValueKind::Socket)
+        .about("A second socket for old clients; empty for none")
+        .default(LEGACY_SOCKET)
+        .note(
+            "served while `callgate up` runs, unless another program has it; \
+             if `socket` is set, the default is none",
+        ),
+    whole("phone_after_seconds", (0, 3600), "SECONDS")
+        .about("How long a question waits before it is sent to phones")
+        .default("0")
+        .note("less than `timeout_seconds`"),
+    key("notify_on_stop", ValueKind::Switch)
+        .about("Whether you hear when an agent has finished a turn")
+        .default("false")
+        .note(
+            "the message goes to the linked chats that are not muted and to the desk's terminal, \
+             with the agent's last words; so do the agent's other notifications, such as that it \
+             waits for input, except for those about permissions, which the desk asks itself",
+        ),
+    text("gate.unattended", "WORD", "rules or ask", |text| parse_unattended(text).is_some())
+        .about("What decides without a rule in modes where the agent asks nobody: rules or ask")
+        .default("rules")
+        .note(
+        "these modes are `auto`, `dontAsk`, `bypassPermissions` and `codex exec`; `rules` leaves \
+         the call to the mode, `ask` brings it to the desk, where no answer is a deny",
     ),
-    key("agent.command_timeout_seconds", Kind::Whole, "CALLGATE_AGENT_COMMAND_TIMEOUT_SECONDS"),
-    key("agent.history", Kind::Path, "CALLGATE_AGENT_HISTORY"),
-    key("agent.keep_history", Kind::Switch, "CALLGATE_AGENT_KEEP_HISTORY"),
-    key("agent.resume", Kind::Switch, "CALLGATE_AGENT_RESUME"),
-    key("agent.conversation_usd", Kind::Amount, "CALLGATE_AGENT_CONVERSATION_USD"),
-    key("agent.day_usd", Kind::Amount, "CALLGATE_AGENT_DAY_USD"),
-    key("agent.conversation_tokens", Kind::Whole, "CALLGATE_AGENT_CONVERSATION_TOKENS"),
-    key("agent.day_tokens", Kind::Whole, "CALLGATE_AGENT_DAY_TOKENS"),
-    key("agent.requests_per_minute", Kind::Whole, "CALLGATE_AGENT_REQUESTS_PER_MINUTE"),
-    key("agent.price_input", Kind::Amount, "CALLGATE_AGENT_PRICE_INPUT"),
-    key("agent.price_output", Kind::Amount, "CALLGATE_AGENT_PRICE_OUTPUT"),
-    shared("agent.log_level", Kind::Text, "CALLGATE_AGENT_LOG_LEVEL", "LOG_LEVEL"),
+    text("gate.when_absent", "WORD", "agent or deny", |text| WhenAbsent::parse(text).is_some())
+        .about("What the hook does where no rule decides and no desk runs: agent or deny")
+        .default("agent")
+        .note(
+        "`agent` leaves the call to the agent, `deny` denies what no rule allows; deny rules hold \
+         in either case; if `gate.unattended` is `ask`, the default is `deny`",
+    ),
+    key("telegram.token", ValueKind::Secret)
+        .about("The bot's token itself"),
+    key("telegram.token_file", ValueKind::File)
+        .about("The file with the bot's token"),
+    key("telegram.token_command", ValueKind::Command)
+        .about("A program, with its arguments, that prints the token"),
+    key("telegram.token_keyring", ValueKind::Switch)
+        .about("Whether the token is in the desktop's keyring")
+        .default("false")
+        .flag(KeyFlag::None),
+    key("telegram.api_url", ValueKind::Url { secret: "token" })
+        .about("The address of the Bot API")
+        .default("https://api.telegram.org")
+        .note("`http://` for this machine only"),
+    key("telegram.allowed_chats", ValueKind::Ids { least: i64::MIN })
+        .about("The ids of the chats asked")
+        .note("in a variable or a flag, separated by commas"),
+    key("telegram.allowed_users", ValueKind::Ids { least: 1 })
+        .about("The ids of the users who may answer in a group")
+        .note("empty means nobody"),
+    text("agent.engine", "ENGINE", ENGINES, |text| EngineSetting::parse(text).is_some())
+        .about("The engine that answers: auto, anthropic or offline")
+        .default("auto")
+        .note("`auto` is `anthropic` where there is a key, else `offline`"),
+    text("agent.model", "NAME", "the name of a model, such as claude-sonnet-5-5", is_model_name)
+        .about("The model, as its provider names it")
+        .default("claude-sonnet-5-5")
+        .common("ANTHROPIC_MODEL"),
+    key("agent.base_url", ValueKind::Url { secret: "API key" })
+        .about("The address of the model's API")
+        .default("https://api.anthropic.com")
+        .note("`http://` for this machine only")
+        .common("ANTHROPIC_BASE_URL"),
+    key("agent.proxy", ValueKind::Secret)
+        .about("An HTTP proxy for `https://` addresses")
+        .common("HTTPS_PROXY"),
+    key("agent.api_key", ValueKind::Secret)
+        .about("The key of the model's API itself")
+        .common("ANTHROPIC_API_KEY"),
+    key("agent.api_key_file", ValueKind::File)
+        .about("The file with the key of the model's API"),
+    key("agent.api_key_command", ValueKind::Command)
+        .about("A program, with its arguments, that prints the key"),
+    whole("agent.max_tokens", (1, 1_000_000), "TOKENS")
+        .about("The length of the longest answer")
+        .default("16384")
+        .note("less than `agent.context_tokens`")
+        .common("MAX_TOKENS"),
+    whole("agent.thinking_tokens", (0, 1_000_000), "TOKENS")
+        .about("How much the model may think before it answers; 0 turns thinking off")
+        .default("0")
+        .note("at least 1024 otherwise, and less than `agent.max_tokens`"),
+    whole("agent.context_tokens", (1_000, 10_000_000), "TOKENS")
+        .about("The size of the model's context window")
+        .default("200000"),
+    whole("agent.max_rounds", (1, 1_000), "COUNT")
+        .about("How many rounds of tool calls one message may take")
+        .default("50"),
+    key("agent.system_prompt_file", ValueKind::File)
+        .about("A file with instructions for every conversation"),
+    key("agent.roots", ValueKind::Folders)
+        .about("A folder in which tools work; repeat it for more")
+        .default("the working folder")
+        .note("at most 64; separated by colons in our variable, a single folder in the other")
+        .common("ALLOWED_ROOT_DIR")
+        .flag(KeyFlag::Repeated("root")),
+    whole("agent.max_file_size_mb", (1, 1_024), "MB")
+        .about("The size of the largest file that tools read or write")
+        .default("10")
+        .common("MAX_FILE_SIZE_MB"),
+    whole("agent.command_timeout_seconds", (1, 86_400), "SECONDS")
+        .about("How long a command may run")
+        .default("50")
+        .note("the call may ask for another time"),
+    key("agent.history", ValueKind::File)
+        .about("The file with the conversations")
+        .default("the `database`"),
+    key("agent.keep_history", ValueKind::Switch)
+        .about("Whether conversations are kept")
+        .default("true")
+        .flag(KeyFlag::Fixed("no-history", "false", "Keep no conversations")),
+    key("agent.resume", ValueKind::Switch)
+        .about("Whether the last conversation is continued")
+        .default("false")
+        .flag(KeyFlag::Fixed("resume", "true", "Continue the last conversation")),
+    key("agent.conversation_usd", ValueKind::Dollars)
+        .about("How much one conversation may cost, in dollars"),
+    key("agent.day_usd", ValueKind::Dollars)
+        .about("How much one day may cost, in dollars"),
+    whole("agent.conversation_tokens", COUNT, "TOKENS")
+        .about("How many tokens one conversation may use"),
+    whole("agent.day_tokens", COUNT, "TOKENS")
+        .about("How many tokens one day may use"),
+    whole("agent.requests_per_minute", COUNT, "COUNT")
+        .about("How many requests may be sent to the model in one minute"),
+    key("agent.price_input", ValueKind::Dollars)
+        .about("The price of a million input tokens, in dollars")
+        .note("with `agent.price_output` it replaces the price that callgate knows"),
+    key("agent.price_output", ValueKind::Dollars)
+        .about("The price of a million output tokens, in dollars"),
+    text("agent.log_level", "LEVEL", LEVELS, |text| parse_log_level(text).is_some())
+        .about("How much is logged: error, warn, info or debug")
+        .default("info")
+        .common("LOG_LEVEL"),
 ];
 
-/// The tables that there are.
+/// The tables that hold keys.
 const TABLES: [&str; 3] = ["gate", "telegram", "agent"];
 
-/// The key of this name.
+/// Returns the key of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// Whether this names a table that holds keys.
+/// Returns true if this is the name of a table.
 pub(crate) fn is_table(name: &str) -> bool {
     TABLES.contains(&name)
 }
 
-/// The key that was most likely meant, if any is near.
+/// Returns the key that was most likely meant, if any is similar.
 pub(crate) fn nearest(name: &str) -> Option<&'static str> {
+    let (table, last) = split(name);
     let near = |key: &Key| {
-        let is_elsewhere = table_of(name) != table_of(key.name);
-        let distance = far(last_part(name), last_part(key.name)) + usize::from(is_elsewhere);
-        (distance <= 1 + last_part(name).chars().count() / 3).then_some((distance, key.name))
+        let (key_table, key_last) = split(key.name);
+        let distance = distance(last, key_last) + usize::from(table != key_table);
+        (distance <= 1 + last.chars().count() / 3).then_some((distance, key.name))
     };
     let nearest = KEYS.iter().filter_map(near).min_by_key(|(distance, _)| *distance);
     let table = TABLES.into_iter().find(|table| strsim::damerau_levenshtein(name, table) <= 2);
     nearest.map(|(_, name)| name).or(table)
 }
 
-fn table_of(name: &str) -> &str {
-    name.rsplit_once('.').map_or("", |(table, _)| table)
+/// Splits a name into its table, which may be empty, and the rest.
+fn split(name: &str) -> (&str, &str) {
+    name.rsplit_once('.').unwrap_or(("", name))
 }
 
-fn last_part(name: &str) -> &str {
-    name.rsplit('.').next().unwrap_or(name)
-}
-
-/// How many letters are wrong; a part of a name (`timeout`, `chats`) counts as two.
-fn far(name: &str, key: &str) -> usize {
+/// Returns how many characters differ; a part of a name (`timeout`, `chats`) differs by two.
+fn distance(name: &str, key: &str) -> usize {
     let is_part = name.len() >= 3 && (key.starts_with(name) || key.ends_with(name));
     let has_more = name.starts_with(key) || name.ends_with(key);
-    let letters = strsim::damerau_levenshtein(name, key);
-    if is_part || has_more { letters.min(2) } else { letters }
+    let characters = strsim::damerau_levenshtein(name, key);
+    if is_part || has_more { characters.min(2) } else { characters }
 }
 
 #[cfg(test)]
@@ -199,7 +420,7 @@ mod tests {
     #[test]
     fn every_table_is_known() {
         for key in KEYS.iter().filter(|key| key.name.contains('.')) {
-            assert!(TABLES.contains(&table_of(key.name)), "{}", key.name);
+            assert!(TABLES.contains(&split(key.name).0), "{}", key.name);
         }
     }
 }

@@ -18,9 +18,27 @@ pub(crate) enum Origin {
         column: usize,
     },
     /// An environment variable.
-    Environment(&'static str),
+    Environment(String),
     /// A flag on the command line.
-    Flag(&'static str),
+    Flag(String),
+}
+
+impl Origin {
+    /// Returns the rank of the source: a higher one overrides a lower one.
+    pub(crate) fn layer(&self) -> u8 {
+        match self {
+            Self::Default => 0,
+            Self::File { .. } => 1,
+            Self::Environment(_) if self.is_common_variable() => 2,
+            Self::Environment(_) => 3,
+            Self::Flag(_) => 4,
+        }
+    }
+
+    /// Returns true for a variable that other programs use too.
+    pub(crate) fn is_common_variable(&self) -> bool {
+        matches!(self, Self::Environment(name) if !name.starts_with("CALLGATE_"))
+    }
 }
 
 impl fmt::Display for Origin {
@@ -34,7 +52,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value and where it came from.
+/// A value whose origin somebody asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting<T> {
     /// The value.
@@ -43,29 +61,29 @@ pub(crate) struct Setting<T> {
     pub(crate) origin: Origin,
 }
 
-/// What a problem is about, so that a command can pass over what it does not use.
+/// What a problem is about, so that a command can ignore what it does not use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Matter {
-    /// The whole file: it cannot be read, or it is no TOML.
+pub(crate) enum ProblemScope {
+    /// The whole file: it cannot be read, or it is not TOML.
     File,
-    /// A key that there is not.
+    /// An unknown key.
     Unknown,
     /// The value of this key.
     Key(&'static str),
 }
 
-/// One thing that is wrong.
+/// One thing that is wrong with the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub(crate) struct ConfigProblem {
     /// What it is about.
-    pub(crate) matter: Matter,
-    /// Where it stands.
+    pub(crate) scope: ProblemScope,
+    /// Where it was found.
     pub(crate) origin: Origin,
     /// What is wrong and what to do.
     pub(crate) text: String,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.origin {
             Origin::Default => f.write_str(&self.text),
@@ -76,28 +94,23 @@ impl fmt::Display for Problem {
 
 /// Everything that is wrong with the settings; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problems(pub(crate) Vec<Problem>);
+pub(crate) struct ConfigProblems(pub(crate) Vec<ConfigProblem>);
 
-impl Problems {
-    /// Nothing wrong, or all of it: first the file from its top, then the environment, then flags.
-    pub(crate) fn check<T>(value: T, mut problems: Vec<Problem>) -> Result<T, Self> {
-        let place = |problem: &Problem| match problem.origin {
+impl ConfigProblems {
+    /// Returns the value if there are no problems, else all of them: first those of the file from
+    /// its top, then those of the environment, then those of the flags.
+    pub(crate) fn check<T>(value: T, mut problems: Vec<ConfigProblem>) -> Result<T, Self> {
+        let order = |problem: &ConfigProblem| match problem.origin {
             Origin::File { line, column, .. } => (0, line, column),
             Origin::Environment(_) => (1, 0, 0),
             Origin::Flag(_) => (2, 0, 0),
             Origin::Default => (3, 0, 0),
         };
-        problems.sort_by_key(place);
+        problems.sort_by_key(order);
         if problems.is_empty() { Ok(value) } else { Err(Self(problems)) }
     }
 
-    /// One thing that is wrong with what nobody has set.
-    pub(crate) fn one(name: &'static str, text: &str) -> Self {
-        let (matter, text) = (Matter::Key(name), text.to_owned());
-        Self(vec![Problem { matter, origin: Origin::Default, text }])
-    }
-
-    /// The first of them on one line, for a program whose complaint is one line.
+    /// Returns the first problem on one line, with the number of the others.
     pub(crate) fn one_line(&self) -> String {
         let first = self.0.first().map(ToString::to_string).unwrap_or_default();
         match self.0.len().saturating_sub(1) {
@@ -107,11 +120,11 @@ impl Problems {
     }
 }
 
-impl fmt::Display for Problems {
+impl fmt::Display for ConfigProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the settings are wrong:")?;
         self.0.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
     }
 }
 
-impl std::error::Error for Problems {}
+impl std::error::Error for ConfigProblems {}

@@ -35,7 +35,7 @@ pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<Running> 
             Some(running)
         }
         Err(ViewerError::NoDesk(_)) => {
-            findings.problem("daemon", absent(config.gate.when_absent.value), START);
+            findings.problem("daemon", absent(config.gate.when_absent), START);
             None
         }
         Err(error) => {
@@ -47,7 +47,7 @@ pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<Running> 
 
 /// Says whether clients that know only the socket of the first contract reach this desk.
 fn legacy(config: &Config, status: &Status, findings: &mut Findings) {
-    let Some(path) = &config.legacy_socket.value else { return };
+    let Some(path) = &config.legacy_socket else { return };
     let shown = path.display();
     let text = match server_process(path) {
         Some(process) if process == status.pid => format!("{shown}, the socket for old clients"),
@@ -157,7 +157,7 @@ fn tell(config: &Config, status: &Status, findings: &mut Findings) {
     };
     for (what, theirs, ours) in [
         ("serves hooks at", &status.socket, &config.socket.value),
-        ("keeps its ledger in", &status.database, &config.database.value),
+        ("keeps its ledger in", &status.database, &config.database),
     ] {
         if is_other(theirs, ours) {
             let text = format!("the daemon {what} {theirs}; your settings say {}", ours.display());
@@ -189,10 +189,10 @@ fn long(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Flags;
+    use crate::config::DeskFlags;
 
     fn told(version: &str, socket: &str) -> String {
-        let config = Config::load(Some(Path::new("/dev/null")), &Flags::default()).unwrap();
+        let config = Config::load(Some(Path::new("/dev/null")), &DeskFlags::default()).unwrap();
         let status = Status {
             version: version.to_owned(),
             pid: 7,
@@ -200,7 +200,7 @@ mod tests {
             open: 2,
             head: 9,
             socket: socket.replace("OURS", &config.socket.value.display().to_string()),
-            database: config.database.value.display().to_string(),
+            database: config.database.display().to_string(),
             reach: Reach { terminal: true, ..Reach::default() },
         };
         let mut findings = Findings::default();

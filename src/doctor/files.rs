@@ -15,7 +15,7 @@ use crate::policy::{PROJECT_RULES, moment, read_file};
 
 /// The settings file. That it can be read is known by now.
 pub(super) fn settings(config: &Config, findings: &mut Findings) {
-    let seconds = config.timeout.value.as_secs();
+    let seconds = config.timeout.as_secs();
     let about = format!("a question stays open for {seconds} s");
     match &config.file {
         Some(file) if file.value.exists() => {
@@ -42,7 +42,7 @@ fn only_ours(about: &'static str, path: &Path, findings: &mut Findings) {
 
 /// The user's rules, and those of the working folder.
 pub(super) fn rules(config: &Config, findings: &mut Findings) {
-    let user = (config.rules.value.clone(), Trust::User);
+    let user = (config.rules.clone(), Trust::User);
     let here = env::current_dir().unwrap_or_default();
     let projects = here.ancestors().map(|folder| (folder.join(PROJECT_RULES), Trust::Project));
     let mut files: Vec<_> =

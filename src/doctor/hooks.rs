@@ -195,7 +195,7 @@ fn is_another(path: &Path) -> bool {
 
 /// Whether the agent waits for as long as a question may take.
 fn limits(agent: Agent, hooks: &[InstalledHook], config: &Config, findings: &mut Findings) {
-    let needed = (config.timeout.value + config.grace.value).as_secs();
+    let needed = (config.timeout + config.grace).as_secs();
     for InstalledHook { event, limit, install, .. } in hooks {
         if is_asking(event) && *limit < needed {
             let text = format!(

@@ -17,7 +17,7 @@ const REDIRECTS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME"];
 /// Says in which mode the agent starts and what callgate does in it, and what an agent takes a
 /// hook that fails for.
 pub(super) fn look(agent: Agent, config: &Config, around: &Surroundings, findings: &mut Findings) {
-    findings.ok(ABOUT, StartingMode::of(agent, around).text(config.gate.unattended.value));
+    findings.ok(ABOUT, StartingMode::of(agent, around).text(config.gate.unattended));
     let open = match agent {
         Agent::Claude => {
             "Claude Code takes a hook that is missing, killed or out of time for \"go on\""

@@ -22,9 +22,9 @@ pub(super) fn look(
         return;
     };
     // A keyring may ask for a password, and a program may do anything.
-    let is_quiet = !matches!(source.value, TokenSource::Command(_) | TokenSource::Keyring);
+    let is_quiet = !matches!(source, TokenSource::Command(_) | TokenSource::Keyring);
     if is_quiet || is_called {
-        match source.value.read() {
+        match source.read() {
             Ok(token) if is_called => call(config, token.reveal(), findings),
             Ok(_) => {}
             Err(error) => findings.problem(ABOUT, error.to_string(), "then run this again"),
@@ -39,7 +39,7 @@ pub(super) fn look(
 fn call(config: &Config, token: &str, findings: &mut Findings) {
     let ask = || -> Result<String, String> {
         let token = Token::new(token).map_err(|error| error.to_string())?;
-        let api_url = config.telegram.api_url.value.clone();
+        let api_url = config.telegram.api_url.clone();
         let settings = telegram::Settings { api_url, ..telegram::Settings::new(token) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.map_err(|error| error.to_string())?.block_on(telegram::bot(&settings))

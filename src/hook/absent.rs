@@ -24,7 +24,7 @@ pub(super) fn answer(config: &HookConfig, request: &Request) -> Result<Response,
     let when_absent = match request.tool_name.as_str() {
         // A question of the agent to its user is no act that somebody has to allow.
         "AskUserQuestion" => WhenAbsent::Agent,
-        _ => config.gate.when_absent.value,
+        _ => config.gate.when_absent,
     };
     let (decision, message) = decide(ruling, asks, when_absent);
     let response = Response::new(request.request_id.clone(), decision);

@@ -117,7 +117,7 @@ mod tests {
         let hash = "2f0c6d5e9b8a47f3".repeat(4);
         let one =
             |link: &str, name: &str| One { link: link.to_owned(), by: By::Code(name.to_owned()) };
-        let origin = Origin::Environment("X");
+        let origin = Origin::Environment("X".to_owned());
         let given = |link: &str| One {
             link: link.to_owned(),
             by: By::Setting { key: "k", origin: origin.clone() },

@@ -68,7 +68,7 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     }
     add(Kind::Socket, &config.socket.value);
     add(Kind::Socket, &config.desk_socket.value);
-    if let Some(socket) = &config.legacy_socket.value {
+    if let Some(socket) = &config.legacy_socket {
         add(Kind::Socket, socket);
     }
     if let Some(folder) = around.runtime_folder() {
@@ -79,9 +79,10 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
         add(Kind::Own, &units.join("callgate.service"));
         add(Kind::Own, &units.join("callgate.service.d"));
     }
-    add(Kind::Own, &config.rules.value);
-    for file in [config.file.as_ref(), Some(&config.database)].into_iter().flatten() {
-        add(Kind::Own, file.value.parent().unwrap_or(&file.value));
+    add(Kind::Own, &config.rules);
+    let settings = config.file.as_ref().map(|file| &file.value);
+    for file in settings.into_iter().chain([&config.database]) {
+        add(Kind::Own, file.parent().unwrap_or(file));
     }
     // Whoever may replace the programs needs no permission any more.
     if let Ok(program) = std::env::current_exe() {

@@ -206,12 +206,12 @@ fn tell(config: &Config, path: &Path, own: &Path) -> Result<(), Failure> {
     };
     writeln!(out, "callgate runs as a service, now and at every login: {}", path.display())?;
     out.write_all(banner::reach(who, &me).as_bytes())?;
-    let variables: Vec<&str> = crate::config::set_variables();
+    let variables = crate::config::set_variables();
     if !variables.is_empty() {
         writeln!(
             out,
             "The service does not have your environment: put what {} into the settings file.",
-            match variables[..] {
+            match &variables[..] {
                 [one] => format!("{one} says"),
                 _ => format!("{} say", variables.join(", ")),
             }

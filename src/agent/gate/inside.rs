@@ -59,7 +59,7 @@ impl Inside {
         let socket = folder.path().join("ask.sock");
         let claim = Claim::take(&socket, folder.path().join("desk.sock"))
             .map_err(|error| failed(&error))?;
-        let store = Store::open(&config.database.value).map_err(|error| failed(&error))?;
+        let store = Store::open(&config.database).map_err(|error| failed(&error))?;
         let (orders_in, orders) = mpsc::channel(QUEUE);
         let (rulings, told) = (Rulings::default(), Told::default());
         let ruled = Arc::clone(&rulings);
@@ -130,8 +130,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn settings(config: &Config) -> Settings {
     Settings {
-        timeout: config.timeout.value,
-        grace: config.grace.value,
+        timeout: config.timeout,
+        grace: config.grace,
         phone_after: Duration::ZERO,
         notify_on_stop: false,
         terminal: true,

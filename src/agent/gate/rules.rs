@@ -1,7 +1,7 @@
 //! What the rules say about a use of a tool. They are those of the desk; where none decides,
 //! reading inside of the roots is allowed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
@@ -54,8 +54,6 @@ pub(super) struct Ask {
 /// The rules, read when the first question comes.
 pub(super) struct Rules {
     config: Config,
-    folder: PathBuf,
-    roots: Vec<PathBuf>,
     warn: Warn,
     disk: Arc<dyn Disk + Send + Sync>,
     known: OnceLock<Known>,
@@ -67,17 +65,15 @@ struct Known {
 }
 
 impl Rules {
-    pub(super) fn new(config: &Config, folder: &Path, roots: &[PathBuf], warn: Warn) -> Self {
-        let (config, known) = (config.clone(), OnceLock::new());
-        let (folder, roots, disk) = (folder.to_owned(), roots.to_owned(), Arc::new(RealDisk));
-        Self { config, folder, roots, warn, disk, known }
+    pub(super) fn new(config: &Config, warn: Warn) -> Self {
+        Self { config: config.clone(), warn, disk: Arc::new(RealDisk), known: OnceLock::new() }
     }
 
     /// What the rules say about this use of a tool. With unchanged files it costs a look at each.
     pub(super) fn rule(&self, tool: &str, input: &str) -> Ruled {
         let (policy, home) = self.now();
         // A folder whose name is no text makes an act that nothing allows.
-        let folder = self.folder.to_str().unwrap_or_default();
+        let folder = self.config.agent.folder.to_str().unwrap_or_default();
         let act = Act::of(tool, input, folder, AGENT, &home);
         let verdict = judge(&policy, &act, &*self.disk, &moment(SystemTime::now()));
         let because = mask_text(&verdict.because).into_shown();
@@ -104,7 +100,7 @@ impl Rules {
         let (policy, home) = self.now();
         Judge {
             policy: Policy::clone(&policy),
-            folder: self.folder.to_str().unwrap_or_default().to_owned(),
+            folder: self.config.agent.folder.to_str().unwrap_or_default().to_owned(),
             home: home.as_ref().to_owned(),
             now: moment(SystemTime::now()),
         }
@@ -114,7 +110,7 @@ impl Rules {
     /// from it.
     fn now(&self) -> (Arc<Policy>, Arc<str>) {
         let Known { ruler, home } = self.known.get_or_init(|| self.read());
-        (ruler.policy(&self.folder), Arc::clone(home))
+        (ruler.policy(&self.config.agent.folder), Arc::clone(home))
     }
 
     /// The folders in which commands may work, and where their programs are.
@@ -124,7 +120,7 @@ impl Rules {
         let programs: Vec<PathBuf> =
             std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
         Bounds {
-            roots: self.roots.iter().filter_map(text).collect(),
+            roots: self.config.agent.roots.iter().filter_map(text).collect(),
             programs: programs.iter().filter_map(text).collect(),
             home: std::env::var_os("HOME").and_then(|home| home.into_string().ok()),
             is_root_writable: access("/", Access::WRITE_OK).is_ok(),
@@ -133,7 +129,7 @@ impl Rules {
 
     fn read(&self) -> Known {
         // A root that is a link, or lies behind one, has two names.
-        let named = || self.roots.iter().filter_map(|root| root.to_str());
+        let named = || self.config.agent.roots.iter().filter_map(|root| root.to_str());
         let real = named().filter_map(|root| disk::real(root, &RealDisk));
         let mut roots: Vec<String> = named().map(str::to_owned).chain(real).collect();
         roots.sort();

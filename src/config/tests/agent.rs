@@ -1,6 +1,11 @@
 //! The settings of the agent runtime.
 
+use callgate_agent::budget::Budget;
+use callgate_agent::price::Prices;
+use callgate_agent::session::Level;
+
 use super::*;
+use crate::config::agent::ChosenEngine;
 
 /// What is wrong with a settings file for the runtime, without the file's name.
 fn check_wrong_for_agent(text: &str, expected: &[&str]) {
@@ -11,7 +16,7 @@ fn check_wrong_for_agent(text: &str, expected: &[&str]) {
     assert_eq!(short, expected, "{text}");
 }
 
-fn agent(home: &Home) -> Agent {
+fn agent(home: &Home) -> AgentSettings {
     home.load_for_agent().unwrap_or_else(|problems| panic!("{problems}")).agent
 }
 
@@ -32,14 +37,13 @@ fn every_key_has_a_flag_but_those_that_hold_secrets() {
     let expected: Vec<String> = KEYS.iter().filter(has_flag).map(|key| named(key.name)).collect();
     assert_eq!(flags, expected);
     for (number, key) in KEYS.iter().enumerate().filter(|(_, key)| has_flag(key)) {
-        let flag = format!("--{}", named(key.name));
         let mut home = Home::new().beside(key);
-        home.flags.push(flag.clone());
-        if key.kind != Kind::Switch {
+        let none = home.load_for_agent().ok();
+        home.flags.push(format!("--{}", named(key.name)));
+        if !matches!(key.flag, KeyFlag::Fixed(..)) {
             home.flags.push(example(key, number));
         }
-        let config = format!("{:?}", home.load_for_agent().unwrap());
-        assert!(config.contains(&format!("Flag({flag:?})")), "{flag}");
+        assert_ne!(home.load_for_agent().ok(), none, "{}", key.name);
     }
 }
 
@@ -47,21 +51,17 @@ fn every_key_has_a_flag_but_those_that_hold_secrets() {
 fn the_variables_of_others_stand_below_ours_and_over_the_file() {
     for (number, key) in KEYS.iter().enumerate() {
         let Some(common) = key.common else { continue };
-        let value = example(key, number);
-        let home = Home::new().variable(common, &value);
-        let config = format!("{:?}", home.load_for_agent().unwrap());
-        assert!(config.contains(&format!("Environment({common:?})")), "{common}");
-        let others = format!("{:?}", home.config());
-        assert!(!others.contains("Environment"), "{common} is for the agent alone");
-        let ours = key.variable.unwrap();
-        let config = home.variable(ours, &value).load_for_agent().unwrap();
-        assert!(!format!("{config:?}").contains(&format!("Environment({common:?})")), "{ours}");
+        let home = Home::new();
+        let (none, none_for_agent) = (home.config(), home.load_for_agent().unwrap());
+        let home = home.variable(common, &example(key, number));
+        assert_ne!(home.load_for_agent().unwrap(), none_for_agent, "{common}");
+        assert_eq!(home.config(), none, "{common} is for the agent alone");
     }
     let home = Home::with("agent.model = \"file\"").variable("ANTHROPIC_MODEL", "theirs");
-    assert_eq!(agent(&home).model.value, "theirs");
+    assert_eq!(agent(&home).model, "theirs");
     let home = home.variable("CALLGATE_AGENT_MODEL", "ours");
-    assert_eq!(agent(&home).model.value, "ours");
-    assert_eq!(agent(&home.flag("--model", "flag")).model.value, "flag");
+    assert_eq!(agent(&home).model, "ours");
+    assert_eq!(agent(&home.flag("--model", "flag")).model, "flag");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_name_that_begins_like_this_machine_is_another() {
     }
     for url in ["http://127.0.0.1:8080", "http://127.9.9.9", "http://[::1]:1", "http://localhost"] {
         let home = Home::new().variable("ANTHROPIC_BASE_URL", url);
-        assert_eq!(agent(&home).base_url.value, url);
+        assert_eq!(agent(&home).base_url, url);
     }
 }
 
@@ -100,18 +100,18 @@ fn the_variables_of_others_are_checked_for_the_agent_alone() {
 fn the_key_of_the_api_is_kept_in_one_place_and_shown_nowhere() {
     let home = Home::with("agent.api_key = \"sk-SECRET\"").variable("ANTHROPIC_API_KEY", "sk-TWO");
     let key = agent(&home).api_key.unwrap();
-    assert_eq!(key.origin, Origin::Environment("ANTHROPIC_API_KEY"));
+    assert_eq!(key, TokenSource::Environment(token::Secret::new("sk-TWO")));
     assert!(!format!("{key:?}").contains("TWO"));
     let home = home.variable("CALLGATE_AGENT_API_KEY_FILE", "/key");
     let key = agent(&home).api_key.unwrap();
-    assert_eq!(key.value, TokenSource::File("/key".into()), "ours stand over theirs");
+    assert_eq!(key, TokenSource::File("/key".into()), "ours stand over theirs");
     check_wrong_for_agent(
         "[agent]\napi_key = \"1\"\napi_key_file = \"/t\"",
         &["3:16: there are both `agent.api_key` and `agent.api_key_file`; keep one"],
     );
     let file = Home::with("agent.api_key_file = \"~/key\"");
     let path = file.write("key", "sk-ant/+SECRET=\n");
-    let read = || agent(&file).api_key.unwrap().value.read_key();
+    let read = || agent(&file).api_key.unwrap().read_key();
     assert_eq!(read().unwrap().reveal(), "sk-ant/+SECRET=");
     fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
     let error = read().unwrap_err().to_string();
@@ -122,14 +122,14 @@ fn the_key_of_the_api_is_kept_in_one_place_and_shown_nowhere() {
                     the provider of the model gives you one";
     assert_eq!(read().unwrap_err().to_string(), expected);
     let command = Home::with("agent.api_key_command = [\"/bin/echo\", \"sk-run\"]");
-    assert_eq!(agent(&command).api_key.unwrap().value.read_key().unwrap().reveal(), "sk-run");
+    assert_eq!(agent(&command).api_key.unwrap().read_key().unwrap().reveal(), "sk-run");
 }
 
 #[test]
 fn roots_are_a_list_wherever_they_are_said() {
     let check = |home: &Home, expected: &[&str]| {
         let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
-        assert_eq!(agent(home).roots.value, expected);
+        assert_eq!(agent(home).roots, expected);
     };
     check(&Home::new(), &["/here"]);
     let home = Home::with("agent.roots = [\"/a\", \"/b\"]");
@@ -155,8 +155,8 @@ fn amounts_have_six_decimals_at_most_and_no_sign() {
     let check = |text: &str, expected: Option<u64>| {
         let home = Home::with(&format!("agent.day_usd = {text}"));
         let found = home.load_for_agent().ok();
-        let found = found.map(|config| config.agent.budgets.day_usd.unwrap().value);
-        assert_eq!(found, expected.map(Millionths), "{text}");
+        let found = found.map(|config| config.agent.budget.day_usd.unwrap());
+        assert_eq!(found, expected.map(callgate_agent::price::dollars), "{text}");
         let home = Home::new().variable("CALLGATE_AGENT_DAY_USD", text);
         assert_eq!(home.load_for_agent().is_ok(), expected.is_some(), "{text}");
     };
@@ -216,14 +216,115 @@ fn wrong_values_are_named_with_what_would_be_right() {
 #[test]
 fn levels_have_the_words_of_others_too() {
     for (text, expected) in [
-        ("error", LogLevel::Error),
-        ("WARN", LogLevel::Warn),
-        ("warning", LogLevel::Warn),
-        ("Info", LogLevel::Info),
-        ("debug", LogLevel::Debug),
-        ("trace", LogLevel::Debug),
+        ("error", Level::Error),
+        ("WARN", Level::Warn),
+        ("warning", Level::Warn),
+        ("Info", Level::Info),
+        ("debug", Level::Debug),
+        ("trace", Level::Debug),
     ] {
-        assert_eq!(agent(&Home::new().variable("LOG_LEVEL", text)).log_level.value, expected);
+        assert_eq!(agent(&Home::new().variable("LOG_LEVEL", text)).log_level, expected);
     }
-    assert!(LogLevel::Debug > LogLevel::Error);
+    assert!(Level::Debug > Level::Error);
+}
+
+/// The settings of a home folder with this file, these variables and these flags.
+fn settings(file: &str, variables: &[(&str, &str)], flags: &[&str]) -> AgentSettings {
+    let mut home = Home::with(file);
+    for (name, value) in variables {
+        home = home.variable(name, value);
+    }
+    home.flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    agent(&home)
+}
+
+fn engine(file: &str, variables: &[(&str, &str)], flags: &[&str]) -> (bool, String) {
+    let ChosenEngine { is_model, because } = settings(file, variables, flags).engine;
+    (is_model, because)
+}
+
+#[test]
+fn with_nothing_set_the_built_in_engine_works_in_the_working_folder() {
+    let found = settings("", &[], &[]);
+    assert!(!found.engine.is_model);
+    assert_eq!(
+        (&*found.model, &*found.base_url),
+        ("claude-sonnet-5-5", "https://api.anthropic.com")
+    );
+    assert_eq!((found.max_tokens, found.thinking_tokens), (16_384, None));
+    assert_eq!((found.context_tokens, found.max_rounds), (200_000, 50));
+    assert_eq!(found.roots, [PathBuf::from("/here")]);
+    assert_eq!(found.folder, PathBuf::from("/here"));
+    assert_eq!(found.max_file_size, 10 * 1024 * 1024);
+    assert_eq!(found.command_timeout, Duration::from_secs(50));
+    assert!(found.history.is_some_and(|history| history.ends_with("callgate/callgate.db")));
+    assert!(!found.resume && found.system_prompt_file.is_none());
+    assert_eq!((found.budget, found.prices), (Budget::default(), None));
+    assert_eq!(found.log_level, Level::Info);
+}
+
+#[test]
+fn the_engine_is_chosen_by_what_is_set_else_by_what_is_found() {
+    let none = "because no API key was found: set ANTHROPIC_API_KEY for a real model";
+    assert_eq!(engine("", &[], &[]), (false, none.to_owned()));
+    let key = [("ANTHROPIC_API_KEY", "sk-1")];
+    let found = "because there is an API key (environment ANTHROPIC_API_KEY)";
+    assert_eq!(engine("", &key, &[]), (true, found.to_owned()));
+    assert_eq!(engine("agent.engine = \"auto\"", &key, &[]), (true, found.to_owned()));
+    let flag = "because flag --engine says so";
+    assert_eq!(engine("", &key, &["--engine", "offline"]), (false, flag.to_owned()));
+    let variable = [("CALLGATE_AGENT_ENGINE", "anthropic")];
+    let because = "because environment CALLGATE_AGENT_ENGINE says so";
+    assert_eq!(engine("", &variable, &[]), (true, because.to_owned()), "without a key");
+    let (name, because) = engine("agent.api_key_file = \"/key\"", &[], &[]);
+    assert!(name && because.ends_with("config.toml:1:22)"), "{because}");
+}
+
+#[test]
+fn relative_paths_begin_in_the_working_folder_if_it_is_in_a_root() {
+    let folder = |flags: &[&str]| settings("", &[], flags).folder;
+    assert_eq!(folder(&["--root", "/"]), PathBuf::from("/here"));
+    assert_eq!(folder(&["--root", "/a", "--root", "/here"]), PathBuf::from("/here"));
+    assert_eq!(folder(&["--root", "/a", "--root", "/here/b"]), PathBuf::from("/a"));
+}
+
+#[test]
+fn what_is_set_arrives_in_the_units_of_the_runtime() {
+    let file = r"
+        [agent]
+        max_tokens = 4000
+        thinking_tokens = 2000
+        max_file_size_mb = 2
+        day_usd = 2.5
+        conversation_usd = 1
+        conversation_tokens = 1_000
+        requests_per_minute = 6
+        price_input = 0.25
+        price_output = 1.000001
+    ";
+    let found = settings(file, &[], &["--no-history", "--resume"]);
+    assert_eq!((found.max_tokens, found.thinking_tokens), (4_000, Some(2_000)));
+    assert_eq!(found.max_file_size, 2 * 1024 * 1024);
+    assert_eq!(found.history, None);
+    assert!(found.resume);
+    let budget = Budget {
+        conversation_usd: Some(1.0),
+        day_usd: Some(2.5),
+        conversation_tokens: Some(1_000),
+        day_tokens: None,
+        requests_per_minute: Some(6),
+    };
+    assert_eq!(found.budget, budget);
+    assert_eq!(found.prices, Some(Prices { input: 0.25, output: 1.000_001 }));
+}
+
+#[test]
+fn the_key_is_read_when_it_is_wanted_and_shown_nowhere() {
+    assert!(settings("", &[], &[]).api_key.is_none());
+    let found = settings("", &[("ANTHROPIC_API_KEY", " sk-SECRET/1 ")], &[]);
+    assert!(!format!("{found:?}").contains("SECRET"));
+    assert_eq!(found.api_key.unwrap().read_key().unwrap().reveal(), "sk-SECRET/1");
+    let absent = settings("agent.api_key_file = \"/nowhere/key\"", &[], &[]);
+    let error = absent.api_key.unwrap().read_key().unwrap_err().to_string();
+    assert!(error.starts_with("cannot read the API key in /nowhere/key: No such file"), "{error}");
 }

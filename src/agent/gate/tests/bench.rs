@@ -20,7 +20,6 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinHandle;
 
 use super::super::Gatekeeper;
-use crate::agent::settings::AgentSettings;
 use crate::config::{AgentFlags, Config, Surroundings};
 use crate::policy::Ruler;
 
@@ -31,7 +30,6 @@ pub(super) const DEADLINE: Duration = Duration::from_mins(1);
 pub(super) struct Bench {
     pub(super) folder: TempDir,
     pub(super) config: Config,
-    settings: AgentSettings,
     pub(super) gate: Arc<Gatekeeper>,
     pub(super) warnings: Arc<Mutex<Vec<String>>>,
     pub(super) runtime: Runtime,
@@ -62,16 +60,15 @@ impl Bench {
         all.extend(variables);
         let around = Surroundings::of_test(folder.path(), &all);
         let config = Config::load_for_agent_in(None, &AgentFlags::default(), &around).unwrap();
-        let settings = AgentSettings::of(&config.agent).unwrap();
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
-        let gate = Arc::new(gate(&config, &settings, &warnings));
+        let gate = Arc::new(gate(&config, &warnings));
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        Self { folder, config, settings, gate, warnings, runtime }
+        Self { folder, config, gate, warnings, runtime }
     }
 
     /// Another gate of the same settings, as after a start.
     pub(super) fn restart(&mut self) {
-        self.gate = Arc::new(gate(&self.config, &self.settings, &self.warnings));
+        self.gate = Arc::new(gate(&self.config, &self.warnings));
     }
 
     pub(super) fn root(&self, name: &str) -> PathBuf {
@@ -115,7 +112,7 @@ impl Bench {
 
     /// The ledger's entries about a question.
     pub(super) fn entries(&self, id: &str) -> Vec<Entry> {
-        let store = Store::open_read_only(&self.config.database.value).unwrap();
+        let store = Store::open_read_only(&self.config.database).unwrap();
         let filter = Filter { question: Some(id.to_owned()), ..Filter::default() };
         store.entries(&filter, 0, usize::MAX).unwrap()
     }
@@ -140,20 +137,16 @@ impl Bench {
 
     /// How often something of this kind is in the ledger.
     pub(super) fn count(&self, kind: &str) -> usize {
-        let store = Store::open_read_only(&self.config.database.value).unwrap();
+        let store = Store::open_read_only(&self.config.database).unwrap();
         let filter = Filter { kinds: vec![kind.to_owned()], ..Filter::default() };
         store.entries(&filter, 0, usize::MAX).unwrap().len()
     }
 }
 
-fn gate(
-    config: &Config,
-    settings: &AgentSettings,
-    warnings: &Arc<Mutex<Vec<String>>>,
-) -> Gatekeeper {
+fn gate(config: &Config, warnings: &Arc<Mutex<Vec<String>>>) -> Gatekeeper {
     let warnings = Arc::clone(warnings);
     let warn = Arc::new(move |what: &str| warnings.lock().unwrap().push(what.to_owned()));
-    Gatekeeper::new(config, settings, warn)
+    Gatekeeper::new(config, warn)
 }
 
 pub(super) fn question(tool: &'static str, input: &Value, conversation: &str) -> Question {
@@ -244,7 +237,7 @@ impl House {
         let ruler = Ruler::new(config, Arc::new(|_| {}));
         let options = Options {
             claim: Claim::take(&config.socket.value, &config.desk_socket.value).unwrap(),
-            store: Store::open(&config.database.value).unwrap(),
+            store: Store::open(&config.database).unwrap(),
             settings: Settings {
                 timeout: DEADLINE,
                 grace: DEADLINE,

@@ -140,7 +140,7 @@ fn the_runtime_needs_no_link() {
     assert_eq!((bench.count("paired"), bench.count("code")), (0, 0));
     let mut viewer = Viewer::connect(&bench.config.desk_socket.value).unwrap();
     assert!(viewer.links().unwrap().is_empty());
-    let store = Store::open_read_only(&bench.config.database.value).unwrap();
+    let store = Store::open_read_only(&bench.config.database).unwrap();
     assert_eq!(store.kept_under("agent/").unwrap(), []);
     assert!(bench.warnings.lock().unwrap().is_empty());
 }

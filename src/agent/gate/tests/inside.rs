@@ -181,7 +181,7 @@ fn always_never_passes_over_a_rule_or_a_reason_to_ask() {
         assert_eq!(told, "Allowed by the shell of callgate agent", "this time only");
         assert!(words(&bench.run(asked).unwrap()).starts_with("allowed"));
     };
-    let ledger = bench.config.database.value.display().to_string();
+    let ledger = bench.config.database.display().to_string();
     for _ in 0..2 {
         always(make("release"), "asked by rule `hm`");
         always(make("/etc/passwd"), "the command names `/etc/passwd`, which is outside of");

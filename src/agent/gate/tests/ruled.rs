@@ -74,9 +74,9 @@ fn rules_decide_and_reading_inside_of_the_roots_is_allowed() {
 #[test]
 fn nothing_allows_what_touches_callgate_itself() {
     let bench = Bench::new(RULES);
-    let ledger = bench.config.database.value.display().to_string();
+    let ledger = bench.config.database.display().to_string();
     assert_eq!(bench.permit("write_file", &json!({ "path": ledger, "content": "" })), NOBODY);
-    link(bench.config.database.value.parent().unwrap(), &bench.root("data"));
+    link(bench.config.database.parent().unwrap(), &bench.root("data"));
     let path = "data/callgate.db";
     assert_eq!(bench.permit("read_file", &json!({ "path": path })), NOBODY, "by another name");
 }

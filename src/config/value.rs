@@ -1,0 +1,216 @@
+//! The values of settings: their kinds, and how each is read from TOML, a variable or a flag.
+
+use std::ffi::OsStr;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use toml::de::DeValue;
+
+use super::token::Secret;
+
+/// What a key holds.
+#[derive(Debug)]
+pub(crate) enum ValueKind {
+    /// The path of a file.
+    File,
+    /// The path of a Unix socket.
+    Socket,
+    /// A list of folders.
+    Folders,
+    /// Text.
+    Text {
+        /// What stands for the value in the help.
+        placeholder: &'static str,
+        /// What the text must be.
+        must_be: &'static str,
+        /// Whether it is.
+        is_valid: fn(&str) -> bool,
+    },
+    /// The address of a server to which this secret is sent.
+    Url {
+        /// What the secret is called.
+        secret: &'static str,
+    },
+    /// Text that nobody may see.
+    Secret,
+    /// A program and its arguments.
+    Command,
+    /// A whole number.
+    Whole {
+        /// The lowest that is allowed.
+        least: i64,
+        /// The highest that is allowed.
+        most: i64,
+        /// What it counts, for the help.
+        unit: &'static str,
+    },
+    /// An amount of dollars with at most six decimals.
+    Dollars,
+    /// True or false.
+    Switch,
+    /// A list of whole numbers, none of them 0.
+    Ids {
+        /// The lowest that is allowed.
+        least: i64,
+    },
+}
+
+/// A value of the kind that its key holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SettingValue {
+    Path(PathBuf),
+    Paths(Vec<PathBuf>),
+    Text(String),
+    Secret(Secret),
+    Words(Vec<String>),
+    Whole(i64),
+    /// In millionths.
+    Dollars(u64),
+    Switch(bool),
+    Ids(Vec<i64>),
+}
+
+impl ValueKind {
+    /// Reads a value from the settings file. Returns `None` if it is of another kind.
+    pub(crate) fn from_toml(&self, value: &DeValue) -> Option<SettingValue> {
+        match (self, value) {
+            (Self::File | Self::Socket, DeValue::String(text)) => {
+                Some(SettingValue::Path(text.as_ref().into()))
+            }
+            (Self::Text { .. } | Self::Url { .. }, DeValue::String(text)) => {
+                Some(SettingValue::Text(text.to_string()))
+            }
+            (Self::Secret, DeValue::String(text)) => Some(SettingValue::Secret(Secret::new(text))),
+            (Self::Whole { .. }, value) => Some(SettingValue::Whole(whole(value)?)),
+            (Self::Dollars, DeValue::Float(number)) => {
+                Some(SettingValue::Dollars(millionths(number.as_str())?))
+            }
+            (Self::Dollars, value) => {
+                Some(SettingValue::Dollars(millionths(&whole(value)?.to_string())?))
+            }
+            (Self::Switch, DeValue::Boolean(switch)) => Some(SettingValue::Switch(*switch)),
+            (Self::Ids { .. }, DeValue::Array(list)) => {
+                let ids = list.iter().map(|id| whole(id.get_ref()));
+                Some(SettingValue::Ids(ids.collect::<Option<_>>()?))
+            }
+            (Self::Command, DeValue::Array(list)) => {
+                let words = list.iter().map(|word| word.get_ref().as_str().map(str::to_owned));
+                Some(SettingValue::Words(words.collect::<Option<_>>()?))
+            }
+            (Self::Folders, DeValue::Array(list)) => {
+                let paths = list.iter().map(|path| path.get_ref().as_str().map(PathBuf::from));
+                Some(SettingValue::Paths(paths.collect::<Option<_>>()?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads a value from a variable or a flag. Returns `None` if it is of another kind. Folders
+    /// are separated by colons if this is a list, else there is one.
+    pub(crate) fn from_text(&self, text: &OsStr, is_list: bool) -> Option<SettingValue> {
+        let string = || text.to_str();
+        match self {
+            Self::File | Self::Socket => Some(SettingValue::Path(text.into())),
+            Self::Text { .. } | Self::Url { .. } => Some(SettingValue::Text(string()?.to_owned())),
+            Self::Secret => Some(SettingValue::Secret(Secret::new(string()?))),
+            Self::Whole { .. } => Some(SettingValue::Whole(string()?.trim().parse().ok()?)),
+            Self::Dollars => Some(SettingValue::Dollars(millionths(string()?.trim())?)),
+            Self::Folders if is_list => {
+                Some(SettingValue::Paths(std::env::split_paths(text).collect()))
+            }
+            Self::Folders => Some(SettingValue::Paths(vec![text.into()])),
+            Self::Switch => match string()?.trim() {
+                "true" | "1" => Some(SettingValue::Switch(true)),
+                "false" | "0" => Some(SettingValue::Switch(false)),
+                _ => None,
+            },
+            Self::Ids { .. } => {
+                let ids = string()?.split(',').map(|id| id.trim().parse().ok());
+                Some(SettingValue::Ids(ids.collect::<Option<_>>()?))
+            }
+            Self::Command => None,
+        }
+    }
+
+    /// Returns what a value in the settings file must be.
+    pub(crate) fn in_toml(&self) -> &'static str {
+        match self {
+            Self::File | Self::Socket => "a path in quotes",
+            Self::Text { .. } | Self::Url { .. } | Self::Secret => "text in quotes",
+            Self::Whole { .. } => "a whole number",
+            Self::Dollars => "a number such as 2.50, with at most six decimals",
+            Self::Switch => "true or false",
+            Self::Ids { .. } => "a list of whole numbers, such as [1, 2]",
+            Self::Command => "a list of words, such as [\"pass\", \"show\", \"callgate\"]",
+            Self::Folders => "a list of paths, such as [\"~/engine\"]",
+        }
+    }
+
+    /// Returns what a value in a variable or a flag must be.
+    pub(crate) fn in_text(&self) -> &'static str {
+        match self {
+            Self::Whole { .. } | Self::Dollars | Self::Switch => self.in_toml(),
+            Self::Ids { .. } => "whole numbers with commas between them",
+            _ => "UTF-8 text",
+        }
+    }
+
+    /// Returns what stands for the value in the help.
+    pub(crate) fn placeholder(&self) -> &'static str {
+        match self {
+            Self::File => "FILE",
+            Self::Socket => "PATH",
+            Self::Folders => "FOLDER",
+            Self::Text { placeholder, .. } => placeholder,
+            Self::Url { .. } => "URL",
+            Self::Whole { unit, .. } => unit,
+            Self::Dollars => "USD",
+            Self::Switch => "SWITCH",
+            Self::Ids { .. } => "IDS",
+            Self::Secret | Self::Command => "SECRET",
+        }
+    }
+}
+
+fn whole(value: &DeValue) -> Option<i64> {
+    let number = value.as_integer()?;
+    i64::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+/// Parses a number without a sign into millionths. Returns `None` if it has more decimals.
+fn millionths(text: &str) -> Option<u64> {
+    const DECIMALS: usize = 6;
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || rest.len() > DECIMALS || !is_number(whole) || !is_number(rest) {
+        return None;
+    }
+    format!("{whole}{rest:0<DECIMALS$}").parse().ok()
+}
+
+/// Checks the address of a server. The secret is a part of every request, so it goes unencrypted
+/// to this machine only.
+pub(crate) fn check_url(url: &str, example: &str, secret: &str) -> Result<(), String> {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return Err("must begin with https://".to_owned());
+    };
+    let authority = rest.split('/').next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    // A name such as 127.0.0.1.example.org belongs to another machine.
+    let is_local =
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    match scheme {
+        _ if rest.contains(['?', '#', '@', ' ']) || host.is_empty() => {
+            Err(format!("must be an address such as {example}"))
+        }
+        "https" => Ok(()),
+        "http" if is_local => Ok(()),
+        "http" => Err(format!(
+            "must begin with https://: the {secret} would go unencrypted to another machine"
+        )),
+        _ => Err("must begin with https://".to_owned()),
+    }
+}
