@@ -24,8 +24,8 @@ use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::cli::{Failure, complain};
 use crate::config::{AgentFlags, AgentSettings, Config};
+use crate::failure::{Failure, complain};
 use gate::Gatekeeper;
 
 /// What the model is told before every conversation, unless a file says something else.
@@ -54,12 +54,12 @@ const LONGEST_PROMPT: u64 = 1024 * 1024;
 /// does. Tools work in the current folder, and you are asked before anything is changed.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = TRY)]
-pub(crate) struct Args {
+pub(crate) struct AgentArgs {
     #[command(flatten)]
     flags: AgentFlags,
 }
 
-impl Args {
+impl AgentArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         // Commands that the agent runs must not read the key in our environment or memory. Where
         // the kernel does not keep them from it, nothing else is lost.

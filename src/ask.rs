@@ -17,8 +17,8 @@ use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 
-use crate::cli::Failure;
 use crate::config::{Config, DeskFlags};
+use crate::failure::Failure;
 
 /// The most that is read from standard input for `--details -`.
 const LONGEST_DETAILS: u64 = 1024 * 1024;
@@ -41,7 +41,7 @@ const USAGE: u8 = 64;
 /// Exit codes: 0 allowed, 2 denied, 1 nobody answered in time, 69 nobody can be reached, 64 wrong
 /// command line, 78 wrong settings.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct AskArgs {
     /// What to ask
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     question: String,
@@ -69,7 +69,7 @@ struct Asked<'a> {
     choices: &'a [String],
 }
 
-impl Args {
+impl AskArgs {
     /// Asks, and ends as the answer says.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         if let Some(wrong) = self.wrong_choices() {

@@ -1,15 +1,24 @@
 //! The commands for people, and the help.
 
 use std::ffi::OsString;
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::{
-    agent, ask, completions, config, doctor, hook, install, log, man, pair, rules, uninstall, up,
-};
+use crate::agent::AgentArgs;
+use crate::ask::AskArgs;
+use crate::completions::CompletionsArgs;
+use crate::doctor::DoctorArgs;
+use crate::failure::{Failure, report_unused_problems};
+use crate::hook;
+use crate::install::InstallArgs;
+use crate::log::LogArgs;
+use crate::man::ManArgs;
+use crate::pair::PairArgs;
+use crate::rules::RulesArgs;
+use crate::uninstall::UninstallArgs;
+use crate::up::UpArgs;
 
 /// One small program for everything that passes between a coding agent, your code, your screen
 /// and you
@@ -24,7 +33,7 @@ struct Cli {
     #[arg(long, global = true, value_name = "FILE", display_order = 900)]
     config: Option<PathBuf>,
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
 }
 
 /// The end of the help.
@@ -34,38 +43,22 @@ more to say with theirs: see their help.";
 
 /// One variant and one file for each command, in the order of the help.
 #[derive(Debug, Subcommand)]
-enum Command {
-    Up(up::Args),
-    Install(install::Args),
-    Uninstall(uninstall::Args),
-    Pair(pair::Args),
-    Doctor(doctor::Args),
-    Rules(rules::Args),
-    Log(log::Args),
-    Ask(ask::Args),
-    Agent(Box<agent::Args>),
-    Completions(completions::Args),
-    Man(man::Args),
+enum CliCommand {
+    Up(UpArgs),
+    Install(InstallArgs),
+    Uninstall(UninstallArgs),
+    Pair(PairArgs),
+    Doctor(DoctorArgs),
+    Rules(RulesArgs),
+    Log(LogArgs),
+    Ask(AskArgs),
+    Agent(AgentArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
-/// Why a command failed; each kind has its exit code, as sysexits has them.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    /// What was asked for cannot be done.
-    #[error("{0}")]
-    Failed(String),
-    /// The settings are wrong.
-    #[error(transparent)]
-    Settings(#[from] config::ConfigProblems),
-    /// Nobody reads what we print, or it cannot be printed.
-    #[error("cannot print: {0}")]
-    Output(#[from] io::Error),
-}
-
-/// What a wrong command line ends with.
+/// The exit code for a wrong command line, as sysexits has it.
 const USAGE: u8 = 64;
-/// What wrong settings end with.
-const SETTINGS: u8 = 78;
 
 /// Returns the commands for people.
 pub(crate) fn commands() -> clap::Command {
@@ -96,28 +89,28 @@ fn all_commands() -> clap::Command {
 /// The arguments of a command that agents start.
 const ARGUMENTS: &str = "arguments";
 
-/// Reads the command line and does what it says.
+/// Runs the command line of this process.
 pub(crate) fn run() -> ExitCode {
     let shown = match parse(std::env::args_os()) {
-        Ok(Parsed::ForPeople(cli)) => return cli.run(),
-        Ok(Parsed::Hook(arguments)) => return hook::main(arguments),
-        Ok(Parsed::Bridge(arguments)) => return callgate_tools::bridge::main(arguments),
+        Ok(CommandLine::ForPeople(cli)) => return cli.run(),
+        Ok(CommandLine::Hook(arguments)) => return hook::main(arguments),
+        Ok(CommandLine::Bridge(arguments)) => return callgate_tools::bridge::main(arguments),
         Err(error) if error.use_stderr() => error.print().map(|()| ExitCode::from(USAGE)),
         Err(help) => help.print().map(|()| ExitCode::SUCCESS),
     };
-    // A reader that has gone away is no failure of ours.
+    // A reader that has gone away is not a failure.
     shown.unwrap_or(ExitCode::SUCCESS)
 }
 
 /// A command line that was understood.
 #[derive(Debug)]
-enum Parsed {
+enum CommandLine {
     ForPeople(Box<Cli>),
     Hook(Vec<OsString>),
     Bridge(Vec<OsString>),
 }
 
-fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
+fn parse(words: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
     let mut words: Vec<OsString> = words.into_iter().collect();
     if words.get(1).is_some_and(|word| word == "help") {
         // clap gives every command these options but its own `help`, which they do not change.
@@ -131,10 +124,10 @@ fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Erro
         Some(("hook", hook)) => {
             let config = matches.get_one::<PathBuf>("config");
             let config = config.map(|file| ["--config".into(), file.clone().into_os_string()]);
-            Ok(Parsed::Hook(config.into_iter().flatten().chain(arguments(hook)).collect()))
+            Ok(CommandLine::Hook(config.into_iter().flatten().chain(arguments(hook)).collect()))
         }
-        Some(("bridge", bridge)) => Ok(Parsed::Bridge(arguments(bridge).collect())),
-        _ => Ok(Parsed::ForPeople(Box::new(Cli::from_arg_matches(&matches)?))),
+        Some(("bridge", bridge)) => Ok(CommandLine::Bridge(arguments(bridge).collect())),
+        _ => Ok(CommandLine::ForPeople(Box::new(Cli::from_arg_matches(&matches)?))),
     }
 }
 
@@ -147,54 +140,23 @@ impl Cli {
         let file = self.config.as_deref();
         let done = match self.command {
             None => commands().print_help().map(|()| ExitCode::SUCCESS).map_err(Failure::from),
-            Some(Command::Agent(args)) => args.run(file),
-            Some(Command::Ask(args)) => args.run(file),
-            Some(Command::Completions(args)) => args.run(),
-            Some(Command::Doctor(args)) => args.run(file),
-            Some(Command::Install(args)) => args.run(file),
-            Some(Command::Log(args)) => args.run(file),
-            Some(Command::Man(args)) => args.run(),
-            Some(Command::Pair(args)) => args.run(file),
-            Some(Command::Rules(args)) => args.run(file),
-            Some(Command::Uninstall(args)) => {
-                tell_unused_problems(file);
+            Some(CliCommand::Agent(args)) => args.run(file),
+            Some(CliCommand::Ask(args)) => args.run(file),
+            Some(CliCommand::Completions(args)) => args.run(commands()),
+            Some(CliCommand::Doctor(args)) => args.run(file),
+            Some(CliCommand::Install(args)) => args.run(file),
+            Some(CliCommand::Log(args)) => args.run(file),
+            Some(CliCommand::Man(args)) => args.run(commands()),
+            Some(CliCommand::Pair(args)) => args.run(file),
+            Some(CliCommand::Rules(args)) => args.run(file),
+            Some(CliCommand::Uninstall(args)) => {
+                report_unused_problems(file);
                 args.run()
             }
-            Some(Command::Up(args)) => args.run(file),
+            Some(CliCommand::Up(args)) => args.run(file),
         };
-        done.unwrap_or_else(|failure| failure.tell())
+        done.unwrap_or_else(|failure| failure.report())
     }
-}
-
-/// Tells what is wrong with the settings where a command can do without them: it does its work all
-/// the same.
-pub(crate) fn tell_unused_problems(file: Option<&Path>) {
-    if let Some(problems) = config::unused_problems(file) {
-        // There is no other place to complain at.
-        writeln!(io::stderr(), "callgate: the settings are wrong: {problems}").ok();
-    }
-}
-
-impl Failure {
-    fn tell(&self) -> ExitCode {
-        let code = match self {
-            // A reader that has gone away is no failure of ours.
-            Self::Output(error) if error.kind() == ErrorKind::BrokenPipe => {
-                return ExitCode::SUCCESS;
-            }
-            Self::Settings(_) => ExitCode::from(SETTINGS),
-            Self::Failed(_) | Self::Output(_) => ExitCode::FAILURE,
-        };
-        complain(&self.to_string());
-        code
-    }
-}
-
-/// Writes one line to standard error, after the program's name. It is one write, so that the lines
-/// of several processes at one terminal or in one file do not mix.
-pub(crate) fn complain(line: &str) {
-    // There is no other place to complain at.
-    io::stderr().write_all(format!("callgate: {line}\n").as_bytes()).ok();
 }
 
 #[cfg(test)]
@@ -275,7 +237,7 @@ mod tests {
         }
         let words = ["callgate", "--config", "/c", "hook", "--agent", "codex"].map(OsString::from);
         match parse(words).unwrap() {
-            Parsed::Hook(arguments) => {
+            CommandLine::Hook(arguments) => {
                 assert_eq!(arguments, ["--config", "/c", "--agent", "codex"]);
             }
             other => panic!("{other:?}"),

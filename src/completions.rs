@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use clap_complete::Shell;
 
-use crate::cli::{self, Failure};
+use crate::failure::Failure;
 
 /// Print completions for your shell
 ///
@@ -15,7 +15,7 @@ use crate::cli::{self, Failure};
 /// fish: callgate completions fish > ~/.config/fish/completions/callgate.fish
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Args {
+pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     shell: CompletedShell,
@@ -29,9 +29,9 @@ enum CompletedShell {
     Fish,
 }
 
-impl Args {
+impl CompletionsArgs {
     /// Prints the completions.
-    pub(crate) fn run(self) -> Result<ExitCode, Failure> {
+    pub(crate) fn run(self, mut commands: clap::Command) -> Result<ExitCode, Failure> {
         let shell = match self.shell {
             CompletedShell::Bash => Shell::Bash,
             CompletedShell::Zsh => Shell::Zsh,
@@ -39,7 +39,7 @@ impl Args {
         };
         // Generated into memory, because clap would panic where nobody reads it.
         let mut script = Vec::new();
-        clap_complete::generate(shell, &mut cli::commands(), "callgate", &mut script);
+        clap_complete::generate(shell, &mut commands, "callgate", &mut script);
         io::stdout().write_all(&script)?;
         Ok(ExitCode::SUCCESS)
     }

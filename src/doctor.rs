@@ -5,6 +5,7 @@ mod files;
 mod finding;
 mod gate;
 mod hooks;
+mod installed_hook;
 mod ledger;
 mod modes;
 mod phones;
@@ -13,9 +14,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::Failure;
+use crate::agents::CodingAgent;
 use crate::config::{Config, ConfigProblems, DeskFlags, Surroundings};
-use finding::{Findings, Level};
+use crate::failure::Failure;
+use finding::{FindingLevel, Findings};
+use installed_hook::installed_hooks;
 
 /// Find out what is wrong, and what to do
 ///
@@ -23,7 +26,7 @@ use finding::{Findings, Level};
 /// hooks in your agents' settings. Changes nothing. The exit code is 0 if there is no problem, and 1
 /// if there is one; warnings do not count.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct DoctorArgs {
     /// Print everything as one JSON object
     #[arg(long)]
     json: bool,
@@ -32,7 +35,7 @@ pub(crate) struct Args {
     telegram: bool,
 }
 
-impl Args {
+impl DoctorArgs {
     /// Looks, and tells.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let mut findings = Findings::default();
@@ -47,7 +50,7 @@ impl Args {
             out.write_all(findings.text().as_bytes())?;
         }
         out.flush()?;
-        let is_well = findings.count(Level::Problem) == 0;
+        let is_well = findings.count(FindingLevel::Problem) == 0;
         Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
@@ -57,7 +60,25 @@ impl Args {
         let running = daemon::look(config, findings);
         phones::look(config, running.as_ref(), self.telegram, findings);
         ledger::look(&config.database, running.is_some(), findings);
-        hooks::look(config, &Surroundings::of_process(), findings);
+        look_at_agents(config, &Surroundings::of_process(), findings);
+    }
+}
+
+/// Looks into the settings of every agent, the user's and those of the working folder.
+fn look_at_agents(config: &Config, around: &Surroundings, findings: &mut Findings) {
+    let mut has_any = false;
+    for agent in [CodingAgent::Claude, CodingAgent::Codex] {
+        let hooks = installed_hooks(agent, around, findings);
+        if !hooks.is_empty() {
+            has_any = true;
+            hooks::look(agent, &hooks, config, around, findings);
+            gate::look(agent, &hooks, around, findings);
+            modes::look(agent, config, around, findings);
+        }
+    }
+    if !has_any {
+        let text = "no agent has our hook in its settings, so nobody asks";
+        findings.problem("hooks", text, "callgate install");
     }
 }
 

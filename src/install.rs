@@ -1,13 +1,8 @@
 //! `callgate install`: puts our hook into an agent's settings.
 
-mod agent;
 pub(crate) mod codex;
-mod command;
 mod edit;
-mod hooks;
-mod json;
 mod layout;
-mod place;
 mod trust;
 
 use std::env;
@@ -19,20 +14,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-pub(crate) use agent::{Agent, Scope, claude_version, is_old_claude};
 use callgate_link::socket::server_process;
 use clap::ValueEnum;
-pub(crate) use command::{Whose, option as option_of, program as program_of, quoted};
-use edit::{Installed, Wanted};
-pub(crate) use edit::{Removed, composed, uninstall};
-pub(crate) use hooks::{Event, Found, Handler};
-use place::PlaceError;
-pub(crate) use place::{Backup, Place};
+use edit::{Installed, WantedHook};
+pub(crate) use edit::{RemovedHooks, composed, uninstall};
 
-use crate::cli::Failure;
+use crate::agents::hook_command::{self, LARGE, SMALL, quoted};
+use crate::agents::hooks::{FoundHooks, Refusal};
+use crate::agents::settings_file::{Backup, SettingsFile, SettingsFileError};
+use crate::agents::starting_mode::StartingMode;
+use crate::agents::{CodingAgent, SettingsScope, claude_version, is_old_claude};
 use crate::config::{Config, DeskFlags, Origin, Surroundings};
+use crate::failure::Failure;
 use crate::invocation;
-use crate::modes::StartingMode;
 
 /// How often a file that changes under our hands is tried.
 const ATTEMPTS: usize = 3;
@@ -43,13 +37,13 @@ const ATTEMPTS: usize = 3;
 /// kept beside it. Running it again brings an installed hook up to date, for instance after
 /// callgate has moved or a time limit has changed.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct InstallArgs {
     /// Change the settings of the project in this folder instead of your own
     #[arg(long)]
     project: bool,
     /// The agents whose settings are changed
     #[arg(long, value_enum, default_value = "claude")]
-    agent: Agents,
+    agent: AgentChoice,
     /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -57,7 +51,7 @@ pub(crate) struct Args {
 
 /// Which agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Agents {
+pub(crate) enum AgentChoice {
     /// Claude Code
     Claude,
     /// Codex
@@ -66,37 +60,39 @@ pub(crate) enum Agents {
     All,
 }
 
-impl Agents {
+impl AgentChoice {
     /// The agents; of all of them those that have a folder here.
-    pub(crate) fn here(self, scope: Scope, around: &Surroundings) -> Vec<Agent> {
+    pub(crate) fn here(self, scope: SettingsScope, around: &Surroundings) -> Vec<CodingAgent> {
         let is_here =
-            |agent: &Agent| agent.folder(scope, around).is_some_and(|folder| folder.is_dir());
+            |agent: &CodingAgent| agent.folder(scope, around).is_some_and(|folder| folder.is_dir());
         match self {
-            Self::Claude => vec![Agent::Claude],
-            Self::Codex => vec![Agent::Codex],
-            Self::All => [Agent::Claude, Agent::Codex].into_iter().filter(is_here).collect(),
+            Self::Claude => vec![CodingAgent::Claude],
+            Self::Codex => vec![CodingAgent::Codex],
+            Self::All => {
+                [CodingAgent::Claude, CodingAgent::Codex].into_iter().filter(is_here).collect()
+            }
         }
     }
 }
 
 /// Returns the settings files of an agent that can hold hooks, that into which ours are put first.
 pub(crate) fn places(
-    agent: Agent,
-    scope: Scope,
+    agent: CodingAgent,
+    scope: SettingsScope,
     around: &Surroundings,
-) -> Result<Vec<Place>, Failure> {
+) -> Result<Vec<SettingsFile>, Failure> {
     let none = || Failure::Failed("there is no home folder; set HOME".to_owned());
     let folder = agent.folder(scope, around).ok_or_else(none)?;
     let files = agent.files(scope).iter();
-    Ok(files.map(|file| Place::new(folder.join(file))).collect())
+    Ok(files.map(|file| SettingsFile::new(folder.join(file))).collect())
 }
 
-impl Args {
+impl InstallArgs {
     /// Installs, and tells what was done.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let config = Config::load(file, &DeskFlags::default())?;
         let around = Surroundings::of_process();
-        let scope = if self.project { Scope::Project } else { Scope::User };
+        let scope = if self.project { SettingsScope::Project } else { SettingsScope::User };
         let agents = self.agent.here(scope, &around);
         if agents.is_empty() {
             let text =
@@ -136,27 +132,27 @@ impl Args {
     /// Has Codex trust its hooks; returns what was done, if there was anything to do.
     fn trust(
         &self,
-        agent: Agent,
-        place: &Place,
+        agent: CodingAgent,
+        place: &SettingsFile,
         around: &Surroundings,
     ) -> Result<Option<String>, String> {
         match agent {
-            Agent::Codex if !self.dry_run => codex::trust(place, around).map(Some),
+            CodingAgent::Codex if !self.dry_run => codex::trust(place, around).map(Some),
             _ => Ok(None),
         }
     }
 
     fn tell(
         &self,
-        agent: Agent,
-        place: &Place,
-        wanted: &[Wanted],
-        done: &Done,
+        agent: CodingAgent,
+        place: &SettingsFile,
+        wanted: &[WantedHook],
+        done: &InstallOutcome,
         trust: Option<&Option<String>>,
     ) -> io::Result<()> {
         let mut out = io::stdout().lock();
         let path = place.path().display();
-        let Done { installed, is_changed, has_backup } = done;
+        let InstallOutcome { installed, is_changed, has_backup } = done;
         match (is_changed, self.dry_run) {
             (false, _) => writeln!(out, "{}: {path} is up to date", agent.name())?,
             (true, false) => writeln!(out, "{}: changed {path}", agent.name())?,
@@ -185,7 +181,7 @@ impl Args {
     }
 
     /// Says what is still to be done, and how to undo what was done.
-    fn advise(&self, agent: Agent, config: &Config) -> io::Result<()> {
+    fn advise(&self, agent: CodingAgent, config: &Config) -> io::Result<()> {
         let mut out = io::stdout().lock();
         let me = invocation::command(config);
         if server_process(&config.socket.value).is_none() {
@@ -202,12 +198,12 @@ impl Args {
 
 /// Returns true if a settings file holds a hook of ours.
 pub(crate) fn has_ours(text: &str) -> bool {
-    Found::read(text).is_ok_and(|found| found.has_ours())
+    FoundHooks::read(text).is_ok_and(|found| found.has_ours())
 }
 
 /// Says that a file which others get with the project has hooks of ours, as earlier versions put
 /// them there.
-fn shared(place: &Place) -> Option<String> {
+fn shared(place: &SettingsFile) -> Option<String> {
     let seen = place.read().ok()??;
     has_ours(&seen.text).then(|| {
         let path = place.path().display();
@@ -239,21 +235,22 @@ fn fleeting(program: &Path, config: &Config) -> Option<String> {
 
 /// The hooks that the agent is to have. Their command line holds all that they need, so that
 /// nothing in the environment that an agent hands on, such as a project's, leads them elsewhere.
-fn wanted(agent: Agent, program: &Path, config: &Config) -> Result<Vec<Wanted>, Failure> {
-    let text = |path| command::text(path).map_err(Failure::Failed);
+fn wanted(agent: CodingAgent, program: &Path, config: &Config) -> Result<Vec<WantedHook>, Failure> {
+    let text = |path| hook_command::text(path).map_err(Failure::Failed);
     let mut options = vec![("--agent", agent.word())];
     if let Some(file) = &config.file {
         options.push(("--config", text(&file.value)?));
     }
     options.push(("--socket", text(&config.socket.value)?));
     options.push(("--rules", text(&config.rules)?));
-    let command = command::hook(text(program)?, &options);
-    let hook = |(event, limit): (&str, Duration)| Wanted {
+    let command = hook_command::hook(text(program)?, &options);
+    let hook = |(event, limit): (&str, Duration)| WantedHook {
         event: event.to_owned(),
         command: command.clone(),
         timeout: limit.as_secs(),
     };
-    let is_old = agent == Agent::Claude && claude_version().is_some_and(|it| is_old_claude(&it));
+    let is_old =
+        agent == CodingAgent::Claude && claude_version().is_some_and(|it| is_old_claude(&it));
     Ok(agent.events(is_old).into_iter().map(hook).collect())
 }
 
@@ -266,7 +263,7 @@ pub(crate) fn all_done(failures: &[String]) -> Result<ExitCode, Failure> {
 }
 
 /// What was done to a file.
-struct Done {
+struct InstallOutcome {
     installed: Installed,
     is_changed: bool,
     has_backup: bool,
@@ -274,19 +271,30 @@ struct Done {
 
 /// Changes one file. One that somebody else changes at the same time is read again.
 pub(crate) fn change<T>(
-    place: &Place,
-    attempt: impl Fn() -> Result<T, Stopped>,
+    place: &SettingsFile,
+    attempt: impl Fn() -> Result<T, InstallError>,
 ) -> Result<T, String> {
     let mut attempts = 1;
     loop {
         match attempt() {
-            Err(Stopped::Place(PlaceError::Changed(_))) if attempts < ATTEMPTS => attempts += 1,
-            other => return other.map_err(|stopped| stopped.tell(place)),
+            Err(InstallError::File(SettingsFileError::Changed(_))) if attempts < ATTEMPTS => {
+                attempts += 1
+            }
+            Err(InstallError::Refused(refusal)) => {
+                let path = place.path().display();
+                let next = "correct it and run the command again";
+                return Err(format!("{path} was left as it is: {refusal}; {next}"));
+            }
+            other => return other.map_err(|error| error.to_string()),
         }
     }
 }
 
-fn install(place: &Place, wanted: &[Wanted], is_dry: bool) -> Result<Done, Stopped> {
+fn install(
+    place: &SettingsFile,
+    wanted: &[WantedHook],
+    is_dry: bool,
+) -> Result<InstallOutcome, InstallError> {
     let seen = place.read()?;
     let before = seen.as_ref().map_or("", |seen| seen.text.as_str());
     let installed = edit::install(before, wanted)?;
@@ -298,38 +306,16 @@ fn install(place: &Place, wanted: &[Wanted], is_dry: bool) -> Result<Done, Stopp
         place.write(seen.as_ref(), &installed.text, backup)?;
     }
     let has_backup = is_changed && !is_dry && backup == Backup::Write;
-    Ok(Done { installed, is_changed, has_backup })
+    Ok(InstallOutcome { installed, is_changed, has_backup })
 }
 
 /// Why a file was left as it was.
-#[derive(Debug)]
-pub(crate) enum Stopped {
-    Place(PlaceError),
-    Refused(hooks::Refusal),
-}
-
-impl From<PlaceError> for Stopped {
-    fn from(error: PlaceError) -> Self {
-        Self::Place(error)
-    }
-}
-
-impl From<hooks::Refusal> for Stopped {
-    fn from(refusal: hooks::Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
-impl Stopped {
-    fn tell(self, place: &Place) -> String {
-        match self {
-            Self::Place(error) => error.to_string(),
-            Self::Refused(refusal) => format!(
-                "{} was left as it is: {refusal}; correct it and run the command again",
-                place.path().display()
-            ),
-        }
-    }
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum InstallError {
+    #[error(transparent)]
+    File(#[from] SettingsFileError),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
 }
 
 /// The path of this program that stays right: one on PATH that leads here, where a package
@@ -340,9 +326,9 @@ fn program() -> Result<PathBuf, String> {
     let folders = env::var_os("PATH").unwrap_or_default();
     let on_path = env::split_paths(&folders)
         .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(command::LARGE));
+        .map(|folder| folder.join(LARGE));
     let program = on_path.into_iter().find(is_this).unwrap_or(own);
-    if program.file_name() != Some(OsStr::new(command::LARGE)) {
+    if program.file_name() != Some(OsStr::new(LARGE)) {
         let text = "this program is called {}; install knows its hooks by the name callgate";
         return Err(text.replace("{}", &program.display().to_string()));
     }
@@ -352,7 +338,7 @@ fn program() -> Result<PathBuf, String> {
 /// What starts the hook: the small program, if its path beside `program` leads to the one beside
 /// this, else `program` itself.
 fn starter(program: PathBuf) -> PathBuf {
-    let beside = program.with_file_name(command::SMALL);
+    let beside = program.with_file_name(SMALL);
     let is_ours = small_hook().is_some_and(|ours| beside.canonicalize().is_ok_and(|it| it == ours));
     if is_ours { beside } else { program }
 }
@@ -361,7 +347,7 @@ fn starter(program: PathBuf) -> PathBuf {
 /// program that is no hook by itself.
 pub(crate) fn small_hook() -> Option<PathBuf> {
     let own = env::current_exe().and_then(fs::canonicalize).ok()?;
-    let path = own.with_file_name(command::SMALL);
+    let path = own.with_file_name(SMALL);
     let metadata = fs::symlink_metadata(&path).ok()?;
     (metadata.is_file() && metadata.permissions().mode() & 0o111 != 0).then_some(path)
 }

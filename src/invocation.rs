@@ -6,8 +6,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::agents::hook_command::quoted;
 use crate::config::{Config, Origin};
-use crate::install::quoted;
 
 /// The name of this program.
 const NAME: &str = "callgate";

@@ -16,8 +16,8 @@ use callgate_store::{Filter, Head, Member, Store, StoreError, kind};
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 
-use crate::cli::{Failure, tell_unused_problems};
 use crate::config::{Config, DeskFlags};
+use crate::failure::{Failure, report_unused_problems};
 use line::Format;
 use page::Pages;
 
@@ -29,7 +29,7 @@ const TABLE: usize = 50;
 /// The table leaves out what only repeats a decision (that it was pressed, delivered and closed);
 /// --all, --kind and --question show that too.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct LogArgs {
     /// Print one JSON object per line, with everything in it
     #[arg(long)]
     json: bool,
@@ -119,12 +119,12 @@ enum Decision {
     Timeout,
 }
 
-impl Args {
+impl LogArgs {
     /// Shows, verifies or prunes the ledger.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let path = match &self.database {
             Some(path) => {
-                tell_unused_problems(file);
+                report_unused_problems(file);
                 path.clone()
             }
             None => Config::load(file, &DeskFlags::default())?.database,

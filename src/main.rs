@@ -4,6 +4,7 @@
 //! take to start is time that somebody waits.
 
 mod agent;
+mod agents;
 mod ask;
 mod cli;
 mod codex;
@@ -11,12 +12,12 @@ mod completions;
 mod config;
 mod disk;
 mod doctor;
+mod failure;
 mod hook;
 mod install;
 mod invocation;
 mod log;
 mod man;
-mod modes;
 mod pair;
 mod policy;
 mod program;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap_mangen::Man;
 
-use crate::cli::{self, Failure};
+use crate::failure::Failure;
 use crate::hook;
 
 /// Write the manual pages into a folder
@@ -16,21 +16,21 @@ use crate::hook;
 /// is made if it is not there. To find them with `man`, choose a folder man1 in one of the folders
 /// that `manpath` prints, such as ~/.local/share/man/man1.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ManArgs {
     /// The folder
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
-impl Args {
+impl ManArgs {
     /// Writes the pages.
-    pub(crate) fn run(self) -> Result<ExitCode, Failure> {
+    pub(crate) fn run(self, commands: clap::Command) -> Result<ExitCode, Failure> {
         let folder = &self.folder;
         let failed = |path: &Path, error: &io::Error| {
             Failure::Failed(format!("cannot write {}: {error}", path.display()))
         };
         fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-        let pages = pages();
+        let pages = pages(commands);
         for page in &pages {
             let path = folder.join(page.get_filename());
             page.generate_to(folder).map_err(|error| failed(&path, &error))?;
@@ -45,8 +45,8 @@ impl Args {
     }
 }
 
-fn pages() -> Vec<Man> {
-    let mut program = cli::commands().disable_help_subcommand(true);
+fn pages(commands: clap::Command) -> Vec<Man> {
+    let mut program = commands.disable_help_subcommand(true);
     program.build();
     let mut commands = vec![program, hook_program()];
     let mut at = 0;

@@ -16,8 +16,8 @@ use callgate_wire::desk::{Entry, Message, Phones};
 use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 
-use crate::cli::Failure;
 use crate::config::{Config, DeskFlags};
+use crate::failure::Failure;
 use who::Known;
 
 /// How long the bot's name is waited for, just after the start of the daemon.
@@ -32,7 +32,7 @@ const LINES_BESIDE: u16 = 12;
 /// your bot may answer your agents' questions from then on. If anybody is or was linked before,
 /// somebody has to allow it: on a linked phone, or in the terminal of `callgate up`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct PairArgs {
     /// Show who is linked
     #[arg(long)]
     list: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     remove: Option<String>,
 }
 
-impl Args {
+impl PairArgs {
     /// Pairs, lists or removes.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let config = Config::load(file, &DeskFlags::default())?;

@@ -16,9 +16,9 @@ use callgate_rules::{Act, Decision, Level, Policy, RuleFile, Trust, Verdict, run
 use callgate_store::Store;
 use serde_json::{Value, json};
 
-use crate::cli::Failure;
 use crate::config::{Config, DeskFlags, WhenAbsent};
 use crate::disk::RealDisk;
+use crate::failure::Failure;
 use crate::policy::{PROJECT_RULES, Ruler, guarded, home, moment, read_file};
 
 /// See what your rules decide, and why
@@ -27,7 +27,7 @@ use crate::policy::{PROJECT_RULES, Ruler, guarded, home, moment, read_file};
 /// have its own in .callgate/rules.toml, which can only make things stricter. docs/guide/rules.md
 /// describes the language.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct RulesArgs {
     #[command(subcommand)]
     what: What,
 }
@@ -99,7 +99,7 @@ enum What {
     },
 }
 
-impl Args {
+impl RulesArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let config = Config::load(file, &DeskFlags::default())?;
         let folder = std::env::current_dir()?;

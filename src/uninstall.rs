@@ -3,32 +3,34 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::cli::Failure;
+use crate::agents::settings_file::{Backup, SettingsFile};
+use crate::agents::{CodingAgent, SettingsScope};
 use crate::config::Surroundings;
-use crate::install::{self, Agent, Agents, Backup, Place, Removed, Scope, Stopped};
+use crate::failure::Failure;
+use crate::install::{self, AgentChoice, InstallError, RemovedHooks};
 
 /// Take callgate's hook out of your agent's settings
 ///
 /// Everything else stays. A file that has not changed since `callgate install` is restored byte
 /// for byte.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct UninstallArgs {
     /// Change the settings of the project in this folder instead of your own
     #[arg(long)]
     project: bool,
     /// The agents whose settings are changed
     #[arg(long, value_enum, default_value = "all")]
-    agent: Agents,
+    agent: AgentChoice,
     /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-impl Args {
+impl UninstallArgs {
     /// Uninstalls, and tells what was done.
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         let around = Surroundings::of_process();
-        let scope = if self.project { Scope::Project } else { Scope::User };
+        let scope = if self.project { SettingsScope::Project } else { SettingsScope::User };
         let mut failures = Vec::new();
         let agents = self.agent.here(scope, &around);
         if agents.is_empty() {
@@ -49,7 +51,7 @@ impl Args {
                         continue;
                     }
                 }
-                if let (Agent::Codex, Some(text), false) = (agent, before, self.dry_run) {
+                if let (CodingAgent::Codex, Some(text), false) = (agent, before, self.dry_run) {
                     failures.extend(install::codex::distrust(place, &text, &around).err());
                 }
             }
@@ -58,7 +60,7 @@ impl Args {
     }
 }
 
-fn remove(agent: Agent, place: &Place, is_dry: bool) -> Result<String, Stopped> {
+fn remove(agent: CodingAgent, place: &SettingsFile, is_dry: bool) -> Result<String, InstallError> {
     let path = place.path().display();
     let Some(seen) = place.read()?.filter(|seen| !seen.text.trim().is_empty()) else {
         return Ok(format!("no hook of callgate's is in {path}"));
@@ -66,30 +68,32 @@ fn remove(agent: Agent, place: &Place, is_dry: bool) -> Result<String, Stopped> 
     let removed = install::uninstall(&seen.text, place.backup().as_deref())?;
     let would = if is_dry { "would be " } else { "" };
     let mut said = match &removed {
-        Removed::Nothing => format!("no hook of callgate's is in {path}"),
-        Removed::AsBefore(_) => format!("{path} {would}as it was before callgate"),
-        Removed::File => format!("{path} {would}removed, it held nothing else"),
-        Removed::Ours(_) => format!("callgate's hooks {would}taken out of {path}"),
+        RemovedHooks::Nothing => format!("no hook of callgate's is in {path}"),
+        RemovedHooks::AsBefore(_) => format!("{path} {would}as it was before callgate"),
+        RemovedHooks::File => format!("{path} {would}removed, it held nothing else"),
+        RemovedHooks::Ours(_) => format!("callgate's hooks {would}taken out of {path}"),
     };
     for event in install::composed(&seen.text) {
         said = format!(
             "{said}\n  note     {event} has a command of yours that runs callgate's hook; it stays"
         );
     }
-    if let (Agent::Codex, Removed::AsBefore(after) | Removed::Ours(after)) = (agent, &removed) {
+    if let (CodingAgent::Codex, RemovedHooks::AsBefore(after) | RemovedHooks::Ours(after)) =
+        (agent, &removed)
+    {
         said += &moved(install::codex::moved(&seen.text, after));
     }
     if is_dry {
         return Ok(said);
     }
     match &removed {
-        Removed::Nothing => {}
-        Removed::AsBefore(text) => {
+        RemovedHooks::Nothing => {}
+        RemovedHooks::AsBefore(text) => {
             place.write(Some(&seen), text, Backup::Leave)?;
             place.remove_backup();
         }
-        Removed::File => place.remove(&seen)?,
-        Removed::Ours(text) => place.write(Some(&seen), text, Backup::Leave)?,
+        RemovedHooks::File => place.remove(&seen)?,
+        RemovedHooks::Ours(text) => place.write(Some(&seen), text, Backup::Leave)?,
     }
     Ok(said)
 }

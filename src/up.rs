@@ -22,10 +22,10 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::cli::{Failure, complain};
+use crate::agents::starting_mode::gated_agents;
 use crate::config::{Config, DeskFlags, Origin, Surroundings, check_private};
+use crate::failure::{Failure, complain};
 use crate::invocation;
-use crate::modes::gated_agents;
 use crate::policy::Ruler;
 use banner::Answerers;
 use keys::Keyboard;
@@ -37,12 +37,12 @@ const LONGEST_WARNING: usize = 500;
 
 /// Open the desk: agents ask, you answer
 ///
-/// Agents with callgate's hook ask here before they do something risky. Questions appear in this
+/// AgentChoice with callgate's hook ask here before they do something risky. Questions appear in this
 /// terminal, where a key answers them, and on your phone once Telegram is set up. Everything that
 /// is asked, pressed and decided is kept in a ledger (see `callgate log`). It needs no
 /// settings and runs until it is interrupted.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct UpArgs {
     /// Show no questions in this terminal
     #[arg(long)]
     no_terminal: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     flags: DeskFlags,
 }
 
-impl Args {
+impl UpArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         if self.service {
             return self.manage_service(file);

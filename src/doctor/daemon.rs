@@ -18,13 +18,13 @@ const START: &str = "start it: callgate up";
 
 /// A daemon that has answered.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningDesk {
     pub(super) status: Status,
     pub(super) links: Vec<Link>,
 }
 
 /// Looks at the daemon; gives what it tells if it runs.
-pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<Running> {
+pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<RunningDesk> {
     let hooks = socket("the socket for hooks", &config.socket.value, findings);
     socket("the socket for viewers", &config.desk_socket.value, findings);
     lock(&config.socket.value, hooks, findings);
@@ -71,9 +71,9 @@ fn absent(when_absent: WhenAbsent) -> String {
     )
 }
 
-fn ask(path: &Path) -> Result<Running, ViewerError> {
+fn ask(path: &Path) -> Result<RunningDesk, ViewerError> {
     let mut viewer = Viewer::connect(path)?;
-    Ok(Running { status: viewer.status()?, links: viewer.links()? })
+    Ok(RunningDesk { status: viewer.status()?, links: viewer.links()? })
 }
 
 /// What is at a socket's path, if it can be told.

@@ -7,7 +7,7 @@ use serde_json::json;
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Level {
+pub(super) enum FindingLevel {
     /// As it should be.
     Ok,
     /// It works, but not as well as it could.
@@ -16,7 +16,7 @@ pub(super) enum Level {
     Problem,
 }
 
-impl Level {
+impl FindingLevel {
     fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -29,7 +29,7 @@ impl Level {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
-    level: Level,
+    level: FindingLevel,
     about: &'static str,
     text: String,
     /// What to do.
@@ -43,7 +43,7 @@ pub(super) struct Findings(Vec<Finding>);
 
 impl Findings {
     pub(super) fn ok(&mut self, about: &'static str, text: impl Into<String>) {
-        self.add(Level::Ok, about, text.into(), None);
+        self.add(FindingLevel::Ok, about, text.into(), None);
     }
 
     pub(super) fn warning(
@@ -52,7 +52,7 @@ impl Findings {
         text: impl Into<String>,
         advice: impl Into<String>,
     ) {
-        self.add(Level::Warning, about, text.into(), Some(advice.into()));
+        self.add(FindingLevel::Warning, about, text.into(), Some(advice.into()));
     }
 
     pub(super) fn problem(
@@ -61,15 +61,21 @@ impl Findings {
         text: impl Into<String>,
         advice: impl Into<String>,
     ) {
-        self.add(Level::Problem, about, text.into(), Some(advice.into()));
+        self.add(FindingLevel::Problem, about, text.into(), Some(advice.into()));
     }
 
-    fn add(&mut self, level: Level, about: &'static str, text: String, advice: Option<String>) {
+    fn add(
+        &mut self,
+        level: FindingLevel,
+        about: &'static str,
+        text: String,
+        advice: Option<String>,
+    ) {
         self.0.push(Finding { level, about, text, advice });
     }
 
     /// How many are of this level.
-    pub(super) fn count(&self, level: Level) -> usize {
+    pub(super) fn count(&self, level: FindingLevel) -> usize {
         self.0.iter().filter(|finding| finding.level == level).count()
     }
 
@@ -80,14 +86,16 @@ impl Findings {
             let advice = advice.as_ref().map(|it| format!("{:21}do: {}\n", "", one_line(it)));
             told + &advice.unwrap_or_default()
         };
-        let (problems, warnings) = (self.count(Level::Problem), self.count(Level::Warning));
+        let (problems, warnings) =
+            (self.count(FindingLevel::Problem), self.count(FindingLevel::Warning));
         let end = format!("{}, {}\n", counted(problems, "problem"), counted(warnings, "warning"));
         self.0.iter().map(line).chain([end]).collect()
     }
 
     /// For programs.
     pub(super) fn json(&self) -> String {
-        let (problems, warnings) = (self.count(Level::Problem), self.count(Level::Warning));
+        let (problems, warnings) =
+            (self.count(FindingLevel::Problem), self.count(FindingLevel::Warning));
         json!({ "problems": problems, "warnings": warnings, "checks": self.0 }).to_string()
     }
 }

@@ -9,10 +9,12 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::finding::Findings;
-use super::hooks::InstalledHook;
+use super::installed_hook::InstalledHook;
+use crate::agents::CodingAgent;
+use crate::agents::hook_command::option;
 use crate::codex;
 use crate::config::Surroundings;
-use crate::install::{Agent, codex as codex_trust, option_of};
+use crate::install::codex as codex_trust;
 use crate::program;
 
 const ABOUT: &str = "gate";
@@ -25,13 +27,13 @@ const FORBIDDEN: &str = "callgate-self-test";
 
 /// Proves that the hooks of an agent are run and deny what a rule denies.
 pub(super) fn look(
-    agent: Agent,
+    agent: CodingAgent,
     hooks: &[InstalledHook],
     around: &Surroundings,
     findings: &mut Findings,
 ) {
     redirectable(agent, hooks, findings);
-    if agent == Agent::Codex {
+    if agent == CodingAgent::Codex {
         trusted(hooks, around, findings);
     }
     let before = hooks.iter().filter(|hook| hook.event == "PreToolUse");
@@ -45,11 +47,9 @@ pub(super) fn look(
 }
 
 /// Whether the environment that an agent hands on could lead a hook to another desk.
-fn redirectable(agent: Agent, hooks: &[InstalledHook], findings: &mut Findings) {
+fn redirectable(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     let lacks = |hook: &&InstalledHook| {
-        ["--config", "--socket", "--rules"]
-            .iter()
-            .any(|flag| option_of(&hook.command, flag).is_none())
+        ["--config", "--socket", "--rules"].iter().any(|flag| option(&hook.command, flag).is_none())
     };
     if let Some(hook) = hooks.iter().find(lacks) {
         let text = format!(
@@ -104,7 +104,7 @@ fn trusted(hooks: &[InstalledHook], around: &Surroundings, findings: &mut Findin
 
 /// Runs the installed command as the agent does, with rules of its own that deny one command and
 /// with nobody at the desk: that must be a no.
-fn self_test(agent: Agent, hook: &InstalledHook, findings: &mut Findings) {
+fn self_test(agent: CodingAgent, hook: &InstalledHook, findings: &mut Findings) {
     let advice = format!("{}; if that does not help, please report it", hook.install);
     match denies(agent, &hook.command) {
         Ok(None) => {
@@ -131,7 +131,7 @@ fn self_test(agent: Agent, hook: &InstalledHook, findings: &mut Findings) {
 }
 
 /// Returns what the hook printed if it is not a no.
-fn denies(agent: Agent, command: &str) -> Result<Option<String>, String> {
+fn denies(agent: CodingAgent, command: &str) -> Result<Option<String>, String> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let name = format!("callgate-self-test-{}-{}", std::process::id(), now.as_nanos());
     let folder = std::env::temp_dir().join(name);
@@ -146,7 +146,7 @@ fn denies(agent: Agent, command: &str) -> Result<Option<String>, String> {
     Ok((!is_no).then_some(said))
 }
 
-fn run(agent: Agent, command: &str, folder: &Path) -> Result<String, String> {
+fn run(agent: CodingAgent, command: &str, folder: &Path) -> Result<String, String> {
     let failed = |error: std::io::Error| format!("cannot be tested: {error}");
     let (config, rules) = (folder.join("config.toml"), folder.join("rules.toml"));
     let rule = format!(

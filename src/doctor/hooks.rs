@@ -7,136 +7,44 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::finding::Findings;
-use super::{gate, modes};
+use super::installed_hook::InstalledHook;
+use crate::agents::hook_command::{option, program};
+use crate::agents::{CodingAgent, claude_version, is_old_claude};
 use crate::config::{Config, Surroundings};
-use crate::install::{
-    Agent, Event, Found, Handler, Place, Scope, Whose, claude_version, is_old_claude, option_of,
-    program_of, small_hook,
-};
+use crate::install::small_hook;
 
 const ABOUT: &str = "hooks";
-/// How long an agent lets a hook run that has no limit of its own.
-const AGENTS_LIMIT: u64 = 600;
 /// The events at which a person may be asked, so that the hook may take long.
 const ASKING: [&str; 4] = ["PreToolUse", "PermissionRequest", "PermissionDenied", "Elicitation"];
 
-/// A hook of ours, where it was found.
-#[derive(Debug)]
-pub(super) struct InstalledHook {
-    pub(super) event: String,
-    pub(super) command: String,
-    /// After how many seconds the agent ends it.
-    limit: u64,
-    matcher: Option<String>,
-    pub(super) file: PathBuf,
-    /// What brings it up to date.
-    pub(super) install: String,
-}
-
-/// Looks into the settings of every agent, the user's and those of the working folder.
-pub(super) fn look(config: &Config, around: &Surroundings, findings: &mut Findings) {
-    let mut has_any = false;
-    for agent in [Agent::Claude, Agent::Codex] {
-        let hooks = of_agent(agent, around, findings);
-        let Some(first) = hooks.first() else { continue };
-        has_any = true;
-        let mut files: Vec<String> =
-            hooks.iter().map(|hook| hook.file.display().to_string()).collect();
-        files.dedup();
-        findings.ok(ABOUT, format!("{} has our hook in {}", agent.name(), files.join(" and ")));
-        commands(agent, &hooks, around, findings);
-        sockets(agent, &hooks, config, findings);
-        limits(agent, &hooks, config, findings);
-        twice(agent, &hooks, findings);
-        events(agent, &hooks, &first.install, findings);
-        if agent == Agent::Claude {
-            version(findings);
-        }
-        gate::look(agent, &hooks, around, findings);
-        modes::look(agent, config, around, findings);
-    }
-    if !has_any {
-        let text = "no agent has our hook in its settings, so nobody asks";
-        findings.problem(ABOUT, text, "callgate install");
-    }
-}
-
-fn of_agent(agent: Agent, around: &Surroundings, findings: &mut Findings) -> Vec<InstalledHook> {
-    let mut hooks = Vec::new();
-    let mut seen = Vec::new();
-    for (scope, file) in files(agent) {
-        let Some(folder) = agent.folder(scope, around) else { continue };
-        let path = folder.join(file);
-        // In the home folder the user's settings are the project's too.
-        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-        if seen.contains(&real) {
-            continue;
-        }
-        seen.push(real);
-        hooks.extend(of_file(agent, scope, path, findings));
-    }
-    hooks
-}
-
-fn files(agent: Agent) -> impl Iterator<Item = (Scope, &'static str)> {
-    let of = move |scope: Scope| agent.files(scope).iter().map(move |file| (scope, *file));
-    [Scope::User, Scope::Project].into_iter().flat_map(of)
-}
-
-fn of_file(
-    agent: Agent,
-    scope: Scope,
-    path: PathBuf,
+/// Checks the hooks of one agent; there is at least one.
+pub(super) fn look(
+    agent: CodingAgent,
+    hooks: &[InstalledHook],
+    config: &Config,
+    around: &Surroundings,
     findings: &mut Findings,
-) -> Vec<InstalledHook> {
-    let place = Place::new(path);
-    let text = match place.read() {
-        Ok(Some(seen)) => seen.text,
-        Ok(None) => return Vec::new(),
-        Err(error) => {
-            findings.problem(ABOUT, error.to_string(), "let it be read");
-            return Vec::new();
-        }
-    };
-    let found = match Found::read(&text) {
-        Ok(found) => found,
-        // An empty file has no hooks.
-        Err(_) if text.trim().is_empty() => return Vec::new(),
-        Err(refusal) => {
-            let text = format!("{}: {refusal}", place.path().display());
-            findings.problem(ABOUT, text, "correct it");
-            return Vec::new();
-        }
-    };
-    if found.is_switched_off {
-        let text = format!("`disableAllHooks` is true in {}: no hook runs", place.path().display());
-        findings.problem(ABOUT, text, "set it to false");
+) {
+    let mut files: Vec<String> = hooks.iter().map(|hook| hook.file.display().to_string()).collect();
+    files.dedup();
+    findings.ok(ABOUT, format!("{} has our hook in {}", agent.name(), files.join(" and ")));
+    commands(agent, hooks, around, findings);
+    sockets(agent, hooks, config, findings);
+    limits(agent, hooks, config, findings);
+    twice(agent, hooks, findings);
+    events(agent, hooks, findings);
+    if agent == CodingAgent::Claude {
+        version(findings);
     }
-    let install = install(agent, scope);
-    let ours = found.handlers().filter(|(_, _, handler)| handler.whose != Whose::Foreign);
-    let hook = |(event, at, handler): (&Event, [usize; 3], &Handler)| {
-        let (command, _) = handler.command.clone()?;
-        let limit = handler.timeout.clone().and_then(|at| text[at].parse().ok());
-        Some(InstalledHook {
-            event: event.name.clone(),
-            command,
-            limit: limit.unwrap_or(AGENTS_LIMIT),
-            matcher: event.entries[at[1]].matcher.clone(),
-            file: place.path().to_owned(),
-            install: install.clone(),
-        })
-    };
-    ours.filter_map(hook).collect()
-}
-
-fn install(agent: Agent, scope: Scope) -> String {
-    let agent = if agent == Agent::Codex { " --agent codex" } else { "" };
-    let scope = if scope == Scope::Project { " --project" } else { "" };
-    format!("callgate install{agent}{scope}")
 }
 
 /// Whether each hook starts this program.
-fn commands(agent: Agent, hooks: &[InstalledHook], around: &Surroundings, findings: &mut Findings) {
+fn commands(
+    agent: CodingAgent,
+    hooks: &[InstalledHook],
+    around: &Surroundings,
+    findings: &mut Findings,
+) {
     let mut seen = Vec::new();
     for InstalledHook { command, install, .. } in hooks {
         if seen.contains(&command) {
@@ -144,7 +52,7 @@ fn commands(agent: Agent, hooks: &[InstalledHook], around: &Surroundings, findin
         }
         seen.push(command);
         // What a shell puts together cannot be looked at.
-        let Some(program) = program_of(command) else { continue };
+        let Some(program) = program(command) else { continue };
         let path = around.expand(Path::new(&program));
         let shown = path.display();
         if !path.is_absolute() {
@@ -161,13 +69,13 @@ fn commands(agent: Agent, hooks: &[InstalledHook], around: &Surroundings, findin
 }
 
 /// Whether each hook asks at the socket of these settings.
-fn sockets(agent: Agent, hooks: &[InstalledHook], config: &Config, findings: &mut Findings) {
+fn sockets(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, findings: &mut Findings) {
     let ours = &config.socket.value;
     let is_other = |hook: &&InstalledHook| {
-        option_of(&hook.command, "--socket").is_some_and(|socket| Path::new(&socket) != ours)
+        option(&hook.command, "--socket").is_some_and(|socket| Path::new(&socket) != ours)
     };
     if let Some(hook) = hooks.iter().find(is_other) {
-        let socket = option_of(&hook.command, "--socket").unwrap_or_default();
+        let socket = option(&hook.command, "--socket").unwrap_or_default();
         let text = format!(
             "{} asks at {socket}, but `callgate up` serves {} now",
             agent.name(),
@@ -194,7 +102,7 @@ fn is_another(path: &Path) -> bool {
 }
 
 /// Whether the agent waits for as long as a question may take.
-fn limits(agent: Agent, hooks: &[InstalledHook], config: &Config, findings: &mut Findings) {
+fn limits(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, findings: &mut Findings) {
     let needed = (config.timeout + config.grace).as_secs();
     for InstalledHook { event, limit, install, .. } in hooks {
         if is_asking(event) && *limit < needed {
@@ -213,7 +121,7 @@ fn is_asking(event: &str) -> bool {
 
 /// Whether anybody would be asked twice for one call. That a question may come at `PreToolUse`
 /// and again at `PermissionRequest` is no such thing: the desk answers the second from memory.
-fn twice(agent: Agent, hooks: &[InstalledHook], findings: &mut Findings) {
+fn twice(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     let asking: Vec<&InstalledHook> = hooks.iter().filter(|hook| is_asking(&hook.event)).collect();
     for (at, hook) in asking.iter().enumerate() {
         // The agents run the same command only once, also when it stands in two files.
@@ -241,9 +149,11 @@ fn twice(agent: Agent, hooks: &[InstalledHook], findings: &mut Findings) {
 }
 
 /// Whether we hear all that we have to.
-fn events(agent: Agent, hooks: &[InstalledHook], install: &str, findings: &mut Findings) {
+fn events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
+    let install = hooks.first().map_or("", |hook| hook.install.as_str());
     let has = |event: &str| hooks.iter().any(|hook| hook.event == event);
-    let is_old = agent == Agent::Claude && claude_version().is_some_and(|it| is_old_claude(&it));
+    let is_old =
+        agent == CodingAgent::Claude && claude_version().is_some_and(|it| is_old_claude(&it));
     let wanted = agent.events(is_old);
     let missing = wanted.iter().map(|(event, _)| *event).filter(|event| !has(event));
     let (asking, telling): (Vec<&str>, Vec<&str>) = missing.partition(|event| is_asking(event));

@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::finding::Findings;
+use crate::agents::CodingAgent;
+use crate::agents::starting_mode::{StartingMode, claude_files, claude_settings};
 use crate::config::{Config, Surroundings};
-use crate::install::Agent;
-use crate::modes::{StartingMode, claude_files, claude_settings};
 
 const ABOUT: &str = "modes";
 /// Variables that lead an agent to other settings.
@@ -16,19 +16,24 @@ const REDIRECTS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME"];
 
 /// Says in which mode the agent starts and what callgate does in it, and what an agent takes a
 /// hook that fails for.
-pub(super) fn look(agent: Agent, config: &Config, around: &Surroundings, findings: &mut Findings) {
+pub(super) fn look(
+    agent: CodingAgent,
+    config: &Config,
+    around: &Surroundings,
+    findings: &mut Findings,
+) {
     findings.ok(ABOUT, StartingMode::of(agent, around).text(config.gate.unattended));
     let open = match agent {
-        Agent::Claude => {
+        CodingAgent::Claude => {
             "Claude Code takes a hook that is missing, killed or out of time for \"go on\""
         }
-        Agent::Codex => {
+        CodingAgent::Codex => {
             "Codex takes a hook that is missing, killed or out of time for \"go on\", and does not \
              ask before it types into a running program"
         }
     };
     findings.ok(ABOUT, format!("{open}: in a mode that asks nobody the call then runs"));
-    if agent == Agent::Claude {
+    if agent == CodingAgent::Claude {
         for file in claude_files(around) {
             if let Some(settings) = claude_settings(&file) {
                 of_file(&file, &settings, findings);

@@ -3,7 +3,7 @@
 use callgate_approval::telegram::{self, Token};
 use callgate_wire::desk::Phones;
 
-use super::daemon::Running;
+use super::daemon::RunningDesk;
 use super::finding::Findings;
 use crate::config::{Config, TokenSource};
 
@@ -12,7 +12,7 @@ const ABOUT: &str = "telegram";
 /// Looks at the phones; calls Telegram itself only when it is wanted.
 pub(super) fn look(
     config: &Config,
-    running: Option<&Running>,
+    running: Option<&RunningDesk>,
     is_called: bool,
     findings: &mut Findings,
 ) {
@@ -51,7 +51,7 @@ fn call(config: &Config, token: &str, findings: &mut Findings) {
 }
 
 /// What the daemon knows.
-fn seen(config: &Config, running: &Running, findings: &mut Findings) {
+fn seen(config: &Config, running: &RunningDesk, findings: &mut Findings) {
     match &running.status.reach.telegram {
         None => {
             let text = "`callgate up` was started before the bot was in the settings";
@@ -71,7 +71,7 @@ fn seen(config: &Config, running: &Running, findings: &mut Findings) {
     linked(config, running, findings);
 }
 
-fn linked(config: &Config, running: &Running, findings: &mut Findings) {
+fn linked(config: &Config, running: &RunningDesk, findings: &mut Findings) {
     let ids = |kind: &str, given: &[i64]| -> Vec<i64> {
         let links = running.links.iter().filter_map(|link| link.link.strip_prefix(kind));
         links.filter_map(|id| id.parse().ok()).chain(given.iter().copied()).collect()

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
-use super::command::{Whose, whose};
 use super::trust::{self, TrustedHook};
-use super::{Agent, Backup, Place, Scope, Stopped, change};
+use super::{InstallError, change};
+use crate::agents::hook_command::{CommandOwner, owner};
+use crate::agents::hooks::Refusal;
+use crate::agents::settings_file::{Backup, SettingsFile};
+use crate::agents::{CodingAgent, SettingsScope};
 use crate::codex::{self, CodexError, CodexHook};
 use crate::config::Surroundings;
 
@@ -16,7 +19,7 @@ const BY_HAND: &str =
 
 /// Writes the trust in our hooks in `hooks` into the user's settings of Codex, and has Codex
 /// itself say that it counts, if there is a `codex` on PATH. Returns what was done.
-pub(crate) fn trust(hooks: &Place, around: &Surroundings) -> Result<String, String> {
+pub(crate) fn trust(hooks: &SettingsFile, around: &Surroundings) -> Result<String, String> {
     let text = hooks.read().map_err(|error| error.to_string())?.map_or(String::new(), |it| it.text);
     let folder = around.here().unwrap_or(Path::new("/"));
     let listed = codex::hooks(folder);
@@ -50,7 +53,11 @@ pub(crate) fn trust(hooks: &Place, around: &Surroundings) -> Result<String, Stri
 }
 
 /// Takes the trust in our hooks in `text`, which stands in `hooks`, out of Codex's settings.
-pub(crate) fn distrust(hooks: &Place, text: &str, around: &Surroundings) -> Result<(), String> {
+pub(crate) fn distrust(
+    hooks: &SettingsFile,
+    text: &str,
+    around: &Surroundings,
+) -> Result<(), String> {
     // Codex may know the file by the path that its folder's links lead to.
     let real = hooks.path().canonicalize().unwrap_or_else(|_| hooks.path().to_owned());
     let mut known = Vec::new();
@@ -79,22 +86,22 @@ pub(crate) fn ours<'a>(
     let file = real(file);
     let is_ours = move |hook: &&CodexHook| {
         let command = hook.command.as_deref().unwrap_or_default();
-        whose(command) == Whose::Ours && real(Path::new(&hook.source_path)) == file
+        owner(command) == CommandOwner::Ours && real(Path::new(&hook.source_path)) == file
     };
     listed.iter().flatten().filter(is_ours)
 }
 
-fn config(around: &Surroundings) -> Result<Place, String> {
-    let folder = Agent::Codex.folder(Scope::User, around);
+fn config(around: &Surroundings) -> Result<SettingsFile, String> {
+    let folder = CodingAgent::Codex.folder(SettingsScope::User, around);
     let folder = folder.ok_or("there is no home folder; set HOME")?;
-    Ok(Place::new(folder.join(FILE)))
+    Ok(SettingsFile::new(folder.join(FILE)))
 }
 
 /// Replaces the text of the file by what `edited` makes of it; a file that ends up empty goes.
 fn edit(
-    config: &Place,
-    edited: impl Fn(&str) -> Result<String, super::hooks::Refusal>,
-) -> Result<(), Stopped> {
+    config: &SettingsFile,
+    edited: impl Fn(&str) -> Result<String, Refusal>,
+) -> Result<(), InstallError> {
     let seen = config.read()?;
     let before = seen.as_ref().map_or("", |seen| seen.text.as_str());
     let after = edited(before)?;

@@ -7,13 +7,13 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::command::Whose;
-use super::hooks::{EVENTS, Event, Found, Handler, Refusal};
 use super::layout::{self, Layout};
+use crate::agents::hook_command::CommandOwner;
+use crate::agents::hooks::{EVENTS, FoundHooks, HookEvent, HookHandler, Refusal};
 
 /// A hook that is to be there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct WantedHook {
     /// When it runs.
     pub(crate) event: String,
     /// What runs.
@@ -41,25 +41,25 @@ pub(crate) struct Installed {
 const NOTHING: &str = "{}\n";
 
 /// Makes the hooks of ours in `text` be exactly the wanted ones.
-pub(crate) fn install(text: &str, wanted: &[Wanted]) -> Result<Installed, Refusal> {
+pub(crate) fn install(text: &str, wanted: &[WantedHook]) -> Result<Installed, Refusal> {
     let text = if text.trim().is_empty() { NOTHING } else { text };
     let mut done = Installed { text: text.to_owned(), ..Installed::default() };
-    while let Some(place) = superfluous(&Found::read(&done.text)?, wanted) {
-        let found = Found::read(&done.text)?;
+    while let Some(place) = superfluous(&FoundHooks::read(&done.text)?, wanted) {
+        let found = FoundHooks::read(&done.text)?;
         done.removed.push(found.events[place[0]].name.clone());
         done.text = without(&done.text, &found, place, &Keep::default());
     }
     for hook in wanted {
-        let found = Found::read(&done.text)?;
+        let found = FoundHooks::read(&done.text)?;
         let event = found.event(&hook.event);
         let is_there = |whose| event.is_some_and(|event| has(event, whose));
-        if is_there(Whose::Ours) {
+        if is_there(CommandOwner::Ours) {
             let updated = update(&done.text, &found, hook);
             if updated != done.text {
                 done.updated.push(hook.event.clone());
                 done.text = updated;
             }
-        } else if is_there(Whose::Composed) {
+        } else if is_there(CommandOwner::Composed) {
             let note = "has a command of yours that runs callgate's hook; it stays as it is";
             done.notes.push(format!("{} {note}", hook.event));
         } else {
@@ -67,19 +67,19 @@ pub(crate) fn install(text: &str, wanted: &[Wanted]) -> Result<Installed, Refusa
             done.added.push(hook.event.clone());
         }
     }
-    done.notes.extend(notes(&Found::read(&done.text)?));
+    done.notes.extend(notes(&FoundHooks::read(&done.text)?));
     Ok(done)
 }
 
 /// What keeps our hooks from being asked.
-fn notes(found: &Found) -> Vec<String> {
+fn notes(found: &FoundHooks) -> Vec<String> {
     let off = found.is_switched_off.then(|| "`disableAllHooks` is true: no hook runs".to_owned());
     let narrow = ["PreToolUse", "PermissionRequest"].map(|name| narrow(found.event(name)?));
     off.into_iter().chain(narrow.into_iter().flatten()).collect()
 }
 
 /// Says which tools an event is limited to, if none of our hooks there is for all of them.
-fn narrow(event: &Event) -> Option<String> {
+fn narrow(event: &HookEvent) -> Option<String> {
     let ours = event.entries.iter().filter(|entry| entry.handlers.iter().any(is_ours));
     let matchers: Vec<Option<&str>> = ours.map(|entry| entry.matcher.as_deref()).collect();
     let is_all = |matcher: Option<&str>| {
@@ -93,16 +93,16 @@ fn narrow(event: &Event) -> Option<String> {
     Some(format!("{} holds for tools that match {tools} only, as before", event.name))
 }
 
-fn is_ours(handler: &Handler) -> bool {
-    handler.whose == Whose::Ours
+fn is_ours(handler: &HookHandler) -> bool {
+    handler.owner == CommandOwner::Ours
 }
 
-fn has(event: &Event, whose: Whose) -> bool {
-    event.entries.iter().flat_map(|entry| &entry.handlers).any(|handler| handler.whose == whose)
+fn has(event: &HookEvent, whose: CommandOwner) -> bool {
+    event.entries.iter().flat_map(|entry| &entry.handlers).any(|handler| handler.owner == whose)
 }
 
 /// The last hook of ours that is not wanted, or that another with the same matcher makes double.
-fn superfluous(found: &Found, wanted: &[Wanted]) -> Option<[usize; 3]> {
+fn superfluous(found: &FoundHooks, wanted: &[WantedHook]) -> Option<[usize; 3]> {
     let mut seen: Vec<(&str, Option<&str>)> = Vec::new();
     let mut last = None;
     for (event, place, _) in found.handlers().filter(|(_, _, handler)| is_ours(handler)) {
@@ -118,12 +118,13 @@ fn superfluous(found: &Found, wanted: &[Wanted]) -> Option<[usize; 3]> {
 }
 
 /// Changes the command and the time limit of our hooks where they differ.
-fn update(text: &str, found: &Found, hook: &Wanted) -> String {
+fn update(text: &str, found: &FoundHooks, hook: &WantedHook) -> String {
     let layout = Layout::of(text, found);
     let mut new = text.to_owned();
-    let ours =
-        |(event, _, handler): &(&Event, _, &Handler)| event.name == hook.event && is_ours(handler);
-    let mut handlers: Vec<&Handler> = found.handlers().filter(ours).map(|(.., h)| h).collect();
+    let ours = |(event, _, handler): &(&HookEvent, _, &HookHandler)| {
+        event.name == hook.event && is_ours(handler)
+    };
+    let mut handlers: Vec<&HookHandler> = found.handlers().filter(ours).map(|(.., h)| h).collect();
     // From the last to the first, and the same inside each: what lies before a change stays put.
     handlers.reverse();
     for handler in handlers {
@@ -147,7 +148,7 @@ fn update(text: &str, found: &Found, hook: &Wanted) -> String {
     new
 }
 
-fn add(text: &str, found: &Found, event: Option<&Event>, hook: &Wanted) -> String {
+fn add(text: &str, found: &FoundHooks, event: Option<&HookEvent>, hook: &WantedHook) -> String {
     let layout = Layout::of(text, found);
     let handler = json!({"type": "command", "command": hook.command, "timeout": hook.timeout});
     let entry = json!({"hooks": [handler]});
@@ -166,7 +167,7 @@ fn add(text: &str, found: &Found, event: Option<&Event>, hook: &Wanted) -> Strin
 
 /// A settings file after [`uninstall`].
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Removed {
+pub(crate) enum RemovedHooks {
     /// There was nothing of ours.
     Nothing,
     /// The file is as it was before [`install`]: this text.
@@ -178,49 +179,50 @@ pub(crate) enum Removed {
 }
 
 /// Takes our hooks out of `text`. `backup` is the text from before the first of them came.
-pub(crate) fn uninstall(text: &str, backup: Option<&str>) -> Result<Removed, Refusal> {
-    let found = Found::read(text)?;
+pub(crate) fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks, Refusal> {
+    let found = FoundHooks::read(text)?;
     if !found.has_ours() {
-        return Ok(Removed::Nothing);
+        return Ok(RemovedHooks::Nothing);
     }
     let there = hooks_of_ours(text, &found);
     let is_this = |before: &str| {
-        let is_clean =
-            before.trim().is_empty() || Found::read(before).is_ok_and(|found| !found.has_ours());
+        let is_clean = before.trim().is_empty()
+            || FoundHooks::read(before).is_ok_and(|found| !found.has_ours());
         is_clean && install(before, &there).is_ok_and(|done| done.text == text)
     };
     match backup {
-        Some(before) if is_this(before) => return Ok(Removed::AsBefore(before.to_owned())),
-        _ if is_this(NOTHING) => return Ok(Removed::File),
+        Some(before) if is_this(before) => return Ok(RemovedHooks::AsBefore(before.to_owned())),
+        _ if is_this(NOTHING) => return Ok(RemovedHooks::File),
         _ => {}
     }
     let keep = Keep::of(backup);
     let mut text = text.to_owned();
     loop {
-        let found = Found::read(&text)?;
+        let found = FoundHooks::read(&text)?;
         let last = found.handlers().filter(|(_, _, handler)| is_ours(handler)).last();
-        let Some((_, place, _)) = last else { return Ok(Removed::Ours(text)) };
+        let Some((_, place, _)) = last else { return Ok(RemovedHooks::Ours(text)) };
         text = without(&text, &found, place, &keep);
     }
 }
 
 /// Commands that run our hook and more, which are not ours to take out.
 pub(crate) fn composed(text: &str) -> Vec<String> {
-    let Ok(found) = Found::read(text) else { return Vec::new() };
-    let composed = found.handlers().filter(|(_, _, handler)| handler.whose == Whose::Composed);
+    let Ok(found) = FoundHooks::read(text) else { return Vec::new() };
+    let composed =
+        found.handlers().filter(|(_, _, handler)| handler.owner == CommandOwner::Composed);
     composed.map(|(event, _, _)| event.name.clone()).collect()
 }
 
 /// The first hook of ours of each event.
-fn hooks_of_ours(text: &str, found: &Found) -> Vec<Wanted> {
-    let mut there: Vec<Wanted> = Vec::new();
+fn hooks_of_ours(text: &str, found: &FoundHooks) -> Vec<WantedHook> {
+    let mut there: Vec<WantedHook> = Vec::new();
     for (event, _, handler) in found.handlers().filter(|(_, _, handler)| is_ours(handler)) {
         let timeout = handler.timeout.clone().and_then(|at| text[at].parse().ok());
         let command = handler.command.as_ref().map(|(command, _)| command.clone());
         if let (Some(timeout), Some(command)) = (timeout, command)
             && there.iter().all(|hook| hook.event != event.name)
         {
-            there.push(Wanted { event: event.name.clone(), command, timeout });
+            there.push(WantedHook { event: event.name.clone(), command, timeout });
         }
     }
     there
@@ -235,14 +237,14 @@ struct Keep {
 
 impl Keep {
     fn of(backup: Option<&str>) -> Self {
-        let Some(Ok(found)) = backup.map(Found::read) else { return Self::default() };
+        let Some(Ok(found)) = backup.map(FoundHooks::read) else { return Self::default() };
         let events = found.events.into_iter().map(|event| event.name).collect();
         Self { hooks: found.hooks.is_some(), events }
     }
 }
 
 /// The text without one handler, and without whatever holds nothing any more then.
-fn without(text: &str, found: &Found, place: [usize; 3], keep: &Keep) -> String {
+fn without(text: &str, found: &FoundHooks, place: [usize; 3], keep: &Keep) -> String {
     let [event_at, entry_at, handler_at] = place;
     let event = &found.events[event_at];
     let entry = &event.entries[entry_at];

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
-use super::hooks::Found;
-use super::json::is_blank;
+use crate::agents::hooks::FoundHooks;
+use crate::agents::json::is_blank;
 
 /// The line ends and the indentation of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// Looks at a text.
-    pub(crate) fn of(text: &'a str, found: &Found) -> Self {
+    pub(crate) fn of(text: &'a str, found: &FoundHooks) -> Self {
         let root = &text[found.root.clone()];
         let has_lines = root.contains('\n') || found.members.is_empty();
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };

@@ -4,34 +4,34 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::edit::{Installed, Removed, Wanted, composed, install, uninstall};
-use super::hooks::Found;
+use super::edit::{Installed, RemovedHooks, WantedHook, composed, install, uninstall};
+use crate::agents::hooks::FoundHooks;
 
-fn hook(event: &str, timeout: u64) -> Wanted {
+fn hook(event: &str, timeout: u64) -> WantedHook {
     let command = "/bin/callgate hook".to_owned();
-    Wanted { event: event.to_owned(), command, timeout }
+    WantedHook { event: event.to_owned(), command, timeout }
 }
 
-fn one() -> Vec<Wanted> {
+fn one() -> Vec<WantedHook> {
     vec![hook("Stop", 10)]
 }
 
-fn two() -> Vec<Wanted> {
+fn two() -> Vec<WantedHook> {
     vec![hook("PermissionRequest", 325), hook("Stop", 10)]
 }
 
 /// Installs, checks that a second time changes nothing and that all goes back, and shows the text.
-fn round_trip(before: &str, wanted: &[Wanted]) -> Installed {
+fn round_trip(before: &str, wanted: &[WantedHook]) -> Installed {
     let done = install(before, wanted).unwrap_or_else(|refusal| panic!("{refusal}\n{before}"));
     let again = install(&done.text, wanted).unwrap();
     assert_eq!(again.text, done.text, "a second time changes nothing");
     assert!(again.added.is_empty() && again.updated.is_empty() && again.removed.is_empty());
     let back = uninstall(&done.text, Some(before)).unwrap();
-    assert_eq!(back, Removed::AsBefore(before.to_owned()));
+    assert_eq!(back, RemovedHooks::AsBefore(before.to_owned()));
     done
 }
 
-fn check(before: &str, wanted: &[Wanted], expected: &Expect) {
+fn check(before: &str, wanted: &[WantedHook], expected: &Expect) {
     expected.assert_eq(&round_trip(before, wanted).text);
 }
 
@@ -69,7 +69,7 @@ fn a_new_file_is_made_readable() {
         check(before, &two(), &expected);
     }
     let made = install("", &two()).unwrap().text;
-    assert_eq!(uninstall(&made, None).unwrap(), Removed::File, "nothing else is in it");
+    assert_eq!(uninstall(&made, None).unwrap(), RemovedHooks::File, "nothing else is in it");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn containers_that_were_empty_before_stay_when_the_rest_has_changed() {
     let check = |before: &str| {
         let done = install(before, &two()).unwrap().text;
         let add = |text: &str| text.replacen('{', "{\"new\":1,", 1);
-        let Removed::Ours(back) = uninstall(&add(&done), Some(before)).unwrap() else {
+        let RemovedHooks::Ours(back) = uninstall(&add(&done), Some(before)).unwrap() else {
             panic!("{before}")
         };
         let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
@@ -241,7 +241,7 @@ fn a_hook_for_an_event_that_is_not_wanted_any_more_goes() {
     assert!(!done.text.contains("PreToolUse"), "{}", done.text);
     assert_eq!(
         uninstall(&done.text, Some("{\"a\":1}")).unwrap(),
-        Removed::AsBefore("{\"a\":1}".into())
+        RemovedHooks::AsBefore("{\"a\":1}".into())
     );
 }
 
@@ -253,7 +253,7 @@ fn a_command_that_somebody_put_together_is_neither_changed_nor_doubled_nor_remov
         let done = install(&text, &one()).unwrap();
         assert_eq!(done.text, text);
         assert!(done.notes[0].starts_with("Stop has a command of yours"), "{:?}", done.notes);
-        assert_eq!(uninstall(&text, None).unwrap(), Removed::Nothing);
+        assert_eq!(uninstall(&text, None).unwrap(), RemovedHooks::Nothing);
         assert_eq!(composed(&text), ["Stop"]);
     }
 }
@@ -280,7 +280,9 @@ fn what_keeps_our_hooks_from_being_asked_is_said() {
 fn uninstall_removes_ours_only() {
     let check = |hooks: &str, expected: &str| {
         let file = |hooks: &str| format!("{{\n \"a\": 1,{hooks}\n \"b\" : [ ] }}\n");
-        let Removed::Ours(text) = uninstall(&file(hooks), None).unwrap() else { panic!("{hooks}") };
+        let RemovedHooks::Ours(text) = uninstall(&file(hooks), None).unwrap() else {
+            panic!("{hooks}")
+        };
         assert_eq!(text, file(expected), "{hooks}");
     };
     let ours = r#"{"type":"command","command":"/x/callgate hook"}"#;
@@ -304,8 +306,11 @@ fn uninstall_removes_ours_only() {
         &hooks(&format!(r#""Stop": [{{"hooks":[{ours}]}}, {{"hooks":[{other}]}} ]"#)),
         &hooks(&format!(r#""Stop": [{{"hooks":[{other}]}} ]"#)),
     );
-    assert_eq!(uninstall("{}", None).unwrap(), Removed::Nothing);
-    assert_eq!(uninstall(&format!("{{{}\"c\":1}}", stop(other)), None).unwrap(), Removed::Nothing);
+    assert_eq!(uninstall("{}", None).unwrap(), RemovedHooks::Nothing);
+    assert_eq!(
+        uninstall(&format!("{{{}\"c\":1}}", stop(other)), None).unwrap(),
+        RemovedHooks::Nothing
+    );
 }
 
 #[test]
@@ -314,7 +319,7 @@ fn ours_at_an_event_that_we_do_not_install_stays_until_all_goes() {
     let done = install(text, &one()).unwrap();
     assert!(done.text.starts_with(&text[..text.len() - 2]) && done.removed.is_empty());
     let expected = r#"{"hooks":{"Later":[{"hooks":[{"command":"x"}]}]}}"#;
-    assert_eq!(uninstall(&done.text, Some(text)).unwrap(), Removed::Ours(expected.to_owned()));
+    assert_eq!(uninstall(&done.text, Some(text)).unwrap(), RemovedHooks::Ours(expected.to_owned()));
 }
 
 /// A copy that holds a hook of ours is no file from before us.
@@ -324,9 +329,9 @@ fn a_backup_with_ours_is_not_put_back() {
         r#"{"a":1,"hooks":{"Stop":[{"hooks":[{"command":"/bin/callgate hook","timeout":10}]}]}}"#;
     assert_eq!(
         uninstall(text, Some(text)).unwrap(),
-        Removed::Ours(r#"{"a":1,"hooks":{"Stop":[]}}"#.into())
+        RemovedHooks::Ours(r#"{"a":1,"hooks":{"Stop":[]}}"#.into())
     );
-    assert_eq!(uninstall(text, Some("broken")).unwrap(), Removed::Ours(r#"{"a":1}"#.into()));
+    assert_eq!(uninstall(text, Some("broken")).unwrap(), RemovedHooks::Ours(r#"{"a":1}"#.into()));
 }
 
 #[test]
@@ -462,7 +467,7 @@ fn settings(least: usize) -> BoxedStrategy<String> {
 }
 
 /// The hooks as any callgate may have written them: with the large program or the small one.
-fn wanted() -> impl Strategy<Value = Vec<Wanted>> {
+fn wanted() -> impl Strategy<Value = Vec<WantedHook>> {
     let commands = vec![
         "/bin/callgate hook",
         "/bin/callgate-hook",
@@ -470,7 +475,7 @@ fn wanted() -> impl Strategy<Value = Vec<Wanted>> {
         "'/an old/callgate-hook' --config '/c d.toml'",
     ];
     let hooks = |(command, timeout): (&str, u64)| {
-        let with = |hook: Wanted| Wanted { command: command.to_owned(), timeout, ..hook };
+        let with = |hook: WantedHook| WantedHook { command: command.to_owned(), timeout, ..hook };
         two().into_iter().map(with).collect()
     };
     (prop::sample::select(commands), 1..4000_u64).prop_map(hooks)
@@ -482,7 +487,7 @@ proptest! {
     #[test]
     fn any_file_takes_our_hooks_and_gives_them_back(before in settings(0), wanted in wanted()) {
         let done = round_trip(&before, &wanted);
-        let found = Found::read(&done.text).unwrap();
+        let found = FoundHooks::read(&done.text).unwrap();
         for hook in wanted {
             let ours = &found.event(&hook.event).unwrap().entries.last().unwrap().handlers[0];
             prop_assert_eq!(&ours.command.as_ref().unwrap().0, &hook.command);
@@ -500,7 +505,7 @@ proptest! {
     #[test]
     fn without_a_backup_all_goes_back_too(before in settings(1), wanted in wanted()) {
         let done = install(&before, &wanted).unwrap();
-        prop_assert_eq!(uninstall(&done.text, None).unwrap(), Removed::Ours(before));
+        prop_assert_eq!(uninstall(&done.text, None).unwrap(), RemovedHooks::Ours(before));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toml::{Table, Value as TomlValue};
 
-use super::command::Whose;
-use super::hooks::{Event, Found, Handler, Refusal};
+use crate::agents::hook_command::CommandOwner;
+use crate::agents::hooks::{FoundHooks, HookEvent, HookHandler, Refusal};
 
 /// The seconds that Codex gives a hook without a limit of its own.
 const DEFAULT_LIMIT: u64 = 600;
@@ -27,9 +27,9 @@ pub(crate) struct TrustedHook {
 /// Returns our hooks in the text of `file`, Codex's `hooks.json`, with the keys and hashes that
 /// Codex computes for them.
 pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, Refusal> {
-    let found = Found::read(text)?;
-    let ours = found.handlers().filter(|(_, _, handler)| handler.whose == Whose::Ours);
-    let trusted = |(event, [_, entry, at], handler): (&Event, [usize; 3], &Handler)| {
+    let found = FoundHooks::read(text)?;
+    let ours = found.handlers().filter(|(_, _, handler)| handler.owner == CommandOwner::Ours);
+    let trusted = |(event, [_, entry, at], handler): (&HookEvent, [usize; 3], &HookHandler)| {
         let name = snake_case(&event.name);
         let (command, _) = handler.command.as_ref()?;
         let limit = handler.timeout.clone().and_then(|at| text[at].parse().ok());
@@ -44,9 +44,9 @@ pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, Refusa
 /// Returns the keys of the hooks in the text of `file` that are not ours, in order. Codex knows a
 /// hook by its place, so one that moves up is another one to it.
 pub(crate) fn keys_of_others(text: &str, file: &str) -> Result<Vec<String>, Refusal> {
-    let found = Found::read(text)?;
-    let others = found.handlers().filter(|(_, _, handler)| handler.whose != Whose::Ours);
-    let key = |(event, [_, entry, at], _): (&Event, [usize; 3], &Handler)| {
+    let found = FoundHooks::read(text)?;
+    let others = found.handlers().filter(|(_, _, handler)| handler.owner != CommandOwner::Ours);
+    let key = |(event, [_, entry, at], _): (&HookEvent, [usize; 3], &HookHandler)| {
         format!("{file}:{}:{entry}:{at}", snake_case(&event.name))
     };
     Ok(others.map(key).collect())

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::{Failure, failed, when};
-use crate::cli::complain;
+use crate::failure::complain;
 use crate::progress::ProgressBar;
 
 const NOTHING_TO_REMOVE: &str =

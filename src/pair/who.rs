@@ -5,8 +5,8 @@ use callgate_mask::text::one_line;
 use callgate_wire::desk::Link;
 
 use super::failed;
-use crate::cli::Failure;
 use crate::config::{Config, Origin};
+use crate::failure::Failure;
 
 /// How much of a viewer's hash is shown, and enough to name it by.
 const SHORT: usize = 12;

@@ -19,7 +19,7 @@ use callgate_store::{Entry, Filter, Store, StoreError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::cli::Failure;
+use crate::failure::Failure;
 use crate::policy::{LocalClock, home};
 use crate::progress::ProgressBar;
 

@@ -11,7 +11,7 @@ use callgate_rules::{Act, Decision, Moment, NoLinks, Policy, judge};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::cli::Failure;
+use crate::failure::Failure;
 
 pub(super) use ledger::tasks as ledger_tasks;
 pub(super) use report::print;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use callgate_link::file::create_private;
 
-use crate::cli::Failure;
+use crate::failure::Failure;
 
 /// The rules that are written.
 pub(crate) const STARTER: &str = include_str!("starter.toml");

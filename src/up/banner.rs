@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::agents::starting_mode::GatedAgent;
 use crate::config::Config;
-use crate::modes::GatedAgent;
 
 /// Who can answer questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -120,7 +120,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::install::Agent;
+    use crate::agents::CodingAgent;
 
     fn check(who: Answerers, agents: &[GatedAgent], expected: &Expect) {
         expected.assert_eq(&text("/s", who, agents, "callgate"));
@@ -128,7 +128,7 @@ mod tests {
 
     fn claude(other_socket: Option<&str>) -> GatedAgent {
         GatedAgent {
-            agent: Agent::Claude,
+            agent: CodingAgent::Claude,
             line: "Claude Code starts in auto mode".to_owned(),
             other_socket: other_socket.map(str::to_owned),
         }

@@ -12,8 +12,8 @@ use callgate_approval::viewer::Viewer;
 use callgate_link::socket::server_process;
 
 use super::banner::{self, Answerers};
-use crate::cli::Failure;
 use crate::config::{Config, Origin, Surroundings};
+use crate::failure::Failure;
 use crate::invocation;
 use crate::program::{self, ProgramError};
 

@@ -7,15 +7,19 @@
 use std::path::{Path, PathBuf};
 
 use callgate_agent::files::IsHidden;
-use callgate_rules::{Act, Decision, Moment, NoLinks, Policy, disk, judge};
+use callgate_rules::{Act, Decision, Moment, NoLinks, Policy, Verdict, disk, judge};
 use serde_json::json;
 
 use super::AGENT;
-use super::rules::{DENIED, GUARDED, rank};
 use crate::disk::RealDisk;
 
 /// The tool by which each file of a search could be read instead.
 const READ: &str = "read_file";
+
+/// How strict a verdict is.
+const ASKED: u8 = 1;
+const GUARDED: u8 = 2;
+const DENIED: u8 = 3;
 
 /// The rules as they are at one moment.
 pub(super) struct Judge {
@@ -77,5 +81,14 @@ impl Search {
             let ranks = self.starts.iter().map(|start| self.judge.rank(tool, &place(start)));
             ranks.max().unwrap_or(DENIED)
         })
+    }
+}
+
+fn rank(verdict: &Verdict) -> u8 {
+    match verdict.decision {
+        Decision::Allow => 0,
+        Decision::Ask if verdict.is_guarded => GUARDED,
+        Decision::Ask => ASKED,
+        Decision::Deny => DENIED,
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use callgate_mask::mask_text;
-use callgate_rules::{Act, Bounds, Decision, Defaults, Disk, Policy, Verdict, disk, judge};
+use callgate_rules::{Act, Bounds, Decision, Defaults, Disk, Policy, disk, judge};
 
 use rustix::fs::{Access, access};
 
@@ -16,11 +16,6 @@ use super::{AGENT, Warn};
 use crate::config::Config;
 use crate::disk::RealDisk;
 use crate::policy::{Ruler, home, moment};
-
-/// How strict a verdict is.
-const ASKED: u8 = 1;
-pub(super) const GUARDED: u8 = 2;
-pub(super) const DENIED: u8 = 3;
 
 /// What the rules say.
 #[derive(Debug)]
@@ -139,14 +134,5 @@ impl Rules {
             .with_defaults(defaults)
             .with_bounds(self.bounds());
         Known { ruler, home: home().into() }
-    }
-}
-
-pub(super) fn rank(verdict: &Verdict) -> u8 {
-    match verdict.decision {
-        Decision::Allow => 0,
-        Decision::Ask if verdict.is_guarded => GUARDED,
-        Decision::Ask => ASKED,
-        Decision::Deny => DENIED,
     }
 }

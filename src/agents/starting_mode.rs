@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use callgate_approval::desk::Unattended;
 use serde_json::Value;
 
+use super::hook_command::{CommandOwner, option};
+use super::hooks::FoundHooks;
+use super::{CodingAgent, SettingsScope};
 use crate::config::{Config, Surroundings};
-use crate::install::{Agent, Found, Scope, Whose, option_of};
 use crate::text::without_mark;
 
 /// The largest settings file that is looked at.
@@ -18,7 +20,7 @@ const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 /// The mode in which an agent starts when nothing on its command line says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StartingMode {
-    pub(crate) agent: Agent,
+    pub(crate) agent: CodingAgent,
     /// The mode in the agent's own words.
     pub(crate) name: String,
     /// The file that sets it; none for the agent's own default.
@@ -27,18 +29,18 @@ pub(crate) struct StartingMode {
 
 impl StartingMode {
     /// Returns the mode in which `agent` starts in the working folder.
-    pub(crate) fn of(agent: Agent, around: &Surroundings) -> Self {
+    pub(crate) fn of(agent: CodingAgent, around: &Surroundings) -> Self {
         match agent {
-            Agent::Claude => of_claude(around),
-            Agent::Codex => of_codex(around),
+            CodingAgent::Claude => of_claude(around),
+            CodingAgent::Codex => of_codex(around),
         }
     }
 
     /// Returns true if the agent asks its user in this mode.
     fn asks(&self) -> bool {
         match self.agent {
-            Agent::Claude => matches!(self.name.as_str(), "default" | "acceptEdits" | "plan"),
-            Agent::Codex => self.name != "never",
+            CodingAgent::Claude => matches!(self.name.as_str(), "default" | "acceptEdits" | "plan"),
+            CodingAgent::Codex => self.name != "never",
         }
     }
 
@@ -50,8 +52,8 @@ impl StartingMode {
         };
         let (agent, name) = (self.agent.name(), &self.name);
         let mode = match self.agent {
-            Agent::Claude => format!("{agent} starts in {name} mode ({origin})"),
-            Agent::Codex => format!("{agent} starts with approval policy {name} ({origin})"),
+            CodingAgent::Claude => format!("{agent} starts in {name} mode ({origin})"),
+            CodingAgent::Codex => format!("{agent} starts with approval policy {name} ({origin})"),
         };
         let nobody = match unattended {
             Unattended::Rules => "your rules hold, and what no rule names is left to it",
@@ -60,13 +62,13 @@ impl StartingMode {
             }
         };
         match (self.agent, self.asks()) {
-            (Agent::Claude, true) => {
+            (CodingAgent::Claude, true) => {
                 format!("{mode}: your rules hold, and what it would ask you comes here, too")
             }
-            (Agent::Claude, false) if self.name == "auto" => {
+            (CodingAgent::Claude, false) if self.name == "auto" => {
                 format!("{mode}, which asks nobody: {nobody}; what it blocks comes to you")
             }
-            (Agent::Codex, true) => format!(
+            (CodingAgent::Codex, true) => format!(
                 "{mode}: your rules hold, and what it would ask you comes here first; \
                  `codex exec` asks nobody: {nobody}"
             ),
@@ -78,7 +80,7 @@ impl StartingMode {
 /// An agent that has our hook in its settings.
 #[derive(Debug)]
 pub(crate) struct GatedAgent {
-    pub(crate) agent: Agent,
+    pub(crate) agent: CodingAgent,
     /// A line that says in which mode it starts and what callgate does in it.
     pub(crate) line: String,
     /// A socket at which its hook asks, if it is another than that of the settings.
@@ -87,28 +89,28 @@ pub(crate) struct GatedAgent {
 
 /// Returns the agents that have our hook in the user's or the project's settings.
 pub(crate) fn gated_agents(config: &Config, around: &Surroundings) -> Vec<GatedAgent> {
-    let gated = |agent: Agent| {
+    let gated = |agent: CodingAgent| {
         let commands = hook_commands(agent, around);
-        let sockets = commands.iter().filter_map(|command| option_of(command, "--socket"));
+        let sockets = commands.iter().filter_map(|command| option(command, "--socket"));
         let other_socket =
             sockets.into_iter().find(|socket| Path::new(socket) != config.socket.value);
         let line = StartingMode::of(agent, around).text(config.gate.unattended);
         (!commands.is_empty()).then_some(GatedAgent { agent, line, other_socket })
     };
-    [Agent::Claude, Agent::Codex].into_iter().filter_map(gated).collect()
+    [CodingAgent::Claude, CodingAgent::Codex].into_iter().filter_map(gated).collect()
 }
 
 /// The commands of our hooks in the settings of an agent.
-fn hook_commands(agent: Agent, around: &Surroundings) -> Vec<String> {
-    let files = |scope: Scope| {
+fn hook_commands(agent: CodingAgent, around: &Surroundings) -> Vec<String> {
+    let files = |scope: SettingsScope| {
         let folder = agent.folder(scope, around);
         let file = move |file: &&str| Some(folder.as_ref()?.join(file));
         agent.files(scope).iter().filter_map(file).collect::<Vec<_>>()
     };
     let mut commands = Vec::new();
-    for file in [Scope::User, Scope::Project].into_iter().flat_map(files) {
-        let Some(Ok(found)) = read(&file).map(|text| Found::read(&text)) else { continue };
-        let ours = found.handlers().filter(|(_, _, handler)| handler.whose == Whose::Ours);
+    for file in [SettingsScope::User, SettingsScope::Project].into_iter().flat_map(files) {
+        let Some(Ok(found)) = read(&file).map(|text| FoundHooks::read(&text)) else { continue };
+        let ours = found.handlers().filter(|(_, _, handler)| handler.owner == CommandOwner::Ours);
         commands.extend(ours.filter_map(|(_, _, handler)| Some(handler.command.clone()?.0)));
     }
     commands
@@ -116,8 +118,8 @@ fn hook_commands(agent: Agent, around: &Surroundings) -> Vec<String> {
 
 /// Claude Code's settings files, the strongest first.
 pub(crate) fn claude_files(around: &Surroundings) -> Vec<PathBuf> {
-    let project = Agent::Claude.folder(Scope::Project, around);
-    let user = Agent::Claude.folder(Scope::User, around);
+    let project = CodingAgent::Claude.folder(SettingsScope::Project, around);
+    let user = CodingAgent::Claude.folder(SettingsScope::User, around);
     let local = project.as_ref().map(|folder| folder.join("settings.local.json"));
     let project = project.map(|folder| folder.join("settings.json"));
     let user = user.map(|folder| folder.join("settings.json"));
@@ -150,12 +152,12 @@ fn of_claude(around: &Surroundings) -> StartingMode {
         None if has_auto => ("auto".to_owned(), None),
         None => ("default".to_owned(), None),
     };
-    StartingMode { agent: Agent::Claude, name, file }
+    StartingMode { agent: CodingAgent::Claude, name, file }
 }
 
 fn of_codex(around: &Surroundings) -> StartingMode {
-    let user = Agent::Codex.folder(Scope::User, around);
-    let project = Agent::Codex.folder(Scope::Project, around);
+    let user = CodingAgent::Codex.folder(SettingsScope::User, around);
+    let project = CodingAgent::Codex.folder(SettingsScope::Project, around);
     let named = |folder: PathBuf| {
         let file = folder.join("config.toml");
         let settings: toml::Table = toml::from_str(&read(&file)?).ok()?;
@@ -166,14 +168,14 @@ fn of_codex(around: &Surroundings) -> StartingMode {
     let found = [project, user].into_iter().flatten().find_map(named);
     let (name, file) =
         found.map_or(("on-request".to_owned(), None), |(name, file)| (name, Some(file)));
-    StartingMode { agent: Agent::Codex, name, file }
+    StartingMode { agent: CodingAgent::Codex, name, file }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn mode(agent: Agent, file: &str, text: &str) -> StartingMode {
+    fn mode(agent: CodingAgent, file: &str, text: &str) -> StartingMode {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -185,14 +187,14 @@ mod tests {
 
     #[test]
     fn the_mode_is_the_one_that_the_settings_name() {
-        let claude = |text: &str| mode(Agent::Claude, ".claude/settings.json", text);
+        let claude = |text: &str| mode(CodingAgent::Claude, ".claude/settings.json", text);
         let plan = claude(r#"{"permissions":{"defaultMode":"plan"}}"#);
         assert!(plan.name == "plan" && plan.file.is_some() && plan.asks());
         let free = claude(r#"{"permissions":{"defaultMode":"bypassPermissions"}}"#);
         assert!(!free.asks());
         let off = claude(r#"{"permissions":{"disableAutoMode":"disable"}}"#);
         assert_eq!((off.name.as_str(), off.file), ("default", None));
-        let codex = |text: &str| mode(Agent::Codex, ".codex/config.toml", text);
+        let codex = |text: &str| mode(CodingAgent::Codex, ".codex/config.toml", text);
         assert_eq!(codex("model = \"x\"").name, "on-request");
         assert!(!codex("approval_policy = \"never\"").asks());
         assert!(codex("[approval_policy.granular]\nrules = true").asks());
@@ -203,14 +205,14 @@ mod tests {
         let text = |agent, name: &str, unattended| {
             StartingMode { agent, name: name.to_owned(), file: None }.text(unattended)
         };
-        let auto = text(Agent::Claude, "auto", Unattended::Rules);
+        let auto = text(CodingAgent::Claude, "auto", Unattended::Rules);
         assert!(
             auto.starts_with("Claude Code starts in auto mode (its default), which asks nobody")
         );
         assert!(auto.ends_with("left to it; what it blocks comes to you"), "{auto}");
-        let asks = text(Agent::Claude, "dontAsk", Unattended::Ask);
+        let asks = text(CodingAgent::Claude, "dontAsk", Unattended::Ask);
         assert!(asks.ends_with("comes to you, and no answer is a no"), "{asks}");
-        let codex = text(Agent::Codex, "on-request", Unattended::Rules);
+        let codex = text(CodingAgent::Codex, "on-request", Unattended::Rules);
         assert!(codex.contains("`codex exec` asks nobody: your rules hold"), "{codex}");
     }
 }

@@ -1,22 +1,16 @@
 //! The hooks in an agent's settings: which there are, where they stand, and which are ours.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::ops::Range;
 
-use super::command::{Whose, whose};
-use super::json::{self, Member};
+use super::hook_command::{CommandOwner, owner};
+use super::json::{self, JsonMember};
 use crate::text::line_and_column;
 
 /// Why a settings file is left as it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub(crate) struct Refusal(pub(crate) String);
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// The events that we install a hook for, for any agent and any version.
 pub(crate) const EVENTS: [&str; 9] = [
@@ -33,7 +27,7 @@ pub(crate) const EVENTS: [&str; 9] = [
 
 /// What a settings file holds, as far as it concerns hooks.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundHooks {
     /// The whole object.
     pub(crate) root: Range<usize>,
     /// Its members, each from its name to its end.
@@ -43,23 +37,23 @@ pub(crate) struct Found {
     /// The place of the value of `hooks`.
     pub(crate) hooks_value: Range<usize>,
     /// The events in it.
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<HookEvent>,
     /// Whether the file says that no hook is to run.
     pub(crate) is_switched_off: bool,
 }
 
 /// An event and its entries. One that we do not install may look as it likes; then it has none.
 #[derive(Debug)]
-pub(crate) struct Event {
+pub(crate) struct HookEvent {
     pub(crate) name: String,
     pub(crate) whole: Range<usize>,
     pub(crate) value: Range<usize>,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<HookEntry>,
 }
 
 /// An entry: what it matches, and its handlers.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct HookEntry {
     pub(crate) whole: Range<usize>,
     /// The text of its matcher.
     pub(crate) matcher: Option<String>,
@@ -67,23 +61,23 @@ pub(crate) struct Entry {
     pub(crate) is_simple: bool,
     /// The place of the list of handlers.
     pub(crate) list: Range<usize>,
-    pub(crate) handlers: Vec<Handler>,
+    pub(crate) handlers: Vec<HookHandler>,
 }
 
 /// One command to run.
 #[derive(Debug)]
-pub(crate) struct Handler {
+pub(crate) struct HookHandler {
     pub(crate) whole: Range<usize>,
     /// Its members, each from its name to its end.
     pub(crate) members: Vec<Range<usize>>,
-    pub(crate) whose: Whose,
+    pub(crate) owner: CommandOwner,
     /// The command, and where it stands.
     pub(crate) command: Option<(String, Range<usize>)>,
     /// The place of the time limit's value.
     pub(crate) timeout: Option<Range<usize>>,
 }
 
-impl Found {
+impl FoundHooks {
     /// Reads a settings file.
     pub(crate) fn read(text: &str) -> Result<Self, Refusal> {
         let root =
@@ -109,12 +103,12 @@ impl Found {
     }
 
     /// The event called `name`.
-    pub(crate) fn event(&self, name: &str) -> Option<&Event> {
+    pub(crate) fn event(&self, name: &str) -> Option<&HookEvent> {
         self.events.iter().find(|event| event.name == name)
     }
 
     /// Every handler, with its event, its entry and their numbers.
-    pub(crate) fn handlers(&self) -> impl Iterator<Item = (&Event, [usize; 3], &Handler)> {
+    pub(crate) fn handlers(&self) -> impl Iterator<Item = (&HookEvent, [usize; 3], &HookHandler)> {
         self.events.iter().enumerate().flat_map(|(at, event)| {
             event.entries.iter().enumerate().flat_map(move |(entry_at, entry)| {
                 let number =
@@ -126,27 +120,27 @@ impl Found {
 
     /// Whether any hook of ours is there.
     pub(crate) fn has_ours(&self) -> bool {
-        self.handlers().any(|(_, _, handler)| handler.whose == Whose::Ours)
+        self.handlers().any(|(_, _, handler)| handler.owner == CommandOwner::Ours)
     }
 }
 
-fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<Event>, Refusal> {
+fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<HookEvent>, Refusal> {
     let members = json::members(text, hooks);
     for name in EVENTS {
         only(text, &members, name)?;
     }
-    let event = |member: Member| {
+    let event = |member: JsonMember| {
         let name = member.name.unwrap_or_default();
         let entries = match entries(text, &name, &member.value) {
             Err(refusal) if EVENTS.contains(&name.as_str()) => return Err(refusal),
             entries => entries.unwrap_or_default(),
         };
-        Ok(Event { name, whole: member.whole, value: member.value, entries })
+        Ok(HookEvent { name, whole: member.whole, value: member.value, entries })
     };
     members.into_iter().map(event).collect()
 }
 
-fn entries(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<Entry>, Refusal> {
+fn entries(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookEntry>, Refusal> {
     if !json::is(text, list, '[') {
         return Err(refusal(text, list, &format!("`hooks.{event}` is not a list")));
     }
@@ -164,12 +158,12 @@ fn entries(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<Entry>, R
         let matcher = matcher.map(|member| text[member.value.clone()].to_owned());
         let is_simple = members.iter().all(|m| is_called(m, "hooks") || is_called(m, "matcher"));
         let handlers = handlers(text, event, &list)?;
-        Ok(Entry { whole, matcher, is_simple, list, handlers })
+        Ok(HookEntry { whole, matcher, is_simple, list, handlers })
     };
     json::items(text, list).into_iter().map(entry).collect()
 }
 
-fn handlers(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<Handler>, Refusal> {
+fn handlers(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookHandler>, Refusal> {
     let handler = |whole: Range<usize>| {
         if !json::is(text, &whole, '{') {
             let what = format!("a hook of `hooks.{event}` is not an object");
@@ -182,21 +176,21 @@ fn handlers(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<Handler>
             Some(member.value.clone())
         };
         let command = value("command").and_then(|at| Some((json::string(text, &at)?, at)));
-        let whose = command.as_ref().map_or(Whose::Foreign, |(command, _)| whose(command));
+        let owner = command.as_ref().map_or(CommandOwner::Foreign, |(command, _)| owner(command));
         let timeout = value("timeout");
         let members = members.into_iter().map(|member| member.whole).collect();
-        Ok(Handler { whole, members, whose, command, timeout })
+        Ok(HookHandler { whole, members, owner, command, timeout })
     };
     json::items(text, list).into_iter().map(handler).collect()
 }
 
-fn is_called(member: &Member, name: &str) -> bool {
+fn is_called(member: &JsonMember, name: &str) -> bool {
     member.name.as_deref() == Some(name)
 }
 
 /// Which member is called `name`. Two of them are refused: whatever is done to one, an agent may
 /// read the other.
-fn only(text: &str, members: &[Member], name: &str) -> Result<Option<usize>, Refusal> {
+fn only(text: &str, members: &[JsonMember], name: &str) -> Result<Option<usize>, Refusal> {
     let mut seen = HashSet::new();
     let twice = members.iter().find(|member| is_called(member, name) && !seen.insert(name));
     match twice {

@@ -1,4 +1,11 @@
-//! The agents that have hooks: where each keeps its settings, and which events we want of it.
+//! The coding agents that run our hook: where each keeps its settings, which hooks these hold, and
+//! in which mode it starts.
+
+pub(crate) mod hook_command;
+pub(crate) mod hooks;
+pub(crate) mod json;
+pub(crate) mod settings_file;
+pub(crate) mod starting_mode;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -26,21 +33,21 @@ const FIRST_THAT_ASKS: [u32; 3] = [2, 1, 268];
 
 /// An agent with hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Agent {
+pub(crate) enum CodingAgent {
     /// Claude Code
     Claude,
     /// Codex
     Codex,
 }
 
-/// Whose settings: those of the user, or those of the project in the working folder.
+/// CommandOwner settings: those of the user, or those of the project in the working folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum SettingsScope {
     User,
     Project,
 }
 
-impl Agent {
+impl CodingAgent {
     /// Its name for people.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -50,24 +57,24 @@ impl Agent {
     }
 
     /// The folder with its settings; none where there is no home folder.
-    pub(crate) fn folder(self, scope: Scope, around: &Surroundings) -> Option<PathBuf> {
+    pub(crate) fn folder(self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf> {
         let (name, variable) = match self {
             Self::Claude => (".claude", "CLAUDE_CONFIG_DIR"),
             Self::Codex => (".codex", "CODEX_HOME"),
         };
         match (scope, around.variable(variable)) {
-            (Scope::Project, _) => Some(around.absolute(name.as_ref())),
-            (Scope::User, Some(folder)) => Some(around.absolute(folder.as_ref())),
-            (Scope::User, None) => Some(around.home()?.join(name)),
+            (SettingsScope::Project, _) => Some(around.absolute(name.as_ref())),
+            (SettingsScope::User, Some(folder)) => Some(around.absolute(folder.as_ref())),
+            (SettingsScope::User, None) => Some(around.home()?.join(name)),
         }
     }
 
     /// The files in that folder that can hold hooks, first that into which ours are put. Ours name
     /// files of this user, so that in a project they belong into the file that is not shared.
-    pub(crate) fn files(self, scope: Scope) -> &'static [&'static str] {
+    pub(crate) fn files(self, scope: SettingsScope) -> &'static [&'static str] {
         match (self, scope) {
-            (Self::Claude, Scope::User) => &["settings.json"],
-            (Self::Claude, Scope::Project) => &["settings.local.json", "settings.json"],
+            (Self::Claude, SettingsScope::User) => &["settings.json"],
+            (Self::Claude, SettingsScope::Project) => &["settings.local.json", "settings.json"],
             (Self::Codex, _) => &["hooks.json"],
         }
     }
@@ -146,9 +153,9 @@ mod tests {
 
     #[test]
     fn every_event_is_one_that_uninstall_knows() {
-        for agent in [Agent::Claude, Agent::Codex] {
+        for agent in [CodingAgent::Claude, CodingAgent::Codex] {
             for (event, _) in agent.events(false) {
-                assert!(super::super::hooks::EVENTS.contains(&event), "{event}");
+                assert!(super::hooks::EVENTS.contains(&event), "{event}");
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-/// Whose command it is.
+/// CommandOwner command it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum CommandOwner {
     /// It starts callgate's hook and nothing else.
     Ours,
     /// It starts callgate's hook as a part of something that somebody else has put together.
@@ -18,18 +18,18 @@ pub(crate) const LARGE: &str = "callgate";
 /// The small program, which is a hook by itself.
 pub(crate) const SMALL: &str = "callgate-hook";
 
-/// Whose `command` is: ours is what has the program `callgate` and the first argument `hook`, or
+/// CommandOwner `command` is: ours is what has the program `callgate` and the first argument `hook`, or
 /// the program `callgate-hook`.
-pub(crate) fn whose(command: &str) -> Whose {
+pub(crate) fn owner(command: &str) -> CommandOwner {
     let Words { words, is_plain } = words(command);
     let starts_hook = |at: &usize| match program_name(&words[*at]) {
         LARGE => words.get(at + 1).is_some_and(|argument| argument == "hook"),
         name => name == SMALL,
     };
     match (0..words.len()).find(starts_hook) {
-        Some(0) if is_plain => Whose::Ours,
-        Some(_) => Whose::Composed,
-        None => Whose::Foreign,
+        Some(0) if is_plain => CommandOwner::Ours,
+        Some(_) => CommandOwner::Composed,
+        None => CommandOwner::Foreign,
     }
 }
 
@@ -138,14 +138,14 @@ mod tests {
         let options = [("--agent", "codex"), ("--config", "/a'b c.toml")];
         for program in odd {
             let command = hook(program, &options);
-            assert_eq!(whose(&command), Whose::Ours, "{command}");
+            assert_eq!(owner(&command), CommandOwner::Ours, "{command}");
             let expected = [program, "hook", "--agent", "codex", "--config", "/a'b c.toml"];
             assert_eq!(words(&command).words, expected, "{command}");
             assert_eq!(option(&command, "--config").as_deref(), Some("/a'b c.toml"));
             assert_eq!(option(&command, "--socket"), None);
             let small = format!("{program}-hook");
             let command = hook(&small, &options);
-            assert_eq!(whose(&command), Whose::Ours, "{command}");
+            assert_eq!(owner(&command), CommandOwner::Ours, "{command}");
             let expected = [&small, "--agent", "codex", "--config", "/a'b c.toml"];
             assert_eq!(words(&command).words, expected, "{command}");
         }
@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn ours_is_what_starts_the_hook_and_nothing_else() {
-        let check = |command: &str, expected: Whose| {
-            assert_eq!(whose(command), expected, "{command}");
+        let check = |command: &str, expected: CommandOwner| {
+            assert_eq!(owner(command), expected, "{command}");
         };
         for ours in [
             "callgate hook",
@@ -181,7 +181,7 @@ mod tests {
             " /old/path/callgate-hook  --agent codex",
             "\"$HOME\"/.cargo/bin/callgate-hook",
         ] {
-            check(ours, Whose::Ours);
+            check(ours, CommandOwner::Ours);
         }
         for composed in [
             "callgate hook 2>>/tmp/log",
@@ -196,7 +196,7 @@ mod tests {
             "env A=1 /usr/bin/callgate-hook",
             "callgate-hook 'cut",
         ] {
-            check(composed, Whose::Composed);
+            check(composed, CommandOwner::Composed);
         }
         for foreign in [
             "",
@@ -213,7 +213,7 @@ mod tests {
             "\"callgate hook\"",
             "/callgate/other hook",
         ] {
-            check(foreign, Whose::Foreign);
+            check(foreign, CommandOwner::Foreign);
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 
 /// A member of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Member {
+pub(crate) struct JsonMember {
     /// Its name; none where it is no Unicode text.
     pub(crate) name: Option<String>,
     /// From its name to the end of its value.
@@ -26,12 +26,12 @@ pub(crate) fn check(text: &str) -> Result<Range<usize>, serde_json::Error> {
 }
 
 /// The members of the object at `object`; none of any other value.
-pub(crate) fn members(text: &str, object: &Range<usize>) -> Vec<Member> {
+pub(crate) fn members(text: &str, object: &Range<usize>) -> Vec<JsonMember> {
     let member = |key: Range<usize>| {
         let colon = skip_blanks(text, key.end);
         let value = value_at(text, skip_blanks(text, colon + 1));
         let name = serde_json::from_str(&text[key.clone()]).ok();
-        Member { name, whole: key.start..value.end, value }
+        JsonMember { name, whole: key.start..value.end, value }
     };
     children(text, object, '{', |at| {
         let member = member(value_at(text, at));

@@ -14,13 +14,13 @@ const BACKUP: &str = ".before-callgate";
 
 /// The place of a settings file, which may be a link, and may not be there.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct SettingsFile {
     path: PathBuf,
 }
 
 /// A file as it was when it was read.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct SeenFile {
     /// Its text, without the byte order mark that may stand before it.
     pub(crate) text: String,
     has_mark: bool,
@@ -39,7 +39,7 @@ pub(crate) enum Backup {
 
 /// Why nothing was done.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PlaceError {
+pub(crate) enum SettingsFileError {
     #[error("cannot read {}: {error}", path.display())]
     Unread { path: PathBuf, error: io::Error },
     #[error("{} is a link to a file that is not there; make the file or remove the link", .0.display())]
@@ -58,7 +58,7 @@ pub(crate) enum PlaceError {
     Changed(PathBuf),
 }
 
-impl Place {
+impl SettingsFile {
     pub(crate) fn new(path: PathBuf) -> Self {
         Self { path }
     }
@@ -75,49 +75,49 @@ impl Place {
     }
 
     /// The file as it is now; none if there is none.
-    pub(crate) fn read(&self) -> Result<Option<Seen>, PlaceError> {
-        let unread = |error| PlaceError::Unread { path: self.path.clone(), error };
+    pub(crate) fn read(&self) -> Result<Option<SeenFile>, SettingsFileError> {
+        let unread = |error| SettingsFileError::Unread { path: self.path.clone(), error };
         let target = match fs::canonicalize(&self.path) {
             Ok(target) => target,
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(unread(error)),
             Err(_) if self.path.is_symlink() => {
-                return Err(PlaceError::Dangling(self.path.clone()));
+                return Err(SettingsFileError::Dangling(self.path.clone()));
             }
             Err(_) => return Ok(None),
         };
         let found = fs::metadata(&target).map_err(unread)?;
         if !found.is_file() {
-            return Err(PlaceError::NotFile(self.path.clone()));
+            return Err(SettingsFileError::NotFile(self.path.clone()));
         }
         let whole = self.text(&target)?;
         let text = without_mark(&whole).to_owned();
         let (has_mark, owner) = (text != whole, (found.uid(), found.gid()));
-        Ok(Some(Seen { text, has_mark, target, mode: found.mode() & 0o7777, owner }))
+        Ok(Some(SeenFile { text, has_mark, target, mode: found.mode() & 0o7777, owner }))
     }
 
-    fn text(&self, target: &Path) -> Result<String, PlaceError> {
-        let unread = |error| PlaceError::Unread { path: self.path.clone(), error };
+    fn text(&self, target: &Path) -> Result<String, SettingsFileError> {
+        let unread = |error| SettingsFileError::Unread { path: self.path.clone(), error };
         let mut bytes = Vec::new();
         let file = File::open(target).map_err(unread)?;
         file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unread)?;
         if bytes.len() as u64 > LARGEST {
-            return Err(PlaceError::TooLarge(self.path.clone()));
+            return Err(SettingsFileError::TooLarge(self.path.clone()));
         }
-        String::from_utf8(bytes).map_err(|_| PlaceError::NotText(self.path.clone()))
+        String::from_utf8(bytes).map_err(|_| SettingsFileError::NotText(self.path.clone()))
     }
 
     /// Replaces the file that was seen, or makes the one that was not. A backup is written when
     /// all that can fail before the last step has gone well.
     pub(crate) fn write(
         &self,
-        seen: Option<&Seen>,
+        seen: Option<&SeenFile>,
         text: &str,
         backup: Backup,
-    ) -> Result<(), PlaceError> {
-        let unwritten = |error| PlaceError::Unwritten { path: self.path.clone(), error };
+    ) -> Result<(), SettingsFileError> {
+        let unwritten = |error| SettingsFileError::Unwritten { path: self.path.clone(), error };
         let target = seen.map_or(&self.path, |seen| &seen.target);
         if seen.is_some_and(|seen| seen.mode & 0o200 == 0) {
-            return Err(PlaceError::ReadOnly { path: self.path.clone() });
+            return Err(SettingsFileError::ReadOnly { path: self.path.clone() });
         }
         let folder = target.parent().unwrap_or(Path::new("/"));
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritten)?;
@@ -130,15 +130,15 @@ impl Place {
     }
 
     /// Removes the file that was seen.
-    pub(crate) fn remove(&self, seen: &Seen) -> Result<(), PlaceError> {
-        let unwritten = |error| PlaceError::Unwritten { path: self.path.clone(), error };
+    pub(crate) fn remove(&self, seen: &SeenFile) -> Result<(), SettingsFileError> {
+        let unwritten = |error| SettingsFileError::Unwritten { path: self.path.clone(), error };
         self.check_unchanged(Some(seen))?;
         fs::remove_file(&seen.target).map_err(unwritten)
     }
 
-    fn back_up(&self, seen: &Seen) -> Result<(), PlaceError> {
+    fn back_up(&self, seen: &SeenFile) -> Result<(), SettingsFileError> {
         let path = self.backup_path();
-        let unwritten = |error| PlaceError::Unwritten { path: path.clone(), error };
+        let unwritten = |error| SettingsFileError::Unwritten { path: path.clone(), error };
         let new = New::create(&path, Some(seen), &seen.text).map_err(unwritten)?;
         new.put(&path).map_err(unwritten)
     }
@@ -154,14 +154,14 @@ impl Place {
         fs::remove_file(self.backup_path()).ok();
     }
 
-    fn check_unchanged(&self, seen: Option<&Seen>) -> Result<(), PlaceError> {
+    fn check_unchanged(&self, seen: Option<&SeenFile>) -> Result<(), SettingsFileError> {
         let now = self.read()?;
         let is_same = match (seen, &now) {
             (None, None) => true,
             (Some(seen), Some(now)) => seen.text == now.text && seen.target == now.target,
             _ => false,
         };
-        if is_same { Ok(()) } else { Err(PlaceError::Changed(self.path.clone())) }
+        if is_same { Ok(()) } else { Err(SettingsFileError::Changed(self.path.clone())) }
     }
 }
 
@@ -173,7 +173,7 @@ struct New {
 
 impl New {
     /// Writes `text` beside `target`, with the mode and the owner of the file that was seen.
-    fn create(target: &Path, seen: Option<&Seen>, text: &str) -> io::Result<Self> {
+    fn create(target: &Path, seen: Option<&SeenFile>, text: &str) -> io::Result<Self> {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let path = target.with_file_name(format!(".{name}.callgate-{}", std::process::id()));
         // One that is there was left by a process that is dead: it had our id.
@@ -222,27 +222,27 @@ mod tests {
     #[test]
     fn a_file_that_somebody_else_has_changed_is_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::new(folder.path().join("new/settings.json"));
+        let place = SettingsFile::new(folder.path().join("new/settings.json"));
         assert!(place.read().unwrap().is_none());
         place.write(None, "1", Backup::Leave).unwrap();
         let made = place.write(None, "2", Backup::Leave).unwrap_err();
-        assert!(matches!(made, PlaceError::Changed(_)), "{made}");
+        assert!(matches!(made, SettingsFileError::Changed(_)), "{made}");
         let seen = place.read().unwrap().unwrap();
         fs::write(place.path(), "theirs").unwrap();
         let changed = place.write(Some(&seen), "2", Backup::Leave).unwrap_err();
-        assert!(matches!(changed, PlaceError::Changed(_)), "{changed}");
-        assert!(matches!(place.remove(&seen).unwrap_err(), PlaceError::Changed(_)));
+        assert!(matches!(changed, SettingsFileError::Changed(_)), "{changed}");
+        assert!(matches!(place.remove(&seen).unwrap_err(), SettingsFileError::Changed(_)));
         assert_eq!(fs::read_to_string(place.path()).unwrap(), "theirs");
         fs::remove_file(place.path()).unwrap();
         let gone = place.write(Some(&seen), "2", Backup::Leave).unwrap_err();
-        assert!(matches!(gone, PlaceError::Changed(_)), "{gone}");
+        assert!(matches!(gone, SettingsFileError::Changed(_)), "{gone}");
         assert_eq!(fs::read_dir(folder.path().join("new")).unwrap().count(), 0, "nothing is left");
     }
 
     #[test]
     fn a_file_is_replaced_in_one_step() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::new(folder.path().join("settings.json"));
+        let place = SettingsFile::new(folder.path().join("settings.json"));
         fs::write(place.path(), "old").unwrap();
         let mut reader = File::open(place.path()).unwrap();
         let seen = place.read().unwrap().unwrap();
@@ -259,8 +259,8 @@ mod tests {
     #[test]
     fn a_file_that_is_too_large_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::new(folder.path().join("settings.json"));
+        let place = SettingsFile::new(folder.path().join("settings.json"));
         File::create(place.path()).unwrap().set_len(LARGEST + 1).unwrap();
-        assert!(matches!(place.read().unwrap_err(), PlaceError::TooLarge(_)));
+        assert!(matches!(place.read().unwrap_err(), SettingsFileError::TooLarge(_)));
     }
 }

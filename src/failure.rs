@@ -1,0 +1,54 @@
+//! Why a command failed, and how its user is told.
+
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::config::{self, ConfigProblems};
+
+/// The exit code for wrong settings, as sysexits has it.
+const SETTINGS: u8 = 78;
+
+/// Why a command failed. Each kind has its exit code.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The command could not do its work.
+    #[error("{0}")]
+    Failed(String),
+    /// The settings are wrong.
+    #[error(transparent)]
+    Settings(#[from] ConfigProblems),
+    /// Nobody reads the output, or it cannot be written.
+    #[error("cannot print: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl Failure {
+    /// Reports the failure and returns the exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        let code = match self {
+            // A reader that has gone away is not a failure.
+            Self::Output(error) if error.kind() == ErrorKind::BrokenPipe => {
+                return ExitCode::SUCCESS;
+            }
+            Self::Settings(_) => ExitCode::from(SETTINGS),
+            Self::Failed(_) | Self::Output(_) => ExitCode::FAILURE,
+        };
+        complain(&self.to_string());
+        code
+    }
+}
+
+/// Writes one line to standard error, after the program's name. It is one write, so that the lines
+/// of several processes at one terminal or in one file do not mix.
+pub(crate) fn complain(line: &str) {
+    // There is no other place to complain at.
+    io::stderr().write_all(format!("callgate: {line}\n").as_bytes()).ok();
+}
+
+/// Reports problems of the settings for a command that can do its work without them.
+pub(crate) fn report_unused_problems(file: Option<&Path>) {
+    if let Some(problems) = config::unused_problems(file) {
+        complain(&format!("the settings are wrong: {problems}"));
+    }
+}
