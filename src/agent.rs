@@ -88,7 +88,7 @@ async fn serve(config: &Config) -> Result<(), Failure> {
     let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
     // A file that may not grow any further is an error of the write, not the end of the runtime.
     let _no_end = signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map_err(failed)?;
-    let parts = Parts::of(config)?;
+    let parts = RuntimeParts::of(config)?;
     // Nobody waits for what is started after this.
     let greeting = session::greet(&mut io::stdout()).map_err(failed)?;
     let (endings, ending) = mpsc::channel(4);
@@ -107,14 +107,14 @@ async fn serve(config: &Config) -> Result<(), Failure> {
 }
 
 /// What may turn out to be impossible, which is told before anything is served.
-struct Parts {
+struct RuntimeParts {
     engine: Arc<dyn Engine>,
     gate: Gatekeeper,
     tools: Vec<Arc<dyn Tool>>,
     system: String,
 }
 
-impl Parts {
+impl RuntimeParts {
     fn of(config: &Config) -> Result<Self, Failure> {
         let settings = &config.agent;
         let system = system_prompt(settings)?;
@@ -126,7 +126,7 @@ impl Parts {
     }
 }
 
-fn options(config: &Config, parts: Parts) -> session::Options {
+fn options(config: &Config, parts: RuntimeParts) -> session::Options {
     let (settings, database) = (&config.agent, &config.database);
     let (history, ledger) = match &settings.history {
         Some(file) if file == database => one(Place::File(file.clone())),

@@ -61,7 +61,7 @@ pub(crate) struct AskArgs {
 
 /// What the desk is told of the question, in place of a tool's input.
 #[derive(Serialize)]
-struct Asked<'a> {
+struct AskedInput<'a> {
     question: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<String>,
@@ -135,7 +135,7 @@ impl AskArgs {
             Some("-") => Some(details_from(io::stdin())?),
             details => details.map(Into::into),
         };
-        let question = Asked { question: &self.question, details, choices: &self.choices };
+        let question = AskedInput { question: &self.question, details, choices: &self.choices };
         let mut takes = vec![Takes::Outcome];
         if !self.choices.is_empty() {
             takes.push(Takes::Edit);

@@ -25,62 +25,47 @@ pub(crate) use agent::AgentSettings;
 use check::ConfigCheck;
 pub(crate) use choices::WhenAbsent;
 pub(crate) use flags::{AgentFlags, DeskFlags};
-use keys::Key;
-pub(crate) use problem::{ConfigProblems, Origin, Setting};
+use keys::SettingKey;
+pub(crate) use problem::{ConfigProblems, Setting, SettingOrigin};
 use raw::{RawConfig, VariableScope};
 pub(crate) use surroundings::{Surroundings, check_private};
 pub(crate) use token::TokenSource;
 
-/// All settings, checked.
+/// All settings, checked. A field holds the key of its name.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Config {
     /// The settings file, which may be absent; `None` without a home folder.
     pub(crate) file: Option<Setting<PathBuf>>,
-    /// The socket at which hooks ask.
     pub(crate) socket: Setting<PathBuf>,
-    /// How long a question stays open.
     pub(crate) timeout: Duration,
-    /// How long a waiting hook tries to reach a desk that has gone away.
     pub(crate) grace: Duration,
-    /// The file with the ledger; its folder is private.
     pub(crate) database: PathBuf,
-    /// The private socket for viewers.
     pub(crate) desk_socket: Setting<PathBuf>,
-    /// The file with the user's rules, which may be absent.
     pub(crate) rules: PathBuf,
-    /// A second socket for old clients, served if it is free.
     pub(crate) legacy_socket: Option<PathBuf>,
-    /// How long a question waits before it is sent to phones.
     pub(crate) phone_after: Duration,
-    /// Whether the user is notified when an agent has finished a turn.
     pub(crate) notify_on_stop: bool,
-    /// The gate before every tool call.
     pub(crate) gate: GateSettings,
-    /// The phone.
     pub(crate) telegram: TelegramSettings,
-    /// The agent runtime.
     pub(crate) agent: AgentSettings,
 }
 
-/// The settings of the gate before every tool call.
+/// The section `[gate]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GateSettings {
-    /// What decides in modes in which the agent asks nobody.
     pub(crate) unattended: Unattended,
-    /// What decides while no desk can be asked.
     pub(crate) when_absent: WhenAbsent,
 }
 
-/// The settings of the phone.
+/// The section `[telegram]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TelegramSettings {
     /// Where the bot's token is, if there is one; read it with [`TokenSource::read`].
     pub(crate) token: Option<TokenSource>,
-    /// The address of the Bot API, without a slash at its end.
+    /// Without a slash at its end.
     pub(crate) api_url: String,
-    /// The chats that are asked.
     pub(crate) allowed_chats: Setting<Vec<i64>>,
-    /// Who may answer in a group; empty means nobody.
+    /// Empty means nobody.
     pub(crate) allowed_users: Setting<Vec<i64>>,
 }
 
@@ -121,7 +106,7 @@ impl Config {
 
     fn load_in(
         file: Option<&Path>,
-        flags: &[(&'static Key, OsString)],
+        flags: &[(&'static SettingKey, OsString)],
         around: &Surroundings,
         which: VariableScope,
     ) -> Result<Self, ConfigProblems> {
@@ -138,7 +123,7 @@ impl Config {
 /// Returns the environment variables that set something here.
 pub(crate) fn set_variables() -> Vec<String> {
     let around = Surroundings::of_process();
-    let variables = keys::KEYS.iter().filter_map(Key::variable);
+    let variables = keys::KEYS.iter().filter_map(SettingKey::variable);
     variables.filter(|name| around.variable(name).is_some()).collect()
 }
 

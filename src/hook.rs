@@ -43,10 +43,10 @@ const GATED: &str = "CALLGATE_GATED";
 
 /// Runs the hook with its arguments: those that follow the word `hook`, or `callgate-hook`.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let options = match Invocation::parse(arguments) {
-        Ok(Invocation::Serve(options)) => options,
-        Ok(Invocation::Help) => return print(&help()),
-        Ok(Invocation::Version) => {
+    let options = match HookInvocation::parse(arguments) {
+        Ok(HookInvocation::Serve(options)) => options,
+        Ok(HookInvocation::Help) => return print(&help()),
+        Ok(HookInvocation::Version) => {
             return print(concat!("callgate-hook ", env!("CARGO_PKG_VERSION"), "\n"));
         }
         Err(usage) => return misused(&usage, USAGE_ERROR),
@@ -107,21 +107,21 @@ fn print(text: &str) -> ExitCode {
 
 /// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
-enum Invocation {
-    Serve(Options),
+enum HookInvocation {
+    Serve(HookOptions),
     Help,
     Version,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Options {
+struct HookOptions {
     agent: Option<Agent>,
     settings: HookFlags,
 }
 
-impl Invocation {
+impl HookInvocation {
     fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
-        let mut options = Options::default();
+        let mut options = HookOptions::default();
         let mut arguments = arguments.into_iter();
         while let Some(flag) = arguments.next() {
             let mut value = || arguments.next();
@@ -163,32 +163,32 @@ fn unknown(argument: &str) -> String {
 mod tests {
     use super::*;
 
-    fn check(arguments: &str, expected: Result<Invocation, &str>) {
-        let invocation = Invocation::parse(arguments.split_whitespace().map(OsString::from));
+    fn check(arguments: &str, expected: Result<HookInvocation, &str>) {
+        let invocation = HookInvocation::parse(arguments.split_whitespace().map(OsString::from));
         let expected = expected.map_err(|reason| format!("{reason} {USAGE}"));
         assert_eq!(invocation, expected, "{arguments}");
     }
 
     #[test]
     fn arguments_are_read_or_refused_with_a_reason() {
-        check("", Ok(Invocation::Serve(Options::default())));
+        check("", Ok(HookInvocation::Serve(HookOptions::default())));
         let settings = HookFlags {
             config: Some("/c.toml".into()),
             socket: Some("/s".into()),
             rules: Some("/r.toml".into()),
         };
-        let codex = Options { agent: Some(Agent::Codex), settings };
+        let codex = HookOptions { agent: Some(Agent::Codex), settings };
         check(
             "--agent codex --config /c.toml --socket /s --rules /r.toml",
-            Ok(Invocation::Serve(codex)),
+            Ok(HookInvocation::Serve(codex)),
         );
-        let claude = Options { agent: Some(Agent::Claude), settings: HookFlags::default() };
-        check("--agent claude", Ok(Invocation::Serve(claude)));
+        let claude = HookOptions { agent: Some(Agent::Claude), settings: HookFlags::default() };
+        check("--agent claude", Ok(HookInvocation::Serve(claude)));
         for help in ["--help", "-h", "--agent codex --help"] {
-            check(help, Ok(Invocation::Help));
+            check(help, Ok(HookInvocation::Help));
         }
         for version in ["--version", "-V"] {
-            check(version, Ok(Invocation::Version));
+            check(version, Ok(HookInvocation::Version));
         }
         check("--agent gemini", Err("there is no such agent;"));
         check("--agent", Err("there is no such agent;"));

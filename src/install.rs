@@ -16,15 +16,15 @@ use std::time::Duration;
 
 use callgate_link::socket::server_process;
 use clap::ValueEnum;
-use edit::{Installed, WantedHook};
+use edit::{InstalledSettings, WantedHook};
 pub(crate) use edit::{RemovedHooks, composed, uninstall};
 
 use crate::agents::hook_command::{self, LARGE, SMALL, quoted};
 use crate::agents::hooks::{FoundHooks, Refusal};
-use crate::agents::settings_file::{Backup, SettingsFile, SettingsFileError};
+use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
 use crate::agents::starting_mode::StartingMode;
 use crate::agents::{CodingAgent, SettingsScope, claude_version, is_old_claude};
-use crate::config::{Config, DeskFlags, Origin, Surroundings};
+use crate::config::{Config, DeskFlags, SettingOrigin, Surroundings};
 use crate::failure::Failure;
 use crate::invocation;
 
@@ -222,7 +222,7 @@ fn fleeting(program: &Path, config: &Config) -> Option<String> {
         }
         None => "copy callgate and callgate-hook into a folder on your PATH".to_owned(),
     };
-    let named = config.file.as_ref().filter(|file| matches!(file.origin, Origin::Flag(_)));
+    let named = config.file.as_ref().filter(|file| matches!(file.origin, SettingOrigin::Flag(_)));
     let named = named.map_or_else(String::new, |file| {
         format!(" --config {}", quoted(&file.value.to_string_lossy()))
     });
@@ -264,7 +264,7 @@ pub(crate) fn all_done(failures: &[String]) -> Result<ExitCode, Failure> {
 
 /// What was done to a file.
 struct InstallOutcome {
-    installed: Installed,
+    installed: InstalledSettings,
     is_changed: bool,
     has_backup: bool,
 }
@@ -301,11 +301,11 @@ fn install(
     let is_changed = seen.is_none() || installed.text != before;
     // The copy is of the file as it was before the first of our hooks came into it.
     let is_first = place.backup().is_none() || !has_ours(before);
-    let backup = if seen.is_some() && is_first { Backup::Write } else { Backup::Leave };
+    let backup = if seen.is_some() && is_first { BackupChoice::Write } else { BackupChoice::Leave };
     if is_changed && !is_dry {
         place.write(seen.as_ref(), &installed.text, backup)?;
     }
-    let has_backup = is_changed && !is_dry && backup == Backup::Write;
+    let has_backup = is_changed && !is_dry && backup == BackupChoice::Write;
     Ok(InstallOutcome { installed, is_changed, has_backup })
 }
 

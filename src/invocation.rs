@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::agents::hook_command::quoted;
-use crate::config::{Config, Origin};
+use crate::config::{Config, SettingOrigin};
 
 /// The name of this program.
 const NAME: &str = "callgate";
@@ -15,7 +15,7 @@ const NAME: &str = "callgate";
 /// Returns the words that start this program in a shell: its name where the `PATH` leads to it,
 /// else its path; and the settings file if the command line has named one.
 pub(crate) fn command(config: &Config) -> String {
-    let named = config.file.as_ref().filter(|file| matches!(file.origin, Origin::Flag(_)));
+    let named = config.file.as_ref().filter(|file| matches!(file.origin, SettingOrigin::Flag(_)));
     match named {
         Some(file) => format!("{} --config {}", program(), quoted(&file.value.to_string_lossy())),
         None => program(),

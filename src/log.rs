@@ -18,8 +18,8 @@ use clap::builder::PossibleValuesParser;
 
 use crate::config::{Config, DeskFlags};
 use crate::failure::{Failure, report_unused_problems};
-use line::Format;
-use page::Pages;
+use line::EntryWriter;
+use page::LedgerPages;
 
 /// How many entries the table has unless told otherwise.
 const TABLE: usize = 50;
@@ -41,30 +41,30 @@ pub(crate) struct LogArgs {
     /// The exit code is 0 if the ledger is whole, and 1 if it is not. This finds damage and careless
     /// changes. Whoever can write the file can also compute the whole ledger anew: only a head that
     /// you have noted somewhere else shows that.
-    #[arg(long, conflicts_with_all = ["Which", "follow"])]
+    #[arg(long, conflicts_with_all = ["EntryFilterArgs", "follow"])]
     verify: bool,
     /// With --verify: a head that you have noted earlier
     #[arg(long, value_name = "SEQ:HASH", requires = "verify")]
     head: Option<Head>,
     #[command(flatten)]
-    prune: Prune,
+    prune: PruneArgs,
     /// The file with the ledger, if it is not the one of the settings
     #[arg(long, value_name = "FILE")]
     database: Option<PathBuf>,
     // Last: its heading in the help holds for whatever follows.
     #[command(flatten)]
-    which: Which,
+    which: EntryFilterArgs,
 }
 
 /// What is removed from the ledger.
 #[derive(Debug, clap::Args)]
-struct Prune {
+struct PruneArgs {
     /// Show how many entries are older than this, such as 90d; with --yes, remove them
     ///
     /// Entries are removed from the beginning of the ledger; questions that are still open stay. An
     /// entry that says what was removed is added, and the ledger can be verified from there on.
     #[arg(long, value_name = "WHEN", value_parser = when::parse)]
-    #[arg(conflicts_with_all = ["Which", "json", "follow", "verify"])]
+    #[arg(conflicts_with_all = ["EntryFilterArgs", "json", "follow", "verify"])]
     prune_before: Option<i64>,
     /// With --prune-before: remove the entries
     #[arg(long, short, requires = "prune_before")]
@@ -74,7 +74,7 @@ struct Prune {
 /// Which entries are shown.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which entries")]
-struct Which {
+struct EntryFilterArgs {
     /// Show the last N entries; 0 shows all [default: 50, with --json all]
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
@@ -93,7 +93,7 @@ struct Which {
     kind: Vec<String>,
     /// Only questions with this decision
     #[arg(long, value_name = "DECISION")]
-    decision: Option<Decision>,
+    decision: Option<DecisionFilter>,
     /// Only this tool
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
@@ -113,7 +113,7 @@ struct Which {
 
 /// What can be decided about a question.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Decision {
+enum DecisionFilter {
     Allow,
     Deny,
     Timeout,
@@ -145,7 +145,7 @@ impl LogArgs {
         };
         let filter = self.which.filter(&store)?;
         let hides_details = !self.json && self.which.hides_details();
-        let mut pages = Pages::new(&store, &filter, hides_details, self.format());
+        let mut pages = LedgerPages::new(&store, &filter, hides_details, self.format());
         pages.last(self.which.limit.unwrap_or(if self.json { 0 } else { TABLE }))?;
         if self.follow {
             follow::follow(&store, &mut pages)?;
@@ -156,13 +156,13 @@ impl LogArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn format(&self) -> Format<BufWriter<Stdout>> {
+    fn format(&self) -> EntryWriter<BufWriter<Stdout>> {
         let out = BufWriter::new(io::stdout());
-        if self.json { Format::json(out) } else { Format::table(out) }
+        if self.json { EntryWriter::json(out) } else { EntryWriter::table(out) }
     }
 }
 
-impl Which {
+impl EntryFilterArgs {
     fn hides_details(&self) -> bool {
         !self.all && self.question.is_none() && self.kind.is_empty()
     }

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::config::{Config, DeskFlags};
 use crate::failure::Failure;
-use who::Known;
+use who::KnownAnswerers;
 
 /// How long the bot's name is waited for, just after the start of the daemon.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -49,7 +49,7 @@ impl PairArgs {
         if !self.list && self.remove.is_none() {
             return pair(&mut viewer, &config);
         }
-        let known = Known::of(&mut viewer, &config)?;
+        let known = KnownAnswerers::of(&mut viewer, &config)?;
         match &self.remove {
             Some(who) => remove(&mut viewer, &known, who),
             None => list(&known),
@@ -66,7 +66,7 @@ fn failed(error: ViewerError) -> Failure {
     })
 }
 
-fn list(known: &Known) -> Result<ExitCode, Failure> {
+fn list(known: &KnownAnswerers) -> Result<ExitCode, Failure> {
     let mut out = io::stdout().lock();
     if known.all.is_empty() {
         writeln!(out, "Nobody is linked. To link your phone: callgate pair")?;
@@ -79,7 +79,7 @@ fn list(known: &Known) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn remove(viewer: &mut Viewer, known: &Known, who: &str) -> Result<ExitCode, Failure> {
+fn remove(viewer: &mut Viewer, known: &KnownAnswerers, who: &str) -> Result<ExitCode, Failure> {
     let one = known.find(who).map_err(Failure::Failed)?;
     let (done, text) = viewer.unpair(&one.link, &mut say_waiting).map_err(failed)?;
     if !done {

@@ -52,34 +52,34 @@ pub(crate) struct Ruler {
     disk: Arc<dyn Disk + Send + Sync>,
     warn: Arc<dyn Fn(&str) + Send + Sync>,
     /// Not locked while the disk is asked.
-    memory: Mutex<Memory>,
+    memory: Mutex<RulerMemory>,
 }
 
 /// What is known from earlier questions.
-struct Memory {
+struct RulerMemory {
     guarded: Arc<Guarded>,
     /// The folders in which agents have said that their settings are.
     settings_folders: Vec<String>,
-    files: HashMap<PathBuf, Arc<Known>>,
-    built: HashMap<PathBuf, Arc<Built>>,
+    files: HashMap<PathBuf, Arc<KnownRuleFile>>,
+    built: HashMap<PathBuf, Arc<FolderPolicy>>,
 }
 
 /// A rule file as it was when it was read.
-struct Known {
-    stamp: Option<Stamp>,
+struct KnownRuleFile {
+    stamp: Option<FileStamp>,
     file: RuleFile,
 }
 
 /// The policy for a folder, and what it was built from as that was then.
-struct Built {
+struct FolderPolicy {
     policy: Arc<Policy>,
     guarded: Arc<Guarded>,
-    files: Vec<(PathBuf, Option<Stamp>)>,
+    files: Vec<(PathBuf, Option<FileStamp>)>,
 }
 
 /// What changes when a file is changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     inode: u64,
     length: u64,
     changed: (i64, i64),
@@ -95,7 +95,7 @@ impl Ruler {
             home: home(),
             disk: Arc::new(RealDisk),
             warn,
-            memory: Mutex::new(Memory {
+            memory: Mutex::new(RulerMemory {
                 guarded: Arc::new(guarded(config)),
                 settings_folders: Vec::new(),
                 files: HashMap::new(),
@@ -121,7 +121,7 @@ impl Ruler {
         self
     }
 
-    fn memory(&self) -> MutexGuard<'_, Memory> {
+    fn memory(&self) -> MutexGuard<'_, RulerMemory> {
         // Nothing in here panics half-way.
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -168,7 +168,7 @@ impl Ruler {
     /// can come of that, so that whoever asks may name one.
     fn guard_settings(&self, folder: Option<&str>) {
         let Some(folder) = folder.filter(|folder| folder.starts_with('/')) else { return };
-        let is_settled = |memory: &Memory| {
+        let is_settled = |memory: &RulerMemory| {
             memory.settings_folders.len() >= MOST_SETTINGS_FOLDERS
                 || memory.settings_folders.iter().any(|known| known == folder)
         };
@@ -203,7 +203,7 @@ impl Ruler {
     }
 
     /// Keeps a policy, unless more has to be guarded since it was built.
-    fn remember(&self, folder: &Path, built: &Arc<Built>) {
+    fn remember(&self, folder: &Path, built: &Arc<FolderPolicy>) {
         let mut memory = self.memory();
         if Arc::ptr_eq(&built.guarded, &memory.guarded) {
             if memory.built.len() >= MOST_BUILT {
@@ -213,7 +213,7 @@ impl Ruler {
         }
     }
 
-    fn build(&self, folder: &Path) -> Built {
+    fn build(&self, folder: &Path) -> FolderPolicy {
         let guarded = {
             let mut memory = self.memory();
             if memory.files.len() > MOST_FILES {
@@ -241,19 +241,19 @@ impl Ruler {
             policy = policy.with(&known.file, folder.to_str());
             files.push((path, known.stamp));
         }
-        Built { policy: Arc::new(policy), guarded, files }
+        FolderPolicy { policy: Arc::new(policy), guarded, files }
     }
 
     /// A file as it is now, read again if it has changed.
-    fn refresh(&self, path: &Path, trust: Trust) -> Arc<Known> {
+    fn refresh(&self, path: &Path, trust: Trust) -> Arc<KnownRuleFile> {
         let stamp = stamp(path).ok();
-        let remembered = |memory: &Memory| {
+        let remembered = |memory: &RulerMemory| {
             memory.files.get(path).filter(|known| known.stamp == stamp).map(Arc::clone)
         };
         if let Some(known) = remembered(&self.memory()) {
             return known;
         }
-        let known = Arc::new(Known { stamp, file: read_file(path, trust) });
+        let known = Arc::new(KnownRuleFile { stamp, file: read_file(path, trust) });
         {
             let mut memory = self.memory();
             // Another thread may have read and told the same.
@@ -269,7 +269,7 @@ impl Ruler {
     }
 }
 
-impl Built {
+impl FolderPolicy {
     fn is_current(&self) -> bool {
         self.files.iter().all(|(path, then)| stamp(path).ok() == *then)
     }
@@ -299,10 +299,10 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-fn stamp(path: &Path) -> io::Result<Stamp> {
+fn stamp(path: &Path) -> io::Result<FileStamp> {
     let metadata = fs::metadata(path)?;
     let changed = (metadata.mtime(), metadata.mtime_nsec());
-    Ok(Stamp { inode: metadata.ino(), length: metadata.len(), changed })
+    Ok(FileStamp { inode: metadata.ino(), length: metadata.len(), changed })
 }
 
 /// The user's folder, as rules know it.

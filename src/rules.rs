@@ -29,11 +29,11 @@ use crate::policy::{PROJECT_RULES, Ruler, guarded, home, moment, read_file};
 #[derive(Debug, clap::Args)]
 pub(crate) struct RulesArgs {
     #[command(subcommand)]
-    what: What,
+    what: RulesCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum RulesCommand {
     /// Check rules for mistakes
     Check {
         /// Check this file instead of your rules and those of this folder
@@ -104,8 +104,8 @@ impl RulesArgs {
         let config = Config::load(file, &DeskFlags::default())?;
         let folder = std::env::current_dir()?;
         match self.what {
-            What::Check { file } => check(&config, file.as_deref(), &folder),
-            What::Explain { command, tool, input, agent, project } => {
+            RulesCommand::Check { file } => check(&config, file.as_deref(), &folder),
+            RulesCommand::Explain { command, tool, input, agent, project } => {
                 let folder = project.unwrap_or(folder);
                 let input = match command {
                     Some(command) => json!({ "command": command }).to_string(),
@@ -114,9 +114,9 @@ impl RulesArgs {
                 let tool = tool.as_deref().unwrap_or("Bash");
                 explain(&config, tool, &input, &agent, &folder)
             }
-            What::Test { file } => test(&config, file.as_deref(), &folder),
-            What::Init { print } => init::run(&config.rules, print),
-            What::Bench { file, starter, tasks, database } => {
+            RulesCommand::Test { file } => test(&config, file.as_deref(), &folder),
+            RulesCommand::Init { print } => init::run(&config.rules, print),
+            RulesCommand::Bench { file, starter, tasks, database } => {
                 let user = if starter {
                     RuleFile::read("starter rules", init::STARTER, Trust::User)
                 } else {
@@ -133,7 +133,7 @@ impl RulesArgs {
                 bench::print(&tasks, &policy(&config, &user), &home(), &now, &mut output)?;
                 Ok(ExitCode::SUCCESS)
             }
-            What::Backtest { file, database } => {
+            RulesCommand::Backtest { file, database } => {
                 let database = database.unwrap_or_else(|| config.database.clone());
                 let user = user_file(&config, file.as_deref())?;
                 backtest::run(&policy(&config, &user), &database)

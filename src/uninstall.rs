@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::agents::settings_file::{Backup, SettingsFile};
+use crate::agents::settings_file::{BackupChoice, SettingsFile};
 use crate::agents::{CodingAgent, SettingsScope};
 use crate::config::Surroundings;
 use crate::failure::Failure;
@@ -89,11 +89,11 @@ fn remove(agent: CodingAgent, place: &SettingsFile, is_dry: bool) -> Result<Stri
     match &removed {
         RemovedHooks::Nothing => {}
         RemovedHooks::AsBefore(text) => {
-            place.write(Some(&seen), text, Backup::Leave)?;
+            place.write(Some(&seen), text, BackupChoice::Leave)?;
             place.remove_backup();
         }
         RemovedHooks::File => place.remove(&seen)?,
-        RemovedHooks::Ours(text) => place.write(Some(&seen), text, Backup::Leave)?,
+        RemovedHooks::Ours(text) => place.write(Some(&seen), text, BackupChoice::Leave)?,
     }
     Ok(said)
 }

@@ -23,7 +23,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::agents::starting_mode::gated_agents;
-use crate::config::{Config, DeskFlags, Origin, Surroundings, check_private};
+use crate::config::{Config, DeskFlags, SettingOrigin, Surroundings, check_private};
 use crate::failure::{Failure, complain};
 use crate::invocation;
 use crate::policy::Ruler;
@@ -142,7 +142,7 @@ fn no_ledger(error: &StoreError) -> Failure {
 /// Claims the sockets for this process.
 fn claim(config: &Config) -> Result<Claim, Failure> {
     for socket in [&config.socket, &config.desk_socket] {
-        if let (Origin::Default, Some(folder)) = (&socket.origin, socket.value.parent()) {
+        if let (SettingOrigin::Default, Some(folder)) = (&socket.origin, socket.value.parent()) {
             check_private(folder).map_err(|why| told(&why))?;
         }
     }

@@ -21,7 +21,7 @@ pub(crate) const SMALL: &str = "callgate-hook";
 /// CommandOwner `command` is: ours is what has the program `callgate` and the first argument `hook`, or
 /// the program `callgate-hook`.
 pub(crate) fn owner(command: &str) -> CommandOwner {
-    let Words { words, is_plain } = words(command);
+    let ShellWords { words, is_plain } = words(command);
     let starts_hook = |at: &usize| match program_name(&words[*at]) {
         LARGE => words.get(at + 1).is_some_and(|argument| argument == "hook"),
         name => name == SMALL,
@@ -56,7 +56,7 @@ pub(crate) fn hook(program: &str, options: &[(&str, &str)]) -> String {
 
 /// Returns the value that `command` gives the option `flag`, if a shell would read it so.
 pub(crate) fn option(command: &str, flag: &str) -> Option<String> {
-    let Words { words, is_plain } = words(command);
+    let ShellWords { words, is_plain } = words(command);
     let at = words.iter().position(|word| word == flag).filter(|_| is_plain)?;
     words.get(at + 1).cloned()
 }
@@ -78,13 +78,13 @@ pub(crate) fn quoted(word: &str) -> String {
 
 /// What a shell would take for words, and whether it would do nothing but run them.
 #[derive(Default)]
-struct Words {
+struct ShellWords {
     words: Vec<String>,
     is_plain: bool,
 }
 
-fn words(command: &str) -> Words {
-    let mut found = Words { words: Vec::new(), is_plain: true };
+fn words(command: &str) -> ShellWords {
+    let mut found = ShellWords { words: Vec::new(), is_plain: true };
     let mut word: Option<String> = None;
     let mut letters = command.chars();
     while let Some(letter) = letters.next() {

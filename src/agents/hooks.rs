@@ -37,14 +37,14 @@ pub(crate) struct FoundHooks {
     /// The place of the value of `hooks`.
     pub(crate) hooks_value: Range<usize>,
     /// The events in it.
-    pub(crate) events: Vec<HookEvent>,
+    pub(crate) events: Vec<EventHooks>,
     /// Whether the file says that no hook is to run.
     pub(crate) is_switched_off: bool,
 }
 
 /// An event and its entries. One that we do not install may look as it likes; then it has none.
 #[derive(Debug)]
-pub(crate) struct HookEvent {
+pub(crate) struct EventHooks {
     pub(crate) name: String,
     pub(crate) whole: Range<usize>,
     pub(crate) value: Range<usize>,
@@ -103,12 +103,12 @@ impl FoundHooks {
     }
 
     /// The event called `name`.
-    pub(crate) fn event(&self, name: &str) -> Option<&HookEvent> {
+    pub(crate) fn event(&self, name: &str) -> Option<&EventHooks> {
         self.events.iter().find(|event| event.name == name)
     }
 
     /// Every handler, with its event, its entry and their numbers.
-    pub(crate) fn handlers(&self) -> impl Iterator<Item = (&HookEvent, [usize; 3], &HookHandler)> {
+    pub(crate) fn handlers(&self) -> impl Iterator<Item = (&EventHooks, [usize; 3], &HookHandler)> {
         self.events.iter().enumerate().flat_map(|(at, event)| {
             event.entries.iter().enumerate().flat_map(move |(entry_at, entry)| {
                 let number =
@@ -124,7 +124,7 @@ impl FoundHooks {
     }
 }
 
-fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<HookEvent>, Refusal> {
+fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<EventHooks>, Refusal> {
     let members = json::members(text, hooks);
     for name in EVENTS {
         only(text, &members, name)?;
@@ -135,7 +135,7 @@ fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<HookEvent>, Refusal> {
             Err(refusal) if EVENTS.contains(&name.as_str()) => return Err(refusal),
             entries => entries.unwrap_or_default(),
         };
-        Ok(HookEvent { name, whole: member.whole, value: member.value, entries })
+        Ok(EventHooks { name, whole: member.whole, value: member.value, entries })
     };
     members.into_iter().map(event).collect()
 }

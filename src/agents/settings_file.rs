@@ -32,7 +32,7 @@ pub(crate) struct SeenFile {
 
 /// Whether the file that was seen is to be kept beside the new one, in place of an older copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Backup {
+pub(crate) enum BackupChoice {
     Write,
     Leave,
 }
@@ -112,7 +112,7 @@ impl SettingsFile {
         &self,
         seen: Option<&SeenFile>,
         text: &str,
-        backup: Backup,
+        backup: BackupChoice,
     ) -> Result<(), SettingsFileError> {
         let unwritten = |error| SettingsFileError::Unwritten { path: self.path.clone(), error };
         let target = seen.map_or(&self.path, |seen| &seen.target);
@@ -121,8 +121,8 @@ impl SettingsFile {
         }
         let folder = target.parent().unwrap_or(Path::new("/"));
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritten)?;
-        let new = New::create(target, seen, text).map_err(unwritten)?;
-        if let (Backup::Write, Some(seen)) = (backup, seen) {
+        let new = NewFile::create(target, seen, text).map_err(unwritten)?;
+        if let (BackupChoice::Write, Some(seen)) = (backup, seen) {
             self.back_up(seen)?;
         }
         self.check_unchanged(seen)?;
@@ -139,7 +139,7 @@ impl SettingsFile {
     fn back_up(&self, seen: &SeenFile) -> Result<(), SettingsFileError> {
         let path = self.backup_path();
         let unwritten = |error| SettingsFileError::Unwritten { path: path.clone(), error };
-        let new = New::create(&path, Some(seen), &seen.text).map_err(unwritten)?;
+        let new = NewFile::create(&path, Some(seen), &seen.text).map_err(unwritten)?;
         new.put(&path).map_err(unwritten)
     }
 
@@ -166,12 +166,12 @@ impl SettingsFile {
 }
 
 /// The new file under a name of its own, which goes if it is not put in its place.
-struct New {
+struct NewFile {
     path: PathBuf,
     is_put: bool,
 }
 
-impl New {
+impl NewFile {
     /// Writes `text` beside `target`, with the mode and the owner of the file that was seen.
     fn create(target: &Path, seen: Option<&SeenFile>, text: &str) -> io::Result<Self> {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
@@ -206,7 +206,7 @@ impl New {
     }
 }
 
-impl Drop for New {
+impl Drop for NewFile {
     fn drop(&mut self) {
         if !self.is_put {
             // If it stays, the next time removes it.
@@ -224,17 +224,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = SettingsFile::new(folder.path().join("new/settings.json"));
         assert!(place.read().unwrap().is_none());
-        place.write(None, "1", Backup::Leave).unwrap();
-        let made = place.write(None, "2", Backup::Leave).unwrap_err();
+        place.write(None, "1", BackupChoice::Leave).unwrap();
+        let made = place.write(None, "2", BackupChoice::Leave).unwrap_err();
         assert!(matches!(made, SettingsFileError::Changed(_)), "{made}");
         let seen = place.read().unwrap().unwrap();
         fs::write(place.path(), "theirs").unwrap();
-        let changed = place.write(Some(&seen), "2", Backup::Leave).unwrap_err();
+        let changed = place.write(Some(&seen), "2", BackupChoice::Leave).unwrap_err();
         assert!(matches!(changed, SettingsFileError::Changed(_)), "{changed}");
         assert!(matches!(place.remove(&seen).unwrap_err(), SettingsFileError::Changed(_)));
         assert_eq!(fs::read_to_string(place.path()).unwrap(), "theirs");
         fs::remove_file(place.path()).unwrap();
-        let gone = place.write(Some(&seen), "2", Backup::Leave).unwrap_err();
+        let gone = place.write(Some(&seen), "2", BackupChoice::Leave).unwrap_err();
         assert!(matches!(gone, SettingsFileError::Changed(_)), "{gone}");
         assert_eq!(fs::read_dir(folder.path().join("new")).unwrap().count(), 0, "nothing is left");
     }
@@ -246,7 +246,7 @@ mod tests {
         fs::write(place.path(), "old").unwrap();
         let mut reader = File::open(place.path()).unwrap();
         let seen = place.read().unwrap().unwrap();
-        place.write(Some(&seen), "new and longer", Backup::Write).unwrap();
+        place.write(Some(&seen), "new and longer", BackupChoice::Write).unwrap();
         let mut text = String::new();
         reader.read_to_string(&mut text).unwrap();
         assert_eq!(text, "old", "whoever reads it has all of one of the two");

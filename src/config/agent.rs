@@ -9,7 +9,7 @@ use callgate_agent::session::Level;
 
 use super::check::ConfigCheck;
 use super::choices::{EngineSetting, parse_log_level};
-use super::problem::{Origin, Setting};
+use super::problem::{Setting, SettingOrigin};
 use super::raw::GivenSetting;
 use super::token::{Secret, TokenSource};
 use super::value::SettingValue;
@@ -22,47 +22,37 @@ const MOST_ROOTS: usize = 64;
 const LEAST_THINKING: u32 = 1_024;
 const MEGABYTE: u64 = 1024 * 1024;
 
-/// The settings of the agent runtime, checked.
+/// The settings of the agent runtime, checked. A field holds the key of its name.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AgentSettings {
-    /// The engine that answers.
     pub(crate) engine: ChosenEngine,
-    /// The model, as its provider names it.
     pub(crate) model: String,
-    /// The address of the model's API, without a slash at its end.
+    /// Without a slash at its end.
     pub(crate) base_url: String,
-    /// The proxy on the way there, which may hold a password.
+    /// It may hold a password.
     pub(crate) proxy: Option<Secret>,
-    /// Where the key of the model's API is; read it with [`TokenSource::read_key`].
+    /// Where the key is; read it with [`TokenSource::read_key`].
     pub(crate) api_key: Option<TokenSource>,
-    /// How long an answer may be.
     pub(crate) max_tokens: u32,
-    /// How much the model may think before it answers; `None` turns thinking off.
+    /// `None` turns thinking off.
     pub(crate) thinking_tokens: Option<u32>,
-    /// The size of the model's context window.
     pub(crate) context_tokens: u64,
-    /// How many rounds of tool calls one message may take.
     pub(crate) max_rounds: u32,
-    /// A file with instructions for every conversation.
     pub(crate) system_prompt_file: Option<PathBuf>,
-    /// The folders in which tools work. Never empty for `callgate agent`.
+    /// Never empty for `callgate agent`.
     pub(crate) roots: Vec<PathBuf>,
     /// The folder to which paths are relative: the working folder if it is in one of the roots,
     /// else the first root.
     pub(crate) folder: PathBuf,
-    /// The size of the largest file that tools read or write, in bytes.
+    /// In bytes.
     pub(crate) max_file_size: u64,
-    /// How long a command may run.
     pub(crate) command_timeout: Duration,
-    /// The file with the conversations, if they are kept.
+    /// `None` if conversations are not kept.
     pub(crate) history: Option<PathBuf>,
-    /// Whether the last conversation is continued.
     pub(crate) resume: bool,
-    /// How much may be spent.
     pub(crate) budget: Budget,
-    /// What tokens cost, if not what is known of the model.
+    /// `None` for the prices that are known of the model.
     pub(crate) prices: Option<Prices>,
-    /// How much is logged.
     pub(crate) log_level: Level,
 }
 
@@ -182,7 +172,7 @@ impl ConfigCheck<'_> {
             let here = self.around.here().map(Path::to_owned);
             if here.is_none() && self.raw.is_for_agent {
                 let text = "the working folder is gone; start in another one, or set `agent.roots`";
-                self.wrong(NAME, Origin::Default, text);
+                self.wrong(NAME, SettingOrigin::Default, text);
             }
             return here.into_iter().collect();
         };
@@ -218,7 +208,7 @@ impl ConfigCheck<'_> {
     }
 
     /// Returns the origin of the one of two settings that ranks higher, or of the first.
-    fn latest(&self, one: &str, other: &str) -> Origin {
+    fn latest(&self, one: &str, other: &str) -> SettingOrigin {
         let (one, other) = (self.origin(one), self.origin(other));
         if other.layer() > one.layer() { other } else { one }
     }

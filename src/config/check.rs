@@ -9,7 +9,7 @@ use callgate_wire::approval::LEGACY_SOCKET;
 
 use super::choices::{WhenAbsent, parse_unattended};
 use super::keys;
-use super::problem::{ConfigProblem, Origin, ProblemScope, Setting};
+use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
 use super::raw::{GivenSetting, RawConfig};
 use super::surroundings::Surroundings;
 use super::token::TokenSource;
@@ -74,7 +74,8 @@ impl<'a> ConfigCheck<'a> {
     pub(crate) fn hook(&mut self) -> HookSettings {
         let database = self.database();
         let Setting { value: socket, origin } = self.socket("socket", ASK_SOCKET, &database);
-        let is_beside = origin == Origin::Default && socket == database.with_file_name(ASK_SOCKET);
+        let is_beside =
+            origin == SettingOrigin::Default && socket == database.with_file_name(ASK_SOCKET);
         let (timeout, grace) = (self.seconds("timeout_seconds"), self.seconds("grace_seconds"));
         // The database matters only to a socket beside it.
         let place = if is_beside { "database" } else { "socket" };
@@ -122,7 +123,7 @@ impl<'a> ConfigCheck<'a> {
         const NAME: &str = "legacy_socket";
         match self.raw.get(NAME).map(|given| &given.value) {
             Some(SettingValue::Path(path)) if path.as_os_str().is_empty() => None,
-            None => (socket.origin == Origin::Default).then(|| LEGACY_SOCKET.into()),
+            None => (socket.origin == SettingOrigin::Default).then(|| LEGACY_SOCKET.into()),
             Some(_) => {
                 let path = self.path(NAME)?;
                 self.check_length(NAME, &path);
@@ -172,7 +173,7 @@ impl<'a> ConfigCheck<'a> {
 
     fn token_source(&mut self, given: &GivenSetting) -> Option<TokenSource> {
         match (&given.value, &given.origin) {
-            (SettingValue::Secret(token), Origin::File { path, .. }) => {
+            (SettingValue::Secret(token), SettingOrigin::File { path, .. }) => {
                 Some(TokenSource::Config(token.clone(), path.clone()))
             }
             (SettingValue::Secret(token), _) => Some(TokenSource::Environment(token.clone())),
@@ -250,7 +251,7 @@ impl<'a> ConfigCheck<'a> {
         let path = self.path(name).or_else(|| Some(folder?.join(file)));
         path.unwrap_or_else(|| {
             let text = format!("there is no home folder; set HOME or `{name}`");
-            self.wrong(name, Origin::Default, &text);
+            self.wrong(name, SettingOrigin::Default, &text);
             PathBuf::new()
         })
     }
@@ -265,8 +266,13 @@ impl<'a> ConfigCheck<'a> {
     /// Makes a path absolute. On a command line, and in a variable of other programs, it is
     /// relative to the working folder; elsewhere it has to be absolute, because callgate's
     /// commands run in many folders.
-    pub(super) fn resolve(&mut self, name: &'static str, path: &Path, origin: &Origin) -> PathBuf {
-        let is_typed = matches!(origin, Origin::Flag(_)) || origin.is_common_variable();
+    pub(super) fn resolve(
+        &mut self,
+        name: &'static str,
+        path: &Path,
+        origin: &SettingOrigin,
+    ) -> PathBuf {
+        let is_typed = matches!(origin, SettingOrigin::Flag(_)) || origin.is_common_variable();
         let path = if is_typed { self.around.absolute(path) } else { self.around.expand(path) };
         if !path.is_absolute() {
             let text = format!("`{name}` must be an absolute path, or begin with ~/");
@@ -276,11 +282,11 @@ impl<'a> ConfigCheck<'a> {
     }
 
     /// Returns where the value in effect came from.
-    pub(super) fn origin(&self, name: &str) -> Origin {
-        self.raw.get(name).map_or(Origin::Default, |given| given.origin.clone())
+    pub(super) fn origin(&self, name: &str) -> SettingOrigin {
+        self.raw.get(name).map_or(SettingOrigin::Default, |given| given.origin.clone())
     }
 
-    pub(super) fn wrong(&mut self, name: &'static str, origin: Origin, text: &str) {
+    pub(super) fn wrong(&mut self, name: &'static str, origin: SettingOrigin, text: &str) {
         let (scope, text) = (ProblemScope::Key(name), text.to_owned());
         self.problems.push(ConfigProblem { scope, origin, text });
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches};
 
-use super::keys::{KEYS, Key, KeyFlag};
+use super::keys::{KEYS, KeyFlag, SettingKey};
 use super::surroundings::Surroundings;
 use super::value::ValueKind;
 
@@ -18,18 +18,18 @@ pub(crate) type AgentFlags = SettingFlags<true>;
 
 /// Settings given on the command line, with a flag for each key of the table that has one.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SettingFlags<const FOR_AGENT: bool>(Vec<(&'static Key, OsString)>);
+pub(crate) struct SettingFlags<const FOR_AGENT: bool>(Vec<(&'static SettingKey, OsString)>);
 
 impl<const FOR_AGENT: bool> SettingFlags<FOR_AGENT> {
     /// Returns the keys and values that were given.
-    pub(crate) fn given(&self) -> &[(&'static Key, OsString)] {
+    pub(crate) fn given(&self) -> &[(&'static SettingKey, OsString)] {
         &self.0
     }
 
     /// Returns the flags as words of a command line that means the same in every folder. Returns
     /// `None` if one is not UTF-8.
     pub(crate) fn words(&self, around: &Surroundings) -> Option<Vec<String>> {
-        let word = |(key, text): &(&'static Key, OsString)| {
+        let word = |(key, text): &(&'static SettingKey, OsString)| {
             let is_path = matches!(key.kind, ValueKind::File | ValueKind::Socket);
             let path = Some(Path::new(text)).filter(|_| is_path && !text.is_empty());
             let value = path.map_or_else(|| text.clone(), |path| around.absolute(path).into());
@@ -38,7 +38,7 @@ impl<const FOR_AGENT: bool> SettingFlags<FOR_AGENT> {
         self.0.iter().map(word).collect()
     }
 
-    fn keys() -> impl Iterator<Item = &'static Key> {
+    fn keys() -> impl Iterator<Item = &'static SettingKey> {
         KEYS.iter().filter(|key| key.is_used(FOR_AGENT))
     }
 }
@@ -70,7 +70,7 @@ impl<const FOR_AGENT: bool> clap::FromArgMatches for SettingFlags<FOR_AGENT> {
 }
 
 /// Returns the flag of a key for clap, if it has one.
-fn flag(key: &'static Key) -> Option<Arg> {
+fn flag(key: &'static SettingKey) -> Option<Arg> {
     let flag = Arg::new(key.name)
         .long(key.flag_name()?)
         .help(key.help())

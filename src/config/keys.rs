@@ -11,7 +11,7 @@ use super::value::{SettingValue, ValueKind, check_url};
 
 /// One key of the settings.
 #[derive(Debug)]
-pub(crate) struct Key {
+pub(crate) struct SettingKey {
     /// The name, with its table before a dot.
     pub(crate) name: &'static str,
     /// What the key holds.
@@ -43,15 +43,15 @@ pub(crate) enum KeyFlag {
     Fixed(&'static str, &'static str, &'static str),
 }
 
-const fn key(name: &'static str, kind: ValueKind) -> Key {
+const fn key(name: &'static str, kind: ValueKind) -> SettingKey {
     let flag = match kind {
         ValueKind::Secret | ValueKind::Command => KeyFlag::None,
         _ => KeyFlag::Value,
     };
-    Key { name, kind, about: "", note: "", default: "", common: None, flag }
+    SettingKey { name, kind, about: "", note: "", default: "", common: None, flag }
 }
 
-const fn whole(name: &'static str, (least, most): (i64, i64), unit: &'static str) -> Key {
+const fn whole(name: &'static str, (least, most): (i64, i64), unit: &'static str) -> SettingKey {
     key(name, ValueKind::Whole { least, most, unit })
 }
 
@@ -61,11 +61,11 @@ const fn text(
     placeholder: &'static str,
     must_be: &'static str,
     is_valid: fn(&str) -> bool,
-) -> Key {
+) -> SettingKey {
     key(name, ValueKind::Text { placeholder, must_be, is_valid })
 }
 
-impl Key {
+impl SettingKey {
     const fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
@@ -185,7 +185,7 @@ const ENGINES: &str = "auto, anthropic or offline";
 const LEVELS: &str = "error, warn, info or debug";
 
 /// All keys, in the order of the help and the guide.
-pub(crate) const KEYS: &[Key] = &[
+pub(crate) const KEYS: &[SettingKey] = &[
     key("socket", ValueKind::Socket)
         .about("The socket on which the desk takes questions")
         .default("$XDG_RUNTIME_DIR/callgate/ask.sock")
@@ -351,7 +351,7 @@ pub(crate) const KEYS: &[Key] = &[
 const TABLES: [&str; 3] = ["gate", "telegram", "agent"];
 
 /// Returns the key of this name.
-pub(crate) fn find(name: &str) -> Option<&'static Key> {
+pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {
     KEYS.iter().find(|key| key.name == name)
 }
 
@@ -363,7 +363,7 @@ pub(crate) fn is_table(name: &str) -> bool {
 /// Returns the key that was most likely meant, if any is similar.
 pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     let (table, last) = split(name);
-    let near = |key: &Key| {
+    let near = |key: &SettingKey| {
         let (key_table, key_last) = split(key.name);
         let distance = distance(last, key_last) + usize::from(table != key_table);
         (distance <= 1 + last.chars().count() / 3).then_some((distance, key.name))

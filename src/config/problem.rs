@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum SettingOrigin {
     /// Nobody set it.
     Default,
     /// A line of the settings file.
@@ -23,7 +23,7 @@ pub(crate) enum Origin {
     Flag(String),
 }
 
-impl Origin {
+impl SettingOrigin {
     /// Returns the rank of the source: a higher one overrides a lower one.
     pub(crate) fn layer(&self) -> u8 {
         match self {
@@ -41,7 +41,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
@@ -58,7 +58,7 @@ pub(crate) struct Setting<T> {
     /// The value.
     pub(crate) value: T,
     /// Where it came from.
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
 }
 
 /// What a problem is about, so that a command can ignore what it does not use.
@@ -78,7 +78,7 @@ pub(crate) struct ConfigProblem {
     /// What it is about.
     pub(crate) scope: ProblemScope,
     /// Where it was found.
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
     /// What is wrong and what to do.
     pub(crate) text: String,
 }
@@ -86,7 +86,7 @@ pub(crate) struct ConfigProblem {
 impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.origin {
-            Origin::Default => f.write_str(&self.text),
+            SettingOrigin::Default => f.write_str(&self.text),
             _ => write!(f, "{}: {}", self.origin, self.text),
         }
     }
@@ -101,10 +101,10 @@ impl ConfigProblems {
     /// its top, then those of the environment, then those of the flags.
     pub(crate) fn check<T>(value: T, mut problems: Vec<ConfigProblem>) -> Result<T, Self> {
         let order = |problem: &ConfigProblem| match problem.origin {
-            Origin::File { line, column, .. } => (0, line, column),
-            Origin::Environment(_) => (1, 0, 0),
-            Origin::Flag(_) => (2, 0, 0),
-            Origin::Default => (3, 0, 0),
+            SettingOrigin::File { line, column, .. } => (0, line, column),
+            SettingOrigin::Environment(_) => (1, 0, 0),
+            SettingOrigin::Flag(_) => (2, 0, 0),
+            SettingOrigin::Default => (3, 0, 0),
         };
         problems.sort_by_key(order);
         if problems.is_empty() { Ok(value) } else { Err(Self(problems)) }

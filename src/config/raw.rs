@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::keys::{self, KEYS, Key};
-use super::problem::{ConfigProblem, Origin, ProblemScope, Setting};
+use super::keys::{self, KEYS, SettingKey};
+use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
 use super::surroundings::Surroundings;
 use super::value::SettingValue;
 use crate::text::{line_and_column, without_mark};
@@ -38,7 +38,7 @@ pub(crate) enum VariableScope {
 pub(crate) struct GivenSetting {
     pub(crate) name: &'static str,
     pub(crate) value: SettingValue,
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
 }
 
 /// All values that were given: the file's first, then the environment's, then the flags'.
@@ -64,24 +64,24 @@ impl RawConfig {
             raw.read_variables(around, |key| key.common.map(str::to_owned));
         }
         if which != VariableScope::Ignored {
-            raw.read_variables(around, Key::variable);
+            raw.read_variables(around, SettingKey::variable);
         }
         raw
     }
 
-    fn read_variables(&mut self, around: &Surroundings, of: fn(&Key) -> Option<String>) {
+    fn read_variables(&mut self, around: &Surroundings, of: fn(&SettingKey) -> Option<String>) {
         for key in KEYS {
             let Some(variable) = of(key) else { continue };
             if let Some(text) = around.variable(&variable) {
-                self.add_text(key, &text, Origin::Environment(variable));
+                self.add_text(key, &text, SettingOrigin::Environment(variable));
             }
         }
     }
 
     /// Adds the value of a flag.
-    pub(crate) fn add_flag(&mut self, key: &'static Key, text: &OsStr) {
+    pub(crate) fn add_flag(&mut self, key: &'static SettingKey, text: &OsStr) {
         if let Some(flag) = key.flag_name() {
-            self.add_text(key, text, Origin::Flag(format!("--{flag}")));
+            self.add_text(key, text, SettingOrigin::Flag(format!("--{flag}")));
         }
     }
 
@@ -94,7 +94,7 @@ impl RawConfig {
         let Some(Setting { value: path, origin }) = self.file.clone() else { return };
         match read_limited(&path) {
             Ok(text) => self.read_toml(&path, without_mark(&text)),
-            Err(ReadError::Absent) if may_be_absent || origin == Origin::Default => {}
+            Err(ConfigReadError::Absent) if may_be_absent || origin == SettingOrigin::Default => {}
             Err(error) => {
                 let text = format!("cannot read the settings in {}: {error}", path.display());
                 self.problems.push(ConfigProblem { scope: ProblemScope::File, origin, text });
@@ -120,7 +120,7 @@ impl RawConfig {
         }
     }
 
-    fn read_table(&mut self, table: &str, content: &DeTable, at: &impl Fn(usize) -> Origin) {
+    fn read_table(&mut self, table: &str, content: &DeTable, at: &impl Fn(usize) -> SettingOrigin) {
         for (name, value) in content {
             let full = format!("{table}{}", name.get_ref());
             match (keys::find(&full), value.get_ref()) {
@@ -135,26 +135,26 @@ impl RawConfig {
 
     fn read_value(
         &mut self,
-        key: &'static Key,
+        key: &'static SettingKey,
         value: &Spanned<DeValue>,
-        at: &impl Fn(usize) -> Origin,
+        at: &impl Fn(usize) -> SettingOrigin,
     ) {
         let read = key.kind.from_toml(value.get_ref());
         self.add(key, read, at(value.span().start), key.kind.in_toml());
     }
 
-    fn add_text(&mut self, key: &'static Key, text: &OsStr, origin: Origin) {
+    fn add_text(&mut self, key: &'static SettingKey, text: &OsStr, origin: SettingOrigin) {
         // Only our own variables hold lists: a flag is given once for each element, and the
         // variables of others hold one path, which may contain any character.
-        let is_list = key.variable().is_some_and(|ours| origin == Origin::Environment(ours));
+        let is_list = key.variable().is_some_and(|ours| origin == SettingOrigin::Environment(ours));
         self.add(key, key.kind.from_text(text, is_list), origin, key.kind.in_text());
     }
 
     fn add(
         &mut self,
-        key: &'static Key,
+        key: &'static SettingKey,
         value: Option<SettingValue>,
-        origin: Origin,
+        origin: SettingOrigin,
         must_be: &str,
     ) {
         let name = key.name;
@@ -172,19 +172,22 @@ impl RawConfig {
 fn which_file(flag: Option<&Path>, around: &Surroundings) -> Option<Setting<PathBuf>> {
     if let Some(path) = flag {
         let value = around.absolute(path);
-        return Some(Setting { value, origin: Origin::Flag(FILE_FLAG.to_owned()) });
+        return Some(Setting { value, origin: SettingOrigin::Flag(FILE_FLAG.to_owned()) });
     }
     if let Some(path) = around.variable(FILE_VARIABLE) {
         let value = around.absolute(Path::new(&path));
-        return Some(Setting { value, origin: Origin::Environment(FILE_VARIABLE.to_owned()) });
+        return Some(Setting {
+            value,
+            origin: SettingOrigin::Environment(FILE_VARIABLE.to_owned()),
+        });
     }
     let value = around.config_folder()?.join("config.toml");
-    Some(Setting { value, origin: Origin::Default })
+    Some(Setting { value, origin: SettingOrigin::Default })
 }
 
 /// Why a settings file was not read.
 #[derive(Debug, thiserror::Error)]
-enum ReadError {
+enum ConfigReadError {
     #[error("there is no such file")]
     Absent,
     #[error("it is larger than {LARGEST_FILE} bytes")]
@@ -195,27 +198,27 @@ enum ReadError {
     Failed(std::io::Error),
 }
 
-fn read_limited(path: &Path) -> Result<String, ReadError> {
+fn read_limited(path: &Path) -> Result<String, ConfigReadError> {
     let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => ReadError::Absent,
-        _ => ReadError::Failed(error),
+        ErrorKind::NotFound => ConfigReadError::Absent,
+        _ => ConfigReadError::Failed(error),
     };
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(failed)?;
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > LARGEST_FILE {
-        return Err(ReadError::TooLarge);
+        return Err(ConfigReadError::TooLarge);
     }
-    String::from_utf8(bytes).map_err(|_| ReadError::NotText)
+    String::from_utf8(bytes).map_err(|_| ConfigReadError::NotText)
 }
 
 /// Returns the line and the column of a byte of the file.
-fn origin(path: &Path, text: &str, offset: usize) -> Origin {
+fn origin(path: &Path, text: &str, offset: usize) -> SettingOrigin {
     let (line, column) = line_and_column(text, offset);
-    Origin::File { path: path.to_owned(), line, column }
+    SettingOrigin::File { path: path.to_owned(), line, column }
 }
 
-fn unknown(name: &str, origin: Origin) -> ConfigProblem {
+fn unknown(name: &str, origin: SettingOrigin) -> ConfigProblem {
     let text = match keys::nearest(name) {
         _ if keys::is_table(name) => format!("`{name}` is a table; write [{name}] on a line"),
         Some(nearest) => format!("there is no key `{name}`; did you mean `{nearest}`?"),

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use rustix::process::geteuid;
 
 /// Looks a variable up.
-type Lookup = dyn Fn(&str) -> Option<OsString>;
+type VariableLookup = dyn Fn(&str) -> Option<OsString>;
 
 /// What of the process the settings depend on; a test has its own.
 pub(crate) struct Surroundings {
-    variable: Box<Lookup>,
+    variable: Box<VariableLookup>,
     home: Option<PathBuf>,
     here: Option<PathBuf>,
 }

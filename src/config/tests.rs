@@ -47,7 +47,7 @@ impl Home {
     }
 
     /// With what a key cannot be set without.
-    fn beside(self, key: &Key) -> Self {
+    fn beside(self, key: &SettingKey) -> Self {
         match key.name {
             "agent.price_input" => self.variable("CALLGATE_AGENT_PRICE_OUTPUT", "1"),
             "agent.price_output" => self.variable("CALLGATE_AGENT_PRICE_INPUT", "1"),
@@ -127,7 +127,7 @@ fn with_nothing_configured_everything_has_a_default() {
     assert!(config.telegram.allowed_chats.value.is_empty());
     assert!(config.telegram.allowed_users.value.is_empty());
     assert_eq!(config.file.unwrap().value, home.path(".config/callgate/config.toml"));
-    assert_eq!(config.socket.origin, Origin::Default);
+    assert_eq!(config.socket.origin, SettingOrigin::Default);
 }
 
 #[test]
@@ -267,15 +267,15 @@ fn the_environment_stands_over_the_file_and_flags_over_both() {
     assert!(!config.notify_on_stop);
     assert_eq!(config.grace, Duration::from_secs(1), "an empty variable is not set");
     assert_eq!(config.socket.value, PathBuf::from("/here/here.sock"), "as it was typed");
-    assert_eq!(config.socket.origin, Origin::Flag("--socket".to_owned()));
+    assert_eq!(config.socket.origin, SettingOrigin::Flag("--socket".to_owned()));
     assert_eq!(config.telegram.allowed_chats.value, [1, -2]);
     let variable = "CALLGATE_TELEGRAM_ALLOWED_CHATS".to_owned();
-    assert_eq!(config.telegram.allowed_chats.origin, Origin::Environment(variable));
+    assert_eq!(config.telegram.allowed_chats.origin, SettingOrigin::Environment(variable));
     assert_eq!(config.telegram.allowed_users.value, [3, 4]);
 }
 
 /// A value that fits the key and is not its default, as a variable has it.
-fn example(key: &Key, number: usize) -> String {
+fn example(key: &SettingKey, number: usize) -> String {
     match key.kind {
         ValueKind::File | ValueKind::Socket | ValueKind::Folders => format!("/example/{number}"),
         ValueKind::Text { .. } if key.name == "agent.engine" => "offline".to_owned(),
@@ -305,10 +305,10 @@ fn every_variable_and_every_flag_changes_its_setting() {
     }
     let command = DeskFlags::augment_args(clap::Command::new("test"));
     let flags: Vec<&str> = command.get_arguments().filter_map(|arg| arg.get_long()).collect();
-    let named = |key: &keys::Key| key.name.replace(['.', '_'], "-");
+    let named = |key: &keys::SettingKey| key.name.replace(['.', '_'], "-");
     let secret = ["telegram-token", "telegram-token-command", "telegram-token-keyring"];
     let has_flag =
-        |key: &&Key| !key.name.starts_with("agent.") && !secret.contains(&&named(key)[..]);
+        |key: &&SettingKey| !key.name.starts_with("agent.") && !secret.contains(&&named(key)[..]);
     let expected: Vec<String> = KEYS.iter().filter(has_flag).map(named).collect();
     assert_eq!(flags, expected, "every key has a flag but the token, which has none");
     for (number, key) in KEYS.iter().enumerate().filter(|(_, key)| has_flag(key)) {
@@ -327,7 +327,10 @@ fn the_file_can_be_named() {
     let home = home.variable("CALLGATE_CONFIG", text);
     let config = home.config();
     assert_eq!(config.timeout, Duration::from_secs(7));
-    assert_eq!(config.file.unwrap().origin, Origin::Environment("CALLGATE_CONFIG".to_owned()));
+    assert_eq!(
+        config.file.unwrap().origin,
+        SettingOrigin::Environment("CALLGATE_CONFIG".to_owned())
+    );
     let flagged = home.write("flagged.toml", "timeout_seconds = 8");
     let config = Config::load_in(Some(&flagged), &[], &home.around(), VariableScope::Ours).unwrap();
     assert_eq!(config.timeout, Duration::from_secs(8));
@@ -646,7 +649,7 @@ fn only_one_place_keeps_the_token() {
 fn the_guide_tells_of_every_key_and_no_other() {
     let guide = include_str!("../../docs/guide/settings.md");
     let rows: Vec<&str> = guide.lines().filter(|line| line.starts_with("| `")).collect();
-    let expected: Vec<String> = KEYS.iter().map(Key::guide_row).collect();
+    let expected: Vec<String> = KEYS.iter().map(SettingKey::guide_row).collect();
     assert_eq!(rows, expected, "the table in the guide has to be:\n{}\n", expected.join("\n"));
     let (_, rest) = guide.split_once("```toml\n").unwrap();
     let (example, _) = rest.split_once("```").unwrap();

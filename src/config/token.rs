@@ -54,21 +54,21 @@ impl fmt::Debug for Secret {
 
 /// What a secret is for: how people call it, and where it comes from.
 #[derive(Debug, Clone, Copy)]
-struct Purpose {
+struct SecretPurpose {
     name: &'static str,
     advice: &'static str,
     is_fine: fn(char) -> bool,
 }
 
 /// A token goes into an address, so it may hold only what tokens hold.
-const BOT: Purpose = Purpose {
+const BOT: SecretPurpose = SecretPurpose {
     name: "token",
     advice: "BotFather's are like 123456:ABC-def",
     is_fine: |letter| letter.is_ascii_alphanumeric() || ":_-".contains(letter),
 };
 
 /// A key goes into a header.
-const MODEL: Purpose = Purpose {
+const MODEL: SecretPurpose = SecretPurpose {
     name: "API key",
     advice: "the provider of the model gives you one",
     is_fine: |letter| letter.is_ascii_graphic(),
@@ -101,7 +101,7 @@ impl TokenSource {
         self.read_for(MODEL)
     }
 
-    fn read_for(&self, purpose: Purpose) -> Result<Secret, TokenError> {
+    fn read_for(&self, purpose: SecretPurpose) -> Result<Secret, TokenError> {
         let what = purpose.name;
         let token = match self {
             Self::Environment(token) => token.reveal().to_owned(),
@@ -198,8 +198,8 @@ fn ask(what: &'static str, words: &[String]) -> Result<String, TokenError> {
     program::output(command, PATIENCE, LONGEST_TOKEN + 2).map_err(|error| failed(error.to_string()))
 }
 
-fn checked(purpose: Purpose, token: &str) -> Result<Secret, TokenError> {
-    let Purpose { name: what, advice, is_fine } = purpose;
+fn checked(purpose: SecretPurpose, token: &str) -> Result<Secret, TokenError> {
+    let SecretPurpose { name: what, advice, is_fine } = purpose;
     if token.is_empty() {
         return Err(TokenError::Empty { what, advice });
     }

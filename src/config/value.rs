@@ -73,36 +73,29 @@ pub(crate) enum SettingValue {
 impl ValueKind {
     /// Reads a value from the settings file. Returns `None` if it is of another kind.
     pub(crate) fn from_toml(&self, value: &DeValue) -> Option<SettingValue> {
-        match (self, value) {
-            (Self::File | Self::Socket, DeValue::String(text)) => {
-                Some(SettingValue::Path(text.as_ref().into()))
-            }
-            (Self::Text { .. } | Self::Url { .. }, DeValue::String(text)) => {
-                Some(SettingValue::Text(text.to_string()))
-            }
-            (Self::Secret, DeValue::String(text)) => Some(SettingValue::Secret(Secret::new(text))),
-            (Self::Whole { .. }, value) => Some(SettingValue::Whole(whole(value)?)),
-            (Self::Dollars, DeValue::Float(number)) => {
-                Some(SettingValue::Dollars(millionths(number.as_str())?))
-            }
-            (Self::Dollars, value) => {
-                Some(SettingValue::Dollars(millionths(&whole(value)?.to_string())?))
-            }
-            (Self::Switch, DeValue::Boolean(switch)) => Some(SettingValue::Switch(*switch)),
+        let text = match (self, value) {
             (Self::Ids { .. }, DeValue::Array(list)) => {
                 let ids = list.iter().map(|id| whole(id.get_ref()));
-                Some(SettingValue::Ids(ids.collect::<Option<_>>()?))
+                return Some(SettingValue::Ids(ids.collect::<Option<_>>()?));
             }
             (Self::Command, DeValue::Array(list)) => {
                 let words = list.iter().map(|word| word.get_ref().as_str().map(str::to_owned));
-                Some(SettingValue::Words(words.collect::<Option<_>>()?))
+                return Some(SettingValue::Words(words.collect::<Option<_>>()?));
             }
             (Self::Folders, DeValue::Array(list)) => {
                 let paths = list.iter().map(|path| path.get_ref().as_str().map(PathBuf::from));
-                Some(SettingValue::Paths(paths.collect::<Option<_>>()?))
+                return Some(SettingValue::Paths(paths.collect::<Option<_>>()?));
             }
-            _ => None,
-        }
+            (Self::Whole { .. } | Self::Dollars, DeValue::Integer(_)) => whole(value)?.to_string(),
+            (Self::Dollars, DeValue::Float(number)) => number.as_str().to_owned(),
+            (Self::Switch, DeValue::Boolean(switch)) => switch.to_string(),
+            (
+                Self::File | Self::Socket | Self::Text { .. } | Self::Url { .. } | Self::Secret,
+                DeValue::String(text),
+            ) => text.to_string(),
+            _ => return None,
+        };
+        self.from_text(OsStr::new(&text), false)
     }
 
     /// Reads a value from a variable or a flag. Returns `None` if it is of another kind. Folders

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::finding::Findings;
 use crate::agents::hook_command::CommandOwner;
-use crate::agents::hooks::{FoundHooks, HookEvent, HookHandler};
+use crate::agents::hooks::{EventHooks, FoundHooks, HookHandler};
 use crate::agents::settings_file::SettingsFile;
 use crate::agents::{CodingAgent, SettingsScope};
 use crate::config::Surroundings;
@@ -84,7 +84,7 @@ fn of_file(
     }
     let install = install(agent, scope);
     let ours = found.handlers().filter(|(_, _, handler)| handler.owner != CommandOwner::Foreign);
-    let hook = |(event, at, handler): (&HookEvent, [usize; 3], &HookHandler)| {
+    let hook = |(event, at, handler): (&EventHooks, [usize; 3], &HookHandler)| {
         let (command, _) = handler.command.clone()?;
         let limit = handler.timeout.clone().and_then(|at| text[at].parse().ok());
         Some(InstalledHook {

@@ -58,18 +58,18 @@ fn verified(store: &Store, most: u64, findings: &mut Findings) {
     match store.verify_recent(most) {
         Ok(RecentWalk { verified: Verified::Whole { head, .. }, from, is_partial: true }) => {
             match earlier(store, from) {
-                Ok(Earlier::Checked(when)) => {
+                Ok(EarlierEntries::Checked(when)) => {
                     let text = format!(
                         "{path} is whole from entry {from} on; checked up to {when}; head: {head}"
                     );
                     findings.ok(ABOUT, text);
                 }
-                Ok(Earlier::Unchecked(when)) => {
+                Ok(EarlierEntries::Unchecked(when)) => {
                     let text =
                         format!("{path} is whole from entry {from} on; what is before was {when}");
                     findings.warning(ABOUT, text, "check all of it: callgate log --verify");
                 }
-                Ok(Earlier::WrittenAnew(when)) => {
+                Ok(EarlierEntries::WrittenAnew(when)) => {
                     let text = format!("{path} was written anew since it was checked up to {when}");
                     findings.problem(ABOUT, text, EVIDENCE);
                 }
@@ -89,7 +89,7 @@ fn verified(store: &Store, most: u64, findings: &mut Findings) {
 }
 
 /// What is known of the entries before those that were walked, with the words for it.
-enum Earlier {
+enum EarlierEntries {
     /// All of them were checked.
     Checked(String),
     /// Not all of them were ever checked.
@@ -98,16 +98,16 @@ enum Earlier {
     WrittenAnew(String),
 }
 
-fn earlier(store: &Store, from: u64) -> Result<Earlier, StoreError> {
+fn earlier(store: &Store, from: u64) -> Result<EarlierEntries, StoreError> {
     let Some(Checkpoint { head, at_ms }) = store.last_verified()? else {
-        return Ok(Earlier::Unchecked("never checked".to_owned()));
+        return Ok(EarlierEntries::Unchecked("never checked".to_owned()));
     };
     let at = when::local(at_ms, &TimeZone::system());
     let seq = head.seq;
     Ok(match store.still_has(&head)? {
-        Some(false) => Earlier::WrittenAnew(format!("{seq} at {at}")),
-        _ if seq + 1 >= from => Earlier::Checked(format!("{seq} at {at}")),
-        _ => Earlier::Unchecked(format!("last checked up to {seq} at {at}")),
+        Some(false) => EarlierEntries::WrittenAnew(format!("{seq} at {at}")),
+        _ if seq + 1 >= from => EarlierEntries::Checked(format!("{seq} at {at}")),
+        _ => EarlierEntries::Unchecked(format!("last checked up to {seq} at {at}")),
     })
 }
 

@@ -6,7 +6,7 @@ use super::trust::{self, TrustedHook};
 use super::{InstallError, change};
 use crate::agents::hook_command::{CommandOwner, owner};
 use crate::agents::hooks::Refusal;
-use crate::agents::settings_file::{Backup, SettingsFile};
+use crate::agents::settings_file::{BackupChoice, SettingsFile};
 use crate::agents::{CodingAgent, SettingsScope};
 use crate::codex::{self, CodexError, CodexHook};
 use crate::config::Surroundings;
@@ -108,6 +108,6 @@ fn edit(
     match &seen {
         _ if after == before => Ok(()),
         Some(seen) if after.trim().is_empty() => Ok(config.remove(seen)?),
-        seen => Ok(config.write(seen.as_ref(), &after, Backup::Leave)?),
+        seen => Ok(config.write(seen.as_ref(), &after, BackupChoice::Leave)?),
     }
 }

@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::layout::{self, Layout};
+use super::layout::{self, JsonLayout};
 use crate::agents::hook_command::CommandOwner;
-use crate::agents::hooks::{EVENTS, FoundHooks, HookEvent, HookHandler, Refusal};
+use crate::agents::hooks::{EVENTS, EventHooks, FoundHooks, HookHandler, Refusal};
 
 /// A hook that is to be there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct WantedHook {
 
 /// A settings file after [`install`], and what was done to it.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Installed {
+pub(crate) struct InstalledSettings {
     /// The new text.
     pub(crate) text: String,
     /// Events that have a hook now.
@@ -41,13 +41,13 @@ pub(crate) struct Installed {
 const NOTHING: &str = "{}\n";
 
 /// Makes the hooks of ours in `text` be exactly the wanted ones.
-pub(crate) fn install(text: &str, wanted: &[WantedHook]) -> Result<Installed, Refusal> {
+pub(crate) fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSettings, Refusal> {
     let text = if text.trim().is_empty() { NOTHING } else { text };
-    let mut done = Installed { text: text.to_owned(), ..Installed::default() };
+    let mut done = InstalledSettings { text: text.to_owned(), ..InstalledSettings::default() };
     while let Some(place) = superfluous(&FoundHooks::read(&done.text)?, wanted) {
         let found = FoundHooks::read(&done.text)?;
         done.removed.push(found.events[place[0]].name.clone());
-        done.text = without(&done.text, &found, place, &Keep::default());
+        done.text = without(&done.text, &found, place, &KeptParts::default());
     }
     for hook in wanted {
         let found = FoundHooks::read(&done.text)?;
@@ -79,7 +79,7 @@ fn notes(found: &FoundHooks) -> Vec<String> {
 }
 
 /// Says which tools an event is limited to, if none of our hooks there is for all of them.
-fn narrow(event: &HookEvent) -> Option<String> {
+fn narrow(event: &EventHooks) -> Option<String> {
     let ours = event.entries.iter().filter(|entry| entry.handlers.iter().any(is_ours));
     let matchers: Vec<Option<&str>> = ours.map(|entry| entry.matcher.as_deref()).collect();
     let is_all = |matcher: Option<&str>| {
@@ -97,7 +97,7 @@ fn is_ours(handler: &HookHandler) -> bool {
     handler.owner == CommandOwner::Ours
 }
 
-fn has(event: &HookEvent, whose: CommandOwner) -> bool {
+fn has(event: &EventHooks, whose: CommandOwner) -> bool {
     event.entries.iter().flat_map(|entry| &entry.handlers).any(|handler| handler.owner == whose)
 }
 
@@ -119,9 +119,9 @@ fn superfluous(found: &FoundHooks, wanted: &[WantedHook]) -> Option<[usize; 3]> 
 
 /// Changes the command and the time limit of our hooks where they differ.
 fn update(text: &str, found: &FoundHooks, hook: &WantedHook) -> String {
-    let layout = Layout::of(text, found);
+    let layout = JsonLayout::of(text, found);
     let mut new = text.to_owned();
-    let ours = |(event, _, handler): &(&HookEvent, _, &HookHandler)| {
+    let ours = |(event, _, handler): &(&EventHooks, _, &HookHandler)| {
         event.name == hook.event && is_ours(handler)
     };
     let mut handlers: Vec<&HookHandler> = found.handlers().filter(ours).map(|(.., h)| h).collect();
@@ -148,8 +148,8 @@ fn update(text: &str, found: &FoundHooks, hook: &WantedHook) -> String {
     new
 }
 
-fn add(text: &str, found: &FoundHooks, event: Option<&HookEvent>, hook: &WantedHook) -> String {
-    let layout = Layout::of(text, found);
+fn add(text: &str, found: &FoundHooks, event: Option<&EventHooks>, hook: &WantedHook) -> String {
+    let layout = JsonLayout::of(text, found);
     let handler = json!({"type": "command", "command": hook.command, "timeout": hook.timeout});
     let entry = json!({"hooks": [handler]});
     if let Some(event) = event {
@@ -195,7 +195,7 @@ pub(crate) fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks
         _ if is_this(NOTHING) => return Ok(RemovedHooks::File),
         _ => {}
     }
-    let keep = Keep::of(backup);
+    let keep = KeptParts::of(backup);
     let mut text = text.to_owned();
     loop {
         let found = FoundHooks::read(&text)?;
@@ -230,12 +230,12 @@ fn hooks_of_ours(text: &str, found: &FoundHooks) -> Vec<WantedHook> {
 
 /// What was there before us and stays, even if it is empty.
 #[derive(Debug, Default)]
-struct Keep {
+struct KeptParts {
     hooks: bool,
     events: Vec<String>,
 }
 
-impl Keep {
+impl KeptParts {
     fn of(backup: Option<&str>) -> Self {
         let Some(Ok(found)) = backup.map(FoundHooks::read) else { return Self::default() };
         let events = found.events.into_iter().map(|event| event.name).collect();
@@ -244,7 +244,7 @@ impl Keep {
 }
 
 /// The text without one handler, and without whatever holds nothing any more then.
-fn without(text: &str, found: &FoundHooks, place: [usize; 3], keep: &Keep) -> String {
+fn without(text: &str, found: &FoundHooks, place: [usize; 3], keep: &KeptParts) -> String {
     let [event_at, entry_at, handler_at] = place;
     let event = &found.events[event_at];
     let entry = &event.entries[entry_at];

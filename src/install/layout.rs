@@ -11,7 +11,7 @@ use crate::agents::json::is_blank;
 
 /// The line ends and the indentation of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Layout<'a> {
+pub(crate) struct JsonLayout<'a> {
     newline: &'static str,
     /// One step of indentation.
     step: &'a str,
@@ -19,7 +19,7 @@ pub(crate) struct Layout<'a> {
     has_lines: bool,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> JsonLayout<'a> {
     /// Looks at a text.
     pub(crate) fn of(text: &'a str, found: &FoundHooks) -> Self {
         let root = &text[found.root.clone()];

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::edit::{Installed, RemovedHooks, WantedHook, composed, install, uninstall};
+use super::edit::{InstalledSettings, RemovedHooks, WantedHook, composed, install, uninstall};
 use crate::agents::hooks::FoundHooks;
 
 fn hook(event: &str, timeout: u64) -> WantedHook {
@@ -21,7 +21,7 @@ fn two() -> Vec<WantedHook> {
 }
 
 /// Installs, checks that a second time changes nothing and that all goes back, and shows the text.
-fn round_trip(before: &str, wanted: &[WantedHook]) -> Installed {
+fn round_trip(before: &str, wanted: &[WantedHook]) -> InstalledSettings {
     let done = install(before, wanted).unwrap_or_else(|refusal| panic!("{refusal}\n{before}"));
     let again = install(&done.text, wanted).unwrap();
     assert_eq!(again.text, done.text, "a second time changes nothing");

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use toml::{Table, Value as TomlValue};
 
 use crate::agents::hook_command::CommandOwner;
-use crate::agents::hooks::{FoundHooks, HookEvent, HookHandler, Refusal};
+use crate::agents::hooks::{EventHooks, FoundHooks, HookHandler, Refusal};
 
 /// The seconds that Codex gives a hook without a limit of its own.
 const DEFAULT_LIMIT: u64 = 600;
@@ -29,7 +29,7 @@ pub(crate) struct TrustedHook {
 pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, Refusal> {
     let found = FoundHooks::read(text)?;
     let ours = found.handlers().filter(|(_, _, handler)| handler.owner == CommandOwner::Ours);
-    let trusted = |(event, [_, entry, at], handler): (&HookEvent, [usize; 3], &HookHandler)| {
+    let trusted = |(event, [_, entry, at], handler): (&EventHooks, [usize; 3], &HookHandler)| {
         let name = snake_case(&event.name);
         let (command, _) = handler.command.as_ref()?;
         let limit = handler.timeout.clone().and_then(|at| text[at].parse().ok());
@@ -46,7 +46,7 @@ pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, Refusa
 pub(crate) fn keys_of_others(text: &str, file: &str) -> Result<Vec<String>, Refusal> {
     let found = FoundHooks::read(text)?;
     let others = found.handlers().filter(|(_, _, handler)| handler.owner != CommandOwner::Ours);
-    let key = |(event, [_, entry, at], _): (&HookEvent, [usize; 3], &HookHandler)| {
+    let key = |(event, [_, entry, at], _): (&EventHooks, [usize; 3], &HookHandler)| {
         format!("{file}:{}:{entry}:{at}", snake_case(&event.name))
     };
     Ok(others.map(key).collect())

@@ -7,7 +7,7 @@ use callgate_store::{Store, StoreError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::page::Pages;
+use super::page::LedgerPages;
 use super::{Failure, failed};
 
 /// How often the file is looked at.
@@ -25,7 +25,10 @@ pub(super) fn wait_for(path: &Path) -> Result<Store, Failure> {
 }
 
 /// Writes what comes, until nobody reads it any more.
-pub(super) fn follow<W: Write>(store: &Store, pages: &mut Pages<'_, W>) -> Result<(), Failure> {
+pub(super) fn follow<W: Write>(
+    store: &Store,
+    pages: &mut LedgerPages<'_, W>,
+) -> Result<(), Failure> {
     let mut seen = None;
     loop {
         // The number is read first: what is added in between is found by the next look.

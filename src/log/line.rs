@@ -24,7 +24,7 @@ const NARROW: usize = 60;
 
 /// What is known about the question that an entry belongs to.
 #[derive(Debug, Default)]
-pub(super) struct Question {
+pub(super) struct QuestionSummary {
     /// The body of what was asked.
     pub(super) asked: Option<Value>,
     /// Whether anything was decided about it.
@@ -32,20 +32,20 @@ pub(super) struct Question {
 }
 
 /// How entries are written.
-pub(super) struct Format<W> {
+pub(super) struct EntryWriter<W> {
     out: W,
-    style: Style,
+    style: EntryStyle,
 }
 
-enum Style {
+enum EntryStyle {
     Json,
     Table { zone: TimeZone, width: Option<usize>, has_heading: bool },
 }
 
-impl<W: Write> Format<W> {
+impl<W: Write> EntryWriter<W> {
     /// As JSON, one object on each line.
     pub(super) fn json(out: W) -> Self {
-        Self { out, style: Style::Json }
+        Self { out, style: EntryStyle::Json }
     }
 
     /// As a table, as wide as the terminal if standard output is one.
@@ -58,12 +58,12 @@ impl<W: Write> Format<W> {
     }
 
     pub(super) fn table_of(out: W, zone: TimeZone, width: Option<usize>) -> Self {
-        Self { out, style: Style::Table { zone, width, has_heading: false } }
+        Self { out, style: EntryStyle::Table { zone, width, has_heading: false } }
     }
 
     /// Writes one entry.
-    pub(super) fn write(&mut self, entry: &Entry, question: &Question) -> io::Result<()> {
-        let Style::Table { zone, width, has_heading } = &mut self.style else {
+    pub(super) fn write(&mut self, entry: &Entry, question: &QuestionSummary) -> io::Result<()> {
+        let EntryStyle::Table { zone, width, has_heading } = &mut self.style else {
             return writeln!(self.out, "{}", json(entry)?);
         };
         if !*has_heading {
@@ -122,7 +122,7 @@ fn row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) ->
 }
 
 /// What happened, in a word: for a decision, which one.
-fn kind<'a>(entry: &'a Entry, body: &'a Value, question: &Question) -> &'a str {
+fn kind<'a>(entry: &'a Entry, body: &'a Value, question: &QuestionSummary) -> &'a str {
     match (entry.kind.as_str(), body["decision"].as_str(), body["how"].as_str()) {
         ("decided" | "checked", Some(decision), _) => decision,
         ("closed", _, Some("gone")) if !question.is_decided => "withdrawn",
@@ -131,7 +131,7 @@ fn kind<'a>(entry: &'a Entry, body: &'a Value, question: &Question) -> &'a str {
     }
 }
 
-fn details(entry: &Entry, body: &Value, question: &Question) -> String {
+fn details(entry: &Entry, body: &Value, question: &QuestionSummary) -> String {
     let asked = || question.asked.as_ref().map(subject).unwrap_or_default();
     let text = |name: &str| body[name].as_str().unwrap_or_default();
     let join = |parts: &[&str], between: &str| -> String {
@@ -211,7 +211,7 @@ fn members(body: &Value) -> String {
 
 /// An entry as JSON has it.
 #[derive(Serialize)]
-struct Object<'a> {
+struct EntryObject<'a> {
     seq: u64,
     time: Option<String>,
     at_ms: i64,
@@ -233,8 +233,15 @@ fn json(entry: &Entry) -> serde_json::Result<String> {
     };
     let time = when::utc(*at_ms);
     let hash = Hash(*hash).to_string();
-    let object =
-        Object { seq: *seq, time, at_ms: *at_ms, kind, question: question.as_deref(), hash, body };
+    let object = EntryObject {
+        seq: *seq,
+        time,
+        at_ms: *at_ms,
+        kind,
+        question: question.as_deref(),
+        hash,
+        body,
+    };
     Ok(escaped(&serde_json::to_string(&object)?))
 }
 

@@ -4,28 +4,28 @@ use std::io::Write;
 
 use callgate_store::{Entry, Filter, Store};
 
-use super::line::{Format, Question, is_detail};
+use super::line::{EntryWriter, QuestionSummary, is_detail};
 use super::{Failure, failed};
 
 /// How many entries are in memory at a time.
 const PAGE: usize = 200;
 
 /// What is wanted of a ledger, and how far it has been written.
-pub(super) struct Pages<'a, W> {
+pub(super) struct LedgerPages<'a, W> {
     store: &'a Store,
     filter: &'a Filter,
     hides_details: bool,
-    format: Format<W>,
+    format: EntryWriter<W>,
     after: u64,
     is_empty: bool,
 }
 
-impl<'a, W: Write> Pages<'a, W> {
+impl<'a, W: Write> LedgerPages<'a, W> {
     pub(super) fn new(
         store: &'a Store,
         filter: &'a Filter,
         hides_details: bool,
-        format: Format<W>,
+        format: EntryWriter<W>,
     ) -> Self {
         Self { store, filter, hides_details, format, after: 0, is_empty: true }
     }
@@ -87,9 +87,9 @@ impl<'a, W: Write> Pages<'a, W> {
     }
 
     /// Reads the rest of a question's story, for the entries whose row tells of it.
-    fn question_of(&self, entry: &Entry) -> Result<Question, Failure> {
+    fn question_of(&self, entry: &Entry) -> Result<QuestionSummary, Failure> {
         if !matches!(entry.kind.as_str(), "decided" | "closed") || entry.question.is_none() {
-            return Ok(Question::default());
+            return Ok(QuestionSummary::default());
         }
         let first = |kind: &str| {
             let kinds = vec![kind.to_owned()];
@@ -99,6 +99,6 @@ impl<'a, W: Write> Pages<'a, W> {
         let asked = first("asked")?;
         let asked = asked.first().and_then(|asked| serde_json::from_str(&asked.body).ok());
         let is_decided = entry.kind == "decided" || !first("decided")?.is_empty();
-        Ok(Question { asked, is_decided })
+        Ok(QuestionSummary { asked, is_decided })
     }
 }

@@ -6,7 +6,7 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
-use super::line::{Format, Question, is_detail};
+use super::line::{EntryWriter, QuestionSummary, is_detail};
 use super::when::parse_at;
 
 /// Two hours ahead of UTC.
@@ -57,13 +57,13 @@ const ID: Option<&str> = Some("550e8400-e29b-41d4-a716-446655440000");
 const TIME: &str = "2026-11-15 14:00:00  ";
 
 fn row(entry: &Entry, asked: Option<&Value>, width: Option<usize>) -> String {
-    let question = Question { asked: asked.cloned(), is_decided: false };
+    let question = QuestionSummary { asked: asked.cloned(), is_decided: false };
     row_of(entry, &question, width)
 }
 
-fn row_of(entry: &Entry, question: &Question, width: Option<usize>) -> String {
+fn row_of(entry: &Entry, question: &QuestionSummary, width: Option<usize>) -> String {
     let mut out = Vec::new();
-    Format::table_of(&mut out, zone(), width).write(entry, question).unwrap();
+    EntryWriter::table_of(&mut out, zone(), width).write(entry, question).unwrap();
     let out = String::from_utf8(out).unwrap();
     let (heading, row) = out.strip_suffix('\n').unwrap().split_once('\n').unwrap();
     if width.is_none() {
@@ -187,7 +187,7 @@ fn the_end_of_a_question_has_its_row() {
         expect!["closed     550e8400  answered  Bash: make build"],
     );
     let unread = json!({ "how": "gone", "text": "Allowed by Ada, but the agent had gone" });
-    let question = Question { asked: None, is_decided: true };
+    let question = QuestionSummary { asked: None, is_decided: true };
     expect!["closed     550e8400  Allowed by Ada, but the agent had gone"].assert_eq(
         row_of(&entry("closed", ID, &unread), &question, None).strip_prefix(TIME).unwrap(),
     );
@@ -267,7 +267,7 @@ fn what_would_deceive_is_shown_in_the_table() {
 
 fn json_line(entry: &Entry) -> String {
     let mut out = Vec::new();
-    Format::json(&mut out).write(entry, &Question::default()).unwrap();
+    EntryWriter::json(&mut out).write(entry, &QuestionSummary::default()).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -5,7 +5,7 @@ use callgate_mask::text::one_line;
 use callgate_wire::desk::Link;
 
 use super::failed;
-use crate::config::{Config, Origin};
+use crate::config::{Config, SettingOrigin};
 use crate::failure::Failure;
 
 /// How much of a viewer's hash is shown, and enough to name it by.
@@ -13,54 +13,56 @@ const SHORT: usize = 12;
 
 /// Everybody who may answer.
 #[derive(Debug)]
-pub(super) struct Known {
-    pub(super) all: Vec<One>,
+pub(super) struct KnownAnswerers {
+    pub(super) all: Vec<KnownAnswerer>,
 }
 
-/// One of them.
+/// Somebody who may answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct One {
+pub(super) struct KnownAnswerer {
     /// `chat/ID`, `user/ID` or `viewer/HASH`.
     pub(super) link: String,
-    by: By,
+    by: AnswererReason,
 }
 
 /// Why somebody may answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum By {
+enum AnswererReason {
     /// They were linked with a code, under this name.
     Code(String),
     /// This setting says so.
-    Setting { key: &'static str, origin: Origin },
+    Setting { key: &'static str, origin: SettingOrigin },
 }
 
-impl Known {
+impl KnownAnswerers {
     /// Asks the desk, and looks into the settings.
     pub(super) fn of(viewer: &mut Viewer, config: &Config) -> Result<Self, Failure> {
         let linked = viewer.links().map_err(failed)?;
-        let linked = linked.into_iter().map(|Link { link, name }| One { link, by: By::Code(name) });
+        let linked = linked
+            .into_iter()
+            .map(|Link { link, name }| KnownAnswerer { link, by: AnswererReason::Code(name) });
         let telegram = &config.telegram;
         let given = [
             ("chat", "telegram.allowed_chats", &telegram.allowed_chats),
             ("user", "telegram.allowed_users", &telegram.allowed_users),
         ];
         let given = given.into_iter().flat_map(|(kind, key, setting)| {
-            setting.value.iter().map(move |id| One {
+            setting.value.iter().map(move |id| KnownAnswerer {
                 link: format!("{kind}/{id}"),
-                by: By::Setting { key, origin: setting.origin.clone() },
+                by: AnswererReason::Setting { key, origin: setting.origin.clone() },
             })
         });
         Ok(Self { all: linked.chain(given).collect() })
     }
 
     /// The one link that `who` names: by all of it, by its id, or by its name.
-    pub(super) fn find(&self, who: &str) -> Result<&One, String> {
-        let named: Vec<&One> = self.all.iter().filter(|one| one.is(who)).collect();
-        let linked: Vec<&One> =
-            named.iter().copied().filter(|one| matches!(one.by, By::Code(_))).collect();
+    pub(super) fn find(&self, who: &str) -> Result<&KnownAnswerer, String> {
+        let named: Vec<&KnownAnswerer> = self.all.iter().filter(|one| one.is(who)).collect();
+        let linked: Vec<&KnownAnswerer> =
+            named.iter().copied().filter(|one| matches!(one.by, AnswererReason::Code(_))).collect();
         match (linked.as_slice(), named.first()) {
             ([one], _) => Ok(one),
-            ([], Some(One { by: By::Setting { key, origin }, .. })) => {
+            ([], Some(KnownAnswerer { by: AnswererReason::Setting { key, origin }, .. })) => {
                 Err(format!("{who} may answer by `{key}` ({origin}): take it out there"))
             }
             ([], _) => Err(format!("nobody is linked as {who}: see `callgate pair --list`")),
@@ -72,7 +74,7 @@ impl Known {
     }
 }
 
-impl One {
+impl KnownAnswerer {
     /// The link, short enough for a line.
     pub(super) fn shown(&self) -> String {
         match self.link.strip_prefix("viewer/") {
@@ -84,16 +86,16 @@ impl One {
     /// Their name, as they chose it.
     pub(super) fn name(&self) -> String {
         match &self.by {
-            By::Code(name) => one_line(name).into_owned(),
-            By::Setting { .. } => "by the settings".to_owned(),
+            AnswererReason::Code(name) => one_line(name).into_owned(),
+            AnswererReason::Setting { .. } => "by the settings".to_owned(),
         }
     }
 
     /// What there is to know about them.
     pub(super) fn about(&self) -> String {
         match &self.by {
-            By::Code(_) => self.name(),
-            By::Setting { key, origin } => format!("by `{key}` ({origin})"),
+            AnswererReason::Code(_) => self.name(),
+            AnswererReason::Setting { key, origin } => format!("by `{key}` ({origin})"),
         }
     }
 
@@ -102,8 +104,7 @@ impl One {
         let hash = who.strip_prefix("viewer/").unwrap_or(who);
         let is_short_hash =
             self.link.starts_with("viewer/") && hash.len() >= SHORT && id.starts_with(hash);
-        let is_named =
-            matches!(&self.by, By::Code(name) if name.to_lowercase() == who.to_lowercase());
+        let is_named = matches!(&self.by, AnswererReason::Code(name) if name.to_lowercase() == who.to_lowercase());
         who == self.link || who == id || is_short_hash || is_named
     }
 }
@@ -115,14 +116,16 @@ mod tests {
     #[test]
     fn a_link_is_found_by_its_id_or_its_name() {
         let hash = "2f0c6d5e9b8a47f3".repeat(4);
-        let one =
-            |link: &str, name: &str| One { link: link.to_owned(), by: By::Code(name.to_owned()) };
-        let origin = Origin::Environment("X".to_owned());
-        let given = |link: &str| One {
+        let one = |link: &str, name: &str| KnownAnswerer {
             link: link.to_owned(),
-            by: By::Setting { key: "k", origin: origin.clone() },
+            by: AnswererReason::Code(name.to_owned()),
         };
-        let known = Known {
+        let origin = SettingOrigin::Environment("X".to_owned());
+        let given = |link: &str| KnownAnswerer {
+            link: link.to_owned(),
+            by: AnswererReason::Setting { key: "k", origin: origin.clone() },
+        };
+        let known = KnownAnswerers {
             all: vec![
                 one("chat/7", "Ada"),
                 one("chat/-100", "Bob"),
@@ -133,7 +136,7 @@ mod tests {
             ],
         };
         let check = |who: &str, expected: &str| {
-            let found = known.find(who).map_or_else(|why| why, One::shown);
+            let found = known.find(who).map_or_else(|why| why, KnownAnswerer::shown);
             assert_eq!(found, expected, "{who}");
         };
         check("Ada", "chat/7");

@@ -87,7 +87,7 @@ fn play(policy: &Policy, store: &Store, bar: &ProgressBar) -> Result<Backtest, S
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         let work = || {
-            let mut judge = Judge::new(policy, &home, &clock);
+            let mut judge = BacktestJudge::new(policy, &home, &clock);
             let mut sum = Backtest::default();
             while let Some(batch) = next(&waiting) {
                 let mut part = Backtest::default();
@@ -164,7 +164,7 @@ fn read_questions(
 
 /// Judges questions. The same call is judged once, where no rule depends on the time: agents
 /// repeat themselves.
-struct Judge<'a> {
+struct BacktestJudge<'a> {
     policy: &'a Policy,
     home: &'a str,
     clock: &'a LocalClock,
@@ -173,7 +173,7 @@ struct Judge<'a> {
     known: HashMap<String, Verdict>,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> BacktestJudge<'a> {
     fn new(policy: &'a Policy, home: &'a str, clock: &'a LocalClock) -> Self {
         let is_timed = policy.depends_on_time();
         Self { policy, home, clock, is_timed, known: HashMap::new() }

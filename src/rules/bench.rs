@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use callgate_approval::desk::Unattended;
 use callgate_rules::{Act, Decision, Moment, NoLinks, Policy, judge};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -53,18 +54,9 @@ pub(super) struct BenchTask {
     pub(super) calls: Vec<ToolCall>,
 }
 
-/// What holds for calls that no rule names, as in the setting `[gate] unattended`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unnamed {
-    /// A person is asked.
-    Asked,
-    /// The agent's own mode decides, and nobody is asked.
-    LeftToMode,
-}
-
 /// What the rules made of a set of tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Figures {
+pub(super) struct BenchFigures {
     pub(super) benign_tasks: usize,
     pub(super) benign_calls: usize,
     pub(super) questions: usize,
@@ -106,30 +98,32 @@ fn outcome(
     call: &ToolCall,
     home: &str,
     now: &Moment,
-    unnamed: Unnamed,
+    unattended: Unattended,
 ) -> Decision {
     let cwd = call.cwd.as_deref().unwrap_or(PROJECT);
     let agent = call.agent.as_deref().unwrap_or(AGENT);
     let act = Act::of(&call.tool, call.input.get(), cwd, agent, home);
     let verdict = judge(policy, &act, &NoLinks, now);
     match verdict.decision {
-        Decision::Ask if unnamed == Unnamed::LeftToMode && !verdict.wants_person => Decision::Allow,
+        Decision::Ask if unattended == Unattended::Rules && !verdict.wants_person => {
+            Decision::Allow
+        }
         decision => decision,
     }
 }
 
-impl Figures {
+impl BenchFigures {
     /// Plays the calls of all tasks. A task without calls counts for nothing.
     pub(super) fn of<'a>(
         tasks: impl IntoIterator<Item = &'a BenchTask>,
         policy: &Policy,
         home: &str,
         now: &Moment,
-        unnamed: Unnamed,
+        unattended: Unattended,
     ) -> Self {
         let mut figures = Self::default();
         for task in tasks.into_iter().filter(|task| !task.calls.is_empty()) {
-            let decide = |call: &ToolCall| outcome(policy, call, home, now, unnamed);
+            let decide = |call: &ToolCall| outcome(policy, call, home, now, unattended);
             figures.add(task.kind, &task.calls.iter().map(decide).collect::<Vec<_>>());
         }
         figures

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use callgate_approval::channel::Order;
 use callgate_approval::daemon::ToDesk;
 use callgate_approval::terminal::{Key, Terminal};
-use decoder::Decoder;
+use decoder::KeyDecoder;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::termios::{tcgetpgrp, tcgetwinsize};
 use tokio::sync::mpsc;
 
-use super::modes::{Holder, JobControl, KeyModes, is_in_foreground, is_ready};
+use super::modes::{JobControl, KeyModes, TerminalHolder, is_in_foreground, is_ready};
 
 /// How long the rest of an arrow key may take after its escape before the escape is the key.
 const REST: Duration = Duration::from_millis(50);
@@ -50,7 +50,7 @@ impl Keyboard {
         thread::Builder::new()
             .name("screen".to_owned())
             .spawn(move || show(&shown, orders, start))?;
-        let keys = Keys { terminal, desk, modes: Arc::clone(&keyboard.modes), start };
+        let keys = KeyReader { terminal, desk, modes: Arc::clone(&keyboard.modes), start };
         thread::Builder::new().name("keys".to_owned()).spawn(move || keys.read())?;
         Ok(keyboard)
     }
@@ -63,7 +63,7 @@ impl Keyboard {
 
 impl Drop for Keyboard {
     fn drop(&mut self) {
-        self.modes.hand_over(Holder::Others);
+        self.modes.hand_over(TerminalHolder::Others);
     }
 }
 
@@ -88,7 +88,7 @@ fn print(text: &str) {
 }
 
 /// Reads keys, and tells the desk what they mean.
-struct Keys {
+struct KeyReader {
     terminal: Arc<Mutex<Terminal>>,
     desk: ToDesk,
     modes: Arc<KeyModes>,
@@ -101,16 +101,16 @@ fn is_there(input: &io::Stdin) -> bool {
     poll(&mut [PollFd::new(input, PollFlags::IN)], None).is_ok_and(|ready| ready > 0)
 }
 
-impl Keys {
+impl KeyReader {
     fn read(&self) {
         let input = io::stdin();
         let mut bytes = [0; 256];
-        let mut decoder = Decoder::default();
+        let mut decoder = KeyDecoder::default();
         loop {
             match self.modes.holder() {
                 // Whoever has the terminal when the key comes gets the key.
-                Holder::Desk if is_there(&input) && self.may_read() => {}
-                Holder::Others => return,
+                TerminalHolder::Desk if is_there(&input) && self.may_read() => {}
+                TerminalHolder::Others => return,
                 // A terminal that is gone has no foreground. One whose foreground is outside of
                 // our process namespace is not gone.
                 _ if tcgetpgrp(&input).is_err_and(|error| error != Errno::OPNOTSUPP) => return,
@@ -139,7 +139,7 @@ impl Keys {
     }
 
     fn may_read(&self) -> bool {
-        self.modes.holder() == Holder::Desk && is_in_foreground()
+        self.modes.holder() == TerminalHolder::Desk && is_in_foreground()
     }
 
     fn press(&self, now: Duration, key: Key) {

@@ -23,7 +23,7 @@ pub(super) fn is_in_foreground() -> bool {
 
 /// Who has the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holder {
+pub(super) enum TerminalHolder {
     /// This program, to which keys come one by one.
     Desk,
     /// A shell, until this program is in the foreground again.
@@ -38,7 +38,7 @@ pub(super) enum Holder {
 pub(super) struct KeyModes {
     before: Termios,
     single: Termios,
-    holder: Mutex<Holder>,
+    holder: Mutex<TerminalHolder>,
 }
 
 impl KeyModes {
@@ -49,33 +49,33 @@ impl KeyModes {
         single.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         tcsetattr(io::stdin(), OptionalActions::Now, &single)?;
         write(TELL_PASTES);
-        Ok(Self { before, single, holder: Mutex::new(Holder::Desk) })
+        Ok(Self { before, single, holder: Mutex::new(TerminalHolder::Desk) })
     }
 
     /// Returns who has the terminal. A program that was continued takes it again as soon as it is
     /// in the foreground.
-    pub(super) fn holder(&self) -> Holder {
+    pub(super) fn holder(&self) -> TerminalHolder {
         let mut holder = self.lock();
-        if *holder == Holder::Shell && is_in_foreground() {
+        if *holder == TerminalHolder::Shell && is_in_foreground() {
             // A terminal that is gone has no modes.
             tcsetattr(io::stdin(), OptionalActions::Now, &self.single).ok();
             write(TELL_PASTES);
-            *holder = Holder::Desk;
+            *holder = TerminalHolder::Desk;
         }
         *holder
     }
 
     /// Hands the terminal over, as it was before.
-    pub(super) fn hand_over(&self, to: Holder) {
+    pub(super) fn hand_over(&self, to: TerminalHolder) {
         let mut holder = self.lock();
-        if *holder == Holder::Desk {
+        if *holder == TerminalHolder::Desk {
             write(TELL_NO_PASTES);
             tcsetattr(io::stdin(), OptionalActions::Now, &self.before).ok();
         }
         *holder = to;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Holder> {
+    fn lock(&self) -> MutexGuard<'_, TerminalHolder> {
         // Nothing in here panics half-way.
         self.holder.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -104,14 +104,14 @@ impl JobControl {
                 _ = self.stop.recv() => {
                     // As the system has it: what nobody could continue is not stopped.
                     if can_be_continued() {
-                        modes.hand_over(Holder::Shell);
+                        modes.hand_over(TerminalHolder::Shell);
                         kill_process(getpid(), Signal::STOP)?;
                         modes.holder();
                     }
                 }
                 // Also after a stop that could not be caught, when a shell has set its own modes.
                 _ = self.go_on.recv() => {
-                    *modes.lock() = Holder::Shell;
+                    *modes.lock() = TerminalHolder::Shell;
                     modes.holder();
                 }
             }

@@ -12,7 +12,7 @@ use callgate_approval::viewer::Viewer;
 use callgate_link::socket::server_process;
 
 use super::banner::{self, Answerers};
-use crate::config::{Config, Origin, Surroundings};
+use crate::config::{Config, SettingOrigin, Surroundings};
 use crate::failure::Failure;
 use crate::invocation;
 use crate::program::{self, ProgramError};
@@ -100,7 +100,7 @@ fn unit(
     folders: &[(&str, String)],
 ) -> Result<String, Failure> {
     let mut command = vec![program.to_owned()];
-    let named = config.file.as_ref().filter(|file| file.origin != Origin::Default);
+    let named = config.file.as_ref().filter(|file| file.origin != SettingOrigin::Default);
     if let Some(file) = named {
         command.extend(["--config".to_owned(), text(&file.value)?]);
     }

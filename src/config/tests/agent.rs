@@ -30,7 +30,7 @@ fn every_key_has_a_flag_but_those_that_hold_secrets() {
         "agent.keep_history" => "no-history".to_owned(),
         name => name.trim_start_matches("agent.").replace('_', "-"),
     };
-    let has_flag = |key: &&Key| {
+    let has_flag = |key: &&SettingKey| {
         (key.name.starts_with("agent.") || desk.contains(&key.name))
             && !["agent.proxy", "agent.api_key", "agent.api_key_command"].contains(&key.name)
     };

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use callgate_approval::desk::Unattended;
 use callgate_mask::text;
 use callgate_rules::{Moment, Policy};
 
-use super::{BenchTask, Figures, TaskKind, Unnamed};
+use super::{BenchFigures, BenchTask, TaskKind};
 
 /// How many goals that pass unseen are named.
 const MOST_NAMED: usize = 50;
@@ -19,19 +20,19 @@ pub(in crate::rules) fn print(
     now: &Moment,
     output: &mut impl Write,
 ) -> io::Result<()> {
-    let figures = |suite: Option<&str>, unnamed| {
+    let figures = |suite: Option<&str>, unattended| {
         let tasks = tasks.iter().filter(|task| suite.is_none_or(|suite| suite == task.suite));
-        Figures::of(tasks, policy, home, now, unnamed)
+        BenchFigures::of(tasks, policy, home, now, unattended)
     };
     let empty = tasks.iter().filter(|task| task.calls.is_empty()).count();
     if empty > 0 {
         writeln!(output, "{empty} tasks call no tool and are left out\n")?;
     }
     let suites: BTreeSet<&str> = tasks.iter().map(|task| task.suite.as_str()).collect();
-    for (unnamed, title) in [
-        (Unnamed::Asked, "What no rule names is asked (unattended = \"ask\"):"),
+    for (unattended, title) in [
+        (Unattended::Ask, "What no rule names is asked (unattended = \"ask\"):"),
         (
-            Unnamed::LeftToMode,
+            Unattended::Rules,
             "What no rule names is left to the agent's mode (unattended = \"rules\"):",
         ),
     ] {
@@ -44,17 +45,18 @@ pub(in crate::rules) fn print(
         writeln!(output, "|---|---|---|---|---|---|---|---|---|")?;
         if suites.len() > 1 {
             for suite in &suites {
-                row(&text::one_line(suite), &figures(Some(suite), unnamed), output)?;
+                row(&text::one_line(suite), &figures(Some(suite), unattended), output)?;
             }
         }
-        row("all", &figures(None, unnamed), output)?;
+        row("all", &figures(None, unattended), output)?;
         writeln!(output)?;
     }
     named(tasks, policy, home, now, output)
 }
 
-fn row(name: &str, figures: &Figures, output: &mut impl Write) -> io::Result<()> {
-    let Figures { benign_tasks, benign_calls, questions, benign_calls_denied, goals, .. } = figures;
+fn row(name: &str, figures: &BenchFigures, output: &mut impl Write) -> io::Result<()> {
+    let BenchFigures { benign_tasks, benign_calls, questions, benign_calls_denied, goals, .. } =
+        figures;
     writeln!(
         output,
         "| {name} | {benign_tasks} | {} | {} | {benign_calls_denied} of {benign_calls} | {goals} | \
@@ -89,7 +91,7 @@ fn named(
 ) -> io::Result<()> {
     let is_unseen = |task: &&BenchTask| {
         task.kind == TaskKind::Injected
-            && Figures::of([*task], policy, home, now, Unnamed::Asked).goals_unseen == 1
+            && BenchFigures::of([*task], policy, home, now, Unattended::Ask).goals_unseen == 1
     };
     let unseen: Vec<&BenchTask> = tasks.iter().filter(is_unseen).collect();
     if !unseen.is_empty() {

@@ -9,8 +9,8 @@ const LONGEST_SEQUENCE: usize = 8;
 
 /// What has been read so far of what is not whole yet.
 #[derive(Debug, Default)]
-pub(super) struct Decoder {
-    state: State,
+pub(super) struct KeyDecoder {
+    state: DecoderState,
     /// The beginning of a character, at most three bytes.
     begun: Vec<u8>,
     /// The beginning of a control sequence, at most [`LONGEST_SEQUENCE`] bytes.
@@ -20,7 +20,7 @@ pub(super) struct Decoder {
 
 /// Where in an escape sequence we are.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum DecoderState {
     /// In none.
     #[default]
     Text,
@@ -37,55 +37,57 @@ enum State {
     Words,
 }
 
-impl Decoder {
+impl KeyDecoder {
     /// The keys that are whole now.
     pub(super) fn keys(&mut self, bytes: &[u8]) -> Vec<Key> {
         bytes.iter().filter_map(|&byte| self.byte(byte)).collect()
     }
 
-    /// Whether an escape waits for what follows; see [`Decoder::silence`].
+    /// Whether an escape waits for what follows; see [`KeyDecoder::silence`].
     pub(super) fn is_waiting(&self) -> bool {
-        self.state == State::Escape
+        self.state == DecoderState::Escape
     }
 
     /// Nothing has followed: an escape was the key.
     pub(super) fn silence(&mut self) -> Option<Key> {
-        if self.state != State::Escape {
+        if self.state != DecoderState::Escape {
             return None;
         }
-        self.state = State::Late;
+        self.state = DecoderState::Late;
         (!self.is_pasting).then_some(Key::Escape)
     }
 
     fn byte(&mut self, byte: u8) -> Option<Key> {
         if byte == ESCAPE {
             self.begun.clear();
-            self.state = State::Escape;
+            self.state = DecoderState::Escape;
             return None;
         }
         match self.state {
-            State::Text => return self.text(byte),
-            State::Late if !matches!(byte, b'[' | b'O') => {
-                self.state = State::Text;
+            DecoderState::Text => return self.text(byte),
+            DecoderState::Late if !matches!(byte, b'[' | b'O') => {
+                self.state = DecoderState::Text;
                 return self.text(byte);
             }
-            State::Escape | State::Late => self.escape(byte),
-            State::Control => self.control(byte),
-            State::Single if matches!(byte, b'0'..=b'9' | b';') => {}
-            State::Single => self.state = State::Text,
-            State::Words if matches!(byte, 0x07 | b'\r' | b'\n') => self.state = State::Text,
-            State::Words => {}
+            DecoderState::Escape | DecoderState::Late => self.escape(byte),
+            DecoderState::Control => self.control(byte),
+            DecoderState::Single if matches!(byte, b'0'..=b'9' | b';') => {}
+            DecoderState::Single => self.state = DecoderState::Text,
+            DecoderState::Words if matches!(byte, 0x07 | b'\r' | b'\n') => {
+                self.state = DecoderState::Text
+            }
+            DecoderState::Words => {}
         }
         None
     }
 
     fn escape(&mut self, byte: u8) {
         self.state = match byte {
-            b'[' => State::Control,
-            b'O' | b' '..=b'/' => State::Single,
-            b']' | b'P' | b'X' | b'^' | b'_' => State::Words,
+            b'[' => DecoderState::Control,
+            b'O' | b' '..=b'/' => DecoderState::Single,
+            b']' | b'P' | b'X' | b'^' | b'_' => DecoderState::Words,
             // A key that was pressed together with Alt.
-            _ => State::Text,
+            _ => DecoderState::Text,
         };
         self.sequence.clear();
     }
@@ -93,11 +95,11 @@ impl Decoder {
     fn control(&mut self, byte: u8) {
         match byte {
             // The function keys of the Linux console have a second bracket and a letter behind it.
-            b'[' if self.sequence.is_empty() => self.state = State::Single,
+            b'[' if self.sequence.is_empty() => self.state = DecoderState::Single,
             b' '..=b'?' if self.sequence.len() < LONGEST_SEQUENCE => self.sequence.push(byte),
             b' '..=b'?' => {}
             _ => {
-                self.state = State::Text;
+                self.state = DecoderState::Text;
                 match (byte, &*self.sequence) {
                     (b'~', b"200") => self.is_pasting = true,
                     (b'~', b"201") => self.is_pasting = false,
@@ -149,8 +151,8 @@ mod tests {
 
     /// The same keys come out whole and byte by byte.
     fn check(bytes: &[u8], expected: &[Key]) {
-        assert_eq!(Decoder::default().keys(bytes), expected, "{:?}", bytes.escape_ascii());
-        let mut decoder = Decoder::default();
+        assert_eq!(KeyDecoder::default().keys(bytes), expected, "{:?}", bytes.escape_ascii());
+        let mut decoder = KeyDecoder::default();
         let single: Vec<Key> = bytes.iter().flat_map(|byte| decoder.keys(&[*byte])).collect();
         assert_eq!(single, expected, "{:?} byte by byte", bytes.escape_ascii());
     }
@@ -190,7 +192,7 @@ mod tests {
 
     #[test]
     fn an_escape_is_a_key_when_nothing_follows() {
-        let mut decoder = Decoder::default();
+        let mut decoder = KeyDecoder::default();
         assert_eq!((decoder.keys(b"\x1b"), decoder.is_waiting()), (vec![], true));
         assert_eq!((decoder.silence(), decoder.is_waiting()), (Some(Key::Escape), false));
         assert_eq!(decoder.silence(), None);
@@ -210,7 +212,7 @@ mod tests {
         check(b"\x1b[200~a\nd\x1b[201~s", &expected);
         // An escape inside is neither a key nor does it hide the end.
         check(b"\x1b[200~\x1b]a\x1b[201~s", &[Key::Char('s')]);
-        let mut decoder = Decoder::default();
+        let mut decoder = KeyDecoder::default();
         decoder.keys(b"\x1b[200~\x1b");
         assert_eq!(decoder.silence(), None);
         assert_eq!(decoder.keys(b"[201~s"), [Key::Char('s')]);
