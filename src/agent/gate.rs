@@ -24,15 +24,13 @@ use std::time::Duration;
 
 use callgate_agent::Later;
 use callgate_agent::files::Hidden;
-use callgate_agent::gate::{Answer, Decision, Gate, Permit, Question};
+use callgate_agent::gate::{Gate, Permit, Question};
 use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::card::Card;
-use callgate_approval::channel::Press;
 use callgate_approval::desk::Ruling;
 use callgate_mask::mask_json;
-use callgate_wire::approval::{Action, Context, Kind, Request, RequestId, Takes};
-use callgate_wire::desk::Deed;
-use callgate_wire::session::PermissionRequest;
+use callgate_wire::approval::{Action, Context, Kind, Press, Request, RequestId, Takes};
+use callgate_wire::session::{PermissionAnswer, PermissionRequest};
 use serde_json::value::RawValue;
 use tokio::runtime::Handle;
 use tokio::sync::{self, Semaphore};
@@ -256,7 +254,7 @@ impl Gatekeeper {
         }
     }
 
-    async fn press(&self, answer: Answer) -> Result<String, String> {
+    async fn press(&self, answer: PermissionAnswer) -> Result<String, String> {
         const NONE: &str = "there is no such question: answer one that you were shown";
         let id = RequestId::parse(&answer.question).map_err(|_| NONE.to_owned())?;
         let way = match self.board.find(&id).ok_or(NONE)? {
@@ -264,15 +262,15 @@ impl Gatekeeper {
             // The desk may not have noticed yet, and would take the answer.
             Found::Withdrawn => return Err("Too late. It was withdrawn.".to_owned()),
         };
-        let deed = deed(answer.decision, way.has_offer);
+        let press = offered(answer.press, way.has_offer);
         let (counted, text) = match way.at {
             At::Inside(inside) => {
                 let inside = inside.upgrade().ok_or("the desk of this question has ended")?;
-                inside.press(id, press(deed)).await
+                inside.press(id, press).await
             }
             At::Daemon => {
                 let link = Arc::clone(&self.link);
-                let pressed = tokio::task::spawn_blocking(move || link.press(id, deed)).await;
+                let pressed = tokio::task::spawn_blocking(move || link.press(id, press)).await;
                 let pressed = pressed.map_err(|error| error.to_string())?;
                 pressed.map_err(|error| error.to_string())?
             }
@@ -291,7 +289,7 @@ impl Gate for Gatekeeper {
         Box::pin(self.decide(question))
     }
 
-    fn answer(&self, answer: Answer) -> Later<'_, Result<String, String>> {
+    fn answer(&self, answer: PermissionAnswer) -> Later<'_, Result<String, String>> {
         Box::pin(self.press(answer))
     }
 
@@ -341,20 +339,11 @@ fn lost(why: &str) -> Answered {
     Answered::Denied { text, interrupt: false }
 }
 
-fn deed(decision: Decision, has_offer: bool) -> Deed {
-    match decision {
-        Decision::AllowAlways if has_offer => Deed::Action(Action::Always(0)),
-        Decision::Allow | Decision::AllowAlways => Deed::Action(Action::Allow),
-        Decision::AllowEdited(input) => Deed::Input(input),
-        Decision::DenyBecause(words) if !words.trim().is_empty() => Deed::Words(words),
-        Decision::Deny | Decision::DenyBecause(_) => Deed::Action(Action::Deny),
-    }
-}
-
-fn press(deed: Deed) -> Press {
-    match deed {
-        Deed::Action(action) => Press::Button(action),
-        Deed::Words(words) => Press::Words(words),
-        Deed::Input(input) => Press::Edited(input.get().to_owned()),
+/// Returns the press that the desk is given. It has an "always" only where it offered one.
+fn offered(press: Press, has_offer: bool) -> Press {
+    match press {
+        Press::Button(Action::Always(_)) if !has_offer => Press::Button(Action::Allow),
+        Press::Words(words) if words.trim().is_empty() => Press::Button(Action::Deny),
+        press => press,
     }
 }

@@ -3,7 +3,8 @@
 use callgate_client::{Client, ClientError, Happened, Seen, Settings, Since, State};
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::DEADLINE;
-use callgate_wire::session::{Decision, Event, LoadedAsEvents, TurnEnd};
+use callgate_wire::approval::{Action, Press};
+use callgate_wire::session::{Event, LoadedAsEvents, TurnEnd};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -64,7 +65,7 @@ async fn a_front_end_talks_answers_questions_and_cancels() {
             let diff = open.diff.as_deref().unwrap();
             assert!(diff.contains("+hi") && open.deadline.is_some(), "{open:?}");
             assert_eq!(open.can_allow_always, Some(true));
-            client.answer(&open.question, Decision::Allow).await.unwrap();
+            client.answer(&open.question, Press::Button(Action::Allow)).await.unwrap();
         }
     }
     assert!(setup.work().join("a.txt").exists());

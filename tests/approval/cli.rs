@@ -14,8 +14,8 @@ use callgate_testkit::claude::Claude;
 use callgate_testkit::messages::{Messages, Recorded, ToolResult, Turn};
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::telegram::Message;
-use callgate_wire::approval::RequestId;
-use callgate_wire::desk::{Answer, Command, Deed, Press};
+use callgate_wire::approval::{Press, RequestId};
+use callgate_wire::desk::{Answer, Command};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
@@ -218,8 +218,8 @@ fn a_command_that_was_changed_runs_as_changed() {
     let question = agent.question(&stage, "touch x");
     let changed = json!({ "command": "touch other", "description": "For the test" });
     let request_id = RequestId::parse(&stage.id_of("touch x")).unwrap();
-    let press = Press { request_id, deed: Deed::Input(to_raw_value(&changed).unwrap()) };
-    let told = page.told(Command::Press(press)).unwrap();
+    let press = Press::Input(to_raw_value(&changed).unwrap());
+    let told = page.told(Command::Press { request_id, press }).unwrap();
     assert_eq!(told, (true, "Allowed by The page, with changes".to_owned()));
     assert!(!agent.result().is_error);
     assert!(agent.work("other").exists() && !agent.work("x").exists());

@@ -5,8 +5,8 @@ use std::os::unix::net::UnixStream;
 
 use callgate_approval::asker::fresh_id;
 use callgate_approval::viewer::{PATIENCE, Viewer};
-use callgate_wire::approval::{Action, Decision, RequestId, Response};
-use callgate_wire::desk::{Command, Deed, Press};
+use callgate_wire::approval::{Action, Decision, Press, RequestId, Response};
+use callgate_wire::desk::Command;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
 
@@ -25,8 +25,8 @@ fn ten_thousand_questions_are_open_and_each_can_be_answered() {
     let asked: Vec<_> = (0..count).map(|number| ask(&stage, number)).collect();
     stage.until("all are open", || (viewer.status().unwrap().open == count as u64).then_some(()));
     for (id, mut stream) in asked.into_iter().step_by(count / 5) {
-        let press = Press { request_id: id.clone(), deed: Deed::Action(Action::Deny) };
-        viewer.send(Command::Press(press)).unwrap();
+        let press = Press::Button(Action::Deny);
+        viewer.send(Command::Press { request_id: id.clone(), press }).unwrap();
         let mut answer = [0; 1_000];
         let length = stream.read(&mut answer).unwrap();
         let answer = Response::decode(&answer[..length]).unwrap();

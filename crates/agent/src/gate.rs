@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_wire::session::Event;
+use callgate_wire::session::{Event, PermissionAnswer};
 use serde_json::value::RawValue;
 
 use crate::Later;
@@ -17,7 +17,7 @@ pub trait Gate: Send + Sync {
 
     /// The front end's own answer to a question that it was shown. The text says what came of it:
     /// an error when it did not count.
-    fn answer(&self, answer: Answer) -> Later<'_, Result<String, String>>;
+    fn answer(&self, answer: PermissionAnswer) -> Later<'_, Result<String, String>>;
 
     /// The front end will answer nothing any more: what nobody else is asked is denied.
     fn unattended(&self);
@@ -46,30 +46,6 @@ pub type Preview = Arc<dyn Fn(&RawValue) -> Later<'static, Option<String>> + Sen
 /// Shows the front end that a question is asked or over: an [`Event::PermissionRequest`] or an
 /// [`Event::PermissionResolved`]. It never waits.
 pub type Mirror = Arc<dyn Fn(Event) + Send + Sync>;
-
-/// The front end's answer.
-#[derive(Debug, Clone)]
-pub struct Answer {
-    /// The question's id.
-    pub question: String,
-    /// What is to be done.
-    pub decision: Decision,
-}
-
-/// What the front end's user decided.
-#[derive(Debug, Clone)]
-pub enum Decision {
-    /// Do it.
-    Allow,
-    /// Do it with these arguments, which are a JSON object as it was shown, changed.
-    AllowEdited(Box<RawValue>),
-    /// Do it, and do not ask again for the like.
-    AllowAlways,
-    /// Do not.
-    Deny,
-    /// Do not, and this is why.
-    DenyBecause(String),
-}
 
 /// What was decided.
 #[derive(Debug, Clone)]

@@ -10,12 +10,13 @@ use callgate_agent::Later;
 use callgate_agent::budget::Budget;
 use callgate_agent::compact::REQUEST;
 use callgate_agent::engine::{Answer, Call, Engine, EngineError, Piece, Stop};
-use callgate_agent::gate::{self, Gate, Permit, Question};
+use callgate_agent::gate::{Gate, Permit, Question};
 use callgate_agent::history::{History, Place};
 use callgate_agent::message::Block;
 use callgate_agent::session::{Ending, Level, Log, Options, greet, serve};
 use callgate_link::blocking::fill_lines;
 use callgate_wire::frame::{Line, Lines};
+use callgate_wire::session::PermissionAnswer;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -69,7 +70,7 @@ impl Gate for Shut {
         Box::pin(async { Permit::Denied { because, interrupt: false } })
     }
 
-    fn answer(&self, _answer: gate::Answer) -> Later<'_, Result<String, String>> {
+    fn answer(&self, _answer: PermissionAnswer) -> Later<'_, Result<String, String>> {
         Box::pin(async { Err("shut".to_owned()) })
     }
 

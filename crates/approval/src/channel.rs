@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::approval::{Action, RequestId};
+use callgate_wire::approval::{Press, RequestId};
 
 use crate::card::Card;
 
@@ -65,17 +65,6 @@ pub enum Doing {
         /// The viewer's own id of the press.
         id: String,
     },
-}
-
-/// What a person did about a question.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Press {
-    /// A button.
-    Button(Action),
-    /// Words of their own, which deny or, where the agent asks for words, answer.
-    Words(String),
-    /// The shown input, changed: JSON text in which hidden spans still stand as placeholders.
-    Edited(String),
 }
 
 /// What happened in a channel.

@@ -12,10 +12,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::approval::{Action, RequestId};
+use callgate_wire::approval::{Action, Press, RequestId};
 
 use crate::card::Card;
-use crate::channel::{Doing, Mark, News, Order, Place, Press, State, Who};
+use crate::channel::{Doing, Mark, News, Order, Place, State, Who};
 use page::Page;
 
 /// How many columns a terminal has that does not tell.

@@ -6,9 +6,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use callgate_wire::approval::Press;
 use callgate_wire::session::{
-    self, Attachment, Command, Decision, Event, MAX_LINE, PermissionAnswer, Reply, Status,
-    UserMessage,
+    self, Attachment, Command, Event, MAX_LINE, PermissionAnswer, Reply, Status, UserMessage,
 };
 use serde_json::value::to_raw_value;
 use tokio::runtime::Handle as Tokio;
@@ -139,15 +139,9 @@ impl Client {
         Ok(())
     }
 
-    /// Answers a question; an error when it no longer counts.
-    pub async fn answer(&self, question: &str, decision: Decision) -> Result<(), ClientError> {
-        let question = question.to_owned();
-        self.answer_with(PermissionAnswer { question, decision, message: None, input: None }).await
-    }
-
-    /// Answers a question with more than a decision: with the user's words, or with arguments that
-    /// the user has changed.
-    pub async fn answer_with(&self, answer: PermissionAnswer) -> Result<(), ClientError> {
+    /// Answers a question. Returns an error if the answer no longer counts.
+    pub async fn answer(&self, question: &str, press: Press) -> Result<(), ClientError> {
+        let answer = PermissionAnswer { question: question.to_owned(), press };
         self.request(Command::PermissionAnswer(answer)).await.map(drop)
     }
 

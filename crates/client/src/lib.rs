@@ -7,7 +7,8 @@
 //!
 //! ```no_run
 //! use callgate_client::{Client, Happened, Settings};
-//! use callgate_wire::session::{Decision, Event};
+//! use callgate_wire::approval::{Action, Press};
+//! use callgate_wire::session::Event;
 //!
 //! # async fn example() -> Result<(), callgate_client::ClientError> {
 //! let client = Client::start(Settings::new("callgate").arg("agent"))?;
@@ -17,7 +18,7 @@
 //!         Happened::Said(reply) => match &reply.event {
 //!             Event::Token(text) => eprint!("{text}"),
 //!             Event::PermissionRequest(asked) => {
-//!                 client.answer(&asked.question, Decision::Deny).await?;
+//!                 client.answer(&asked.question, Press::Button(Action::Deny)).await?;
 //!             }
 //!             Event::Error { error, .. } => eprintln!("{error}"),
 //!             _ => {}

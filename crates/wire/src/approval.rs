@@ -5,8 +5,8 @@
 //! for good are only relayed, so they stay the bytes they were. The buttons on a phone carry a
 //! [`Callback`].
 
-mod callback;
 mod context;
+mod press;
 mod request_id;
 #[cfg(test)]
 mod tests;
@@ -18,8 +18,8 @@ use crate::fields::{list, members_of, one_line, optional, optional_object, requi
 use crate::raw::Members;
 
 pub use crate::fields::Malformed;
-pub use callback::{Action, Callback, MAX_CALLBACK, NotCallback};
 pub use context::{Asks, Context, Kind, Takes};
+pub use press::{Action, Callback, MAX_CALLBACK, NotCallback, Press};
 pub use request_id::{NotUuid, RequestId};
 
 /// The socket of the first contract. The desk serves it beside its own where it is free.
@@ -127,7 +127,7 @@ impl Request {
         let members = members_of(line)?;
         let suggestions = list(&members, "permission_suggestions")?;
         Ok(Self {
-            request_id: request_id(&members)?,
+            request_id: RequestId::read(&members)?,
             tool_name: required(&members, "tool_name", "a string")?,
             tool_input: optional_object(&members, "tool_input")?
                 .ok_or(Malformed::wrong("tool_input", "an object"))?,
@@ -168,7 +168,7 @@ impl Response {
     pub fn decode(line: &[u8]) -> Result<Self, Malformed> {
         let members = members_of(line)?;
         Ok(Self {
-            request_id: request_id(&members)?,
+            request_id: RequestId::read(&members)?,
             decision: decision(&members)?,
             message: optional(&members, "message", "a string")?,
             always_allow_suggestion: optional_object(&members, "always_allow_suggestion")?,
@@ -185,12 +185,6 @@ impl Response {
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }
-}
-
-fn request_id(members: &Members) -> Result<RequestId, Malformed> {
-    const EXPECTED: &str = "a UUID of version 4";
-    let text: String = required(members, "request_id", EXPECTED)?;
-    RequestId::parse(&text).map_err(|NotUuid| Malformed::wrong("request_id", EXPECTED))
 }
 
 fn kind(members: &Members) -> Result<Kind, Malformed> {

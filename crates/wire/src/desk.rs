@@ -17,7 +17,7 @@ use crate::raw::Members;
 
 pub use crate::unreadable::{Reason, Unreadable};
 pub use message::{Answer, Entry, Message};
-pub use request::{Command, Deed, Press, Request};
+pub use request::{Command, Request};
 pub use secret::Secret;
 pub use status::{Link, Phones, Reach, Status, Viewers};
 

@@ -31,7 +31,7 @@ pub use command::{Command, LoadAs};
 pub use conversation::{Conversation, Created, Listed, Loaded, LoadedAsEvents, PastMessage};
 pub use event::{Event, Notice};
 pub use message::{PastAttachment, PastUserMessage, UserMessage};
-pub use permission::{Decision, PermissionAnswer, PermissionRequest, PermissionResolved};
+pub use permission::{PermissionAnswer, PermissionRequest, PermissionResolved};
 pub use request::Request;
 pub use response::{Ready, Reply, Response};
 pub use status::{OpenQuestion, OpenRequest, Status, request_state};

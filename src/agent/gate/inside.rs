@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use callgate_approval::channel::{Doing, News, Order, Place, Press, Who};
+use callgate_approval::channel::{Doing, News, Order, Place, Who};
 use callgate_approval::daemon::{Claim, Daemon, Options};
 use callgate_approval::desk::{Authority, Ruling, Settings, Unattended};
 use callgate_store::Store;
-use callgate_wire::approval::RequestId;
+use callgate_wire::approval::{Press, RequestId};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 

@@ -6,8 +6,8 @@
 use std::path::PathBuf;
 
 use callgate_approval::viewer::{Viewer, ViewerError};
-use callgate_wire::approval::RequestId;
-use callgate_wire::desk::{Command, Deed, Press};
+use callgate_wire::approval::{Press, RequestId};
+use callgate_wire::desk::Command;
 
 /// The way to the daemon's desk.
 pub(super) struct Link {
@@ -25,7 +25,11 @@ impl Link {
     }
 
     /// Answers a question of this process. Gives whether it counted, and what came of it.
-    pub(super) fn press(&self, id: RequestId, deed: Deed) -> Result<(bool, String), ViewerError> {
-        self.looking()?.told(Command::Press(Press { request_id: id, deed }))
+    pub(super) fn press(
+        &self,
+        request_id: RequestId,
+        press: Press,
+    ) -> Result<(bool, String), ViewerError> {
+        self.looking()?.told(Command::Press { request_id, press })
     }
 }

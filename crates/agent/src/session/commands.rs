@@ -7,14 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use callgate_wire::session::{
-    Command, Conversation, Created, Decision, Event, Listed, LoadAs, Loaded, LoadedAsEvents,
-    PastMessage, PermissionAnswer,
+    Command, Conversation, Created, Event, Listed, LoadAs, Loaded, LoadedAsEvents, PastMessage,
 };
 use tokio::sync::watch;
 
 use super::Shared;
 use crate::failure::RequestFailure;
-use crate::gate::{Answer, Decision as Decided};
 use crate::history::{History, HistoryError, Page};
 
 /// How many conversations or messages are given when nobody says how many.
@@ -136,12 +134,10 @@ pub(super) async fn run(
             let text = "you were asked nothing: name `permission` in `hello` to be asked";
             Err(RequestFailure::permanent("protocol", text))
         }
-        Command::PermissionAnswer(answer) => {
-            match shared.options.gate.answer(decided(answer)).await {
-                Ok(_) => Ok(Event::Done(None)),
-                Err(why) => Err(RequestFailure::permanent("too_late", why)),
-            }
-        }
+        Command::PermissionAnswer(answer) => match shared.options.gate.answer(answer).await {
+            Ok(_) => Ok(Event::Done(None)),
+            Err(why) => Err(RequestFailure::permanent("too_late", why)),
+        },
         command => {
             let text = format!("`{}` cannot be done at once", command.kind());
             Err(RequestFailure::permanent("internal", text))
@@ -162,18 +158,4 @@ fn conversation(listed: crate::history::Listed) -> Conversation {
         created_at: created_ms,
         updated_at: updated_ms,
     }
-}
-
-fn decided(answer: PermissionAnswer) -> Answer {
-    let PermissionAnswer { question, decision, message, input } = answer;
-    let decision = match (decision, input, message) {
-        (Decision::Allow, Some(input), _) => Decided::AllowEdited(input),
-        (Decision::Allow, None, _) => Decided::Allow,
-        (Decision::AllowAlways, ..) => Decided::AllowAlways,
-        (Decision::Deny, _, Some(message)) if !message.trim().is_empty() => {
-            Decided::DenyBecause(message)
-        }
-        (Decision::Deny, ..) => Decided::Deny,
-    };
-    Answer { question, decision }
 }

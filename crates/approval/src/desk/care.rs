@@ -4,10 +4,10 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use callgate_wire::approval::{Action, RequestId};
+use callgate_wire::approval::{Action, Press, RequestId};
 
 use super::{Desk, Now};
-use crate::channel::{Place, Press, Who};
+use crate::channel::{Place, Who};
 use crate::telegram;
 
 /// A second press sooner than this is part of the first.

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use callgate_store::Draft;
-use callgate_wire::approval::{Action, RequestId};
+use callgate_wire::approval::{Action, Press, RequestId};
 
 use super::super::tests::{ADA, ada, authority, id, settings};
 use super::super::{Authority, Input, Settings};
 use super::*;
-use crate::channel::{News, Place, Press, Who};
+use crate::channel::{News, Place, Who};
 
 const NOW: Now = Now { mono: Duration::ZERO, wall_ms: 0 };
 const CODE: &str = "ABCD2345";

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use callgate_wire::approval::{Action, Decision, Request, RequestId};
+use callgate_wire::approval::{Action, Decision, Press, Request, RequestId};
 
 use super::answer::{fits, tell};
 use super::question::{Decided, Occasion, Open, With};
 use super::{Desk, LONGEST_WORDS, Now, Output, Step, record};
 use crate::card::{Card, picks};
-use crate::channel::{Doing, Order, Place, Press, Who};
+use crate::channel::{Doing, Order, Place, Who};
 
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
 /// Who decides when the asker's own front end does.
@@ -138,13 +138,15 @@ impl Desk {
                 Meaning::Nothing("Only yes or no can be answered here.")
             }
             Press::Words(words) => words_mean(card, &words),
-            Press::Edited(_) if !card.can_edit => {
+            Press::Input(_) if !card.can_edit => {
                 Meaning::Nothing("This agent takes no changed input.")
             }
-            Press::Edited(_) if open.request.is_none() => {
+            Press::Input(_) if open.request.is_none() => {
                 Meaning::Nothing("The agent is just coming back: try again in a moment.")
             }
-            Press::Edited(edited) => allow(With { edited: Some(edited), ..With::default() }),
+            Press::Input(input) => {
+                allow(With { edited: Some(input.get().to_owned()), ..With::default() })
+            }
             Press::Button(action) => match action {
                 Action::Allow if !card.pickers.is_empty() => {
                     Meaning::Nothing("Choose one of the answers.")
@@ -290,6 +292,6 @@ fn name_of(press: &Press) -> String {
     match press {
         Press::Button(action) => action.to_string(),
         Press::Words(_) => "words".to_owned(),
-        Press::Edited(_) => "edit".to_owned(),
+        Press::Input(_) => "edit".to_owned(),
     }
 }

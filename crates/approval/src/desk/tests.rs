@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use callgate_store::Entry;
-use callgate_wire::approval::{Request, RequestId};
+use callgate_wire::approval::{Press, Request, RequestId};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{Authority, Desk, Now, Settings, Step, Unattended};
@@ -67,6 +68,11 @@ pub(super) fn request_of(number: u64, tool: &str, input: &Value, more: &Value) -
         line[name] = value.clone();
     }
     Request::decode(line.to_string().as_bytes()).unwrap()
+}
+
+/// A press that changes the shown input.
+pub(super) fn edited_input(json: String) -> Press {
+    Press::Input(RawValue::from_string(json).unwrap())
 }
 
 /// What was committed: it outlives every desk.

@@ -1,13 +1,13 @@
 //! What an update of Telegram tells. Read leniently: what is missing or strange is passed over.
 
-use crate::telegram::html::UNSEEN;
 use callgate_mask::text::{self, Measure};
-use callgate_wire::approval::{Callback, RequestId};
+use callgate_wire::approval::{Callback, Press, RequestId};
 use serde_json::Value;
 
+use super::html::UNSEEN;
 use super::look;
 use super::presses::Presser;
-use crate::channel::{Copy, Doing, News, Place, Press, Who};
+use crate::channel::{Copy, Doing, News, Place, Who};
 
 /// The most that is kept of a person's name.
 const NAME: usize = 64;

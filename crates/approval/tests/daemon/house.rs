@@ -10,11 +10,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use callgate_approval::asker::{self, NoAnswer, Unwanted};
-use callgate_approval::channel::{Doing, Mark, News, Order, Place, Press, Who};
+use callgate_approval::channel::{Doing, Mark, News, Order, Place, Who};
 use callgate_approval::daemon::{Claim, Daemon, Options, StartError};
 use callgate_approval::desk::{Authority, Ruling, Settings, Unattended};
 use callgate_store::{Entry, Filter, Store, Verified};
-use callgate_wire::approval::{Action, Request, RequestId, Response};
+use callgate_wire::approval::{Action, Press, Request, RequestId, Response};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;

@@ -6,11 +6,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use callgate_approval::card::Card;
-use callgate_approval::channel::{Copy, Doing, Mark, News, Order, Place, Press, State, Who};
+use callgate_approval::channel::{Copy, Doing, Mark, News, Order, Place, State, Who};
 use callgate_approval::telegram::{Report, Settings, Token, run};
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::{Message, Telegram};
-use callgate_wire::approval::{Action, Request, RequestId};
+use callgate_wire::approval::{Action, Press, Request, RequestId};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -215,7 +215,7 @@ pub(crate) fn pressed(news: News) -> (String, Doing) {
             let what = match press {
                 Press::Button(action) => action.to_string(),
                 Press::Words(words) => format!("{words:?}"),
-                Press::Edited(_) => "edited".to_owned(),
+                Press::Input(_) => "edited".to_owned(),
             };
             let number = &question.as_str()[34..];
             (format!("{}: {what} for {number}", who(&person)), doing)

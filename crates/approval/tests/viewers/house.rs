@@ -14,8 +14,8 @@ use callgate_approval::telegram;
 use callgate_approval::viewer::Viewer;
 use callgate_link::blocking::fill_lines;
 use callgate_store::{Entry, Filter, Store};
-use callgate_wire::approval::{Action, Request, RequestId, Response};
-use callgate_wire::desk::{self, Answer, Command, Deed, MAX_MESSAGE, Message, Press, Secret};
+use callgate_wire::approval::{Action, Press, Request, RequestId, Response};
+use callgate_wire::desk::{self, Answer, Command, MAX_MESSAGE, Message, Secret};
 use callgate_wire::frame::{Line, Lines};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -183,12 +183,12 @@ pub(crate) fn request(command: &str) -> Request {
     Request::decode(line.to_string().as_bytes()).unwrap()
 }
 
-pub(crate) fn press(id: &RequestId, deed: Deed) -> Command {
-    Command::Press(Press { request_id: id.clone(), deed })
+pub(crate) fn press(id: &RequestId, press: Press) -> Command {
+    Command::Press { request_id: id.clone(), press }
 }
 
 pub(crate) fn button(id: &RequestId, action: Action) -> Command {
-    press(id, Deed::Action(action))
+    press(id, Press::Button(action))
 }
 
 /// What became of something that a viewer did.

@@ -1,8 +1,8 @@
 //! Who may press, and what comes of it.
 
 use callgate_approval::viewer::Viewer;
-use callgate_wire::approval::{Action, Decision};
-use callgate_wire::desk::{Command, Deed, Secret};
+use callgate_wire::approval::{Action, Decision, Press};
+use callgate_wire::desk::{Command, Secret};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -26,7 +26,7 @@ fn whoever_runs_as_the_same_user_may_look_but_not_press() {
     open_question!(house, ada, id, answer);
     let mut stranger = house.viewer();
     assert_eq!(stranger.status().unwrap().open, 1);
-    for deed in [Deed::Action(Action::Allow), Deed::Words("yes".to_owned())] {
+    for deed in [Press::Button(Action::Allow), Press::Words("yes".to_owned())] {
         let (done, text) = told(&mut stranger, press(&id, deed));
         assert!(!done && text.starts_with("You may not answer here."), "{text}");
     }
@@ -63,7 +63,7 @@ fn words_deny_and_a_changed_input_allows() {
     let house = House::new();
     {
         open_question!(house, ada, id, answer);
-        let words = press(&id, Deed::Words("Only the tests.".to_owned()));
+        let words = press(&id, Press::Words("Only the tests.".to_owned()));
         let (done, text) = told(ada, words);
         assert!(done && text == "Denied by Ada: Only the tests.", "{text}");
         let answer = answer.join().unwrap().unwrap();
@@ -72,7 +72,7 @@ fn words_deny_and_a_changed_input_allows() {
     }
     open_question!(house, ada, id, answer);
     let changed = RawValue::from_string("{ \"command\": \"make test\" }".to_owned()).unwrap();
-    let (done, text) = told(ada, press(&id, Deed::Input(changed)));
+    let (done, text) = told(ada, press(&id, Press::Input(changed)));
     assert!(done && text == "Allowed by Ada, with changes", "{text}");
     let answer = answer.join().unwrap().unwrap();
     assert_eq!(answer.decision, Decision::Allow);

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use callgate_client::{Client, ClientError, Happened, Seen, Settings, Since, State, Stderr};
 use callgate_testkit::process::DEADLINE;
-use callgate_wire::session::{
-    Attachment, Decision, Event, LoadedAsEvents, PermissionAnswer, request_state,
-};
+use callgate_wire::approval::Press;
+use callgate_wire::session::{Attachment, Event, LoadedAsEvents, request_state};
 
 use super::{assert_died, check, death, rest, runtime, say, signal, token};
 
@@ -58,13 +57,7 @@ fn what_is_open_is_known_files_are_sent_and_the_past_comes_as_events() {
         let asked = &question.data;
         assert_eq!((asked.can_allow_always, asked.deadline), (Some(true), Some(9)));
         assert_eq!(asked.diff.as_deref(), Some("+a\n"));
-        let answer = PermissionAnswer {
-            question: asked.question.clone(),
-            decision: Decision::Deny,
-            message: Some("not there".to_owned()),
-            input: None,
-        };
-        client.answer_with(answer).await.unwrap();
+        client.answer(&asked.question, Press::Words("not there".to_owned())).await.unwrap();
 
         let inline = Attachment::Inline {
             data: "aGk=".to_owned(),

@@ -1,20 +1,30 @@
-//! The name of a question.
+//! The id of a question.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Names one question: a UUID of version 4, kept in the spelling it came in.
+use crate::fields::{Malformed, required};
+use crate::raw::Members;
+
+/// The id of a question: a UUID of version 4, in the spelling in which it arrived.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct RequestId(String);
 
 impl RequestId {
-    /// Checks that `text` is a UUID of version 4 in its hyphenated form.
+    /// Parses a UUID of version 4 in its hyphenated form.
     pub fn parse(text: &str) -> Result<Self, NotUuid> {
         if is_uuid_v4(text.as_bytes()) { Ok(Self(text.to_owned())) } else { Err(NotUuid) }
     }
 
-    /// The id as it is written.
+    /// Reads the field `request_id`.
+    pub(crate) fn read(members: &Members) -> Result<Self, Malformed> {
+        const EXPECTED: &str = "a UUID of version 4";
+        let text: String = required(members, "request_id", EXPECTED)?;
+        Self::parse(&text).map_err(|NotUuid| Malformed::wrong("request_id", EXPECTED))
+    }
+
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -37,7 +47,7 @@ fn is_uuid_v4(text: &[u8]) -> bool {
         })
 }
 
-/// A text that should have been a request id is not a UUID of version 4.
+/// The error for a request id that is not a UUID of version 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotUuid;
 

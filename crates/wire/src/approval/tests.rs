@@ -290,16 +290,16 @@ fn callbacks() {
             Reply = "ID:reply"
             Always(0) = "ID:always"
             Always(2) = "ID:always2"
-            the callback's action is none of ours
-            the callback's action is none of ours
-            the callback's action is none of ours
+            the callback data has an unknown action
+            the callback data has an unknown action
+            the callback data has an unknown action
             Pick { question: 0, option: 3 } = "ID:pick0.3"
-            the callback's action is none of ours
-            the callback's action is none of ours
+            the callback data has an unknown action
+            the callback data has an unknown action
             Done = "ID:done"
             More = "ID:more"
-            the callback's action is none of ours
-            the callback's action is none of ours
+            the callback data has an unknown action
+            the callback data has an unknown action
             the callback data has no action after a colon
             the callback data does not begin with a UUID of version 4
             the callback data has no action after a colon

@@ -2,12 +2,11 @@
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
 
 use super::{
     LONGEST_ID, LONGEST_NAME, LONGEST_SECRET, Reason, SHORTEST_GATE, Secret, Unreadable, text,
 };
-use crate::approval::{Action, NotUuid, RequestId};
+use crate::approval::{Action, Press, RequestId};
 use crate::fields::{Malformed, members_of, one_line, optional, optional_object, required};
 use crate::raw::Members;
 
@@ -30,7 +29,12 @@ pub enum Command {
         from: Option<u64>,
     },
     /// Answer a question.
-    Press(Press),
+    Press {
+        /// The question.
+        request_id: RequestId,
+        /// The answer.
+        press: Press,
+    },
     /// Prove that this viewer was paired.
     Unlock {
         /// What it was given then.
@@ -63,26 +67,6 @@ pub enum Command {
     Status,
 }
 
-/// What a person does about a question.
-#[derive(Debug, Clone)]
-pub struct Press {
-    /// The question.
-    pub request_id: RequestId,
-    /// What they do.
-    pub deed: Deed,
-}
-
-/// The kinds of [`Press`].
-#[derive(Debug, Clone)]
-pub enum Deed {
-    /// A button.
-    Action(Action),
-    /// Words of their own.
-    Words(String),
-    /// The input as they have changed it, as it came: hidden parts stand as they were shown.
-    Input(Box<RawValue>),
-}
-
 impl Request {
     /// Reads a request from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
@@ -111,12 +95,12 @@ impl Serialize for Request {
         map.serialize_entry("kind", self.command.kind())?;
         match &self.command {
             Command::Watch { from: Some(from) } => map.serialize_entry("from", from)?,
-            Command::Press(press) => {
-                map.serialize_entry("request_id", &press.request_id)?;
-                match &press.deed {
-                    Deed::Action(action) => map.serialize_entry("action", &action.to_string())?,
-                    Deed::Words(words) => map.serialize_entry("words", words)?,
-                    Deed::Input(input) => map.serialize_entry("input", input)?,
+            Command::Press { request_id, press } => {
+                map.serialize_entry("request_id", request_id)?;
+                match press {
+                    Press::Button(action) => map.serialize_entry("action", &action.to_string())?,
+                    Press::Words(words) => map.serialize_entry("words", words)?,
+                    Press::Input(input) => map.serialize_entry("input", input)?,
                 }
             }
             Command::Unlock { token } => map.serialize_entry("token", token)?,
@@ -136,7 +120,7 @@ impl Command {
     fn kind(&self) -> &'static str {
         match self {
             Self::Watch { .. } => "watch",
-            Self::Press(_) => "press",
+            Self::Press { .. } => "press",
             Self::Unlock { .. } => "unlock",
             Self::Pair { .. } => "pair",
             Self::Code => "code",
@@ -151,7 +135,7 @@ impl Command {
         let kind = text(members, "kind").ok_or(Reason::NoKind)?;
         Ok(match kind.as_str() {
             "watch" => Self::Watch { from: optional(members, "from", "a whole number")? },
-            "press" => Self::Press(Press::read(members)?),
+            "press" => Self::press(members)?,
             "unlock" => Self::Unlock { token: secret(members, "token")? },
             "pair" => Self::Pair { code: secret(members, "code")?, name: name(members)? },
             "code" => Self::Code,
@@ -162,25 +146,20 @@ impl Command {
             _ => return Err(Reason::unknown(&kind)),
         })
     }
-}
 
-impl Press {
-    fn read(members: &Members) -> Result<Self, Malformed> {
-        const ID: &str = "a UUID of version 4";
+    fn press(members: &Members) -> Result<Self, Malformed> {
         const ONE: &str = "given alone, or words or input instead";
-        let request_id: String = required(members, "request_id", ID)?;
-        let request_id =
-            RequestId::parse(&request_id).map_err(|NotUuid| Malformed::wrong("request_id", ID))?;
+        let request_id = RequestId::read(members)?;
         let action: Option<String> = optional(members, "action", "one of the buttons")?;
         let words = optional(members, "words", "a string")?;
         let input = optional_object(members, "input")?;
-        let deed = match (action, words, input) {
-            (Some(name), None, None) => Deed::Action(self::action(&name)?),
-            (None, Some(words), None) => Deed::Words(words),
-            (None, None, Some(input)) => Deed::Input(input),
+        let press = match (action, words, input) {
+            (Some(name), None, None) => Press::Button(self::action(&name)?),
+            (None, Some(words), None) => Press::Words(words),
+            (None, None, Some(input)) => Press::Input(input),
             _ => return Err(Malformed::wrong("action", ONE)),
         };
-        Ok(Self { request_id, deed })
+        Ok(Self::Press { request_id, press })
     }
 }
 

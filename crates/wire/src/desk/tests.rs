@@ -4,6 +4,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
+use crate::approval::{Press, RequestId};
 use crate::fields::shown;
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
@@ -55,11 +56,11 @@ fn requests() {
               = "{\"id\":\"1\",\"kind\":\"watch\",\"from\":7}\n"
             Request { id: "", command: Watch { from: None } }
               = "{\"id\":\"\",\"kind\":\"watch\"}\n"
-            Request { id: "2", command: Press(Press { request_id: RequestId("ID"), deed: Action(Always(1)) }) }
+            Request { id: "2", command: Press { request_id: RequestId("ID"), press: Button(Always(1)) } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"action\":\"always1\"}\n"
-            Request { id: "2", command: Press(Press { request_id: RequestId("ID"), deed: Words("no, \n thanks") }) }
+            Request { id: "2", command: Press { request_id: RequestId("ID"), press: Words("no, \n thanks") } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"words\":\"no, \\n thanks\"}\n"
-            Request { id: "2", command: Press(Press { request_id: RequestId("ID"), deed: Input(RawValue({ "b":1.0,␊"a":2})) }) }
+            Request { id: "2", command: Press { request_id: RequestId("ID"), press: Input(RawValue({ "b":1.0,␊"a":2})) } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"input\":{ \"b\":1.0, \"a\":2}}\n"
             Request { id: "3", command: Unlock { token: Secret(…) } }
               = "{\"id\":\"3\",\"kind\":\"unlock\",\"token\":\"hush\"}\n"
@@ -232,14 +233,11 @@ fn unreadable_messages() {
 proptest! {
     #[test]
     fn any_request_is_one_line_and_comes_back(words: String, name: String, link: String) {
-        let press = Press {
-            request_id: crate::approval::RequestId::parse(ID).expect("a UUID"),
-            deed: Deed::Words(words),
-        };
+        let request_id = RequestId::parse(ID).expect("a UUID");
         let name = name.chars().take(LONGEST_NAME / 4).collect();
         let link = link.chars().take(LONGEST_SECRET / 4).collect();
         for command in [
-            Command::Press(press),
+            Command::Press { request_id, press: Press::Words(words) },
             Command::Pair { code: Secret::new("A"), name },
             Command::Unpair { link },
         ] {

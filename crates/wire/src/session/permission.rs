@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::command::some;
 use super::{LONGEST_QUESTION, bounded};
+use crate::approval::{Action, Press};
 use crate::fields::{Malformed, optional, optional_object, required};
 use crate::raw::Members;
 
@@ -14,25 +15,9 @@ use crate::raw::Members;
 pub struct PermissionAnswer {
     /// The question, as [`PermissionRequest::question`] names it.
     pub question: String,
-    /// What the user decided.
-    pub decision: Decision,
-    /// Why not, in the user's words; it counts with [`Decision::Deny`].
-    pub message: Option<String>,
-    /// The tool's arguments as the user has changed them, a JSON object as it came. Only
-    /// [`Decision::Allow`] has them: nobody is to believe that the change holds for later calls.
-    pub input: Option<Box<RawValue>>,
-}
-
-/// What the user decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Decision {
-    /// The tool may run.
-    Allow,
-    /// It may not.
-    Deny,
-    /// It may run, and need not be asked about again.
-    AllowAlways,
+    /// What the user decided. This protocol has words for allow, deny, the first "always", a deny
+    /// with a message and changed input; any other button is written as a deny.
+    pub press: Press,
 }
 
 /// Somebody is asked whether a tool may run.
@@ -52,8 +37,7 @@ pub struct PermissionRequest {
     /// Why it has to be asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whether [`Decision::AllowAlways`] is on offer; where it is not, it counts as
-    /// [`Decision::Allow`].
+    /// Whether "always" is on offer. Where it is not, an "always" counts as an allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub can_allow_always: Option<bool>,
     /// Until when an answer counts, in milliseconds since the Unix epoch.
@@ -78,22 +62,37 @@ pub struct PermissionResolved {
 impl PermissionAnswer {
     pub(super) fn read(members: &Members) -> Result<Self, Malformed> {
         const DECISION: &str = "allow, deny or allow_always";
-        let answer = Self {
-            question: bounded(members, "question", LONGEST_QUESTION)?,
-            decision: required(members, "decision", DECISION)?,
-            message: optional(members, "message", "a string")?,
-            input: optional_object(members, "input")?,
+        let question = bounded(members, "question", LONGEST_QUESTION)?;
+        let decision: String = required(members, "decision", DECISION)?;
+        let message: Option<String> = optional(members, "message", "a string")?;
+        let message = message.filter(|message| !message.trim().is_empty());
+        let input = optional_object(members, "input")?;
+        let press = match (decision.as_str(), message, input) {
+            ("allow", _, Some(input)) => Press::Input(input),
+            // Nobody is to believe that changed input holds for later calls.
+            ("deny" | "allow_always", _, Some(_)) => {
+                return Err(Malformed::wrong("input", "left out unless the decision is allow"));
+            }
+            ("allow", _, None) => Press::Button(Action::Allow),
+            ("allow_always", _, None) => Press::Button(Action::Always(0)),
+            ("deny", Some(message), None) => Press::Words(message),
+            ("deny", None, None) => Press::Button(Action::Deny),
+            _ => return Err(Malformed::wrong("decision", DECISION)),
         };
-        if answer.input.is_some() && answer.decision != Decision::Allow {
-            return Err(Malformed::wrong("input", "left out unless the decision is allow"));
-        }
-        Ok(answer)
+        Ok(Self { question, press })
     }
 
     pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("question", &self.question)?;
-        map.serialize_entry("decision", &self.decision)?;
-        some(map, "message", self.message.as_ref())?;
-        some(map, "input", self.input.as_ref())
+        let (decision, message, input) = match &self.press {
+            Press::Button(Action::Allow) => ("allow", None, None),
+            Press::Button(Action::Always(_)) => ("allow_always", None, None),
+            Press::Button(_) => ("deny", None, None),
+            Press::Words(message) => ("deny", Some(message), None),
+            Press::Input(input) => ("allow", None, Some(input)),
+        };
+        map.serialize_entry("decision", decision)?;
+        some(map, "message", message)?;
+        some(map, "input", input)
     }
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use callgate_agent::gate::{Answer, Decision, Gate, Mirror, Permit, Question};
-use callgate_approval::channel::{Doing, News, Order, Place, Press, Who};
+use callgate_agent::gate::{Gate, Mirror, Permit, Question};
+use callgate_approval::channel::{Doing, News, Order, Place, Who};
 use callgate_approval::daemon::{Claim, Daemon, Options};
 use callgate_approval::desk::{Authority, Settings, Unattended};
 use callgate_store::{Entry, Filter, Store};
-use callgate_wire::approval::{Action, RequestId};
-use callgate_wire::session::{Event, PermissionRequest};
+use callgate_wire::approval::{Action, Press, RequestId};
+use callgate_wire::session::{Event, PermissionAnswer, PermissionRequest};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
@@ -106,8 +106,8 @@ impl Bench {
     }
 
     /// The front end answers.
-    pub(super) fn answer(&self, id: &str, decision: Decision) -> Result<String, String> {
-        self.run(self.gate.answer(Answer { question: id.to_owned(), decision }))
+    pub(super) fn answer(&self, id: &str, press: Press) -> Result<String, String> {
+        self.run(self.gate.answer(PermissionAnswer { question: id.to_owned(), press }))
     }
 
     /// The ledger's entries about a question.

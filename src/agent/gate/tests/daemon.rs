@@ -1,9 +1,9 @@
 //! With a daemon: questions go to its desk, and the front end's answers are presses there.
 
-use callgate_agent::gate::{Decision, Gate, Question};
+use callgate_agent::gate::{Gate, Question};
 use callgate_approval::viewer::Viewer;
 use callgate_store::Store;
-use callgate_wire::approval::Action;
+use callgate_wire::approval::{Action, Press};
 use serde_json::json;
 
 use super::bench::{Bench, DEADLINE, House, link, question, words};
@@ -21,17 +21,17 @@ fn the_front_ends_answer_is_a_press_at_the_daemon() {
     let (asked, mut screen) = bench.ask(make("test"));
     let (id, title, ..) = screen.asked(&bench);
     assert_eq!(title, "make test");
-    assert_eq!(bench.answer(&id, Decision::Allow).unwrap(), TOLD);
+    assert_eq!(bench.answer(&id, Press::Button(Action::Allow)).unwrap(), TOLD);
     assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {TOLD}"));
     assert_eq!(screen.closed(&bench, &id), ("allow".to_owned(), TOLD.to_owned()));
     assert_eq!(bench.kinds(&id), ["asked", "pressed", "decided", "delivered", "closed"]);
-    let late = bench.answer(&id, Decision::Deny).unwrap_err();
+    let late = bench.answer(&id, Press::Button(Action::Deny)).unwrap_err();
     assert_eq!(late, format!("Too late. {TOLD}."));
     let changed = json!({ "command": "make", "args": ["all"] }).to_string();
     let (asked, mut screen) = bench.ask(make("test"));
     let (id, ..) = screen.asked(&bench);
     let edited = serde_json::value::RawValue::from_string(changed).unwrap();
-    bench.answer(&id, Decision::AllowEdited(edited)).unwrap();
+    bench.answer(&id, Press::Input(edited)).unwrap();
     let permit = words(&bench.run(asked).unwrap());
     assert!(permit.starts_with(r#"allowed {"command":"make","args":["all"]}"#), "{permit}");
     assert_eq!(bench.count("started"), 1, "no other desk was opened");
@@ -69,7 +69,7 @@ fn the_daemon_allows_nothing_that_leads_through_a_link_to_what_is_not() {
     ] {
         let (asked, mut screen) = bench.ask(question(tool, &input, "c1"));
         let (id, ..) = screen.asked(&bench);
-        bench.answer(&id, Decision::Deny).unwrap();
+        bench.answer(&id, Press::Button(Action::Deny)).unwrap();
         assert!(words(&bench.run(asked).unwrap()).starts_with("denied: "), "{tool} {input}");
     }
     let allowed = bench.permit("write_file", &write("src/x"));
@@ -91,7 +91,7 @@ fn who_answers_at_the_daemon_closes_the_question_at_the_front_end() {
         assert_eq!(words(&bench.run(asked).unwrap()), permit);
         let (decision, text) = screen.closed(&bench, &id);
         assert_eq!((&*decision, &*text), end);
-        let late = bench.answer(&id, Decision::Allow).unwrap_err();
+        let late = bench.answer(&id, Press::Button(Action::Allow)).unwrap_err();
         assert_eq!(late, format!("Too late. {}.", end.1));
     }
 }
@@ -133,7 +133,7 @@ fn the_runtime_needs_no_link() {
     for _ in 0..2 {
         let (asked, mut screen) = bench.ask(make("test"));
         let (id, ..) = screen.asked(&bench);
-        bench.answer(&id, Decision::Allow).unwrap();
+        bench.answer(&id, Press::Button(Action::Allow)).unwrap();
         assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {TOLD}"));
         bench.restart();
     }
@@ -171,7 +171,7 @@ fn a_daemon_that_goes_away_and_does_not_come_back_denies() {
                     not back within 1 s";
     assert!(permit.starts_with(expected), "{permit}");
     assert_eq!(screen.closed(&bench, &id).0, "timeout");
-    let refused = bench.answer(&id, Decision::Allow).unwrap_err();
+    let refused = bench.answer(&id, Press::Button(Action::Allow)).unwrap_err();
     assert!(refused.starts_with("no desk listens at"), "{refused}");
 }
 
@@ -186,7 +186,7 @@ fn a_daemon_that_is_started_again_goes_on_with_the_question() {
     while !bench.kinds(&id).contains(&"returned".to_owned()) {
         std::thread::yield_now();
     }
-    assert_eq!(bench.answer(&id, Decision::Allow).unwrap(), TOLD);
+    assert_eq!(bench.answer(&id, Press::Button(Action::Allow)).unwrap(), TOLD);
     assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {TOLD}"));
     assert_eq!(screen.closed(&bench, &id), ("allow".to_owned(), TOLD.to_owned()));
 }
@@ -202,7 +202,7 @@ fn a_daemon_that_appears_later_gets_the_new_questions() {
     house.press(&second_id, Action::Allow);
     assert_eq!(words(&bench.run(second).unwrap()), "allowed: Allowed by Ada");
     assert!(!first.is_finished());
-    bench.answer(&first_id, Decision::Allow).unwrap();
+    bench.answer(&first_id, Press::Button(Action::Allow)).unwrap();
     let inside = "allowed: Allowed by the shell of callgate agent";
     assert_eq!(words(&bench.run(first).unwrap()), inside);
 }
@@ -218,7 +218,7 @@ fn no_rule_of_the_daemon_allows_what_has_to_be_asked() {
     assert!(reason.starts_with("the command names `/etc/passwd`, which is outside of"), "{reason}");
     let body: serde_json::Value = serde_json::from_str(&bench.entries(&id)[0].body).unwrap();
     assert_eq!((&body["ruling"], &body["because"]), (&json!("ask"), &json!(reason)));
-    bench.answer(&id, Decision::Deny).unwrap();
+    bench.answer(&id, Press::Button(Action::Deny)).unwrap();
     assert!(words(&bench.run(asked).unwrap()).starts_with("denied"));
 }
 
@@ -236,7 +236,7 @@ fn the_front_end_is_told_until_when_and_whether_always_is_on_offer() {
         let asked = |target: &str| {
             let (permit, mut screen) = bench.ask(make(target));
             let asked = screen.question(&bench);
-            bench.answer(&asked.question, Decision::Deny).unwrap();
+            bench.answer(&asked.question, Press::Button(Action::Deny)).unwrap();
             bench.run(permit).unwrap();
             asked
         };
@@ -273,7 +273,7 @@ fn what_would_change_is_looked_up_for_those_who_see_the_question() {
     let (permit, mut screen) = bench.ask(question());
     let asked = screen.question(&bench);
     assert_eq!(asked.diff, Some(format!("+{input}")));
-    bench.answer(&asked.question, Decision::Allow).unwrap();
+    bench.answer(&asked.question, Press::Button(Action::Allow)).unwrap();
     bench.run(permit).unwrap();
     assert_eq!(looked.load(std::sync::atomic::Ordering::Relaxed), 1);
 }

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use callgate_agent::gate::{Decision, Question};
+use callgate_agent::gate::Question;
 use callgate_approval::daemon::lock_path;
 use callgate_approval::viewer::Viewer;
 use callgate_link::file::Lock;
+use callgate_wire::approval::{Action, Press};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -29,7 +30,7 @@ fn the_front_end_allows_and_denies_and_the_ledger_has_it() {
     assert_eq!((&*title, reason), ("make test", None));
     assert_eq!(input, r#"{"command":"make","args":["test"]}"#);
     assert!(!asked.is_finished(), "nothing runs before somebody decides");
-    let told = bench.answer(&id, Decision::Allow).unwrap();
+    let told = bench.answer(&id, Press::Button(Action::Allow)).unwrap();
     assert_eq!(told, "Allowed by the shell of callgate agent");
     assert_eq!(words(&bench.run(asked).unwrap()), format!("allowed: {told}"));
     assert_eq!(screen.closed(&bench, &id), ("allow".to_owned(), told));
@@ -40,7 +41,7 @@ fn the_front_end_allows_and_denies_and_the_ledger_has_it() {
 
     let (asked, mut screen) = bench.ask(make("all"));
     let (id, ..) = screen.asked(&bench);
-    let told = bench.answer(&id, Decision::Deny).unwrap();
+    let told = bench.answer(&id, Press::Button(Action::Deny)).unwrap();
     assert_eq!(told, "Denied by the shell of callgate agent");
     let permit = words(&bench.run(asked).unwrap());
     assert_eq!(permit, "denied: Denied by the shell of callgate agent.");
@@ -58,7 +59,7 @@ fn words_deny_and_reach_the_model() {
     ] {
         let (asked, mut screen) = bench.ask(make("all"));
         let (id, ..) = screen.asked(&bench);
-        bench.answer(&id, Decision::DenyBecause(said.to_owned())).unwrap();
+        bench.answer(&id, Press::Words(said.to_owned())).unwrap();
         assert_eq!(words(&bench.run(asked).unwrap()), expected);
     }
 }
@@ -68,7 +69,7 @@ fn changed_arguments_are_run_unless_a_rule_denies_them() {
     let bench = Bench::new("[[rule]]\nname = \"no\"\ndecide = \"deny\"\ncommand = \"git push\"");
     let edited = |command: &str, args: &[&str]| {
         let input = json!({ "command": command, "args": args }).to_string();
-        Decision::AllowEdited(RawValue::from_string(input).unwrap())
+        Press::Input(RawValue::from_string(input).unwrap())
     };
     let (asked, mut screen) = bench.ask(make("all"));
     let (id, ..) = screen.asked(&bench);
@@ -93,7 +94,7 @@ fn secrets_are_hidden_and_come_back_in_what_is_run() {
     let (id, title, input, _) = screen.asked(&bench);
     assert!(!title.contains(token) && !input.contains(token), "{title} {input}");
     let changed = input.replace("curl", "wget");
-    let edited = Decision::AllowEdited(RawValue::from_string(changed).unwrap());
+    let edited = Press::Input(RawValue::from_string(changed).unwrap());
     bench.answer(&id, edited).unwrap();
     let permit = words(&bench.run(asked).unwrap());
     assert!(permit.contains("wget") && permit.contains(token), "{permit}");
@@ -111,7 +112,7 @@ fn a_question_that_nobody_waits_for_is_withdrawn() {
     assert!(screen.is_over(&bench), "it is said once");
     assert_eq!(bench.closed(&id)["text"], "The agent went away");
     assert_eq!(bench.kinds(&id), ["asked", "closed"], "nobody decided");
-    let late = bench.answer(&id, Decision::Allow).unwrap_err();
+    let late = bench.answer(&id, Press::Button(Action::Allow)).unwrap_err();
     assert_eq!(late, "Too late. It was withdrawn.");
 }
 
@@ -120,9 +121,9 @@ fn an_answer_that_comes_too_late_is_told_so() {
     let bench = Bench::new("");
     let (asked, mut screen) = bench.ask(make("all"));
     let (id, ..) = screen.asked(&bench);
-    bench.answer(&id, Decision::Deny).unwrap();
+    bench.answer(&id, Press::Button(Action::Deny)).unwrap();
     bench.run(asked).unwrap();
-    let late = bench.answer(&id, Decision::Allow).unwrap_err();
+    let late = bench.answer(&id, Press::Button(Action::Allow)).unwrap_err();
     assert_eq!(late, "Too late. Denied by the shell of callgate agent.");
     assert_eq!(bench.kinds(&id).last().unwrap(), "pressed", "it is in the ledger all the same");
 }
@@ -141,14 +142,15 @@ fn nobody_answers_in_time() {
 #[test]
 fn always_holds_for_the_very_same_thing_in_the_same_conversation() {
     let bench = Bench::new("");
-    let decide = |question: Question, decision: Decision| {
+    let decide = |question: Question, press: Press| {
         let (asked, mut screen) = bench.ask(question);
         let (id, ..) = screen.asked(&bench);
-        bench.answer(&id, decision).unwrap();
+        bench.answer(&id, press).unwrap();
         words(&bench.run(asked).unwrap())
     };
-    let is_asked = |question: Question| decide(question, Decision::Deny).starts_with("denied");
-    let always = decide(make("test"), Decision::AllowAlways);
+    let is_asked =
+        |question: Question| decide(question, Press::Button(Action::Deny)).starts_with("denied");
+    let always = decide(make("test"), Press::Button(Action::Always(0)));
     let expected = "allowed: Allowed by the shell of callgate agent, for this session: \
                     run_shell_command(make test)";
     assert_eq!(always, expected);
@@ -163,7 +165,7 @@ fn always_holds_for_the_very_same_thing_in_the_same_conversation() {
     let write = |path: &str, content: &str| {
         question("write_file", &json!({ "path": path, "content": content }), "c1")
     };
-    decide(write("a.txt", "one"), Decision::AllowAlways);
+    decide(write("a.txt", "one"), Press::Button(Action::Always(0)));
     let (asked, _screen) = bench.ask(write("./a.txt", "two"));
     assert_eq!(words(&bench.run(asked).unwrap()), again, "the same file");
     assert!(is_asked(write("b.txt", "one")), "another file");
@@ -177,7 +179,7 @@ fn always_never_passes_over_a_rule_or_a_reason_to_ask() {
         let (asked, mut screen) = bench.ask(question);
         let (id, _, _, reason) = screen.asked(&bench);
         assert!(reason.as_ref().is_some_and(|reason| reason.contains(why)), "{reason:?}");
-        let told = bench.answer(&id, Decision::AllowAlways).unwrap();
+        let told = bench.answer(&id, Press::Button(Action::Always(0))).unwrap();
         assert_eq!(told, "Allowed by the shell of callgate agent", "this time only");
         assert!(words(&bench.run(asked).unwrap()).starts_with("allowed"));
     };
@@ -199,7 +201,7 @@ fn many_questions_wait_for_their_turn() {
             let (bench, (asked, mut screen)) = (&bench, bench.ask(make(&format!("t{at}"))));
             threads.spawn(move || {
                 let (id, ..) = screen.asked(bench);
-                bench.answer(&id, Decision::Allow).unwrap();
+                bench.answer(&id, Press::Button(Action::Allow)).unwrap();
                 assert!(words(&bench.run(asked).unwrap()).starts_with("allowed"));
             });
         }
@@ -223,7 +225,7 @@ fn its_sockets_are_private_and_go_with_it() {
     let folder = folder(&bench, &id);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&folder), mode(&folder.join("ask.sock"))), (0o700, 0o600));
-    bench.answer(&id, Decision::Deny).unwrap();
+    bench.answer(&id, Press::Button(Action::Deny)).unwrap();
     bench.run(asked).unwrap();
     let (_open, mut screen) = bench.ask(make("all"));
     screen.asked(&bench);

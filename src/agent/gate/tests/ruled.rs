@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use callgate_wire::approval::{Action, Press};
 use serde_json::{Value, json};
 
 use super::bench::{Bench, link};
-use callgate_agent::gate::Decision;
 
 const RULES: &str = r#"
     [[rule]]
@@ -245,7 +245,7 @@ fn a_rule_that_is_added_holds_at_once_and_one_that_is_wrong_allows_nothing() {
 fn only_questions_that_were_shown_can_be_answered() {
     let bench = Bench::new("");
     for id in ["", "1", "550e8400-e29b-41d4-a716-446655440000"] {
-        let refused = bench.answer(id, Decision::Allow).unwrap_err();
+        let refused = bench.answer(id, Press::Button(Action::Allow)).unwrap_err();
         assert!(refused.starts_with("there is no such question"), "{refused}");
     }
 }

@@ -1,6 +1,7 @@
 //! What becomes of a viewer's request: answered here, or given to the desk.
 
-use callgate_wire::desk::{Answer, Command, Deed, Link, Message, Press, Request, Secret};
+use callgate_wire::approval::{Press, RequestId};
+use callgate_wire::desk::{Answer, Command, Link, Message, Request, Secret};
 use tokio::sync::oneshot;
 
 use super::Viewers;
@@ -8,7 +9,7 @@ use super::connection::{Said, error};
 use super::seat::{Then, Unlocked};
 use super::secrets;
 use crate::asker::fresh_id;
-use crate::channel::{self, Doing, News, Who};
+use crate::channel::{Doing, News, Who};
 use crate::daemon::clerk::Letter;
 use crate::desk::Input;
 
@@ -25,7 +26,9 @@ impl Viewers {
             Command::Status => Ok(Some(Answer::Status(self.status()))),
             Command::Links => self.links().map(Some),
             Command::Code => self.code(viewer, &id).await,
-            Command::Press(press) => self.press(viewer, &id, press).await,
+            Command::Press { request_id, press } => {
+                self.press(viewer, &id, request_id, press).await
+            }
             Command::Unlock { token } => self.unlock(viewer, &id, &token).await,
             Command::Pair { code, name } => self.pair(viewer, &id, &code, name).await,
             Command::Unpair { link } => self.unpair(viewer, &id, link).await,
@@ -70,14 +73,14 @@ impl Viewers {
         self.seats().get(&viewer).map(|seat| seat.who(viewer))
     }
 
-    async fn press(&self, viewer: u64, id: &str, press: Press) -> Result<Option<Answer>, String> {
+    async fn press(
+        &self,
+        viewer: u64,
+        id: &str,
+        question: RequestId,
+        press: Press,
+    ) -> Result<Option<Answer>, String> {
         let Some(who) = self.who(viewer) else { return Ok(None) };
-        let Press { request_id: question, deed } = press;
-        let press = match deed {
-            Deed::Action(action) => channel::Press::Button(action),
-            Deed::Words(words) => channel::Press::Words(words),
-            Deed::Input(input) => channel::Press::Edited(input.get().to_owned()),
-        };
         let copy = None;
         let input = |doing| Input::News(News::Pressed { who, question, press, doing, copy });
         self.to_desk(viewer, id, Then::Tell, input).await

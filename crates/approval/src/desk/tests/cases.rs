@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use callgate_wire::approval::{Action, Decision, Request, Response, Takes};
+use callgate_wire::approval::{Action, Decision, Press, Request, Response, Takes};
 use serde_json::{Value, json};
 
 use super::super::{AskerId, Desk, Input, Now, Output, Ruling, Settings, Step, WRONG_CODES};
-use super::{ADA, Ledger, ada, authority, id, request, request_of, settings, stranger};
-use crate::channel::{Copy, Doing, Mark, News, Order, Place, Press, State, Who};
+use super::{ADA, Ledger, ada, authority, edited_input, id, request, request_of, settings, stranger};
+use crate::channel::{Copy, Doing, Mark, News, Order, Place, State, Who};
 
 /// A desk with its ledger and a clock.
 pub(super) struct Table {
@@ -401,9 +401,9 @@ fn an_edited_input_runs_with_its_secrets_put_back() {
     let edited = input.replace("deploy", "deploy --dry-run");
     assert_ne!(edited, input);
     let gone = edited.replace("[hidden 1", "[gone 1");
-    let outputs = table.press(ada(), 1, Press::Edited(gone));
+    let outputs = table.press(ada(), 1, edited_input(gone));
     assert!(answers(&outputs).is_empty());
-    let outputs = table.press(ada(), 1, Press::Edited(edited));
+    let outputs = table.press(ada(), 1, edited_input(edited));
     let changed: Value =
         serde_json::from_str(answer(&outputs).updated_input.as_ref().unwrap().get()).unwrap();
     assert_eq!(changed["command"], format!("deploy --dry-run --token {secret}"));
@@ -414,7 +414,7 @@ fn an_edited_input_runs_with_its_secrets_put_back() {
 fn an_asker_that_takes_no_edit_is_never_given_one() {
     let mut table = Table::new();
     table.ask(1, request_of(1, "Bash", &json!({ "command": "a" }), &json!({ "context": null })));
-    let outputs = table.press(ada(), 1, Press::Edited(r#"{"command":"b"}"#.to_owned()));
+    let outputs = table.press(ada(), 1, edited_input(r#"{"command":"b"}"#.to_owned()));
     assert!(answers(&outputs).is_empty());
 }
 

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use callgate_wire::approval::{Action, Decision, Request, Response};
+use callgate_wire::approval::{Action, Decision, Press, Request, Response};
 use serde_json::{Value, json};
 
 use super::super::{AskerId, Input, Output, Ruling, Settings, Unattended};
 use super::cases::{Table, answer, answers, is_shown, marks, shown, told};
-use super::{ada, request_of, settings};
-use crate::channel::{Order, Press, State};
+use super::{ada, edited_input, request_of, settings};
+use crate::channel::{Order, State};
 
 const CODEX: &str = "codex";
 
@@ -521,7 +521,7 @@ fn a_blocked_call_is_answered_with_yes_or_no_alone() {
     assert!(is_shown(&table.bring(1, request, rule_allows())));
     for press in [
         Press::Words("do it".to_owned()),
-        Press::Edited("{}".to_owned()),
+        edited_input("{}".to_owned()),
         Press::Button(Action::Always(0)),
         Press::Button(Action::Stop),
         Press::Button(Action::Reply),

@@ -10,14 +10,14 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use callgate_wire::approval::{Action, Decision, Request, RequestId, Response};
+use callgate_wire::approval::{Action, Decision, Press, Request, RequestId, Response};
 use serde_json::json;
 
 use super::super::question::Occasion;
 use super::super::{AskerId, Desk, Input, Now, Output, Ruling};
 use super::naive::{Boasts, Forgets, Generous, Judge, ShowsFirst};
 use super::{Ledger, ada, request_of, settings, stranger};
-use crate::channel::{Copy, Doing, News, Order, Press, State};
+use crate::channel::{Copy, Doing, News, Order, State};
 
 const HISTORIES: u64 = 500;
 const EVENTS: usize = 150;

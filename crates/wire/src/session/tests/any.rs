@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::super::*;
+use crate::approval::{Action, Press};
 
 /// Any text, also with control characters and separators; short enough for an id.
 fn text() -> impl Strategy<Value = String> + Clone {
@@ -43,14 +44,15 @@ fn said() -> impl Strategy<Value = UserMessage> {
 }
 
 fn answer() -> impl Strategy<Value = PermissionAnswer> {
-    let decision = prop_oneof![
-        (Just(Decision::Allow), of(object())),
-        (Just(Decision::AllowAlways), Just(None)),
-        (Just(Decision::Deny), Just(None)),
+    let press = prop_oneof![
+        Just(Press::Button(Action::Allow)),
+        Just(Press::Button(Action::Always(0))),
+        Just(Press::Button(Action::Deny)),
+        object().prop_map(Press::Input),
+        // A blank message is none.
+        text().prop_map(|words| Press::Words(format!("{words}."))),
     ];
-    (text(), decision, of(text())).prop_map(|(question, (decision, input), message)| {
-        PermissionAnswer { question, decision, message, input }
-    })
+    (text(), press).prop_map(|(question, press)| PermissionAnswer { question, press })
 }
 
 fn command() -> impl Strategy<Value = Command> {

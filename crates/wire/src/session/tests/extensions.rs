@@ -39,11 +39,11 @@ fn requests() {
               = "{\"id\":\"1\",\"kind\":\"hello\",\"capabilities\":[]}\n"
             Request { id: "1", command: Cancel { target: "0" } }
               = "{\"id\":\"1\",\"kind\":\"cancel\",\"target\":\"0\"}\n"
-            Request { id: "1", command: PermissionAnswer(PermissionAnswer { question: "q", decision: Allow, message: None, input: Some(RawValue({ "b":1.0 })) }) }
+            Request { id: "1", command: PermissionAnswer(PermissionAnswer { question: "q", press: Input(RawValue({ "b":1.0 })) }) }
               = "{\"id\":\"1\",\"kind\":\"permission_answer\",\"question\":\"q\",\"decision\":\"allow\",\"input\":{ \"b\":1.0 }}\n"
-            Request { id: "1", command: PermissionAnswer(PermissionAnswer { question: "q", decision: AllowAlways, message: None, input: None }) }
+            Request { id: "1", command: PermissionAnswer(PermissionAnswer { question: "q", press: Button(Always(0)) }) }
               = "{\"id\":\"1\",\"kind\":\"permission_answer\",\"question\":\"q\",\"decision\":\"allow_always\"}\n"
-            Request { id: "1", command: PermissionAnswer(PermissionAnswer { question: "q", decision: Deny, message: Some("No!"), input: None }) }
+            Request { id: "1", command: PermissionAnswer(PermissionAnswer { question: "q", press: Words("No!") }) }
               = "{\"id\":\"1\",\"kind\":\"permission_answer\",\"question\":\"q\",\"decision\":\"deny\",\"message\":\"No!\"}\n"
             Request { id: "1", command: NewConversation { conversation_id: None, title: None } }
               = "{\"id\":\"1\",\"kind\":\"new_conversation\"}\n"
@@ -108,7 +108,7 @@ fn unreadable_requests() {
         Some("1"): `title` must be a string of at most 256 characters
         Request { id: "1", command: RenameConversation { conversation_id: "c", title: "…………éééééééééééééééé" } }
         Request { id: "1", command: RenameConversation { conversation_id: "…éééé", title: "t" } }
-        Request { id: "1", command: PermissionAnswer(PermissionAnswer { question: "……éééééééé", decision: Deny, message: None, input: None }) }
+        Request { id: "1", command: PermissionAnswer(PermissionAnswer { question: "……éééééééé", press: Button(Deny) }) }
         Request { id: "1", command: Cancel { target: "……éééééééé" } }"#]].assert_eq(&shown.join("\n"));
     check(
         request,

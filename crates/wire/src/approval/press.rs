@@ -1,13 +1,38 @@
-//! What the buttons on a phone carry.
+//! A person's answer to a question, and how the buttons on a phone carry it.
 
 use std::fmt;
 
+use serde_json::value::RawValue;
+
 use super::{NotUuid, RequestId};
 
-/// The longest callback data that Telegram takes, in bytes.
+/// A person's answer to a question, on whichever channel they give it.
+#[derive(Debug, Clone)]
+pub enum Press {
+    /// A button.
+    Button(Action),
+    /// Words of their own. They deny the call, or answer a question that asks for words.
+    Words(String),
+    /// An allow with changed input: a JSON object in which hidden parts are still the placeholders
+    /// that were shown.
+    Input(Box<RawValue>),
+}
+
+impl PartialEq for Press {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Button(a), Self::Button(b)) => a == b,
+            (Self::Words(a), Self::Words(b)) => a == b,
+            (Self::Input(a), Self::Input(b)) => a.get() == b.get(),
+            _ => false,
+        }
+    }
+}
+
+/// The longest callback data that Telegram accepts, in bytes.
 pub const MAX_CALLBACK: usize = 64;
 
-/// What a button on a phone carries: which question, and what was pressed.
+/// The data of a button on a phone: a question, and what the button means for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Callback {
     /// The question.
@@ -25,9 +50,9 @@ pub enum Action {
     Deny,
     /// Deny this call and end the agent's turn.
     Stop,
-    /// Deny this call with words that follow.
+    /// Deny this call with a message, which is asked for next.
     Reply,
-    /// Allow this call, and from now on what this one of the agent's offers covers.
+    /// Allow this call and, from now on, everything that the agent's offer of this number covers.
     Always(u8),
     /// Choose an answer to one of the agent's own questions.
     Pick {
@@ -36,14 +61,14 @@ pub enum Action {
         /// Which of its answers, from 0.
         option: u8,
     },
-    /// The answers chosen so far are all.
+    /// Send the answers chosen so far.
     Done,
-    /// Show what was cut.
+    /// Show the question in full.
     More,
 }
 
 impl Callback {
-    /// Reads callback data of the form `{request_id}:{action}`.
+    /// Parses callback data of the form `{request_id}:{action}`.
     pub fn parse(data: &str) -> Result<Self, NotCallback> {
         if data.len() > MAX_CALLBACK {
             return Err(NotCallback::TooLong);
@@ -54,7 +79,7 @@ impl Callback {
         Ok(Self { request_id, action })
     }
 
-    /// The callback data, never longer than [`MAX_CALLBACK`].
+    /// Returns the callback data, which is never longer than [`MAX_CALLBACK`].
     #[must_use]
     pub fn to_data(&self) -> String {
         format!("{}:{}", self.request_id, self.action)
@@ -79,7 +104,7 @@ impl fmt::Display for Action {
 }
 
 impl Action {
-    /// Reads an action's name; only the spelling that [`Display`](fmt::Display) writes is one.
+    /// Parses an action's name. Only the spelling that [`Display`](fmt::Display) writes is accepted.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let action = match name {
@@ -104,16 +129,16 @@ impl Action {
     }
 }
 
-/// Callback data that no button of ours carries.
+/// The error for callback data that none of our buttons carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotCallback {
-    /// It is longer than [`MAX_CALLBACK`].
+    /// The data is longer than [`MAX_CALLBACK`].
     TooLong,
-    /// There is no colon, and so no action.
+    /// There is no colon, so there is no action.
     NoAction,
-    /// What stands before the colon is not a request id.
+    /// The text before the colon is not a request id.
     NoRequestId,
-    /// What stands after the colon is none of our actions.
+    /// The text after the colon is not an action.
     UnknownAction,
 }
 
@@ -123,7 +148,7 @@ impl fmt::Display for NotCallback {
             Self::TooLong => "the callback data is longer than 64 bytes",
             Self::NoAction => "the callback data has no action after a colon",
             Self::NoRequestId => "the callback data does not begin with a UUID of version 4",
-            Self::UnknownAction => "the callback's action is none of ours",
+            Self::UnknownAction => "the callback data has an unknown action",
         })
     }
 }
