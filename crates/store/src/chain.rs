@@ -3,10 +3,7 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-
-use crate::links::Links;
 
 /// What stands first in everything that is hashed, so that no other program's hash is one of ours.
 const DOMAIN: &[u8] = b"callgate ledger 1\n";
@@ -123,39 +120,6 @@ impl Linker {
         part(content.question.unwrap_or_default());
         part(content.body);
         Sha256::digest(&self.bytes).into()
-    }
-}
-
-/// What an `anchor` entry says: entries up to here were removed, and the chain goes on from
-/// this hash.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Anchor {
-    /// The number of the last entry that was removed.
-    pub through: u64,
-    /// Its hash, in hex.
-    pub hash: String,
-    /// How many entries were removed.
-    pub count: u64,
-    /// When the earliest of them was written, in milliseconds since 1970.
-    pub from_ms: i64,
-    /// When the latest of them was written.
-    pub to_ms: i64,
-    /// The links that they left standing; nothing in anchors that were written before links were
-    /// carried over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub links: Option<Links>,
-}
-
-impl Anchor {
-    /// Reads the body of an entry of the kind `anchor`.
-    #[must_use]
-    pub fn read(body: &str) -> Option<Self> {
-        serde_json::from_str(body).ok()
-    }
-
-    /// Where the chain goes on from.
-    pub(crate) fn head(&self) -> Option<Head> {
-        Some(Head { seq: self.through, hash: self.hash.parse::<Hash>().ok()?.0 })
     }
 }
 

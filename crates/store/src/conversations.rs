@@ -65,9 +65,9 @@ impl Store {
         check_id(addition.conversation)?;
         check_drafts(addition.drafts)?;
         for said in addition.messages {
-            check("a message", &said.body, LONGEST_MESSAGE)?;
+            StoreError::check_length("a message", &said.body, LONGEST_MESSAGE)?;
         }
-        check("a title", addition.opening.unwrap_or_default(), LONGEST_TITLE)?;
+        StoreError::check_length("a title", addition.opening.unwrap_or_default(), LONGEST_TITLE)?;
         self.change(|transaction| {
             let length = add(transaction, addition)?;
             ledger::write(transaction, addition.drafts)?;
@@ -84,7 +84,7 @@ impl Store {
         at_ms: i64,
     ) -> Result<bool, StoreError> {
         check_id(id)?;
-        check("a title", title.unwrap_or_default(), LONGEST_TITLE)?;
+        StoreError::check_length("a title", title.unwrap_or_default(), LONGEST_TITLE)?;
         self.change(|transaction| {
             transaction.execute(
                 "DELETE FROM conversations WHERE used_ms IS NULL AND made_ms < ?",
@@ -102,7 +102,7 @@ impl Store {
 
     /// Gives a conversation a title; `false` when there is no such conversation.
     pub fn name_conversation(&mut self, id: &str, title: &str) -> Result<bool, StoreError> {
-        check("a title", title, LONGEST_TITLE)?;
+        StoreError::check_length("a title", title, LONGEST_TITLE)?;
         let name = "UPDATE conversations SET title = ?2 WHERE id = ?1";
         self.change(|transaction| Ok(transaction.execute(name, [id, title])? > 0))
     }
@@ -110,7 +110,7 @@ impl Store {
     /// Lets a summary stand for all messages below the number `upto`; they stay where they are.
     /// `false` when there is no such conversation, or fewer messages.
     pub fn summarize(&mut self, id: &str, upto: u64, summary: &str) -> Result<bool, StoreError> {
-        check("a summary", summary, LONGEST_MESSAGE)?;
+        StoreError::check_length("a summary", summary, LONGEST_MESSAGE)?;
         self.change(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(false) };
             let length = next_number(transaction, key)?;
@@ -228,13 +228,9 @@ fn one(connection: &Connection, query: &str, values: impl Params) -> rusqlite::R
 }
 
 fn check_id(id: &str) -> Result<(), StoreError> {
-    check("a conversation's id", id, LONGEST_CONVERSATION)
+    StoreError::check_length("a conversation's id", id, LONGEST_CONVERSATION)
 }
 
 fn check_account(account: &str) -> Result<(), StoreError> {
-    check("the name of a conversation's costs", account, LONGEST_ACCOUNT)
-}
-
-fn check(what: &'static str, text: &str, limit: usize) -> Result<(), StoreError> {
-    if text.len() > limit { Err(StoreError::TooLong { what, limit }) } else { Ok(()) }
+    StoreError::check_length("the name of a conversation's costs", account, LONGEST_ACCOUNT)
 }

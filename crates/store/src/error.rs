@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use crate::verify::Fault;
-
 /// Why the store could not do what it was asked. Nothing was written then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -134,7 +132,36 @@ pub enum StoreError {
     },
 }
 
+/// In which way a chain is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The content and the hash do not belong together, or the one before it was replaced.
+    #[error("it was changed, or the entry before it was replaced")]
+    Changed,
+    /// The entry is not there, but later ones are or were.
+    #[error("it is missing")]
+    Missing,
+    /// The chain begins here, and no anchor says why.
+    #[error("all before it is missing, and no pruning has removed it")]
+    NoAnchor,
+    /// The mark of the chain's end and the last entry do not belong together.
+    #[error("the mark of the ledger's end has another hash for it")]
+    OtherMark,
+    /// A head that was noted earlier has another hash for it.
+    #[error("it has another hash than the head that was noted: the ledger was written anew")]
+    OtherThanNoted,
+    /// SQLite cannot read it.
+    #[error("it cannot be read: the file is damaged")]
+    Unreadable,
+}
+
 impl StoreError {
+    /// Refuses a text that is longer than `limit` bytes; `what` names it in the error.
+    pub(crate) fn check_length(what: &'static str, text: &str, limit: usize) -> Result<(), Self> {
+        if text.len() > limit { Err(Self::TooLong { what, limit }) } else { Ok(()) }
+    }
+
     pub(crate) fn io(action: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
         Self::Io { action, path: path.to_owned(), source: source.into() }
     }

@@ -17,7 +17,7 @@ const FORGET: &str = "DELETE FROM kept WHERE key = ?";
 impl Store {
     /// A random key of this name, made when it is first asked for and the same ever after.
     pub fn secret(&mut self, name: &str) -> Result<[u8; 32], StoreError> {
-        check("the name of a key", name, LONGEST_KEY)?;
+        StoreError::check_length("the name of a key", name, LONGEST_KEY)?;
         let failed = self.failed("keep a key in");
         if let Some(key) = self.known_secret(name).map_err(&failed)? {
             return Ok(key);
@@ -96,12 +96,8 @@ pub(crate) fn write_kept(
 }
 
 pub(crate) fn check_kept(key: &str, value: &str) -> Result<(), StoreError> {
-    check("the name of a setting", key, LONGEST_KEY)?;
-    check("a setting", value, LONGEST_VALUE)
-}
-
-fn check(what: &'static str, text: &str, limit: usize) -> Result<(), StoreError> {
-    if text.len() > limit { Err(StoreError::TooLong { what, limit }) } else { Ok(()) }
+    StoreError::check_length("the name of a setting", key, LONGEST_KEY)?;
+    StoreError::check_length("a setting", value, LONGEST_VALUE)
 }
 
 fn random() -> rustix::io::Result<[u8; 32]> {

@@ -1,6 +1,7 @@
 //! Writing to the ledger: numbers, hashes, and one transaction for all.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::chain::{Content, Head, link};
 use crate::error::StoreError;
@@ -139,16 +140,39 @@ pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Option<Head>>
 fn head(connection: &Connection, query: &str) -> rusqlite::Result<Option<Head>> {
     connection
         .prepare_cached(query)?
-        .query_row([], |row| {
-            let seq = row.get::<_, i64>(0)?;
-            let seq =
-                u64::try_from(seq).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, seq))?;
-            Ok(Head { seq, hash: row.get(1)? })
-        })
+        .query_row([], |row| Ok(Head { seq: unsigned(row, 0)?, hash: row.get(1)? }))
         .optional()
 }
 
-/// A number as SQLite has it.
+/// Returns the hash that an entry carries, whether it is right or not.
+pub(crate) fn hash_of(connection: &Connection, seq: u64) -> rusqlite::Result<Option<[u8; 32]>> {
+    let mut query = connection.prepare_cached("SELECT hash FROM entries WHERE seq = ?")?;
+    query.query_row([number(seq)?], |row| row.get(0)).optional()
+}
+
+/// Returns what is hashed of an entry, from a row of `seq, at_ms, kind, question, body, hash`.
+pub(crate) fn content<'a>(row: &'a Row<'_>, seq: u64) -> rusqlite::Result<Content<'a>> {
+    Ok(Content {
+        seq,
+        at_ms: row.get(1)?,
+        kind: bytes(row.get_ref(2)?).unwrap_or_default(),
+        question: bytes(row.get_ref(3)?),
+        body: bytes(row.get_ref(4)?).unwrap_or_default(),
+    })
+}
+
+/// Returns a text or a blob as bytes: in a damaged file a text need not be UTF-8.
+pub(crate) fn bytes(value: ValueRef<'_>) -> Option<&[u8]> {
+    value.as_bytes_or_null().ok().flatten()
+}
+
+/// Reads a column that is never negative.
+pub(crate) fn unsigned(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
+    let value = row.get::<_, i64>(index)?;
+    u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, value))
+}
+
+/// Converts a number to SQLite's type.
 pub(crate) fn number(seq: u64) -> rusqlite::Result<i64> {
     i64::try_from(seq).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }

@@ -25,6 +25,7 @@
 
 #![allow(clippy::doc_markdown, reason = "SQLite is a name, not code")]
 
+mod anchor;
 mod chain;
 mod conversations;
 mod entry;
@@ -41,21 +42,23 @@ mod transaction;
 mod verify;
 
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::Connection;
 
-pub use chain::{Anchor, Hash, Head, NotAHead};
+pub use anchor::{Anchor, Links};
+pub use chain::{Hash, Head, NotAHead};
 pub use conversations::{
     Addition, Conversation, ConversationState, LONGEST_ACCOUNT, LONGEST_CONVERSATION,
     LONGEST_MESSAGE, LONGEST_TITLE, ReservationRequest, Said, Settlement, Spending, Spent, Sum,
 };
 pub use entry::{Draft, Entry, Filter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, Member, kind};
-pub use error::StoreError;
+pub use error::{Fault, StoreError};
 pub use identity::FileIdentity;
 pub use kept::{LONGEST_KEY, LONGEST_VALUE};
-pub use links::{KEPT_LINKS, Links};
+pub use links::KEPT_LINKS;
 pub use prune::{LONGEST_OPEN_MS, Pruned};
-pub use verify::{Checkpoint, Fault, Noted, Progress, RecentWalk, Verified};
+pub use verify::{Checkpoint, Noted, Progress, RecentWalk, Verified};
 
 /// An open file, with the ledger and what is kept beside it.
 #[derive(Debug)]
@@ -84,4 +87,12 @@ impl Store {
         let path = self.path.clone();
         move |error| StoreError::sqlite(&path, doing, error)
     }
+}
+
+/// Returns the time on the wall clock, in milliseconds since 1970: the unit of every time in the
+/// ledger.
+#[must_use]
+pub fn now_ms() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)
 }

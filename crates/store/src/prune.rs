@@ -1,15 +1,14 @@
 //! Removing what is old, with an anchor from which verification goes on.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use rusqlite::{Connection, OptionalExtension, Statement};
 
-use rusqlite::{Connection, OptionalExtension, Row, Statement};
-
-use crate::chain::{Anchor, Hash};
+use crate::anchor::Anchor;
+use crate::chain::Hash;
 use crate::error::StoreError;
 use crate::links::links_before;
 use crate::transaction::Transaction;
 use crate::verify::{Verified, walk};
-use crate::{Draft, Entry, Store, kind, ledger};
+use crate::{Draft, Entry, Store, kind, ledger, now_ms};
 
 /// How long a question can be open, in milliseconds: a day, where the longest time that can be
 /// set is an hour. One that was asked earlier and never closed was abandoned, and pruning does
@@ -36,11 +35,7 @@ impl Store {
     pub(crate) fn prune_at(&mut self, before_ms: i64, now_ms: i64) -> Result<Pruned, StoreError> {
         let failed = self.failed("prune");
         let transaction = self.begin()?;
-        if let Verified::Broken { seq, why } =
-            walk(&transaction, None, &|_, _| ()).map_err(&failed)?
-        {
-            return Err(StoreError::Broken { seq, why });
-        }
+        check_whole(walk(&transaction, None, &|_, _| ()).map_err(&failed)?)?;
         let anchor = remove(&transaction, before_ms, now_ms).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         let Some((removed, anchor)) = anchor else {
@@ -55,9 +50,7 @@ impl Store {
     pub fn prunable(&self, before_ms: i64) -> Result<Option<Anchor>, StoreError> {
         let failed = self.failed("read");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
-        if let Verified::Broken { seq, why } = walk(&view, None, &|_, _| ()).map_err(&failed)? {
-            return Err(StoreError::Broken { seq, why });
-        }
+        check_whole(walk(&view, None, &|_, _| ()).map_err(&failed)?)?;
         let kept_from = first_to_keep(&view, before_ms, now_ms()).map_err(&failed)?;
         anchor_before(&view, kept_from).map_err(failed)
     }
@@ -70,6 +63,14 @@ impl Store {
             let all_rows = |mut query: Statement<'_>| query.query_map([], |_| Ok(()))?.collect();
             self.connection.prepare(pragma).and_then(all_rows).unwrap_or(());
         }
+    }
+}
+
+/// Refuses to remove anything from a broken chain.
+fn check_whole(verified: Verified) -> Result<(), StoreError> {
+    match verified {
+        Verified::Broken { seq, why } => Err(StoreError::Broken { seq, why }),
+        Verified::Whole { .. } => Ok(()),
     }
 }
 
@@ -105,10 +106,6 @@ fn first_to_keep(connection: &Connection, before_ms: i64, now_ms: i64) -> rusqli
 
 /// What stands for all entries before `kept_from`, if there are any.
 fn anchor_before(connection: &Connection, kept_from: i64) -> rusqlite::Result<Option<Anchor>> {
-    let unsigned = |row: &Row<'_>, index: usize| {
-        let value = row.get::<_, i64>(index)?;
-        u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, value))
-    };
     let links = links_before(connection, kept_from)?;
     connection
         .query_row(
@@ -119,9 +116,9 @@ fn anchor_before(connection: &Connection, kept_from: i64) -> rusqlite::Result<Op
             [kept_from],
             |row| {
                 Ok(Anchor {
-                    through: unsigned(row, 0)?,
+                    through: ledger::unsigned(row, 0)?,
                     hash: Hash(row.get(1)?).to_string(),
-                    count: unsigned(row, 2)?,
+                    count: ledger::unsigned(row, 2)?,
                     from_ms: row.get(3)?,
                     to_ms: row.get(4)?,
                     links: Some(links.clone()),
@@ -129,9 +126,4 @@ fn anchor_before(connection: &Connection, kept_from: i64) -> rusqlite::Result<Op
             },
         )
         .optional()
-}
-
-fn now_ms() -> i64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)
 }

@@ -135,9 +135,8 @@ fn by_question(entries: Vec<Entry>) -> Vec<Vec<Entry>> {
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    let seq = row.get::<_, i64>(0)?;
     Ok(Entry {
-        seq: u64::try_from(seq).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, seq))?,
+        seq: ledger::unsigned(row, 0)?,
         at_ms: row.get(1)?,
         kind: row.get(2)?,
         question: row.get(3)?,

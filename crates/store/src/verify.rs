@@ -7,13 +7,13 @@
 mod parts;
 mod recent;
 
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 
 pub use recent::{Checkpoint, RecentWalk};
 
-use crate::chain::{Anchor, Content, Head, Linker};
-use crate::error::{StoreError, is_misread};
+use crate::anchor::{Anchor, anchor_through};
+use crate::chain::{Head, Linker};
+use crate::error::{Fault, StoreError, is_misread};
 use crate::{Store, ledger};
 
 /// What a walk along the chain has found.
@@ -48,30 +48,6 @@ pub enum Noted {
     Found,
     /// The entry was removed by pruning since, so that nothing can be said about it.
     Pruned,
-}
-
-/// In which way a chain is broken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Fault {
-    /// The content and the hash do not belong together, or the one before it was replaced.
-    #[error("it was changed, or the entry before it was replaced")]
-    Changed,
-    /// The entry is not there, but later ones are or were.
-    #[error("it is missing")]
-    Missing,
-    /// The chain begins here, and no anchor says why.
-    #[error("all before it is missing, and no pruning has removed it")]
-    NoAnchor,
-    /// The mark of the chain's end and the last entry do not belong together.
-    #[error("the mark of the ledger's end has another hash for it")]
-    OtherMark,
-    /// A head that was noted earlier has another hash for it.
-    #[error("it has another hash than the head that was noted: the ledger was written anew")]
-    OtherThanNoted,
-    /// SQLite cannot read it.
-    #[error("it cannot be read: the file is damaged")]
-    Unreadable,
 }
 
 /// Is told from time to time how many entries were looked at, and how many there are.
@@ -202,15 +178,8 @@ impl Walk {
         if row.get::<_, i64>(0)? != ledger::number(seq)? {
             return Ok(Err((seq, Fault::Missing)));
         }
-        let content = Content {
-            seq,
-            at_ms: row.get(1)?,
-            kind: bytes(row.get_ref(2)?).unwrap_or_default(),
-            question: bytes(row.get_ref(3)?),
-            body: bytes(row.get_ref(4)?).unwrap_or_default(),
-        };
-        let hash = self.linker.link(&self.last.hash, &content);
-        if bytes(row.get_ref(5)?) != Some(&hash) {
+        let hash = self.linker.link(&self.last.hash, &ledger::content(row, seq)?);
+        if ledger::bytes(row.get_ref(5)?) != Some(&hash) {
             return Ok(Err((seq, Fault::Changed)));
         }
         self.entries += 1;
@@ -263,24 +232,6 @@ impl Walk {
 fn last_readable(connection: &Connection) -> rusqlite::Result<Option<Head>> {
     ledger::present(connection)
         .or_else(|error| if is_damage(&error) { Ok(None) } else { Err(error) })
-}
-
-/// The anchor that says that entries up to `through` were removed.
-pub(crate) fn anchor_through(
-    connection: &Connection,
-    through: u64,
-) -> rusqlite::Result<Option<Anchor>> {
-    let mut query = connection.prepare(
-        "SELECT body FROM entries WHERE kind = 'anchor' AND json_valid(body)
-         AND json_extract(body, '$.through') = ? ORDER BY seq DESC LIMIT 1",
-    )?;
-    let body: Option<String> =
-        query.query_row([ledger::number(through)?], |row| row.get(0)).optional()?;
-    Ok(body.as_deref().and_then(Anchor::read))
-}
-
-fn bytes(value: ValueRef<'_>) -> Option<&[u8]> {
-    value.as_bytes_or_null().ok().flatten()
 }
 
 fn is_damage(error: &rusqlite::Error) -> bool {

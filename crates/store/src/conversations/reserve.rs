@@ -5,12 +5,13 @@
 //! processes that share the file see each other's reservations. A reservation is settled with what
 //! the answer took. One whose process has died counts as spent in whole.
 
-use rusqlite::params;
+use rusqlite::params_from_iter;
+use rusqlite::types::Value;
 
 use super::check_account;
-use super::spend::{self, Spending, Spent};
+use super::spend::{self, COLUMNS, Spending, Spent};
 use crate::error::StoreError;
-use crate::ledger::{self, check_drafts, number};
+use crate::ledger::{self, check_drafts};
 use crate::transaction::Transaction;
 use crate::{Draft, Store};
 
@@ -62,7 +63,7 @@ impl Store {
         check: impl FnOnce(&Spent) -> Result<(), E>,
     ) -> Result<Result<Option<i64>, E>, StoreError> {
         check_account(request.account)?;
-        super::check("the name of a process", request.holder, LONGEST_HOLDER)?;
+        StoreError::check_length("the name of a process", request.holder, LONGEST_HOLDER)?;
         self.change(|transaction| {
             settle_dead(transaction, request, is_alive)?;
             let spent = spend::spent(transaction, request.account, request.since_ms)?;
@@ -104,23 +105,14 @@ fn write(
     request: &ReservationRequest<'_>,
     most: &Spending,
 ) -> rusqlite::Result<i64> {
-    let Spending { model, input, output, cache_read, cache_write, micro_usd } = most;
-    transaction.query_row(
-        "INSERT INTO reservations (at_ms, account, holder, model, input, output, cache_read,
-             cache_write, micro_usd) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key",
-        params![
-            request.at_ms,
-            request.account,
-            request.holder,
-            model,
-            number(*input)?,
-            number(*output)?,
-            number(*cache_read)?,
-            number(*cache_write)?,
-            micro_usd.map(number).transpose()?,
-        ],
-        |row| row.get(0),
-    )
+    let statement = format!(
+        "INSERT INTO reservations ({COLUMNS}, at_ms, account, holder)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key"
+    );
+    let ReservationRequest { at_ms, account, holder, .. } = *request;
+    let of: [Value; 3] = [at_ms.into(), account.to_owned().into(), holder.to_owned().into()];
+    let values = most.values()?.into_iter().chain(of);
+    transaction.query_row(&statement, params_from_iter(values), |row| row.get(0))
 }
 
 /// A reservation that somebody made.
@@ -163,25 +155,17 @@ fn settle_dead(
 }
 
 fn all(transaction: &Transaction<'_>) -> rusqlite::Result<Vec<Reserved>> {
-    let mut statement = transaction.prepare(
-        "SELECT key, at_ms, account, holder, model, input, output, cache_read, cache_write,
-             micro_usd FROM reservations ORDER BY holder, key",
-    )?;
+    let query = format!(
+        "SELECT {COLUMNS}, key, at_ms, account, holder FROM reservations ORDER BY holder, key"
+    );
+    let mut statement = transaction.prepare(&query)?;
     let rows = statement.query_map([], |row| {
-        let count = |at: usize| row.get::<_, i64>(at).map(i64::unsigned_abs);
         Ok(Reserved {
-            key: row.get(0)?,
-            at_ms: row.get(1)?,
-            account: row.get(2)?,
-            holder: row.get(3)?,
-            most: Spending {
-                model: row.get(4)?,
-                input: count(5)?,
-                output: count(6)?,
-                cache_read: count(7)?,
-                cache_write: count(8)?,
-                micro_usd: row.get::<_, Option<i64>>(9)?.map(i64::unsigned_abs),
-            },
+            key: row.get("key")?,
+            at_ms: row.get("at_ms")?,
+            account: row.get("account")?,
+            holder: row.get("holder")?,
+            most: Spending::read(row)?,
         })
     })?;
     rows.collect()

@@ -1,6 +1,7 @@
 //! What conversations cost.
 
-use rusqlite::{Connection, Params, Row, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Params, Row, params_from_iter};
 
 use crate::Store;
 use crate::error::StoreError;
@@ -22,6 +23,35 @@ pub struct Spending {
     pub cache_write: u64,
     /// In millionths of a dollar; none when nobody knows the price.
     pub micro_usd: Option<u64>,
+}
+
+/// The columns of a [`Spending`], in the order of [`Spending::values`].
+pub(super) const COLUMNS: &str = "model, input, output, cache_read, cache_write, micro_usd";
+
+impl Spending {
+    pub(super) fn values(&self) -> rusqlite::Result<[Value; 6]> {
+        let Self { model, input, output, cache_read, cache_write, micro_usd } = self;
+        Ok([
+            model.clone().into(),
+            number(*input)?.into(),
+            number(*output)?.into(),
+            number(*cache_read)?.into(),
+            number(*cache_write)?.into(),
+            micro_usd.map(number).transpose()?.into(),
+        ])
+    }
+
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let count = |column: &str| row.get::<_, i64>(column).map(i64::unsigned_abs);
+        Ok(Self {
+            model: row.get("model")?,
+            input: count("input")?,
+            output: count("output")?,
+            cache_read: count("cache_read")?,
+            cache_write: count("cache_write")?,
+            micro_usd: row.get::<_, Option<i64>>("micro_usd")?.map(i64::unsigned_abs),
+        })
+    }
 }
 
 /// What several answers cost together.
@@ -100,27 +130,13 @@ pub(super) fn write(
     at_ms: i64,
     spending: &Spending,
 ) -> rusqlite::Result<()> {
-    let Spending { model, input, output, cache_read, cache_write, micro_usd } = spending;
-    let values = params![
-        at_ms,
-        conversation,
-        model,
-        number(*input)?,
-        number(*output)?,
-        number(*cache_read)?,
-        number(*cache_write)?,
-        micro_usd.map(number).transpose()?,
-        elsewhere,
-    ];
-    transaction
-        .prepare_cached(
-            "INSERT INTO spendings
-             (at_ms, conversation, model, input, output, cache_read, cache_write, micro_usd,
-              elsewhere)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        )?
-        .execute(values)
-        .map(drop)
+    let statement = format!(
+        "INSERT INTO spendings ({COLUMNS}, at_ms, conversation, elsewhere)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    );
+    let of: [Value; 3] = [at_ms.into(), conversation.into(), elsewhere.map(str::to_owned).into()];
+    let values = spending.values()?.into_iter().chain(of);
+    transaction.prepare_cached(&statement)?.execute(params_from_iter(values)).map(drop)
 }
 
 fn sum(connection: &Connection, of: &str, values: impl Params) -> rusqlite::Result<Sum> {

@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use super::{Progress, Verified, Walk, is_damage, last_readable};
 use crate::chain::Head;
@@ -94,11 +94,8 @@ fn walk_part(
 
 /// The hash that an entry carries, whether it is right or not; none where none can be read.
 pub(super) fn carried_by(connection: &Connection, seq: u64) -> rusqlite::Result<Option<Head>> {
-    connection
-        .query_row("SELECT hash FROM entries WHERE seq = ?", [ledger::number(seq)?], |row| {
-            Ok(Head { seq, hash: row.get(0)? })
-        })
-        .optional()
+    ledger::hash_of(connection, seq)
+        .map(|hash| hash.map(|hash| Head { seq, hash }))
         .or_else(|error| if is_damage(&error) { Ok(None) } else { Err(error) })
 }
 

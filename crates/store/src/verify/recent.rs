@@ -7,9 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::parts::carried_by;
-use super::{Fault, Verified, Walk, last_readable};
+use super::{Verified, Walk, last_readable};
 use crate::chain::{Hash, Head};
-use crate::error::StoreError;
+use crate::error::{Fault, StoreError};
 use crate::{Store, ledger};
 
 /// Where the note is kept.
