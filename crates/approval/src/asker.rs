@@ -3,27 +3,27 @@
 //! The one asker of the product. Whatever goes wrong ends in [`NoAnswer`], and no answer never
 //! means allow.
 
-mod dial;
 mod refusals;
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use callgate_link::socket::SocketError;
+use callgate_link::socket::{self, SocketError};
 use callgate_wire::approval::{MAX_LINE, Malformed, Request, RequestId, Response};
-use dial::{Dial, Sent};
+use callgate_wire::frame::{Line, Lines};
 use refusals::Refusals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
 
 /// The desk answers within its own time limit; this much later it is not waited for any more.
 pub const MARGIN: Duration = Duration::from_secs(3);
-/// How long a desk that has gone away is dialled again, unless set otherwise.
-pub const DEFAULT_GRACE: Duration = Duration::from_secs(15);
+/// How often a desk that has gone away is dialled.
+const REDIAL_EVERY: Duration = Duration::from_millis(100);
 /// How long [`tell`] tries.
 const TELL_WITHIN: Duration = Duration::from_secs(1);
 
@@ -102,7 +102,28 @@ impl<'a> Unwanted<'a> {
         self
     }
 
-    /// Waits until `stream` is ready; `false` when that takes too long.
+    /// Waits for bytes from the desk and adds them to `lines`. Returns how many came, 0 if the desk
+    /// has closed the connection, and `None` if nothing came until `end`.
+    pub(crate) fn fill(
+        &self,
+        stream: &UnixStream,
+        lines: &mut Lines,
+        end: Instant,
+    ) -> Result<Option<usize>, NoAnswer> {
+        while self.wait(Some((stream, PollFlags::IN)), end)? {
+            let count = match recv(stream.as_fd(), lines.space(), RecvFlags::DONTWAIT) {
+                Ok((count, _)) => count,
+                Err(Errno::AGAIN | Errno::INTR) => continue,
+                // A connection that is broken is closed.
+                Err(_) => 0,
+            };
+            lines.filled(count);
+            return Ok(Some(count));
+        }
+        Ok(None)
+    }
+
+    /// Waits until `stream` is ready. Returns false if that takes too long.
     fn wait(
         &self,
         stream: Option<(&UnixStream, PollFlags)>,
@@ -156,15 +177,11 @@ pub fn ask(
     Asker::dial(settings, unwanted)?.ask(request)
 }
 
-/// Tells the desk something that gets no answer, and does not wait for it.
+/// Sends the desk a request that gets no answer. Does not wait until the desk has read it.
 pub fn tell(settings: &Settings, request: &Request) -> Result<(), NoAnswer> {
     let (unwanted, end) = (Unwanted::default(), Instant::now() + TELL_WITHIN);
-    let dialled = Dial { settings, unwanted: &unwanted, end };
-    let stream = dialled.first()?;
-    match dialled.send(&stream, &line(request)?)? {
-        Sent::Whole => Ok(()),
-        Sent::Lost => Err(NoAnswer::Refused),
-    }
+    let is_sent = Asker::dial_until(settings, &unwanted, end)?.send(&line(request)?)?;
+    if is_sent { Ok(()) } else { Err(NoAnswer::Refused) }
 }
 
 fn line(request: &Request) -> Result<Vec<u8>, NoAnswer> {
@@ -175,41 +192,138 @@ fn line(request: &Request) -> Result<Vec<u8>, NoAnswer> {
     }
 }
 
-/// An asker that has reached the desk.
+/// A connection to the desk for one question.
 #[derive(Debug)]
 pub struct Asker<'a> {
-    dial: Dial<'a>,
+    settings: &'a Settings,
+    unwanted: &'a Unwanted<'a>,
+    /// When the question is given up.
+    end: Instant,
     stream: UnixStream,
 }
 
 impl<'a> Asker<'a> {
-    /// Reaches the desk, or says at once that there is none.
+    /// Connects to the desk. Returns an error at once if there is none.
     pub fn dial(settings: &'a Settings, unwanted: &'a Unwanted<'a>) -> Result<Self, NoAnswer> {
-        let end = Instant::now() + settings.timeout + MARGIN;
-        let dial = Dial { settings, unwanted, end };
-        let stream = dial.first()?;
-        Ok(Self { dial, stream })
+        Self::dial_until(settings, unwanted, Instant::now() + settings.timeout + MARGIN)
+    }
+
+    /// Connects to the desk. One that has not yet accepted the many who came before is there, and
+    /// is waited for.
+    fn dial_until(
+        settings: &'a Settings,
+        unwanted: &'a Unwanted<'a>,
+        end: Instant,
+    ) -> Result<Self, NoAnswer> {
+        let give_up = end.min(Instant::now() + settings.grace);
+        loop {
+            match socket::connect(&settings.socket) {
+                Ok(stream) => return Ok(Self { settings, unwanted, end, stream }),
+                Err(error) => match kind(&error) {
+                    Some(io::ErrorKind::WouldBlock) if pause(unwanted, give_up)? => {}
+                    Some(io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+                        return Err(NoAnswer::NoDesk(settings.socket.clone()));
+                    }
+                    _ => return Err(error.into()),
+                },
+            }
+        }
+    }
+
+    /// Connects again after the connection has broken.
+    fn redial(&mut self) -> Result<(), NoAnswer> {
+        let give_up = self.end.min(Instant::now() + self.settings.grace);
+        while pause(self.unwanted, give_up)? {
+            match socket::connect(&self.settings.socket) {
+                Ok(stream) => {
+                    self.stream = stream;
+                    return Ok(());
+                }
+                Err(error) if kind(&error).is_some() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(NoAnswer::Gone(self.settings.grace))
     }
 
     /// Asks, and waits for the answer.
     ///
-    /// When the desk goes away meanwhile it is dialled again and asked the same question under
-    /// the same id. The connection is closed as soon as the answer is read: by that the desk
-    /// knows that it has arrived.
-    pub fn ask(self, request: &Request) -> Result<Response, NoAnswer> {
-        let Self { dial, mut stream } = self;
+    /// If the desk goes away meanwhile, it is dialled again and asked the same question under the
+    /// same id. The connection is closed as soon as the answer is read: that tells the desk that
+    /// the answer has arrived.
+    pub fn ask(mut self, request: &Request) -> Result<Response, NoAnswer> {
         let line = line(request)?;
         let mut refusals = Refusals::default();
         loop {
-            refusals.ask(&stream, &dial.settings.socket);
-            if let Some(answer) = dial.exchange(&stream, &line, &request.request_id)? {
+            refusals.ask(&self.stream, &self.settings.socket);
+            let answer = if self.send(&line)? { self.receive(&request.request_id)? } else { None };
+            if let Some(answer) = answer {
                 return Ok(answer);
             }
-            drop(stream);
             if refusals.closed() {
                 return Err(NoAnswer::Refused);
             }
-            stream = dial.again()?;
+            self.redial()?;
         }
     }
+
+    /// Sends a line. Returns false if the connection broke.
+    fn send(&self, mut rest: &[u8]) -> Result<bool, NoAnswer> {
+        while !rest.is_empty() {
+            match send(&self.stream, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(count) => rest = &rest[count..],
+                Err(Errno::AGAIN) => {
+                    if !self.unwanted.wait(Some((&self.stream, PollFlags::OUT)), self.end)? {
+                        return Err(NoAnswer::TimedOut(self.settings.timeout));
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(_) => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Waits for the answer. Returns `None` if the connection broke before anything of it came.
+    fn receive(&self, id: &RequestId) -> Result<Option<Response>, NoAnswer> {
+        let mut lines = Lines::new(MAX_LINE);
+        let mut received = 0;
+        loop {
+            match self.unwanted.fill(&self.stream, &mut lines, self.end)? {
+                None => return Err(NoAnswer::TimedOut(self.settings.timeout)),
+                Some(0) if received == 0 => return Ok(None),
+                Some(0) => return Err(NoAnswer::Cut),
+                Some(count) => received += count,
+            }
+            match lines.next_frame() {
+                Some(Line::Whole(line)) => return read(line, id).map(Some),
+                Some(Line::TooLong(_)) => return Err(NoAnswer::TooLong),
+                // Two bytes at most end a line.
+                None if received > MAX_LINE + 2 => return Err(NoAnswer::TooLong),
+                None => {}
+            }
+        }
+    }
+}
+
+/// Waits until it is time to dial again. Returns false if that has been tried for long enough.
+fn pause(unwanted: &Unwanted<'_>, give_up: Instant) -> Result<bool, NoAnswer> {
+    let now = Instant::now();
+    if now >= give_up {
+        return Ok(false);
+    }
+    unwanted.wait(None, now + REDIAL_EVERY)?;
+    Ok(true)
+}
+
+fn kind(error: &SocketError) -> Option<io::ErrorKind> {
+    match error {
+        SocketError::Io { source, .. } => Some(source.kind()),
+        _ => None,
+    }
+}
+
+fn read(line: &[u8], id: &RequestId) -> Result<Response, NoAnswer> {
+    let response = Response::decode(line)?;
+    if response.request_id == *id { Ok(response) } else { Err(NoAnswer::OtherQuestion) }
 }

@@ -2,16 +2,14 @@
 //!
 //! Five parts work beside each other. The *reception* takes in what askers send. The *rulings*, on
 //! threads of their own, ask the rules about it. The *clerk*, on a thread of its own, gives it to
-//! the desk, has the desk's records committed and only then passes the desk's outputs on. The
-//! *hands* carry them out; they never wait for the clerk, so neither can hold the other up. The
-//! channels show questions and bring in what people do.
+//! the desk, has the desk's records committed and only then passes the desk's outputs on. A task of
+//! its own ([`Outputs`]) carries them out; it never waits for the clerk, so neither can hold the
+//! other up. The channels show questions and bring in what people do.
 
 mod askers;
 mod claim;
 mod clerk;
 mod door;
-mod hands;
-mod legacy;
 mod lineage;
 mod pulse;
 mod reception;
@@ -23,25 +21,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use callgate_link::file::Lock;
 use callgate_link::socket::SocketError;
-use callgate_store::{Draft, Store, StoreError};
+use callgate_store::{Draft, Store, StoreError, now_ms};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 
 use crate::channel::{News, Order};
-use crate::desk::{Authority, Desk, Input, Now, Settings};
+use crate::desk::{Authority, Desk, Input, Now, Output, Settings};
 use crate::telegram::{self, Report};
 use askers::Askers;
 use clerk::{Clerk, Letter};
 use door::{Door, SocketFile};
-use hands::Hands;
 use pulse::Pulse;
 use reception::{Intake, Reception};
-use rulings::{Exit, RulingLimits, RulingQueue};
+use rulings::{RulingLimits, RulingQueue};
 use viewers::Viewers;
 
 pub use claim::{Claim, lock_path};
@@ -121,16 +118,14 @@ pub struct Daemon {
     _lock: Lock,
 }
 
-/// The way to the desk for whoever brings news.
+/// A handle by which news reaches the desk.
 #[derive(Debug, Clone)]
 pub struct ToDesk(mpsc::Sender<Letter>);
 
 impl ToDesk {
-    /// Brings news, and waits until it is recorded; tells whether it was.
+    /// Sends news to the desk and waits until it is recorded. Returns false if it was not.
     pub async fn news(&self, news: News) -> bool {
-        let (recorded, is_recorded) = oneshot::channel();
-        let letter = Letter::with_receipt(Input::News(news), recorded);
-        self.0.send(letter).await.is_ok() && is_recorded.await.is_ok()
+        Letter::send_recorded(&self.0, Input::News(news)).await
     }
 
     /// Like [`news`](Self::news), for a thread without a runtime, and without waiting for the
@@ -179,18 +174,18 @@ impl Daemon {
         let desk_door = Door::open(&desk_socket, Arc::clone(&options.warn))?;
         let door = Door::open(&socket, Arc::clone(&options.warn))?;
         let mut sockets = vec![desk_door.file(), door.file()];
-        let exit = Exit { to_desk: letters_in.clone(), askers: Arc::clone(&askers) };
-        let rulings = RulingQueue::start(options.ruler, limits, exit, Arc::clone(&options.warn))
+        let (for_rulings, warn) = (Arc::clone(&askers), Arc::clone(&options.warn));
+        let rulings = RulingQueue::start(options.ruler, limits, for_rulings, warn)
             .map_err(|e| io_error("cannot start the rules of", &socket, e))?;
         tasks.spawn(Arc::clone(&rulings).watch());
-        let intake = Intake::new(Arc::clone(&askers), letters_in.clone(), Arc::clone(&rulings));
+        let intake = Arc::new(Intake::new(Arc::clone(&askers), Arc::clone(&rulings)));
         tasks.spawn(Arc::clone(&viewers).run(desk_door));
-        let phones = options
-            .telegram
-            .map(|phones| start_phones(&mut tasks, phones, &letters_in, &options.warn, &pulse));
-        let hands =
-            Hands { askers: Arc::clone(&askers), phones, terminal: options.terminal, viewers };
-        tasks.spawn(hands.run(outputs));
+        let (to_desk, warn) = (letters_in.clone(), Arc::clone(&options.warn));
+        let forwarder = PhoneForwarder { to_desk, warn, pulse: Arc::clone(&pulse) };
+        let phones = options.telegram.map(|settings| forwarder.start(&mut tasks, settings));
+        let terminal = options.terminal;
+        tasks
+            .spawn(Outputs { askers: Arc::clone(&askers), phones, terminal, viewers }.run(outputs));
         let warn = Arc::clone(&options.warn);
         let clerk = Clerk {
             desk,
@@ -213,7 +208,7 @@ impl Daemon {
         })
         .map_err(|e| io_error("cannot start watching for", &socket, e))?;
         // Nobody is taken in before everything stands.
-        if let Some(door) = legacy.and_then(|path| legacy::open(&path, &options.warn)) {
+        if let Some(door) = legacy.and_then(|path| Door::open_legacy(&path, &options.warn)) {
             sockets.push(door.file());
             tasks.spawn(Reception { door, intake: Arc::clone(&intake) }.run());
         }
@@ -265,7 +260,7 @@ fn restored(
     authority: Authority,
     takes_up: bool,
 ) -> Result<Desk, StoreError> {
-    let now = Now { mono: Duration::ZERO, wall_ms: wall_ms() };
+    let now = Now { mono: Duration::ZERO, wall_ms: now_ms() };
     let open = if takes_up { store.open_questions(now.wall_ms - OLDEST_MS)? } else { Vec::new() };
     let over = store.recently_closed(RECENT)?;
     let mut desk = Desk::new(settings, authority);
@@ -280,53 +275,84 @@ fn begin(store: &mut Store) -> Result<u64, StoreError> {
     // A token that runtimes of an earlier version kept here, where any program of the user can read
     // it.
     store.forget("agent/viewer")?;
-    store.append(&[Draft { at_ms: wall_ms(), kind, question: None, body }])?;
+    store.append(&[Draft { at_ms: now_ms(), kind, question: None, body }])?;
     store.last_seq()
 }
 
-fn wall_ms() -> i64 {
-    let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(wall.as_millis()).unwrap_or(i64::MAX)
+/// Where the desk's outputs go.
+struct Outputs {
+    askers: Arc<Askers>,
+    phones: Option<mpsc::Sender<Order>>,
+    terminal: Option<mpsc::Sender<Order>>,
+    viewers: Arc<Viewers>,
 }
 
-/// Starts the channel to the phones, and what carries its news to the desk.
-fn start_phones(
-    tasks: &mut tokio::task::JoinSet<()>,
-    settings: telegram::Settings,
-    to_desk: &mpsc::Sender<Letter>,
-    warn: &Arc<dyn Fn(&str) + Send + Sync>,
-    pulse: &Arc<Pulse>,
-) -> mpsc::Sender<Order> {
-    let (orders_in, orders) = mpsc::channel(QUEUE);
-    let (reports_in, mut reports) = mpsc::channel(QUEUE);
-    let (to_desk, warn, pulse) = (to_desk.clone(), Arc::clone(warn), Arc::clone(pulse));
-    pulse.phones_begin();
-    tasks.spawn(telegram::run(settings, orders, reports_in));
-    tasks.spawn(async move {
+impl Outputs {
+    /// Carries out what the desk wants done. A channel that has ended shows nothing any more, and
+    /// nothing depends on it.
+    async fn run(self, mut outputs: mpsc::Receiver<Output>) {
+        while let Some(output) = outputs.recv().await {
+            match (output, &self.phones, &self.terminal) {
+                (Output::Answer(asker, response), ..) => self.askers.answer(asker, &response),
+                (Output::Phones(order), Some(phones), _) => drop(phones.send(order).await),
+                // A terminal that somebody has stopped takes nothing: it must hold nobody up.
+                (Output::Terminal(order), _, Some(terminal)) => drop(terminal.try_send(order)),
+                (Output::Phones(_) | Output::Terminal(_), ..) => {}
+                (Output::Viewer { viewer, id, done, text }, ..) => {
+                    self.viewers.tell(viewer, &id, done, &text);
+                }
+                (Output::Waiting { viewer, id, text, within }, ..) => {
+                    self.viewers.waiting(viewer, &id, &text, within);
+                }
+                (Output::Lock { hash, text }, ..) => self.viewers.lock(&hash, &text),
+            }
+        }
+    }
+}
+
+/// Takes what the phones report to the desk, to the status and to the person who runs the daemon.
+struct PhoneForwarder {
+    to_desk: mpsc::Sender<Letter>,
+    warn: Arc<dyn Fn(&str) + Send + Sync>,
+    pulse: Arc<Pulse>,
+}
+
+impl PhoneForwarder {
+    /// Starts the channel to the phones and this forwarder. Returns where the channel takes orders.
+    fn start(
+        self,
+        tasks: &mut tokio::task::JoinSet<()>,
+        settings: telegram::Settings,
+    ) -> mpsc::Sender<Order> {
+        let (orders_in, orders) = mpsc::channel(QUEUE);
+        let (reports_in, reports) = mpsc::channel(QUEUE);
+        self.pulse.phones_begin();
+        tasks.spawn(telegram::run(settings, orders, reports_in));
+        tasks.spawn(self.run(reports));
+        orders_in
+    }
+
+    async fn run(self, mut reports: mpsc::Receiver<Report>) {
         while let Some(report) = reports.recv().await {
             match report {
                 Report::Heard { news, taken } => {
                     if let News::Broken { why } = &news {
-                        pulse.phones_troubled(why);
-                        warn(why);
+                        self.trouble(why);
                     }
-                    let input = Input::News(news);
-                    let letter = match taken {
-                        Some(taken) => Letter::with_receipt(input, taken),
-                        None => Letter::new(input),
-                    };
-                    to_desk.send(letter).await.ok();
+                    let letter = Letter { input: Input::News(news), recorded: taken };
+                    self.to_desk.send(letter).await.ok();
                 }
                 Report::Works { bot } => {
-                    pulse.phones_work(&bot);
-                    warn(&format!("Telegram works, as @{bot}"));
+                    self.pulse.phones_work(&bot);
+                    (self.warn)(&format!("Telegram works, as @{bot}"));
                 }
-                Report::Troubled { why } => {
-                    pulse.phones_troubled(&why);
-                    warn(&why);
-                }
+                Report::Troubled { why } => self.trouble(&why),
             }
         }
-    });
-    orders_in
+    }
+
+    fn trouble(&self, why: &str) {
+        self.pulse.phones_troubled(why);
+        (self.warn)(why);
+    }
 }

@@ -64,7 +64,7 @@ pub const MOST_BYTES: usize = 256 * 1024 * 1024;
 pub const LONGEST_WORDS: usize = 8_192;
 
 /// A moment, by a clock that never jumps and by the one on the wall.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Now {
     /// Since some fixed moment of this process.
     pub mono: Duration,
@@ -269,50 +269,50 @@ impl Desk {
 
     /// Takes one input. What it gives must be recorded as a whole before any of it is done.
     pub fn handle(&mut self, now: Now, input: Input) -> Step {
-        let mut step = Step::default();
+        let mut step = Step { now, ..Step::default() };
         match input {
             Input::From { asker, lineage } => drop(self.lineages.insert(asker, lineage)),
             Input::Asked { asker, request, ruling, is_replay } => {
                 if self.has_other_gate(asker, &request, &ruling) {
                     gates::pass_by(&mut step, asker, request.request_id);
                 } else if request.kind == Kind::Check {
-                    self.checked(now, &mut step, asker, request, ruling, is_replay);
+                    self.checked(&mut step, asker, request, ruling, is_replay);
                 } else {
-                    self.asked(now, &mut step, asker, request, ruling, is_replay);
+                    self.asked(&mut step, asker, request, ruling, is_replay);
                 }
                 if !self.askers.contains_key(&asker) {
                     self.lineages.remove(&asker);
                 }
             }
             Input::Unruled { asker, request, why } => {
-                self.unruled(now, &mut step, asker, request, why);
+                self.unruled(&mut step, asker, request, why);
                 if !self.askers.contains_key(&asker) {
                     self.lineages.remove(&asker);
                 }
             }
-            Input::Told(request) => self.told(now, &mut step, &request),
-            Input::Gone(asker) => self.gone(now, &mut step, asker),
-            Input::Delivered(asker) => self.delivered(now, &mut step, asker),
-            Input::Lost(asker) => self.lost(now, &mut step, asker),
-            Input::News(news) => self.news(now, &mut step, news),
-            Input::Viewers(count) => self.viewers(now, &mut step, count),
+            Input::Told(request) => self.told(&mut step, &request),
+            Input::Gone(asker) => self.gone(&mut step, asker),
+            Input::Delivered(asker) => self.delivered(&mut step, asker),
+            Input::Lost(asker) => self.lost(&mut step, asker),
+            Input::News(news) => self.news(&mut step, news),
+            Input::Viewers(count) => self.viewers(&mut step, count),
             Input::NewCode { code, id, who, is_first, doing } => {
-                self.new_code(now, &mut step, code, &id, &who, is_first, doing);
+                self.new_code(&mut step, code, &id, &who, is_first, doing);
             }
             Input::PairViewer { code, name, token_hash, doing } => {
-                self.pair_viewer(now, &mut step, &code, &name, &token_hash, &doing);
+                self.pair_viewer(&mut step, &code, &name, &token_hash, &doing);
             }
             Input::Unlock { token_hash, doing } => self.unlock(&mut step, &token_hash, &doing),
             Input::Unpair { link, id, who, doing } => {
-                self.unpair(now, &mut step, &link, &id, &who, doing);
+                self.unpair(&mut step, &link, &id, &who, doing);
             }
-            Input::Gate { value, who, doing } => self.gate(now, &mut step, value, &who, &doing),
-            Input::ViewerLeft(viewer) => self.viewer_left(now, &mut step, viewer),
+            Input::Gate { value, who, doing } => self.gate(&mut step, value, &who, &doing),
+            Input::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
             Input::Tick => {}
             Input::LedgerFailed => self.ledger_failed(&mut step),
         }
-        self.ring(now, &mut step);
-        self.tell_of_more_runs(now, &mut step);
+        self.ring(&mut step);
+        self.tell_of_more_runs(&mut step);
         step
     }
 
@@ -335,7 +335,7 @@ impl Desk {
         self.open.contains_key(id) || self.past.get(id).is_some()
     }
 
-    fn news(&mut self, now: Now, step: &mut Step, news: News) {
+    fn news(&mut self, step: &mut Step, news: News) {
         match news {
             News::Shown(copy) => self.shown(step, copy),
             News::ShownInFull { question, chat } if self.open.contains_key(&question) => {
@@ -343,31 +343,31 @@ impl Desk {
             }
             News::ShownInFull { .. } => {}
             News::Unsendable { question, chat, why } => {
-                self.unsendable(now, step, &question, chat, &why);
+                self.unsendable(step, &question, chat, &why);
             }
             News::Pressed { who, question, press, doing, copy } => {
                 // Only a press of somebody who may answer tells where there are copies.
                 if let Some(copy) = copy.filter(|_| self.authority.allows(&who)) {
                     self.pressed_on(step, copy);
                 }
-                self.pressed(now, step, &who, &question, press, &doing);
+                self.pressed(step, &who, &question, press, &doing);
             }
-            News::Forged { who, doing } => self.forged(now, step, &who, &doing),
+            News::Forged { who, doing } => self.forged(step, &who, &doing),
             News::Command { who, name, rest, doing } => {
-                self.command(now, step, &who, &name, &rest, &doing);
+                self.command(step, &who, &name, &rest, &doing);
             }
-            News::Broken { why } => self.phones_broken(now, step, &why),
+            News::Broken { why } => self.phones_broken(step, &why),
         }
     }
 
     /// Deals with every question whose moment has come.
-    fn ring(&mut self, now: Now, step: &mut Step) {
+    fn ring(&mut self, step: &mut Step) {
         while let Some((at, id)) = self.alarms.first().cloned() {
-            if at > now.mono {
+            if at > step.now.mono {
                 return;
             }
             self.alarms.remove(&(at, id.clone()));
-            self.woken(now, step, &id);
+            self.woken(step, &id);
         }
     }
 

@@ -12,7 +12,6 @@
 
 mod api;
 mod courier;
-mod gate;
 mod html;
 mod look;
 mod poll;
@@ -20,7 +19,6 @@ mod presses;
 mod question;
 mod retry;
 mod say;
-mod show;
 mod update;
 
 pub(crate) use look::cuts;
@@ -34,9 +32,9 @@ use tokio::sync::{mpsc, oneshot};
 use crate::channel::{News, Order};
 use api::Api;
 use courier::Courier;
-use gate::Gates;
 use poll::Poll;
 use presses::Presses;
+use retry::Gates;
 
 /// Where the Bot API is unless it is set otherwise.
 pub const API_URL: &str = "https://api.telegram.org";

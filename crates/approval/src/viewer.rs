@@ -6,12 +6,13 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use callgate_link::blocking::fill_lines;
 use callgate_link::socket::{self, SocketError};
 use callgate_wire::desk::{
     Answer, Command, Link, MAX_MESSAGE, Message, Reason, Request, Secret, Status, Unreadable,
 };
 use callgate_wire::frame::{Line, Lines};
+
+use crate::asker::Unwanted;
 
 /// How long an answer may take that needs nobody to think.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -142,19 +143,11 @@ impl Viewer {
             if self.lines.is_dropping() {
                 return Err(ViewerError::TooLong);
             }
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(None);
-            }
-            self.stream.set_read_timeout(Some(left))?;
-            match fill_lines(&mut &self.stream, &mut self.lines) {
-                Ok(0) => return Err(ViewerError::Closed),
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
-                    return Err(ViewerError::Closed);
-                }
-                Err(error) => return Err(error.into()),
+            match Unwanted::default().fill(&self.stream, &mut self.lines, end) {
+                Ok(None) => return Ok(None),
+                Ok(Some(0)) => return Err(ViewerError::Closed),
+                Ok(Some(_)) => {}
+                Err(error) => return Err(ViewerError::Io(io::Error::other(error))),
             }
         }
     }

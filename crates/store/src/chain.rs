@@ -124,5 +124,4 @@ impl Linker {
 }
 
 #[cfg(test)]
-#[path = "chain_tests.rs"]
 mod tests;

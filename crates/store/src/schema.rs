@@ -217,5 +217,4 @@ pub(crate) fn version(steps: &[&str]) -> i64 {
 }
 
 #[cfg(test)]
-#[path = "schema_tests.rs"]
 mod tests;

@@ -45,5 +45,4 @@ fn run(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
 }
 
 #[cfg(test)]
-#[path = "transaction_tests.rs"]
 mod tests;

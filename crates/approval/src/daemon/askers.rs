@@ -77,22 +77,30 @@ impl Askers {
         self.waiting().insert(id, Asker { stream, answer: AnswerState::Absent });
     }
 
-    /// Watches an asker whose question is with the desk. One that cannot be watched is let go.
-    pub(super) async fn watch(&self, id: AskerId) {
-        if !self.is_watched(id) {
-            self.to_desk.send(Letter::new(Input::Gone(id))).await.ok();
+    /// Sends the desk something that gets no answer. A desk that has ended needs no news.
+    pub(super) async fn notify(&self, input: Input) {
+        self.to_desk.send(Letter::new(input)).await.ok();
+    }
+
+    /// Sends the desk an asker's question, and watches the asker from then on, so that no hang-up
+    /// is reported before the question. An asker that cannot be watched is let go.
+    pub(super) async fn forward(&self, id: AskerId, question: Input) {
+        self.notify(question).await;
+        if !self.watch(id) {
+            self.notify(Input::Gone(id)).await;
         }
     }
 
-    /// Like [`watch`](Self::watch), for a thread without a runtime.
-    pub(super) fn blocking_watch(&self, id: AskerId) {
-        if !self.is_watched(id) {
+    /// Like [`forward`](Self::forward), for a thread without a runtime.
+    pub(super) fn blocking_forward(&self, id: AskerId, question: Input) {
+        self.to_desk.blocking_send(Letter::new(question)).ok();
+        if !self.watch(id) {
             self.to_desk.blocking_send(Letter::new(Input::Gone(id))).ok();
         }
     }
 
     /// Begins to watch an asker. Returns false if that failed and the asker was let go.
-    fn is_watched(&self, id: AskerId) -> bool {
+    fn watch(&self, id: AskerId) -> bool {
         let mut waiting = self.waiting();
         let Some(asker) = waiting.get(&id) else { return true };
         self.hangups.watch(&asker.stream, id.0).is_ok() || waiting.remove(&id).is_none()
@@ -147,8 +155,7 @@ impl Askers {
             sleep_until((now + LOOK_EVERY).min(end)).await;
         };
         if self.waiting().remove(&id).is_some() {
-            // A desk that has ended needs no news.
-            self.to_desk.send(Letter::new(input)).await.ok();
+            self.notify(input).await;
         }
     }
 
@@ -228,7 +235,7 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
         askers.add(AskerId(1), ours);
-        askers.watch(AskerId(1)).await;
+        assert!(askers.watch(AskerId(1)));
         let response = Response::new(crate::asker::fresh_id(), Decision::Deny);
         askers.answer(AskerId(1), &response);
         // Nothing else has had a chance to run: the end is there with the line.

@@ -4,9 +4,9 @@
 //! thousand questions at once cost a few commits, not a thousand.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use callgate_store::{Draft, Store, StoreError};
+use callgate_store::{Draft, Store, StoreError, now_ms};
 use callgate_wire::approval::{Decision, Kind, Response};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -24,7 +24,8 @@ const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 #[derive(Debug)]
 pub(super) struct Letter {
     pub(super) input: Input,
-    recorded: Option<oneshot::Sender<()>>,
+    /// Is sent to once it is recorded, if its sender waits for that.
+    pub(super) recorded: Option<oneshot::Sender<()>>,
 }
 
 impl Letter {
@@ -32,9 +33,12 @@ impl Letter {
         Self { input, recorded: None }
     }
 
-    /// A letter whose sender waits until it is recorded.
-    pub(super) fn with_receipt(input: Input, recorded: oneshot::Sender<()>) -> Self {
-        Self { input, recorded: Some(recorded) }
+    /// Sends the desk an input and waits until it is recorded. Returns false if it was not, because
+    /// the ledger could not be written or the desk has ended.
+    pub(super) async fn send_recorded(to_desk: &mpsc::Sender<Self>, input: Input) -> bool {
+        let (recorded, is_recorded) = oneshot::channel();
+        let letter = Self { input, recorded: Some(recorded) };
+        to_desk.send(letter).await.is_ok() && is_recorded.await.is_ok()
     }
 }
 
@@ -160,9 +164,7 @@ impl Clerk {
     }
 
     fn now(&self) -> Now {
-        let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let wall_ms = i64::try_from(wall.as_millis()).unwrap_or(i64::MAX);
-        Now { mono: self.started.elapsed(), wall_ms }
+        Now { mono: self.started.elapsed(), wall_ms: now_ms() }
     }
 }
 

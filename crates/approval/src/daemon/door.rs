@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use callgate_link::socket::{self, check_peer};
+use rustix::process::geteuid;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
@@ -63,6 +64,22 @@ impl Drop for SocketFile {
 }
 
 impl Door {
+    /// Serves the socket of the first contract if its path is free, and warns if it is not. Its
+    /// folder is shared by all users, so nothing depends on it and nobody else's file is touched.
+    pub(super) fn open_legacy(path: &Path, warn: &Arc<dyn Fn(&str) + Send + Sync>) -> Option<Self> {
+        let opened = match fs::symlink_metadata(path).map(|found| found.uid()) {
+            Ok(owner) if owner != geteuid().as_raw() => {
+                Err(format!("it belongs to user {owner} and was left alone"))
+            }
+            _ => Self::open(path, Arc::clone(warn)).map_err(|error| error.to_string()),
+        };
+        let unserved = |why| {
+            let path = path.display();
+            warn(&format!("{path} is not served, which only old clients need: {why}"));
+        };
+        opened.map_err(unserved).ok()
+    }
+
     /// Serves `path`. Needs a running tokio runtime.
     pub(super) fn open(
         path: &Path,

@@ -10,10 +10,8 @@ use callgate_wire::approval::{MAX_LINE, Request};
 use callgate_wire::frame::{Line, Lines};
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
-use tokio::sync::mpsc;
 
 use super::askers::Askers;
-use super::clerk::Letter;
 use super::door::Door;
 use super::lineage::{lineage, process_of};
 use super::room::{Room, RoomSeat};
@@ -37,7 +35,6 @@ pub(super) struct Reception {
 #[derive(Debug)]
 pub(super) struct Intake {
     askers: Arc<Askers>,
-    to_desk: mpsc::Sender<Letter>,
     rulings: Arc<RulingQueue>,
     next: AtomicU64,
     silent: Arc<Room>,
@@ -46,28 +43,14 @@ pub(super) struct Intake {
 }
 
 impl Intake {
-    pub(super) fn new(
-        askers: Arc<Askers>,
-        to_desk: mpsc::Sender<Letter>,
-        rulings: Arc<RulingQueue>,
-    ) -> Arc<Self> {
-        Arc::new(Self::with_patience(askers, to_desk, rulings, READ_WITHIN))
-    }
-
-    fn with_patience(
-        askers: Arc<Askers>,
-        to_desk: mpsc::Sender<Letter>,
-        rulings: Arc<RulingQueue>,
-        read_within: Duration,
-    ) -> Self {
+    pub(super) fn new(askers: Arc<Askers>, rulings: Arc<RulingQueue>) -> Self {
         Self {
             askers,
-            to_desk,
             rulings,
             next: AtomicU64::new(1),
             silent: Room::new(MOST_SILENT),
             reading: Room::new(MOST_READING),
-            read_within,
+            read_within: READ_WITHIN,
         }
     }
 }
@@ -94,8 +77,7 @@ impl Intake {
             return;
         };
         if !request.kind.is_answered() {
-            self.to_desk.send(Letter::new(Input::Told(request))).await.ok();
-            return;
+            return self.askers.notify(Input::Told(request)).await;
         }
         let id = AskerId(self.next.fetch_add(1, Ordering::Relaxed));
         let process = process_of(&stream);
@@ -104,7 +86,7 @@ impl Intake {
         // it is watched after the desk has the question, so that no hang-up comes before it.
         self.askers.add(id, stream);
         if let Some(lineage) = process.and_then(|process| wanted_lineage(&request, process)) {
-            self.to_desk.send(Letter::new(Input::From { asker: id, lineage })).await.ok();
+            self.askers.notify(Input::From { asker: id, lineage }).await;
         }
         self.rulings.take(id, request).await;
     }

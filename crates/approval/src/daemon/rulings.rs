@@ -16,10 +16,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_wire::approval::Request;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
 use super::askers::Askers;
-use super::clerk::Letter;
 use crate::desk::{AskerId, Input, MOST_BYTES, MOST_OPEN, Ruling, patience};
 
 /// How long the rules may take with one question at most.
@@ -74,8 +73,8 @@ impl RulingLimits {
 }
 
 struct State {
-    /// Where questions go from here; nowhere once the daemon has ended.
-    exit: Option<Exit>,
+    /// Who forwards questions to the desk; `None` once the daemon has ended.
+    askers: Option<Arc<Askers>>,
     /// Those about which the rules have not been asked yet, in order.
     queue: VecDeque<AskerId>,
     /// Those that are in the queue or with a thread.
@@ -94,13 +93,6 @@ struct State {
     look_at: Option<Instant>,
 }
 
-/// Where questions go once the rules have decided.
-#[derive(Clone)]
-pub(super) struct Exit {
-    pub(super) to_desk: mpsc::Sender<Letter>,
-    pub(super) askers: Arc<Askers>,
-}
-
 struct WaitingQuestion {
     request: Arc<Request>,
     since: Instant,
@@ -117,11 +109,11 @@ impl RulingQueue {
     pub(super) fn start(
         ruler: Ruler,
         limits: RulingLimits,
-        exit: Exit,
+        askers: Arc<Askers>,
         warn: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> io::Result<Arc<Self>> {
         let state = State {
-            exit: Some(exit),
+            askers: Some(askers),
             queue: VecDeque::new(),
             waiting: HashMap::new(),
             deadlines: BTreeSet::new(),
@@ -152,22 +144,21 @@ impl RulingQueue {
     /// Takes in a question, which goes to the desk with what the rules say, or is refused. Does not
     /// wait for the rules.
     pub(super) async fn take(&self, asker: AskerId, request: Request) {
-        let Some((request, exit)) = self.put(asker, request) else { return };
-        if let Some(Exit { to_desk, askers }) = exit {
+        let Some((request, askers)) = self.put(asker, request) else { return };
+        if let Some(askers) = askers {
             let why = FULL.to_owned();
-            to_desk.send(Letter::new(Input::Unruled { asker, request, why })).await.ok();
-            askers.watch(asker).await;
+            askers.forward(asker, Input::Unruled { asker, request, why }).await;
         }
     }
 
     /// Gives the question back if it cannot be taken.
-    fn put(&self, asker: AskerId, request: Request) -> Option<(Request, Option<Exit>)> {
+    fn put(&self, asker: AskerId, request: Request) -> Option<(Request, Option<Arc<Askers>>)> {
         let mut state = self.state();
         let size = request.tool_input.get().len();
         let is_full =
             state.waiting.len() >= self.limits.most_waiting || state.bytes + size > MOST_BYTES;
-        if is_full || state.exit.is_none() {
-            return Some((request, state.exit.clone()));
+        if is_full || state.askers.is_none() {
+            return Some((request, state.askers.clone()));
         }
         let since = Instant::now();
         let RulingLimits { timeout, ruled_within, .. } = self.limits;
@@ -195,11 +186,10 @@ impl RulingQueue {
     pub(super) async fn watch(self: Arc<Self>) {
         loop {
             let (late, next) = self.look();
-            for (asker, request, Exit { to_desk, askers }) in late {
+            for (asker, request, askers) in late {
                 let why = "the rules have not decided in time: a disk may not answer".to_owned();
                 (self.warn)(&format!("{why} ({} in {})", request.tool_name, request.cwd));
-                to_desk.send(Letter::new(Input::Unruled { asker, request, why })).await.ok();
-                askers.watch(asker).await;
+                askers.forward(asker, Input::Unruled { asker, request, why }).await;
             }
             match next {
                 Some(at) => tokio::select! {
@@ -212,10 +202,10 @@ impl RulingQueue {
     }
 
     /// Returns the questions whose time is over, and when to look again.
-    fn look(self: &Arc<Self>) -> (Vec<(AskerId, Request, Exit)>, Option<Instant>) {
+    fn look(self: &Arc<Self>) -> (Vec<(AskerId, Request, Arc<Askers>)>, Option<Instant>) {
         let now = Instant::now();
         let mut state = self.state();
-        let Some(exit) = state.exit.clone() else { return (Vec::new(), None) };
+        let Some(askers) = state.askers.clone() else { return (Vec::new(), None) };
         let mut late = Vec::new();
         while let Some((until, asker)) =
             state.deadlines.first().copied().filter(|(at, _)| *at <= now)
@@ -224,7 +214,9 @@ impl RulingQueue {
             if state.gives_more_time(asker, now, self.limits.ruled_within) {
                 continue;
             }
-            late.extend(state.remove(asker).map(|waiting| (asker, waiting.request, exit.clone())));
+            late.extend(
+                state.remove(asker).map(|waiting| (asker, waiting.request, Arc::clone(&askers))),
+            );
         }
         let stuck_after = self.limits.stuck_after;
         if state.is_held_up(now, stuck_after) {
@@ -241,7 +233,7 @@ impl RulingQueue {
         let next = state.look_at;
         drop(state);
         // One with which a thread is still busy is copied, which may take a moment.
-        let whole = |(asker, request, exit)| (asker, Arc::unwrap_or_clone(request), exit);
+        let whole = |(asker, request, askers)| (asker, Arc::unwrap_or_clone(request), askers);
         (late.into_iter().map(whole).collect(), next)
     }
 
@@ -262,7 +254,7 @@ impl RulingQueue {
     /// Waits for the next question.
     fn next(&self, number: u64) -> Option<(AskerId, Arc<Request>)> {
         let mut state = self.state();
-        while state.worker == number && state.exit.is_some() {
+        while state.worker == number && state.askers.is_some() {
             let Some(asker) = state.queue.pop_front() else {
                 state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
@@ -289,7 +281,7 @@ impl RulingQueue {
             self.look_sooner.notify_one();
         }
         let waiting = state.remove(asker);
-        let (Some(waiting), Some(exit)) = (waiting, state.exit.clone()) else { return };
+        let (Some(waiting), Some(askers)) = (waiting, state.askers.clone()) else { return };
         drop(state);
         let waited = waiting.since.elapsed();
         drop(waiting);
@@ -299,9 +291,7 @@ impl RulingQueue {
             Some(ruling) => Input::Asked { asker, request, ruling, is_replay: false },
             None => Input::Unruled { asker, request, why: FAILED.to_owned() },
         };
-        // A desk that has ended needs no questions.
-        exit.to_desk.blocking_send(Letter::new(input)).ok();
-        exit.askers.blocking_watch(asker);
+        askers.blocking_forward(asker, input);
     }
 
     /// Takes the time that the rules took from the time that people have: the asker's own clock has
@@ -315,7 +305,7 @@ impl RulingQueue {
 
     /// Ends the threads; one that is stuck ends when the disk answers.
     pub(super) fn stop(&self) {
-        self.state().exit = None;
+        self.state().askers = None;
         self.has_work.notify_all();
     }
 }
@@ -378,5 +368,4 @@ impl State {
 }
 
 #[cfg(test)]
-#[path = "rulings_tests.rs"]
 mod tests;

@@ -115,12 +115,8 @@ impl Viewers {
     async fn count(&self) {
         let _last = self.counting.lock().await;
         let count = self.seats().values().filter(|seat| seat.is_unlocked()).count();
-        let (recorded, is_recorded) = tokio::sync::oneshot::channel();
-        let letter = Letter::with_receipt(Input::Viewers(count), recorded);
-        if self.to_desk.send(letter).await.is_ok() {
-            // Where nothing could be recorded the desk knows all the same.
-            is_recorded.await.ok();
-        }
+        // Where nothing could be recorded the desk knows all the same.
+        Letter::send_recorded(&self.to_desk, Input::Viewers(count)).await;
     }
 
     /// Tells a viewer what came of something that it did. One that hears nothing is shown out:

@@ -13,7 +13,7 @@ use super::calls::CallMemory;
 use super::digest::Digest;
 use super::past::Over;
 use super::question::{Decided, Open, With};
-use super::{AskerId, Desk, Now, Output, Step, record};
+use super::{AskerId, Desk, Output, Step, record};
 use crate::card::{Card, picks};
 use crate::channel::{Doing, Mark, Order, State};
 use crate::plain;
@@ -23,13 +23,13 @@ const LONGEST_CHOSEN: usize = 300;
 
 impl Desk {
     /// Decides a question. Its asker gets the answer at once, or when it is back.
-    pub(super) fn decide(&mut self, now: Now, step: &mut Step, id: &RequestId, decided: Decided) {
+    pub(super) fn decide(&mut self, step: &mut Step, id: &RequestId, decided: Decided) {
         let Some(open) = self.open.get_mut(id) else { return };
         let chosen = chosen(&decided.with, &open.card);
-        step.record(now, "decided", id, &record::decided(&decided, chosen.as_deref()));
+        step.record("decided", id, &record::decided(&decided, chosen.as_deref()));
         if open.asker.is_some() {
             open.decided = Some(decided);
-            self.answer(now, step, id);
+            self.answer(step, id);
         } else {
             let text =
                 format!("{}. The agent gets it when it is back.", outcome(&decided, &open.card));
@@ -42,9 +42,9 @@ impl Desk {
     }
 
     /// Sends a live asker what was decided.
-    pub(super) fn answer(&mut self, now: Now, step: &mut Step, id: &RequestId) {
+    pub(super) fn answer(&mut self, step: &mut Step, id: &RequestId) {
         if self.is_about_links(id) {
-            return self.settle_change(now, step, id);
+            return self.settle_change(step, id);
         }
         let Some(open) = self.open.get_mut(id) else { return };
         let (Some(asker), Some(decided)) = (open.asker, open.decided.as_mut()) else { return };
@@ -52,35 +52,30 @@ impl Desk {
             open.request.as_ref().and_then(|request| response(request, &open.card, decided));
         let response = response.unwrap_or_else(|| {
             // What was decided fits the question no longer, so nothing was decided.
-            step.record(
-                now,
-                "refused",
-                id,
-                &json!({ "why": "the answer does not fit the question" }),
-            );
+            step.record("refused", id, &json!({ "why": "the answer does not fit the question" }));
             decided.decision = Decision::Timeout;
             Response::new(id.clone(), Decision::Timeout)
         });
         step.outputs.push(Output::Answer(asker, response));
-        self.remember(now, id);
+        self.remember(step.now, id);
     }
 
-    pub(super) fn delivered(&mut self, now: Now, step: &mut Step, asker: AskerId) {
+    pub(super) fn delivered(&mut self, step: &mut Step, asker: AskerId) {
         if let Some(id) = self.askers.get(&asker).cloned() {
-            step.record(now, "delivered", &id, &json!({}));
-            self.close(now, step, &id, "answered");
+            step.record("delivered", &id, &json!({}));
+            self.close(step, &id, "answered");
         }
     }
 
-    pub(super) fn lost(&mut self, now: Now, step: &mut Step, asker: AskerId) {
+    pub(super) fn lost(&mut self, step: &mut Step, asker: AskerId) {
         if let Some(id) = self.askers.get(&asker).cloned() {
-            self.close(now, step, &id, "gone");
+            self.close(step, &id, "gone");
         }
     }
 
     /// Takes a question off the desk and shows everywhere what became of it. An asker that still
     /// waits gets `timeout`.
-    pub(super) fn close(&mut self, now: Now, step: &mut Step, id: &RequestId, how: &'static str) {
+    pub(super) fn close(&mut self, step: &mut Step, id: &RequestId, how: &'static str) {
         let Some(open) = self.open.remove(id) else { return };
         if let Some(alarm) = open.alarm {
             self.alarms.remove(&(alarm, id.clone()));
@@ -98,7 +93,7 @@ impl Desk {
         self.drop_change(step, id);
         self.care.forget(id);
         let mark = mark_of(&open, how);
-        step.record(now, "closed", id, &json!({ "how": how, "text": mark.text }));
+        step.record("closed", id, &json!({ "how": how, "text": mark.text }));
         let doing = open.decided.as_ref().and_then(|decided| decided.doing.as_ref());
         tell(step, doing, how == "answered", &mark.text);
         mark_all(step, self.settings.terminal, &open, &mark);

@@ -19,7 +19,6 @@ pub(super) const UNREACHABLE: &str = "nobody can be reached";
 impl Desk {
     pub(super) fn asked(
         &mut self,
-        now: Now,
         step: &mut Step,
         asker: AskerId,
         request: Request,
@@ -30,28 +29,27 @@ impl Desk {
         let digest = Digest::of(&self.settings.key, &request);
         if let Some(open) = self.open.get(&id) {
             if open.asker.is_none() && open.digest == digest {
-                self.returned(now, step, asker, request);
+                self.returned(step, asker, request);
             } else {
-                refuse(now, step, asker, &id, "another question has this id");
+                refuse(step, asker, &id, "another question has this id");
             }
         } else if is_replay || self.past.get(&id).is_some() {
-            refuse(now, step, asker, &id, "a question with this id is over");
+            refuse(step, asker, &id, "a question with this id is over");
         } else if self.open.len() >= self.most_open || self.bytes + size_of(&request) > MOST_BYTES {
-            refuse(now, step, asker, &id, "too many questions are open");
+            refuse(step, asker, &id, "too many questions are open");
         } else {
             // What a rule denies stays denied, whatever somebody said before.
             let before = match &ruling {
                 Ruling::Deny { .. } => None,
-                _ => self.decided_before(now, &request),
+                _ => self.decided_before(step.now, &request),
             };
-            self.register(now, step, asker, request, digest, ruling, before);
+            self.register(step, asker, request, digest, ruling, before);
         }
     }
 
     #[allow(clippy::too_many_arguments, reason = "all of it is the question")]
     pub(super) fn register(
         &mut self,
-        now: Now,
         step: &mut Step,
         asker: AskerId,
         request: Request,
@@ -62,9 +60,9 @@ impl Desk {
         let id = request.request_id.clone();
         let patience = patience(self.settings.timeout, &request);
         let input = mask_json(request.tool_input.get());
-        let until_ms =
-            now.wall_ms.saturating_add(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX));
-        let mut card = Card::new(&request, input.shown(), now.wall_ms, until_ms);
+        let patience_ms = i64::try_from(patience.as_millis()).unwrap_or(i64::MAX);
+        let until_ms = step.now.wall_ms.saturating_add(patience_ms);
+        let mut card = Card::new(&request, input.shown(), step.now.wall_ms, until_ms);
         if let Ruling::Ask { because, is_guarded } = &ruling {
             card.because.clone_from(because);
             if *is_guarded {
@@ -74,7 +72,6 @@ impl Desk {
         let masked = record::masked(&request, input.shown());
         let retry = card.blocked.is_some().then(|| Digest::of_retry(&self.settings.key, &request));
         step.record(
-            now,
             "asked",
             &id,
             &record::asked(&masked, &card, &digest.to_string(), &ruling, retry.as_ref()),
@@ -89,7 +86,7 @@ impl Desk {
             is_cut_for_viewers: record::is_cut(input.shown()),
             digest,
             asker: Some(asker),
-            deadline: now.mono + patience,
+            deadline: step.now.mono + patience,
             phone_at: None,
             away_until: None,
             reach_by: None,
@@ -104,23 +101,23 @@ impl Desk {
         self.open.insert(id.clone(), open);
         self.askers.insert(asker, id.clone());
         match before {
-            Some(decided) => self.decide(now, step, &id, decided),
-            None => self.ruled(now, step, &id, ruling),
+            Some(decided) => self.decide(step, &id, decided),
+            None => self.ruled(step, &id, ruling),
         }
         self.set_alarm(&id);
     }
 
-    fn ruled(&mut self, now: Now, step: &mut Step, id: &RequestId, ruling: Ruling) {
+    fn ruled(&mut self, step: &mut Step, id: &RequestId, ruling: Ruling) {
         let (decision, message, by) = match ruling {
-            Ruling::Ask { .. } => return self.show(now, step, id),
+            Ruling::Ask { .. } => return self.show(step, id),
             // The agent has blocked it although a rule allows it, so trying again is no use unless
             // somebody has looked at it.
-            Ruling::Allow { .. } if self.is_blocked(id) => return self.show(now, step, id),
+            Ruling::Allow { .. } if self.is_blocked(id) => return self.show(step, id),
             Ruling::Allow { because } => (Decision::Allow, None, because),
             Ruling::Deny { because } => (Decision::Deny, Some(because.clone()), because),
         };
         let with = With { message, ..With::default() };
-        self.decide(now, step, id, Decided { decision, by, with, doing: None });
+        self.decide(step, id, Decided { decision, by, with, doing: None });
     }
 
     /// Returns true if the question is about a call that its agent has blocked.
@@ -129,19 +126,19 @@ impl Desk {
     }
 
     /// Shows a question to whoever can be reached, or gives it up when nobody can.
-    pub(super) fn show(&mut self, now: Now, step: &mut Step, id: &RequestId) {
-        let phones = self.has_phones(now);
+    pub(super) fn show(&mut self, step: &mut Step, id: &RequestId) {
+        let phones = self.has_phones(step.now);
         let Some(open) = self.open.get_mut(id) else { return };
         if self.settings.terminal {
-            step.outputs.push(Output::Terminal(open.show(now, Vec::new())));
+            step.outputs.push(Output::Terminal(open.show(step.now, Vec::new())));
         }
         if phones {
-            open.phone_at = Some(now.mono + self.settings.phone_after);
+            open.phone_at = Some(step.now.mono + self.settings.phone_after);
             if self.settings.phone_after.is_zero() {
-                self.show_on_phones(now, step, id);
+                self.show_on_phones(step, id);
             }
         }
-        self.give_up_if_unreachable(now, step, id);
+        self.give_up_if_unreachable(step, id);
     }
 
     /// Whether there is a chat that wants questions now.
@@ -154,15 +151,15 @@ impl Desk {
         self.authority.chats.iter().copied().filter(move |chat| !is_muted(chat))
     }
 
-    pub(super) fn show_on_phones(&mut self, now: Now, step: &mut Step, id: &RequestId) {
-        let chats: Vec<i64> = self.listening_chats(now).collect();
+    pub(super) fn show_on_phones(&mut self, step: &mut Step, id: &RequestId) {
+        let chats: Vec<i64> = self.listening_chats(step.now).collect();
         let Some(open) = self.open.get_mut(id) else { return };
         open.phone_at = None;
         let has = |chat: &i64| open.copies.iter().any(|copy| copy.chat == *chat);
         let chats: Vec<i64> = chats.into_iter().filter(|chat| !has(chat)).collect();
         if !chats.is_empty() {
             open.sending.extend(&chats);
-            step.outputs.push(Output::Phones(open.show(now, chats)));
+            step.outputs.push(Output::Phones(open.show(step.now, chats)));
         }
     }
 
@@ -188,93 +185,86 @@ impl Desk {
         }
     }
 
-    pub(super) fn unsendable(
-        &mut self,
-        now: Now,
-        step: &mut Step,
-        id: &RequestId,
-        chat: i64,
-        why: &str,
-    ) {
+    pub(super) fn unsendable(&mut self, step: &mut Step, id: &RequestId, chat: i64, why: &str) {
         let Some(open) = self.open.get_mut(id) else { return };
         open.sending.retain(|other| *other != chat);
-        step.record(now, "unsent", id, &json!({ "chat": chat, "why": record::shown(why) }));
-        self.give_up_if_unreachable(now, step, id);
+        step.record("unsent", id, &json!({ "chat": chat, "why": record::shown(why) }));
+        self.give_up_if_unreachable(step, id);
     }
 
     /// The phones cannot be reached at all: whatever is on its way to them will not arrive.
-    pub(super) fn phones_broken(&mut self, now: Now, step: &mut Step, why: &str) {
+    pub(super) fn phones_broken(&mut self, step: &mut Step, why: &str) {
         self.settings.phones = false;
-        step.note(now, "unsent", None, &json!({ "why": record::shown(why) }));
+        step.note("unsent", None, &json!({ "why": record::shown(why) }));
         for id in self.open.keys().cloned().collect::<Vec<_>>() {
             if let Some(open) = self.open.get_mut(&id) {
                 open.sending.clear();
                 open.phone_at = None;
             }
-            self.give_up_if_unreachable(now, step, &id);
+            self.give_up_if_unreachable(step, &id);
             self.set_alarm(&id);
         }
     }
 
-    pub(super) fn viewers(&mut self, now: Now, step: &mut Step, count: usize) {
+    pub(super) fn viewers(&mut self, step: &mut Step, count: usize) {
         self.viewers = count;
         if count == 0 {
             for id in self.open.keys().cloned().collect::<Vec<_>>() {
-                self.give_up_if_unreachable(now, step, &id);
+                self.give_up_if_unreachable(step, &id);
             }
         }
     }
 
-    fn give_up_if_unreachable(&mut self, now: Now, step: &mut Step, id: &RequestId) {
+    fn give_up_if_unreachable(&mut self, step: &mut Step, id: &RequestId) {
         let Some(open) = self.open.get(id) else { return };
-        let is_early = open.reach_by.is_some_and(|at| at > now.mono);
+        let is_early = open.reach_by.is_some_and(|at| at > step.now.mono);
         let can_be_seen =
             is_early || self.settings.terminal || self.viewers > 0 || open.is_on_phones();
         let can_be_seen = can_be_seen || open.answers_itself();
         if !can_be_seen && open.decided.is_none() && open.asker.is_some() {
-            self.time_out(now, step, id, UNREACHABLE);
+            self.time_out(step, id, UNREACHABLE);
         }
     }
 
-    fn time_out(&mut self, now: Now, step: &mut Step, id: &RequestId, why: &str) {
+    fn time_out(&mut self, step: &mut Step, id: &RequestId, why: &str) {
         let with = With { message: Some(why.to_owned()), ..With::default() };
         let by = "nobody".to_owned();
         let decided = Decided { decision: Decision::Timeout, by, with, doing: None };
-        self.decide(now, step, id, decided);
+        self.decide(step, id, decided);
     }
 
     /// The moment that the question's alarm was set for has come.
-    pub(super) fn woken(&mut self, now: Now, step: &mut Step, id: &RequestId) {
+    pub(super) fn woken(&mut self, step: &mut Step, id: &RequestId) {
         let Some(open) = self.open.get_mut(id) else { return };
         open.alarm = None;
-        if open.away_until.is_some_and(|at| at <= now.mono) {
-            return self.close(now, step, id, "gone");
+        if open.away_until.is_some_and(|at| at <= step.now.mono) {
+            return self.close(step, id, "gone");
         }
-        if open.deadline <= now.mono {
+        if open.deadline <= step.now.mono {
             let could_be_seen = self.settings.terminal || self.viewers > 0;
             let could_be_seen = could_be_seen || open.answers_itself() || !open.copies.is_empty();
             let why = if could_be_seen { "nobody answered in time" } else { UNREACHABLE };
-            return self.time_out(now, step, id, why);
+            return self.time_out(step, id, why);
         }
-        open.reach_by = open.reach_by.filter(|at| *at > now.mono);
-        if open.phone_at.is_some_and(|at| at <= now.mono) {
-            self.show_on_phones(now, step, id);
+        open.reach_by = open.reach_by.filter(|at| *at > step.now.mono);
+        if open.phone_at.is_some_and(|at| at <= step.now.mono) {
+            self.show_on_phones(step, id);
         }
-        self.give_up_if_unreachable(now, step, id);
+        self.give_up_if_unreachable(step, id);
         self.set_alarm(id);
     }
 
-    pub(super) fn gone(&mut self, now: Now, step: &mut Step, asker: AskerId) {
+    pub(super) fn gone(&mut self, step: &mut Step, asker: AskerId) {
         if let Some(id) = self.askers.get(&asker).cloned() {
-            self.close(now, step, &id, "gone");
+            self.close(step, &id, "gone");
         }
     }
 
     /// An asker is back after a restart with the question that it had asked before.
-    fn returned(&mut self, now: Now, step: &mut Step, asker: AskerId, request: Request) {
+    fn returned(&mut self, step: &mut Step, asker: AskerId, request: Request) {
         let id = request.request_id.clone();
         let Some(open) = self.open.get_mut(&id) else { return };
-        step.record(now, "returned", &id, &json!({}));
+        step.record("returned", &id, &json!({}));
         open.size = size_of(&request);
         self.bytes += open.size;
         // The ledger may have held the beginning only.
@@ -289,9 +279,9 @@ impl Desk {
         open.away_until = None;
         self.askers.insert(asker, id.clone());
         if open.decided.is_some() {
-            self.answer(now, step, &id);
+            self.answer(step, &id);
         } else {
-            self.show_again(now, step, &id);
+            self.show_again(step, &id);
         }
         self.set_alarm(&id);
     }
@@ -300,7 +290,6 @@ impl Desk {
     /// is denied, and whoever asks for permission asks in another way.
     pub(super) fn unruled(
         &mut self,
-        now: Now,
         step: &mut Step,
         asker: AskerId,
         request: Request,
@@ -309,28 +298,28 @@ impl Desk {
         if self.open.contains_key(&request.request_id) {
             // An asker that is back after a restart; the rules have spoken when it first came.
             let ruling = Ruling::Ask { because: None, is_guarded: true };
-            return self.asked(now, step, asker, request, ruling, false);
+            return self.asked(step, asker, request, ruling, false);
         }
         let id = &request.request_id;
         if request.kind != Kind::Check {
-            return refuse(now, step, asker, id, &why);
+            return refuse(step, asker, id, &why);
         }
-        step.note(now, "checked", None, &record::checked(&request, Decision::Deny, &why));
+        step.note("checked", None, &record::checked(&request, Decision::Deny, &why));
         let call = Digest::of_call(&self.settings.key, &request);
-        self.calls.denied(now.mono, call, &why);
+        self.calls.denied(step.now.mono, call, &why);
         let mut response = Response::new(request.request_id, Decision::Deny);
         response.message = Some(why);
         step.outputs.push(Output::Answer(asker, response));
     }
 
     /// What was lost with the process that showed it: the terminal, and phones it had not reached.
-    fn show_again(&mut self, now: Now, step: &mut Step, id: &RequestId) {
+    fn show_again(&mut self, step: &mut Step, id: &RequestId) {
         let Some(open) = self.open.get_mut(id) else { return };
         if open.copies.is_empty() {
-            return self.show(now, step, id);
+            return self.show(step, id);
         }
         if self.settings.terminal {
-            step.outputs.push(Output::Terminal(open.show(now, Vec::new())));
+            step.outputs.push(Output::Terminal(open.show(step.now, Vec::new())));
         }
     }
 }
@@ -347,8 +336,8 @@ pub(super) fn copy_key(copy: &Copy) -> String {
 }
 
 /// Turns away a question that cannot be asked, without harm to any other.
-fn refuse(now: Now, step: &mut Step, asker: AskerId, id: &RequestId, why: &str) {
-    step.record(now, "refused", id, &json!({ "why": why }));
+fn refuse(step: &mut Step, asker: AskerId, id: &RequestId, why: &str) {
+    step.record("refused", id, &json!({ "why": why }));
     let response = Response::new(id.clone(), Decision::Timeout);
     step.outputs.push(Output::Answer(asker, response));
 }

@@ -9,7 +9,7 @@ use super::answer::tell;
 use super::digest::Digest;
 use super::links::Link;
 use super::question::Ruling;
-use super::{AskerId, CODE_LIFETIME, Desk, Now, Output, Step, record};
+use super::{AskerId, CODE_LIFETIME, Desk, Output, Step, record};
 use crate::channel::{Doing, Place, Who};
 
 /// What somebody wants changed, and by what to tell them what came of it.
@@ -35,7 +35,6 @@ impl Desk {
     #[allow(clippy::too_many_arguments, reason = "all of it comes with the input")]
     pub(super) fn new_code(
         &mut self,
-        now: Now,
         step: &mut Step,
         code: String,
         id: &RequestId,
@@ -46,19 +45,18 @@ impl Desk {
         // Who may answer by the settings is somebody to ask.
         let is_fresh = is_first && self.given.chats.is_empty();
         if is_fresh || self.authority.allows(who) {
-            return self.make_code(now, step, &code, &doing);
+            return self.make_code(step, &code, &doing);
         }
         let text = format!(
             "A program on this machine{} asks for a code by which one more phone, person or \
              viewer can be linked. Allow it?",
             process_of(who)
         );
-        self.ask_for(now, step, id, &text, Wanted { change: Change::NewCode(code), doing });
+        self.ask_for(step, id, &text, Wanted { change: Change::NewCode(code), doing });
     }
 
     pub(super) fn unpair(
         &mut self,
-        now: Now,
         step: &mut Step,
         link: &str,
         id: &RequestId,
@@ -70,18 +68,18 @@ impl Desk {
             return tell(step, Some(&doing), false, "There is no such link.");
         };
         if self.authority.allows(who) {
-            return self.unlink(now, step, &link, &record::shown(&who.name), &doing);
+            return self.unlink(step, &link, &record::shown(&who.name), &doing);
         }
         let text = format!(
             "A program on this machine{} asks to unlink {}. Allow it?",
             process_of(who),
             self.described(&link)
         );
-        self.ask_for(now, step, id, &text, Wanted { change: Change::Unlink(link), doing });
+        self.ask_for(step, id, &text, Wanted { change: Change::Unlink(link), doing });
     }
 
     /// Puts a change to whoever may allow it.
-    fn ask_for(&mut self, now: Now, step: &mut Step, id: &RequestId, text: &str, wanted: Wanted) {
+    fn ask_for(&mut self, step: &mut Step, id: &RequestId, text: &str, wanted: Wanted) {
         let Some(request) = question(id, text) else {
             return tell(step, Some(&wanted.doing), false, "This cannot be asked.");
         };
@@ -92,7 +90,7 @@ impl Desk {
         // Numbers of askers begin at the other end.
         self.change_count += 1;
         let asker = AskerId(u64::MAX - self.change_count);
-        self.register(now, step, asker, request, digest, ruling, None);
+        self.register(step, asker, request, digest, ruling, None);
         if let (true, Doing::Viewer { viewer, id }) = (self.changes.contains_key(id), doing) {
             let text = "Somebody who is linked has to allow this: on their phone, in a viewer, or \
                         in the terminal of `callgate up`.";
@@ -107,13 +105,13 @@ impl Desk {
     }
 
     /// Does what was asked for, or tells why not. The question is over then.
-    pub(super) fn settle_change(&mut self, now: Now, step: &mut Step, id: &RequestId) {
+    pub(super) fn settle_change(&mut self, step: &mut Step, id: &RequestId) {
         let Some(decided) = self.open.get(id).and_then(|open| open.decided.clone()) else { return };
         let Some(Wanted { change, doing }) = self.changes.remove(id) else { return };
         match (decided.decision, change) {
-            (Decision::Allow, Change::NewCode(code)) => self.make_code(now, step, &code, &doing),
+            (Decision::Allow, Change::NewCode(code)) => self.make_code(step, &code, &doing),
             (Decision::Allow, Change::Unlink(link)) => {
-                self.unlink(now, step, &link, &decided.by, &doing);
+                self.unlink(step, &link, &decided.by, &doing);
             }
             (Decision::Deny, _) => {
                 tell(step, Some(&doing), false, &format!("{} did not allow it.", decided.by));
@@ -124,7 +122,7 @@ impl Desk {
                 tell(step, Some(&doing), false, text);
             }
         }
-        self.close(now, step, id, "answered");
+        self.close(step, id, "answered");
     }
 
     /// The question is over without a decision.
@@ -157,7 +155,7 @@ impl Desk {
 
     /// A viewer has gone: nobody waits for the changes that it wanted, and no host stands behind
     /// the values that it registered.
-    pub(super) fn viewer_left(&mut self, now: Now, step: &mut Step, viewer: u64) {
+    pub(super) fn viewer_left(&mut self, step: &mut Step, viewer: u64) {
         self.gates.forget(viewer);
         let is_of = |wanted: &Wanted| matches!(wanted.doing, Doing::Viewer { viewer: other, .. } if other == viewer);
         let mut left: Vec<RequestId> = self
@@ -169,14 +167,14 @@ impl Desk {
         left.sort_unstable();
         for id in left {
             self.changes.remove(&id);
-            self.close(now, step, &id, "gone");
+            self.close(step, &id, "gone");
         }
     }
 
     /// Takes a code. The code itself is written nowhere.
-    fn make_code(&mut self, now: Now, step: &mut Step, code: &str, doing: &Doing) {
-        self.codes.add(now, code);
-        step.note(now, "code", None, &json!({ "seconds": CODE_LIFETIME.as_secs() }));
+    fn make_code(&mut self, step: &mut Step, code: &str, doing: &Doing) {
+        self.codes.add(step.now, code);
+        step.note("code", None, &json!({ "seconds": CODE_LIFETIME.as_secs() }));
         tell(step, Some(doing), true, "The code can be used.");
     }
 }

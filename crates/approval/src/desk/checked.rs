@@ -24,7 +24,6 @@ impl Desk {
     /// Answers a check at once, or takes it as a question that waits for a person.
     pub(super) fn checked(
         &mut self,
-        now: Now,
         step: &mut Step,
         asker: AskerId,
         request: Request,
@@ -33,20 +32,20 @@ impl Desk {
     ) {
         // An asker that is back after a restart waits for the answer to its question.
         if self.open.contains_key(&request.request_id) {
-            return self.asked(now, step, asker, request, ruling, is_replay);
+            return self.asked(step, asker, request, ruling, is_replay);
         }
         let mut response = Response::new(request.request_id.clone(), Decision::None);
-        match self.outcome_of_check(now, &request, ruling) {
+        match self.outcome_of_check(step.now, &request, ruling) {
             CheckOutcome::Person(ruling) => {
-                return self.asked(now, step, asker, request, ruling, is_replay);
+                return self.asked(step, asker, request, ruling, is_replay);
             }
             CheckOutcome::Decided { decision, by, grant } => {
                 let question = grant.as_ref().map(|grant| &grant.question);
-                step.note(now, "checked", question, &record::checked(&request, decision, &by));
+                step.note("checked", question, &record::checked(&request, decision, &by));
                 response.decision = decision;
                 if decision == Decision::Deny {
                     let call = Digest::of_call(&self.settings.key, &request);
-                    self.calls.denied(now.mono, call, &by);
+                    self.calls.denied(step.now.mono, call, &by);
                     response.message = Some(by);
                 }
             }

@@ -63,7 +63,6 @@ fn plain(code: &str) -> String {
 impl Desk {
     pub(super) fn command(
         &mut self,
-        now: Now,
         step: &mut Step,
         who: &Who,
         name: &str,
@@ -72,18 +71,18 @@ impl Desk {
     ) {
         let Place::Telegram { chat, .. } = who.place else { return };
         if name == "pair" || (name == "start" && !rest.trim().is_empty()) {
-            return self.pair_chat(now, step, who, rest, doing);
+            return self.pair_chat(step, who, rest, doing);
         }
         if !self.authority.allows(who) {
-            return self.stranger_wrote(now, step, who, name, chat, doing);
+            return self.stranger_wrote(step, who, name, chat, doing);
         }
         match name {
             "status" => {
-                let text = self.status(now, chat);
+                let text = self.status(step.now, chat);
                 tell(step, Some(doing), true, &text);
             }
-            "pending" => self.pending(now, step, chat, doing),
-            "mute" => self.mute(now, step, chat, rest, doing),
+            "pending" => self.pending(step, chat, doing),
+            "mute" => self.mute(step, chat, rest, doing),
             "unmute" => {
                 self.muted.remove(&chat);
                 step.forget(mute_key(chat));
@@ -93,22 +92,9 @@ impl Desk {
         }
     }
 
-    fn stranger_wrote(
-        &mut self,
-        now: Now,
-        step: &mut Step,
-        who: &Who,
-        name: &str,
-        chat: i64,
-        doing: &Doing,
-    ) {
-        if self.strangers.take(now) {
-            step.note(
-                now,
-                "pressed",
-                None,
-                &record::pressed(who, &record::shown(name), "stranger"),
-            );
+    fn stranger_wrote(&mut self, step: &mut Step, who: &Who, name: &str, chat: i64, doing: &Doing) {
+        if self.strangers.take(step.now) {
+            step.note("pressed", None, &record::pressed(who, &record::shown(name), "stranger"));
         }
         let text = format!(
             "This chat is not linked. Its id is {chat}: add it to allowed_chats, or run \
@@ -131,7 +117,7 @@ impl Desk {
         text
     }
 
-    fn pending(&mut self, now: Now, step: &mut Step, chat: i64, doing: &Doing) {
+    fn pending(&mut self, step: &mut Step, chat: i64, doing: &Doing) {
         let mut waiting: Vec<_> =
             self.open.values_mut().filter(|open| open.decided.is_none()).collect();
         if waiting.is_empty() {
@@ -141,7 +127,7 @@ impl Desk {
         let count = waiting.len();
         for open in waiting.into_iter().take(MOST_PENDING) {
             open.sending.push(chat);
-            step.outputs.push(Output::Phones(open.show(now, vec![chat])));
+            step.outputs.push(Output::Phones(open.show(step.now, vec![chat])));
         }
         let text = match count {
             1 => "1 question is open.".to_owned(),
@@ -151,12 +137,12 @@ impl Desk {
         tell(step, Some(doing), true, &text);
     }
 
-    fn mute(&mut self, now: Now, step: &mut Step, chat: i64, rest: &str, doing: &Doing) {
+    fn mute(&mut self, step: &mut Step, chat: i64, rest: &str, doing: &Doing) {
         let Some(length) = length_of(rest.trim()) else {
             let text = "For how long? For example /mute 30m, /mute 2h or /mute 1d.";
             return tell(step, Some(doing), false, text);
         };
-        let until = now.wall_ms + length;
+        let until = step.now.wall_ms + length;
         self.muted.insert(chat, until);
         step.keep(mute_key(chat), until.to_string());
         let minutes = length / 60_000;
@@ -166,11 +152,11 @@ impl Desk {
         tell(step, Some(doing), true, &text);
     }
 
-    fn pair_chat(&mut self, now: Now, step: &mut Step, who: &Who, code: &str, doing: &Doing) {
+    fn pair_chat(&mut self, step: &mut Step, who: &Who, code: &str, doing: &Doing) {
         let Place::Telegram { chat, user, private } = who.place else { return };
-        if !self.codes.take(now, code) {
-            if self.strangers.take(now) {
-                step.note(now, "pressed", None, &record::pressed(who, "pair", "wrong code"));
+        if !self.codes.take(step.now, code) {
+            if self.strangers.take(step.now) {
+                step.note("pressed", None, &record::pressed(who, "pair", "wrong code"));
             }
             let text = "This code is not good (any more). Run `callgate pair` for a new one.";
             return tell(step, Some(doing), false, text);
@@ -184,27 +170,26 @@ impl Desk {
             _ => describe(&links[0], &who.name),
         };
         self.announce(step, &format!("{whom} was linked."));
-        self.link(now, step, &links, record::pressed(who, "pair", "paired"));
+        self.link(step, &links, record::pressed(who, "pair", "paired"));
         let text = "Linked. Questions of your agents are shown here from now on.";
         tell(step, Some(doing), true, text);
     }
 
     pub(super) fn pair_viewer(
         &mut self,
-        now: Now,
         step: &mut Step,
         code: &str,
         name: &str,
         token_hash: &str,
         doing: &Doing,
     ) {
-        if !self.codes.take(now, code) {
+        if !self.codes.take(step.now, code) {
             return tell(step, Some(doing), false, "This code is not good (any more).");
         }
         let link = Link::Viewer(token_hash.to_owned());
         self.announce(step, &format!("{} was linked.", describe(&link, name)));
         let body = json!({ "channel": "viewer", "by": record::shown(name) });
-        self.link(now, step, &[link], body);
+        self.link(step, &[link], body);
         tell(step, Some(doing), true, "Linked.");
     }
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::answer::tell;
 use super::question::Ruling;
-use super::{AskerId, Desk, Now, Output, Step};
+use super::{AskerId, Desk, Output, Step};
 use crate::channel::{Doing, Place, Who};
 
 /// How many values may be registered at once.
@@ -49,14 +49,7 @@ impl Desk {
     }
 
     /// Takes the value of a host, for as long as the host stays.
-    pub(super) fn gate(
-        &mut self,
-        now: Now,
-        step: &mut Step,
-        value: String,
-        who: &Who,
-        doing: &Doing,
-    ) {
+    pub(super) fn gate(&mut self, step: &mut Step, value: String, who: &Who, doing: &Doing) {
         let Place::Viewer { viewer, process: Some(process), .. } = who.place else {
             let why = "The system does not say which process this is: no value can be taken.";
             return tell(step, Some(doing), false, why);
@@ -68,7 +61,7 @@ impl Desk {
             return tell(step, Some(doing), false, "This value is taken: make another one.");
         }
         self.gates.0.insert(value, Host { viewer, process });
-        step.note(now, "gated", None, &json!({ "process": process }));
+        step.note("gated", None, &json!({ "process": process }));
         tell(step, Some(doing), true, "Registered for as long as this connection stays.");
     }
 }

@@ -6,8 +6,8 @@ use callgate_store::KEPT_LINKS;
 use serde_json::{Value, json};
 
 use super::answer::tell;
-use super::{Desk, Now, Output, Step, record};
-use crate::channel::{Doing, Order};
+use super::{Desk, Output, Step, record};
+use crate::channel::Doing;
 
 /// How much of a viewer's hash is shown; `callgate pair --list` shows as much.
 const SHORT_HASH: usize = 12;
@@ -47,11 +47,11 @@ impl fmt::Display for Link {
 
 impl Desk {
     /// Makes links and records them; only what the chain has is taken up after a restart.
-    pub(super) fn link(&mut self, now: Now, step: &mut Step, links: &[Link], mut body: Value) {
+    pub(super) fn link(&mut self, step: &mut Step, links: &[Link], mut body: Value) {
         let name = body["by"].as_str().unwrap_or_default().to_owned();
         let all: Vec<String> = links.iter().map(Link::to_string).collect();
         body["links"] = json!(all);
-        step.note(now, "paired", None, &body);
+        step.note("paired", None, &body);
         for link in links {
             step.keep(format!("{KEPT_LINKS}{link}"), name.clone());
             self.take_up(link, &name);
@@ -78,14 +78,7 @@ impl Desk {
     }
 
     /// Takes a link back. Whoever may answer by the settings goes on doing so.
-    pub(super) fn unlink(
-        &mut self,
-        now: Now,
-        step: &mut Step,
-        link: &Link,
-        by: &str,
-        doing: &Doing,
-    ) {
+    pub(super) fn unlink(&mut self, step: &mut Step, link: &Link, by: &str, doing: &Doing) {
         if !self.links.contains_key(&link.to_string()) {
             return tell(step, Some(doing), false, "There is no such link.");
         }
@@ -94,7 +87,7 @@ impl Desk {
         self.announce(step, &said);
         self.links.remove(&link.to_string());
         step.forget(format!("{KEPT_LINKS}{link}"));
-        step.note(now, "unpaired", None, &json!({ "link": link.to_string(), "by": by }));
+        step.note("unpaired", None, &json!({ "link": link.to_string(), "by": by }));
         let (given, authority) = (&self.given, &mut self.authority);
         let is_given = match link {
             Link::Chat(id) => given.chats.contains(id) || !authority.chats.remove(id),
@@ -118,13 +111,7 @@ impl Desk {
     /// Tells everybody who may answer of a link that was made or taken back, in muted chats too.
     pub(super) fn announce(&self, step: &mut Step, text: &str) {
         let text = format!("{text} If that was not you: `callgate pair --list`.");
-        let chats: Vec<i64> = self.authority.chats.iter().copied().collect();
-        if self.settings.phones && !chats.is_empty() {
-            step.outputs.push(Output::Phones(Order::Say { chats, text: text.clone() }));
-        }
-        if self.settings.terminal {
-            step.outputs.push(Output::Terminal(Order::Say { chats: Vec::new(), text }));
-        }
+        self.say(step, self.authority.chats.iter().copied().collect(), text);
     }
 }
 
@@ -143,5 +130,4 @@ pub(super) fn describe(link: &Link, name: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "links_tests.rs"]
 mod tests;

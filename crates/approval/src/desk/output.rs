@@ -5,12 +5,14 @@ use std::time::Duration;
 use callgate_store::Draft;
 use callgate_wire::approval::Response;
 
-use super::AskerId;
+use super::{AskerId, Now};
 use crate::channel::Order;
 
 /// What the desk wants done: first all records, then, once they are committed, the outputs.
 #[derive(Debug, Default)]
 pub struct Step {
+    /// When it happens.
+    pub(super) now: Now,
     /// To be written to the ledger, in order, all or none.
     pub records: Vec<Draft>,
     /// To be kept beside the ledger, or forgotten; written with the records.

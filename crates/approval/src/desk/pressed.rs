@@ -6,7 +6,7 @@ use callgate_wire::approval::{Action, Decision, Press, Request, RequestId};
 
 use super::answer::{fits, tell};
 use super::question::{Decided, Occasion, Open, With};
-use super::{Desk, LONGEST_WORDS, Now, Output, Step, record};
+use super::{Desk, LONGEST_WORDS, Output, Step, record};
 use crate::card::{Card, picks};
 use crate::channel::{Doing, Order, Place, Who};
 
@@ -32,7 +32,6 @@ enum Meaning {
 impl Desk {
     pub(super) fn pressed(
         &mut self,
-        now: Now,
         step: &mut Step,
         who: &Who,
         id: &RequestId,
@@ -48,39 +47,39 @@ impl Desk {
             if matches!(who.place, Place::Viewer { .. }) && self.past.get(id).is_some() {
                 return tell(step, Some(doing), false, &self.too_late(id));
             }
-            if self.strangers.take(now) {
+            if self.strangers.take(step.now) {
                 let question = self.open.contains_key(id).then_some(id);
-                step.note(now, "pressed", question, &record::pressed(who, &action, "stranger"));
+                step.note("pressed", question, &record::pressed(who, &action, "stranger"));
             }
             return tell(step, Some(doing), false, STRANGER);
         }
         let is_open = self.open.get(id).is_some_and(|open| open.decided.is_none());
         if !is_open {
             let text = self.too_late(id);
-            step.note(now, "pressed", self.known(id), &record::pressed(who, &action, "late"));
+            step.note("pressed", self.known(id), &record::pressed(who, &action, "late"));
             return tell(step, Some(doing), false, &text);
         }
-        if let Some(why) = self.not_yet(now, who, id, &press) {
-            step.record(now, "pressed", id, &record::pressed(who, &action, "not yet"));
+        if let Some(why) = self.not_yet(step.now, who, id, &press) {
+            step.record("pressed", id, &record::pressed(who, &action, "not yet"));
             return tell(step, Some(doing), false, &why);
         }
         match self.meaning(id, press) {
             Meaning::Decide(Decision::Deny, _) if self.is_own_removal(id, who) => {
-                step.record(now, "pressed", id, &record::pressed(who, &action, "nothing"));
+                step.record("pressed", id, &record::pressed(who, &action, "nothing"));
                 let why = "It is your own link: only others can keep it.";
                 tell(step, Some(doing), false, why);
             }
             Meaning::Decide(decision, with) => {
-                self.decide_by(now, step, who, id, doing, decision, with, &action);
+                self.decide_by(step, who, id, doing, decision, with, &action);
             }
             Meaning::Pick(question, option) => {
-                step.record(now, "pressed", id, &record::pressed(who, &action, "picked"));
+                step.record("pressed", id, &record::pressed(who, &action, "picked"));
                 self.pick(step, id, usize::from(question), option, doing);
             }
             Meaning::AskWords => self.for_chat(step, who, id, doing, Ordered::Words),
             Meaning::Full => self.for_chat(step, who, id, doing, Ordered::Full),
             Meaning::Nothing(why) => {
-                step.record(now, "pressed", id, &record::pressed(who, &action, "nothing"));
+                step.record("pressed", id, &record::pressed(who, &action, "nothing"));
                 tell(step, Some(doing), false, why);
             }
         }
@@ -106,7 +105,6 @@ impl Desk {
     #[allow(clippy::too_many_arguments, reason = "all of it goes into the record")]
     fn decide_by(
         &mut self,
-        now: Now,
         step: &mut Step,
         who: &Who,
         id: &RequestId,
@@ -120,9 +118,9 @@ impl Desk {
         let Some(open) = self.open.get(id) else { return };
         let fits = open.request.as_ref().is_none_or(|request| fits(request, &open.card, &decided));
         let outcome = if fits { "decided" } else { "nothing" };
-        step.record(now, "pressed", id, &record::pressed(who, action, outcome));
+        step.record("pressed", id, &record::pressed(who, action, outcome));
         if fits {
-            self.decide(now, step, id, decided);
+            self.decide(step, id, decided);
         } else {
             let why = "That cannot be the answer here. Hidden parts cannot be changed.";
             tell(step, Some(doing), false, why);
@@ -232,10 +230,10 @@ impl Desk {
     }
 
     /// A button whose data is none of ours.
-    pub(super) fn forged(&mut self, now: Now, step: &mut Step, who: &Who, doing: &Doing) {
+    pub(super) fn forged(&mut self, step: &mut Step, who: &Who, doing: &Doing) {
         let is_stranger = !self.authority.allows(who);
-        if self.strangers.take(now) {
-            step.note(now, "pressed", None, &record::pressed(who, "unknown", "forged"));
+        if self.strangers.take(step.now) {
+            step.note("pressed", None, &record::pressed(who, "unknown", "forged"));
         }
         tell(step, Some(doing), false, if is_stranger { STRANGER } else { UNKNOWN });
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Desk, Now, Output, Step};
+use super::{Desk, Output, Step};
 use crate::channel::Order;
 
 /// How many lines are shown within [`SPAN`]; the rest is counted.
@@ -42,16 +42,16 @@ impl QuietLines {
 
 impl Desk {
     /// Tells the person at the terminal, in one line, what ran without a question.
-    pub(super) fn tell_quietly(&mut self, now: Now, step: &mut Step, line: String) {
-        self.tell_of_more_runs(now, step);
-        if self.settings.terminal && self.quiet.take(now.mono) {
+    pub(super) fn tell_quietly(&mut self, step: &mut Step, line: String) {
+        self.tell_of_more_runs(step);
+        if self.settings.terminal && self.quiet.take(step.now.mono) {
             step.outputs.push(Output::Terminal(Order::Note { line }));
         }
     }
 
     /// Tells how many more ran than had a line of their own.
-    pub(super) fn tell_of_more_runs(&mut self, now: Now, step: &mut Step) {
-        if self.quiet.due().is_some_and(|at| at <= now.mono) {
+    pub(super) fn tell_of_more_runs(&mut self, step: &mut Step) {
+        if self.quiet.due().is_some_and(|at| at <= step.now.mono) {
             let count = std::mem::take(&mut self.quiet.unshown);
             let line = format!("{count} more ran (callgate log shows them)");
             step.outputs.push(Output::Terminal(Order::Note { line }));

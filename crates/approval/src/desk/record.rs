@@ -7,9 +7,9 @@ use callgate_wire::raw::{Members, quoted};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
+use super::Step;
 use super::digest::Digest;
 use super::question::{Decided, Ruling, With};
-use super::{Now, Step};
 use crate::card::Card;
 use crate::channel::{Place, Who};
 use crate::plain;
@@ -26,15 +26,15 @@ const MOST_BRIEF: usize = 16 * 1024;
 
 impl Step {
     /// Adds a record about a question.
-    pub(super) fn record(&mut self, now: Now, kind: &str, question: &RequestId, body: &Value) {
-        self.note(now, kind, Some(question), body);
+    pub(super) fn record(&mut self, kind: &str, question: &RequestId, body: &Value) {
+        self.note(kind, Some(question), body);
     }
 
     /// Adds a record, of a question or of none.
-    pub(super) fn note(&mut self, now: Now, kind: &str, of: Option<&RequestId>, body: &Value) {
+    pub(super) fn note(&mut self, kind: &str, of: Option<&RequestId>, body: &Value) {
         debug_assert!(kind::ALL.contains(&kind), "{kind} is missing in the list of kinds");
         self.records.push(Draft {
-            at_ms: now.wall_ms,
+            at_ms: self.now.wall_ms,
             kind: kind.to_owned(),
             question: of.map(|id| id.as_str().to_owned()),
             body: body.to_string(),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::checked::{asks_by_itself, tool_use_id};
 use super::digest::{Digest, is_only_said};
 use super::question::Open;
-use super::{Desk, Now, Output, Step, record};
+use super::{Desk, Output, Step, record};
 use crate::card::agent_name;
 use crate::channel::Order;
 use crate::plain;
@@ -15,13 +15,13 @@ use crate::plain;
 const LAST_WORDS: usize = 600;
 
 impl Desk {
-    pub(super) fn told(&mut self, now: Now, step: &mut Step, request: &Request) {
+    pub(super) fn told(&mut self, step: &mut Step, request: &Request) {
         let event = request.context.as_ref().and_then(|context| context.event.as_deref());
         match (request.kind, event.unwrap_or_default()) {
-            (Kind::Settle, "PostToolUse" | "PostToolUseFailure") => self.ran(now, step, request),
-            (Kind::Settle, "SessionEnd") => self.ended(now, step, request, |_| true),
-            (Kind::Settle, "Stop") => self.stopped(now, step, request),
-            (Kind::Notify, _) => self.notified(now, step, request),
+            (Kind::Settle, "PostToolUse" | "PostToolUseFailure") => self.ran(step, request),
+            (Kind::Settle, "SessionEnd") => self.ended(step, request, |_| true),
+            (Kind::Settle, "Stop") => self.stopped(step, request),
+            (Kind::Notify, _) => self.notified(step, request),
             // What is not known settles nothing.
             _ => {}
         }
@@ -29,7 +29,7 @@ impl Desk {
 
     /// A tool has run. It was allowed here, or a question about it was answered elsewhere, or
     /// nobody was asked.
-    fn ran(&mut self, now: Now, step: &mut Step, request: &Request) {
+    fn ran(&mut self, step: &mut Step, request: &Request) {
         let Request { session_id, tool_name, tool_input, .. } = request;
         let run = Digest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
         let allowed = self.past.take_run(&run);
@@ -39,24 +39,24 @@ impl Desk {
             self.calls.forget_answer(&call, tool_use_id(request).as_deref());
         }
         match allowed.as_ref().or(settled.as_ref()) {
-            Some(question) => step.record(now, "ran", question, &record::ran(request, None)),
-            None => self.ran_unasked(now, step, request),
+            Some(question) => step.record("ran", question, &record::ran(request, None)),
+            None => self.ran_unasked(step, request),
         }
         if let Some(id) = settled {
-            self.settle(now, step, &id);
+            self.settle(step, &id);
         }
     }
 
     /// A tool has run about which nobody was asked here.
-    fn ran_unasked(&mut self, now: Now, step: &mut Step, request: &Request) {
+    fn ran_unasked(&mut self, step: &mut Step, request: &Request) {
         let body = record::ran(request, Some(&record::brief_input(request)));
-        step.note(now, "ran", None, &body);
+        step.note("ran", None, &body);
         let mode = request.context.as_ref().and_then(|context| context.mode.as_deref());
         if let Some(mode) = mode.filter(|mode| !asks_by_itself(Some(mode))) {
             let failed = if body["ok"] == false { " (failed)" } else { "" };
             let summary = body["summary"].as_str().unwrap_or_default();
             let line = format!("{} mode ran{failed}: {summary}", record::shown(mode));
-            self.tell_quietly(now, step, line);
+            self.tell_quietly(step, line);
         }
     }
 
@@ -88,26 +88,20 @@ impl Desk {
 
     /// A turn has ended: questions of its prompt by the main agent were answered elsewhere.
     /// Subagents may go on in the background.
-    fn stopped(&mut self, now: Now, step: &mut Step, request: &Request) {
+    fn stopped(&mut self, step: &mut Step, request: &Request) {
         let told = request.context.clone().unwrap_or_default();
         if let Some(prompt) = &told.prompt_id {
-            self.ended(now, step, request, |open| {
+            self.ended(step, request, |open| {
                 open.prompt_id.as_ref() == Some(prompt) && open.agent_id.is_none()
             });
         }
         if self.settings.notify_on_stop {
             let words = told.last_words.unwrap_or_default();
-            self.say(now, step, request, &format!("has finished. {words}"));
+            self.say_of(step, request, &format!("has finished. {words}"));
         }
     }
 
-    fn ended(
-        &mut self,
-        now: Now,
-        step: &mut Step,
-        request: &Request,
-        is_over: impl Fn(&Open) -> bool,
-    ) {
+    fn ended(&mut self, step: &mut Step, request: &Request, is_over: impl Fn(&Open) -> bool) {
         let is_of_session = |open: &Open| {
             open.request.as_ref().is_some_and(|asked| asked.session_id == request.session_id)
         };
@@ -115,37 +109,41 @@ impl Desk {
         let ids: Vec<RequestId> =
             self.open.iter().filter(|(_, open)| over(open)).map(|(id, _)| id.clone()).collect();
         for id in ids {
-            self.settle(now, step, &id);
+            self.settle(step, &id);
         }
     }
 
     /// Closes a question that was answered at the agent's own terminal; its asker, which may
     /// still wait, falls back.
-    fn settle(&mut self, now: Now, step: &mut Step, id: &RequestId) {
+    fn settle(&mut self, step: &mut Step, id: &RequestId) {
         if let Some(asker) = self.open.get(id).and_then(|open| open.asker) {
             let response = Response::new(id.clone(), Decision::Timeout);
             step.outputs.push(Output::Answer(asker, response));
         }
-        self.close(now, step, id, "settled");
+        self.close(step, id, "settled");
     }
 
-    fn notified(&mut self, now: Now, step: &mut Step, request: &Request) {
+    fn notified(&mut self, step: &mut Step, request: &Request) {
         let input: Value = serde_json::from_str(request.tool_input.get()).unwrap_or_default();
         // The question itself is already on every screen.
         if input["notification_type"] == "permission_prompt" || !self.settings.notify_on_stop {
             return;
         }
         if let Some(message) = input["message"].as_str() {
-            self.say(now, step, request, &format!("says: {message}"));
+            self.say_of(step, request, &format!("says: {message}"));
         }
     }
 
-    fn say(&self, now: Now, step: &mut Step, request: &Request, what: &str) {
+    fn say_of(&self, step: &mut Step, request: &Request, what: &str) {
         let agent = record::shown(agent_name(request.agent.as_deref().unwrap_or("agent")));
         let what = plain::shown(what);
         let end = what.floor_char_boundary(LAST_WORDS);
         let text = format!("{agent} in {} {}", record::shown(&request.cwd), what[..end].trim_end());
-        let chats: Vec<i64> = self.listening_chats(now).collect();
+        self.say(step, self.listening_chats(step.now).collect(), text);
+    }
+
+    /// Says something that belongs to no question: in these chats and at the terminal.
+    pub(super) fn say(&self, step: &mut Step, chats: Vec<i64>, text: String) {
         if self.settings.phones && !chats.is_empty() {
             step.outputs.push(Output::Phones(Order::Say { chats, text: text.clone() }));
         }

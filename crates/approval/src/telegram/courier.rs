@@ -13,8 +13,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use super::look::Look;
-use super::question::Question;
-use super::{Line, Report, say, show};
+use super::question::{self, Question};
+use super::{Line, Report, say};
 use crate::card::Card;
 use crate::channel::{Copy, News, Order};
 
@@ -119,7 +119,7 @@ impl Courier {
             question.sending += 1;
             let (line, newest, id) = (Arc::clone(&self.line), question.newest(), card.id.clone());
             self.work.spawn(async move {
-                let copy = show::show(&line, &id, newest, chat, end).await;
+                let copy = question::send(&line, &id, newest, chat, end).await;
                 Done::Sent { question: id, chat, copy }
             });
         }
@@ -138,7 +138,8 @@ impl Courier {
         let is_full = self.questions.len() >= MOST_QUESTIONS;
         let question = match self.questions.entry(id.clone()) {
             Entry::Vacant(_) if is_full || copies.is_empty() => return,
-            Entry::Vacant(place) => place.insert(Question::new(Look { last: false, ..empty() })),
+            // What a copy of an earlier run shows is not known.
+            Entry::Vacant(place) => place.insert(Question::new(Look::default())),
             Entry::Occupied(place) => place.into_mut(),
         };
         for copy in copies {
@@ -154,7 +155,7 @@ impl Courier {
         for (chat, message) in question.take_old() {
             let (line, newest, question) = (Arc::clone(&self.line), question.newest(), id.clone());
             self.work.spawn(async move {
-                let version = show::edit(&line, newest, chat, message).await;
+                let version = question::edit(&line, newest, chat, message).await;
                 Done::Edited { question, chat, message, version }
             });
         }
@@ -200,11 +201,6 @@ impl Courier {
         };
         self.update(&id);
     }
-}
-
-/// What a copy of an earlier run shows: not known.
-fn empty() -> Look {
-    Look { version: 0, html: String::new(), buttons: None, last: false }
 }
 
 /// Without a way to Telegram: says why, and that nothing can be sent.

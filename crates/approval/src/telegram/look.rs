@@ -30,7 +30,7 @@ const NAME: usize = 64;
 const FOLDER: usize = 160;
 
 /// What a copy of a question shows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Look {
     /// Later looks have higher numbers.
     pub(super) version: u64,

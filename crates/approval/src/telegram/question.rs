@@ -1,12 +1,25 @@
-//! What the courier knows of one question: its newest look, and which copies show it.
+//! One question in its chats: its newest look, its copies, and how each is sent and kept up to date.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use callgate_wire::approval::RequestId;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
+use super::api::Fault;
 use super::look::Look;
+use super::retry::Lane;
+use super::{CALL, Line};
+use crate::channel::{Copy, News};
 
-/// One question.
+/// For how long an edit is tried again.
+const EDIT: Duration = Duration::from_mins(10);
+
+/// The newest look of a question.
+pub(super) type Newest = watch::Receiver<Arc<Look>>;
+
+/// What the courier knows of one question.
 #[derive(Debug)]
 pub(super) struct Question {
     look: watch::Sender<Arc<Look>>,
@@ -20,7 +33,7 @@ pub(super) struct Question {
 struct Shown {
     chat: i64,
     message: i64,
-    /// The look that it has.
+    /// The version of the look that it has.
     version: u64,
     /// Whether an edit is on its way.
     busy: bool,
@@ -31,31 +44,31 @@ impl Question {
         Self { look: watch::Sender::new(Arc::new(look)), sending: 0, copies: Vec::new() }
     }
 
-    /// For whoever sends or edits a copy: always the newest look.
-    pub(super) fn newest(&self) -> watch::Receiver<Arc<Look>> {
+    /// Returns the newest look, for whoever sends or edits a copy.
+    pub(super) fn newest(&self) -> Newest {
         self.look.subscribe()
     }
 
-    /// Whether it was over, as far as was known.
+    /// Returns true if the question was over, as far as was known.
     pub(super) fn is_closed(&self) -> bool {
         self.look.borrow().last
     }
 
-    /// From now on the copies look like this.
+    /// Gives all copies another look.
     pub(super) fn change(&mut self, look: Look) {
         let version = self.look.borrow().version + 1;
         self.look.send_replace(Arc::new(Look { version, ..look }));
     }
 
-    /// There is a copy, which has the look of this number; a copy whose look is not known is
-    /// taken to have the first.
+    /// Adds a copy with the look of this version. A copy whose look is not known is taken to have
+    /// the first.
     pub(super) fn add(&mut self, chat: i64, message: i64, version: u64) {
         if !self.copies.iter().any(|copy| (copy.chat, copy.message) == (chat, message)) {
             self.copies.push(Shown { chat, message, version, busy: false });
         }
     }
 
-    /// An edit has ended: the copy has this look, or none that can be changed.
+    /// Notes the look that a copy has after an edit; `None` if it cannot be changed any more.
     pub(super) fn edited(&mut self, chat: i64, message: i64, version: Option<u64>) {
         match version {
             None => self.copies.retain(|copy| (copy.chat, copy.message) != (chat, message)),
@@ -69,7 +82,7 @@ impl Question {
         }
     }
 
-    /// The copies that have an old look and on which nobody works; somebody does from now on.
+    /// Returns the copies that have an old look and are not being edited, and marks them as busy.
     pub(super) fn take_old(&mut self) -> Vec<(i64, i64)> {
         let newest = self.look.borrow().version;
         let old = self.copies.iter_mut().filter(|copy| copy.version < newest && !copy.busy);
@@ -80,10 +93,62 @@ impl Question {
         .collect()
     }
 
-    /// Whether nothing is left to do for it.
+    /// Returns true if nothing is left to do for the question.
     pub(super) fn is_over(&self) -> bool {
         let look = self.look.borrow();
         let is_done = |copy: &Shown| !copy.busy && copy.version >= look.version;
         look.last && self.sending == 0 && self.copies.iter().all(is_done)
     }
+}
+
+/// Sends a copy and reports it. Returns its message number and the version of its look, or `None`
+/// if it was not sent. Faults that may pass are waited out until `end`, when the question is given
+/// up.
+pub(super) async fn send(
+    line: &Line,
+    question: &RequestId,
+    newest: Newest,
+    chat: i64,
+    end: Instant,
+) -> Option<(i64, u64)> {
+    let send = || async {
+        let look = Arc::clone(&newest.borrow());
+        if look.last {
+            // The question was over before it could be sent.
+            return Ok(None);
+        }
+        let result = line.api.call("sendMessage", &look.params(chat, None), CALL).await?;
+        let number = result["message_id"].as_i64().ok_or_else(nameless)?;
+        Ok(Some((number, look.version)))
+    };
+    match line.retry_in_chat(chat, Lane::Show, end, send).await {
+        Ok(Some((message, version))) => {
+            line.tell(News::Shown(Copy { question: question.clone(), chat, message })).await;
+            Some((message, version))
+        }
+        Ok(None) => None,
+        Err(fault) => {
+            let why = fault.why().to_owned();
+            line.tell(News::Unsendable { question: question.clone(), chat, why }).await;
+            None
+        }
+    }
+}
+
+fn nameless() -> Fault {
+    Fault::Refused { code: 200, why: "Telegram gave the message no number".to_owned() }
+}
+
+/// Gives a copy the newest look. Returns the version of the look that it has, or `None` if it
+/// cannot be changed any more.
+pub(super) async fn edit(line: &Line, newest: Newest, chat: i64, message: i64) -> Option<u64> {
+    let edit = || async {
+        let look = Arc::clone(&newest.borrow());
+        let params = look.params(chat, Some(message));
+        match line.api.call("editMessageText", &params, CALL).await {
+            Err(Fault::Refused { why, .. }) if why.contains("not modified") => Ok(look.version),
+            edited => edited.map(|_| look.version),
+        }
+    };
+    line.retry_in_chat(chat, Lane::Edit, Instant::now() + EDIT, edit).await.ok()
 }

@@ -1,14 +1,96 @@
-//! How a call is tried again, whatever it is for: after a fault that may pass, until a moment that
-//! whoever wants it names.
+//! How a call to a chat is made: when it is its turn, as often as it takes, and never while the chat
+//! wants quiet.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 
 use super::Line;
 use super::api::Fault;
-use super::gate::{Gate, Lane};
+
+/// How many calls of each kind may be on their way to one chat.
+const SHOWS: usize = 4;
+const EDITS: usize = 2;
+
+/// What a call is for. Questions never wait behind cosmetics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// Something new.
+    Show,
+    /// A change to what is there.
+    Edit,
+}
+
+/// The gates of all chats.
+#[derive(Debug, Default)]
+pub(super) struct Gates(Mutex<HashMap<i64, Arc<Gate>>>);
+
+/// The gate of one chat.
+#[derive(Debug)]
+pub(super) struct Gate {
+    shows: Semaphore,
+    edits: Semaphore,
+    /// Until when the chat wants quiet.
+    quiet: Mutex<Instant>,
+}
+
+impl Gates {
+    /// The gate of a chat. There are only as many as chats that the desk sends to.
+    pub(super) fn of(&self, chat: i64) -> Arc<Gate> {
+        let mut gates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(gates.entry(chat).or_insert_with(|| {
+            Arc::new(Gate {
+                shows: Semaphore::new(SHOWS),
+                edits: Semaphore::new(EDITS),
+                quiet: Mutex::new(Instant::now()),
+            })
+        }))
+    }
+}
+
+impl Gate {
+    fn quiet_until(&self) -> Instant {
+        *self.quiet.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that the chat wants quiet for so long.
+    pub(super) fn keep_quiet(&self, wait: Duration) {
+        let mut quiet = self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+        *quiet = (*quiet).max(Instant::now() + wait);
+    }
+
+    /// Runs one attempt when it is its turn and the chat wants no quiet; none when that would be
+    /// after `end`.
+    pub(super) async fn pass<T>(
+        &self,
+        lane: Lane,
+        end: Instant,
+        attempt: impl Future<Output = T>,
+    ) -> Option<T> {
+        let lane = match lane {
+            Lane::Show => &self.shows,
+            Lane::Edit => &self.edits,
+        };
+        loop {
+            let quiet = self.quiet_until();
+            if quiet >= end {
+                return None;
+            }
+            sleep_until(quiet).await;
+            let turn = tokio::time::timeout_at(end, lane.acquire()).await.ok()?.ok()?;
+            // Somebody before us may have been told to be quiet.
+            if self.quiet_until() <= Instant::now() {
+                let done = attempt.await;
+                drop(turn);
+                return Some(done);
+            }
+        }
+    }
+}
 
 /// The longest pause is this many times the first.
 const LONGEST_PAUSE: u32 = 16;
@@ -114,87 +196,4 @@ impl Line {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::cell::Cell;
-
-    use super::*;
-    use crate::telegram::gate::Gates;
-
-    const PAUSE: Duration = Duration::from_millis(500);
-
-    fn later(wait: Option<u64>) -> Fault {
-        Fault::Passing { why: "later".to_owned(), wait: wait.map(Duration::from_secs) }
-    }
-
-    /// What comes of attempts that fail with `fault` for `outage` seconds, within `within` seconds:
-    /// how many were made, and how long it took.
-    async fn outcome(
-        fault: Fault,
-        outage: u64,
-        within: u64,
-    ) -> (Result<(), Fault>, usize, Duration) {
-        let (gates, begun, count) = (Gates::default(), Instant::now(), Cell::new(0));
-        let gate = gates.of(7);
-        let done = retry(
-            PAUSE,
-            Some((gate.as_ref(), Lane::Show)),
-            begun + Duration::from_secs(within),
-            || async {
-                count.set(count.get() + 1);
-                let is_over = begun.elapsed() >= Duration::from_secs(outage);
-                if is_over { Ok(()) } else { Err(fault.clone()) }
-            },
-        );
-        (done.await, count.get(), begun.elapsed())
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_outage_is_waited_out_until_the_end() {
-        // Whenever it ends, there is an attempt after it, also when there is little time left.
-        for (outage, within) in [(1, 10), (12, 300), (60, 300), (290, 300), (29, 30), (299, 300)] {
-            let (done, _, took) = outcome(later(None), outage, within).await;
-            assert_eq!(done, Ok(()), "{outage} of {within} s");
-            assert!(took < Duration::from_secs(within));
-        }
-        let (done, count, took) = outcome(later(None), 300, 300).await;
-        assert_eq!(done, Err(later(None)));
-        assert!(took >= Duration::from_secs(298), "it was tried until then: {took:?}");
-        assert!(count < 60, "{count}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn quiet_is_kept_for_exactly_as_long_as_it_is_wanted() {
-        let (done, count, took) = outcome(later(Some(12)), 12, 300).await;
-        assert_eq!((done, count), (Ok(()), 2));
-        assert!((12..13).contains(&took.as_secs()), "{took:?}");
-        let (done, count, took) = outcome(later(Some(12)), 100, 10).await;
-        assert_eq!(
-            (done, count, took),
-            (Err(later(Some(12))), 1, Duration::ZERO),
-            "no time for it"
-        );
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_attempt_that_is_under_way_at_the_end_still_counts() {
-        let (gates, end) = (Gates::default(), Instant::now() + Duration::from_secs(10));
-        let gate = gates.of(7);
-        let done = retry(PAUSE, Some((gate.as_ref(), Lane::Show)), end, || async {
-            tokio::time::sleep(Duration::from_secs(20)).await;
-            Ok(7)
-        });
-        assert_eq!(done.await, Ok(7));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_refusal_is_final() {
-        for fault in [
-            Fault::Refused { code: 400, why: "no".to_owned() },
-            Fault::Refused { code: 403, why: "no".to_owned() },
-            Fault::Token { why: "no".to_owned() },
-        ] {
-            let (done, count, took) = outcome(fault.clone(), 100, 300).await;
-            assert_eq!((done, count, took), (Err(fault), 1, Duration::ZERO));
-        }
-    }
-}
+mod tests;

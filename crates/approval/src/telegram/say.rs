@@ -7,9 +7,8 @@ use callgate_mask::text::{self, Measure};
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::gate::Lane;
 use super::look::{self, Full};
-use super::retry::retry;
+use super::retry::{Lane, retry};
 use super::{CALL, Line};
 use crate::card::Card;
 use crate::channel::{Copy, Doing, News};

@@ -100,5 +100,4 @@ pub(super) fn carried_by(connection: &Connection, seq: u64) -> rusqlite::Result<
 }
 
 #[cfg(test)]
-#[path = "parts_tests.rs"]
 mod tests;

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
 
 use super::*;
-use crate::daemon::rulings::{Exit, Ruler, RulingLimits};
+use crate::daemon::clerk::Letter;
+use crate::daemon::rulings::{Ruler, RulingLimits};
 use crate::desk::Ruling;
 
 /// Long enough for any machine.
@@ -30,12 +32,13 @@ impl Lobby {
         let runtime = builder.worker_threads(1).enable_all().build().unwrap();
         let (to_desk, letters) = mpsc::channel(64);
         let guard = runtime.enter();
-        let askers = Askers::new(to_desk.clone()).unwrap();
-        let exit = Exit { to_desk: to_desk.clone(), askers: Arc::clone(&askers) };
+        let askers = Askers::new(to_desk).unwrap();
         let ruler: Ruler = Arc::new(|_| Ruling::Ask { because: None, is_guarded: false });
         let limits = RulingLimits::new(Duration::from_hours(1));
-        let rulings = RulingQueue::start(ruler, limits, exit, Arc::new(|_| ())).unwrap();
-        let intake = Intake::with_patience(askers, to_desk, rulings, Duration::from_hours(1));
+        let rulings =
+            RulingQueue::start(ruler, limits, Arc::clone(&askers), Arc::new(|_| ())).unwrap();
+        let read_within = Duration::from_hours(1);
+        let intake = Intake { read_within, ..Intake::new(askers, rulings) };
         let door = Door::open(&folder.path().join("ask.sock"), Arc::new(|_| ())).unwrap();
         runtime.spawn(Reception { door, intake: Arc::new(intake) }.run());
         drop(guard);

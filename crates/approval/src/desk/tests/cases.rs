@@ -6,7 +6,9 @@ use callgate_wire::approval::{Action, Decision, Press, Request, Response, Takes}
 use serde_json::{Value, json};
 
 use super::super::{AskerId, Desk, Input, Now, Output, Ruling, Settings, Step, WRONG_CODES};
-use super::{ADA, Ledger, ada, authority, edited_input, id, request, request_of, settings, stranger};
+use super::{
+    ADA, Ledger, ada, authority, edited_input, id, request, request_of, settings, stranger,
+};
 use crate::channel::{Copy, Doing, Mark, News, Order, Place, State, Who};
 
 /// A desk with its ledger and a clock.

@@ -6,9 +6,9 @@ use callgate_store::Draft;
 use callgate_wire::approval::{Action, Press, RequestId};
 
 use super::super::tests::{ADA, ada, authority, id, settings};
-use super::super::{Authority, Input, Settings};
+use super::super::{Authority, Input, Now, Settings};
 use super::*;
-use crate::channel::{News, Place, Who};
+use crate::channel::{News, Order, Place, Who};
 
 const NOW: Now = Now { mono: Duration::ZERO, wall_ms: 0 };
 const CODE: &str = "ABCD2345";

@@ -5,9 +5,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use callgate_wire::approval::RequestId;
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc;
 
 use super::*;
 use crate::asker::fresh_id;
+use crate::daemon::clerk::Letter;
 
 /// Long enough for any machine.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -53,9 +55,8 @@ impl Bench {
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
         let told = Arc::clone(&warnings);
         let warn = Arc::new(move |what: &str| told.lock().unwrap().push(what.to_owned()));
-        let askers = Askers::new(to_desk.clone()).unwrap();
-        let exit = Exit { to_desk, askers };
-        let queue = RulingQueue::start(ruler, limits, exit, warn).unwrap();
+        let askers = Askers::new(to_desk).unwrap();
+        let queue = RulingQueue::start(ruler, limits, askers, warn).unwrap();
         runtime.spawn(Arc::clone(&queue).watch());
         Self { runtime, queue, letters, stuck, hold: Some(hold), warnings, next: 1 }
     }
