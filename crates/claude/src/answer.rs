@@ -1,4 +1,4 @@
-//! What came of a call: the answer, what it used, and how it ended.
+//! The result of a call: the answer, what it used, and how it ended.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,32 +11,32 @@ use serde_json::Value;
 
 use crate::event::{string, text, value};
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The model's last words; the CLI's reasons where there are none.
+    /// The model's final text; if there is none, the CLI's reasons.
     pub text: String,
     /// The value, when [`output_schema`](crate::Ask::output_schema) asked for one.
     pub structured: Option<Value>,
-    /// What it cost, in dollars, as the CLI estimates it.
+    /// The cost in dollars, as the CLI estimates it.
     pub cost_usd: Option<f64>,
     /// The tokens of the main conversation.
     pub usage: Usage,
-    /// The tokens and cost of each model, with those of subagents and side requests. In a
-    /// conversation they are counted from its beginning.
+    /// The tokens and cost of each model, including subagents and side requests. In a conversation
+    /// they are counted from its beginning.
     pub model_usage: BTreeMap<String, ModelUsage>,
     /// How many turns the model took.
     pub turns: u64,
     /// How long it took.
     pub duration: Duration,
-    /// How long the model's service took of that.
+    /// How much of that the model's service took.
     pub api_duration: Duration,
     /// The conversation's id, to resume it by.
     pub session_id: String,
     /// Why the model stopped, in the service's words.
     pub stop_reason: Option<String>,
-    /// What the agent was not allowed to do.
+    /// The tool calls that were denied.
     pub denials: Vec<Denial>,
     /// How it ended.
     pub outcome: Outcome,
@@ -48,19 +48,19 @@ pub struct Answer {
 pub enum Outcome {
     /// The agent has answered.
     Success,
-    /// It was interrupted, by you or by a denial that says so.
+    /// It was interrupted, by you or by a denial that demands it.
     Interrupted,
     /// [`max_turns`](crate::Settings::max_turns) was reached.
     MaxTurns,
     /// [`budget_usd`](crate::Settings::budget_usd) was used up.
     MaxBudget,
-    /// No value that the model gave fits the [`output_schema`](crate::Ask::output_schema).
+    /// No value that the model returned fits the [`output_schema`](crate::Ask::output_schema).
     NoStructuredOutput,
     /// The model's service failed.
     ServiceError,
     /// The CLI failed.
     ExecutionError,
-    /// Anything else, as the CLI calls it.
+    /// Anything else, by the CLI's name.
     Other(String),
 }
 
@@ -79,18 +79,18 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Tokens, as the model's service counts them.
+/// The tokens of a conversation, as the model's service counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Read anew.
+    /// Input tokens that were not cached.
     pub input_tokens: u64,
-    /// Written by the model.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// Read and put into the cache.
+    /// Input tokens that were written to the cache.
     pub cache_creation_input_tokens: u64,
-    /// Read from the cache.
+    /// Input tokens that were read from the cache.
     pub cache_read_input_tokens: u64,
 }
 
@@ -108,31 +108,31 @@ impl AddAssign for Usage {
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelUsage {
-    /// Tokens read anew.
+    /// Input tokens that were not cached.
     pub input_tokens: u64,
-    /// Tokens written by the model.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// Tokens put into the cache.
+    /// Input tokens that were written to the cache.
     pub cache_creation_input_tokens: u64,
-    /// Tokens read from the cache.
+    /// Input tokens that were read from the cache.
     pub cache_read_input_tokens: u64,
-    /// Searches of the web.
+    /// Web searches.
     pub web_search_requests: u64,
     /// The cost in dollars, as the CLI estimates it.
     #[serde(rename = "costUSD")]
     pub cost_usd: f64,
-    /// The size of the model's context, in tokens.
+    /// The size of the model's context window, in tokens.
     pub context_window: u64,
 }
 
-/// Something that the agent was not allowed to do.
+/// A tool call that was denied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Denial {
     /// The tool.
     pub tool_name: String,
     /// The call.
     pub tool_use_id: String,
-    /// What it would have been given.
+    /// The arguments.
     pub input: Value,
 }
 
@@ -165,7 +165,7 @@ impl Answer {
         }
     }
 
-    /// Returns this answer as that of a call in which there was an earlier one.
+    /// Combines this answer with an earlier one of the same call.
     pub(crate) fn after(mut self, earlier: Self) -> Self {
         self.turns += earlier.turns;
         self.duration += earlier.duration;
@@ -182,7 +182,7 @@ impl Outcome {
         let reason = text(message, "terminal_reason");
         match &*text(message, "subtype") {
             "success" if !is_error => Self::Success,
-            // What the service refuses is a success to the CLI, and an error all the same.
+            // The CLI reports what the service refuses as a success, but it is an error.
             "success" => Self::ServiceError,
             "error_max_turns" => Self::MaxTurns,
             "error_max_budget_usd" => Self::MaxBudget,
@@ -205,5 +205,4 @@ impl Denial {
 }
 
 #[cfg(test)]
-#[path = "answer_tests.rs"]
 mod tests;

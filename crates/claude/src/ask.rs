@@ -1,17 +1,17 @@
-//! One call: what is asked, and what holds for it alone.
+//! One call: the prompt and its own options.
 
 use serde_json::Value;
 
 use crate::Prompt;
 
-/// A question to the agent, with what holds for this call alone.
+/// A request to the agent, with the options of this call.
 #[derive(Debug, Clone, Default)]
 pub struct Ask {
     pub(crate) prompt: Prompt,
     pub(crate) launch: Launch,
 }
 
-/// What is fixed when the CLI is started.
+/// The options that are fixed when the CLI is started.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Launch {
     pub(crate) tools: Option<Vec<String>>,
@@ -21,7 +21,7 @@ pub(crate) struct Launch {
 }
 
 impl Ask {
-    /// Creates a question.
+    /// Creates a request.
     pub fn new(prompt: impl Into<Prompt>) -> Self {
         Self { prompt: prompt.into(), launch: Launch::default() }
     }
@@ -40,14 +40,14 @@ impl Ask {
         self
     }
 
-    /// Leaves the resumed conversation as it is, and continues a copy.
+    /// Leaves the resumed conversation as it is, and continues a copy of it.
     #[must_use]
     pub fn fork(mut self) -> Self {
         self.launch.is_fork = true;
         self
     }
 
-    /// Wants the answer as a value that fits this JSON Schema.
+    /// Asks for the answer as a value that fits this JSON Schema.
     #[must_use]
     pub fn output_schema(mut self, schema: Value) -> Self {
         self.launch.output_schema = Some(schema);

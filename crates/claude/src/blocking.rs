@@ -6,17 +6,17 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{Answer, Ask, ClaudeError, Event, Model, PermissionMode, Prompt, Stream, TurnStream};
 
-/// Asks, and waits for the answer's text.
+/// Sends a request and waits for the text of the answer.
 pub fn request(model: &Model, ask: impl Into<Ask>) -> Result<String, ClaudeError> {
     Ok(request_with_metadata(model, ask)?.text)
 }
 
-/// Asks, and waits for the answer with all that is known about it.
+/// Sends a request and waits for the answer with its metadata.
 pub fn request_with_metadata(model: &Model, ask: impl Into<Ask>) -> Result<Answer, ClaudeError> {
     runtime()?.block_on(model.request_with_metadata(ask))
 }
 
-/// Asks, and returns what happens as it happens.
+/// Sends a request and returns its events as they happen.
 pub fn stream(model: &Model, ask: impl Into<Ask>) -> Result<Events, ClaudeError> {
     let runtime = runtime()?;
     let stream = {
@@ -47,7 +47,7 @@ fn start(
     Ok(Conversation { conversation, runtime })
 }
 
-/// What happens during a call, as it happens.
+/// The events of a call, as they happen.
 #[derive(Debug)]
 pub struct Events {
     // Dropped before the runtime that it needs.
@@ -79,12 +79,12 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Asks, and waits for the answer.
+    /// Sends a prompt and waits for the answer.
     pub fn ask(&mut self, prompt: impl Into<Prompt>) -> Result<Answer, ClaudeError> {
         self.runtime.block_on(self.conversation.ask(prompt))
     }
 
-    /// Asks, and returns what happens until the answer.
+    /// Sends a prompt and returns the events until the answer.
     pub fn turn(&mut self, prompt: impl Into<Prompt>) -> TurnEvents<'_> {
         let _inside = self.runtime.enter();
         TurnEvents { turn: self.conversation.turn(prompt), runtime: &self.runtime }
@@ -95,12 +95,12 @@ impl Conversation {
         self.runtime.block_on(self.conversation.set_model(name))
     }
 
-    /// Changes what happens with tool calls that no rule decides.
+    /// Changes how tool calls that no rule decides are handled.
     pub fn set_permission_mode(&mut self, mode: PermissionMode) -> Result<(), ClaudeError> {
         self.runtime.block_on(self.conversation.set_permission_mode(mode))
     }
 
-    /// Ends the conversation, once the CLI has put away what it wants to keep.
+    /// Ends the conversation after the CLI has saved its state.
     pub fn close(self) {
         self.runtime.block_on(self.conversation.close());
     }

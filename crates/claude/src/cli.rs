@@ -1,4 +1,4 @@
-//! Finding the CLI, and its command line.
+//! Finds the CLI, and builds its command line.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -9,9 +9,10 @@ use crate::ask::Launch;
 use crate::gate::Gate;
 use crate::{ClaudeError, Settings};
 
-/// The oldest CLI that speaks the control protocol as it is used here: it sends prompts verbatim.
+/// The oldest CLI that speaks the control protocol as it is used here: this version added verbatim
+/// prompts.
 const OLDEST: &str = "2.1.248";
-/// Where installers put the CLI, below the home folder and elsewhere.
+/// Where installers put the CLI.
 const USUAL_PLACES: [&str; 5] = [
     "~/.local/bin/claude",
     "~/.claude/local/claude",
@@ -20,7 +21,7 @@ const USUAL_PLACES: [&str; 5] = [
     "/opt/homebrew/bin/claude",
 ];
 
-/// The CLI to run.
+/// Returns the path of the CLI.
 pub(crate) fn find(settings: &Settings) -> Result<PathBuf, ClaudeError> {
     if let Some(cli) = &settings.cli {
         return Ok(cli.clone());
@@ -44,7 +45,7 @@ fn is_program(path: &Path) -> bool {
         .is_ok_and(|file| file.is_file() && is_executable(file.permissions().mode()))
 }
 
-/// Makes sure that the CLI is new enough.
+/// Checks that the CLI is new enough.
 pub(crate) fn check_version(found: Option<&str>) -> Result<(), ClaudeError> {
     let is_new_enough = found.and_then(numbers).zip(numbers(OLDEST)).is_some_and(|(f, o)| f >= o);
     if is_new_enough {
@@ -54,13 +55,13 @@ pub(crate) fn check_version(found: Option<&str>) -> Result<(), ClaudeError> {
     Err(ClaudeError::CliTooOld { found, needed: OLDEST })
 }
 
-/// The numbers of a version; what follows a `-` or a blank does not count.
+/// Returns the numbers of a version; what follows a `-` or a blank does not count.
 fn numbers(version: &str) -> Option<Vec<u64>> {
     let version = version.split(['-', ' ', '+']).next()?;
     version.split('.').map(|number| number.parse().ok()).collect()
 }
 
-/// Returns the command that starts the CLI. `own` is the rule that allows your tools.
+/// Returns the command that starts the CLI. `own` is the rule that allows the host's tools.
 pub(crate) fn command(
     program: &Path,
     settings: &Settings,
@@ -121,7 +122,8 @@ fn set_environment(command: &mut Command, settings: &Settings, gate: Option<&Gat
     }
     // A CLI that finds itself inside another refuses to start.
     command.env_remove("CLAUDECODE");
-    // An answer may not be the last while agents in the background go on: this tells.
+    // An answer may not be the last while agents run in the background: this reports when they have
+    // ended.
     command.env("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1");
     for (name, value) in &settings.environment {
         match value {
@@ -129,7 +131,8 @@ fn set_environment(command: &mut Command, settings: &Settings, gate: Option<&Gat
             None => command.env_remove(name),
         };
     }
-    // Whoever drives the CLI is asked for permissions: by this the desk knows it.
+    // The program that drives the CLI answers its permission requests: this value lets the desk
+    // recognise such a CLI.
     match gate {
         Some(gate) => command.env("CALLGATE_GATED", gate.value()),
         None => command.env_remove("CALLGATE_GATED"),

@@ -11,10 +11,10 @@ use crate::driver::{Driver, Lifetime};
 use crate::event::Event;
 use crate::{Answer, ClaudeError, PermissionMode, Prompt, Settings, Transport};
 
-/// A conversation with one CLI process, which is started once and keeps what was said.
+/// A conversation with one CLI process, which is started once and keeps the context.
 ///
-/// Dropping it ends the CLI with all that it started. The agent is served only while a turn is
-/// read.
+/// Dropping it ends the CLI with everything that it started. The CLI's requests are served only
+/// while a turn is being read.
 ///
 /// ```no_run
 /// # async fn talk() -> Result<(), callgate_claude::ClaudeError> {
@@ -44,13 +44,13 @@ impl Conversation {
         Ok(Self { driver })
     }
 
-    /// Asks, and waits for the answer. An agent that ended its turn without one is an error, after
-    /// which the conversation can go on.
+    /// Sends a prompt and waits for the answer. If the agent ends its turn without one, that is an
+    /// error, and the conversation can go on.
     pub async fn ask(&mut self, prompt: impl Into<Prompt>) -> Result<Answer, ClaudeError> {
         self.turn(prompt).driver.answer().await
     }
 
-    /// Asks, and returns what happens until the answer. The limits of time hold for each turn.
+    /// Sends a prompt and returns the events until the answer. Time limits apply to each turn.
     pub fn turn(&mut self, prompt: impl Into<Prompt>) -> TurnStream<'_> {
         self.driver.send(prompt.into());
         TurnStream { driver: &mut self.driver }
@@ -61,28 +61,28 @@ impl Conversation {
         set_model(&mut self.driver, name).await
     }
 
-    /// Changes what happens with tool calls that no rule decides.
+    /// Changes how tool calls that no rule decides are handled.
     pub async fn set_permission_mode(&mut self, mode: PermissionMode) -> Result<(), ClaudeError> {
         set_permission_mode(&mut self.driver, mode).await
     }
 
-    /// Ends the conversation, once the CLI has put away what it wants to keep. A conversation that
-    /// is to be resumed should be ended so.
+    /// Ends the conversation after the CLI has saved its state. End a conversation this way if it
+    /// is to be resumed.
     pub async fn close(self) {
         self.driver.leave().await;
     }
 }
 
 /// One turn of a [`Conversation`], as it happens. A turn that is dropped before its end is
-/// interrupted, and the next begins when it has stopped.
+/// interrupted, and the next begins once it has stopped.
 #[derive(Debug)]
 pub struct TurnStream<'a> {
     driver: &'a mut Driver,
 }
 
 impl TurnStream<'_> {
-    /// Returns what happens next; `None` at the end of the turn. After an error the conversation
-    /// has ended. A call of this that is dropped half-way loses nothing.
+    /// Returns the next event, or `None` at the end of the turn. After an error the conversation
+    /// has ended. Dropping this future loses nothing.
     pub async fn next(&mut self) -> Option<Result<Event, ClaudeError>> {
         self.driver.next().await
     }
@@ -93,12 +93,12 @@ impl TurnStream<'_> {
         self.driver.interrupt();
     }
 
-    /// Changes the model while the turn goes on. What happens meanwhile is not lost.
+    /// Changes the model while the turn goes on. No event is lost.
     pub async fn set_model(&mut self, name: &str) -> Result<(), ClaudeError> {
         set_model(self.driver, name).await
     }
 
-    /// Changes what happens with tool calls that no rule decides, while the turn goes on.
+    /// Changes how tool calls that no rule decides are handled, while the turn goes on.
     pub async fn set_permission_mode(&mut self, mode: PermissionMode) -> Result<(), ClaudeError> {
         set_permission_mode(self.driver, mode).await
     }

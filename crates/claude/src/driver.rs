@@ -1,8 +1,8 @@
-//! A CLI at work: what it is told, what it asks, and what it does.
+//! Drives a running CLI: writes prompts, answers its requests, and reads its messages.
 //!
-//! Everything of a CLI is in one value, and whatever it has started ends with it: drop the driver,
-//! and the CLI, its children, the tools' socket and the calls under way are gone. There is no task
-//! beside it: it works while somebody polls it.
+//! Everything that belongs to a CLI is in one value, and ends with it: dropping the driver ends the
+//! CLI, its children, the tools' socket and the calls under way. There is no task beside it: it
+//! works while somebody polls it.
 
 mod messages;
 
@@ -30,14 +30,14 @@ use crate::permission::Decider;
 use crate::process::CliProcess;
 use crate::{Answer, ClaudeError, Prompt, Settings, Transport};
 
-/// The longest line of the CLI; tool results with pictures are long.
+/// The longest line of the CLI, in bytes; tool results with images are long.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
 const INITIALIZE: &str = "callgate-initialize";
 const INTERRUPT: &str = "callgate-interrupt";
-/// The ids of requests whose answer is waited for begin so.
+/// The prefix of the ids of requests whose answer is waited for.
 const CHANGE: &str = "callgate-change-";
 
-/// How long a CLI is kept.
+/// How long a CLI runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lifetime {
     /// It ends with the answer.
@@ -46,16 +46,16 @@ pub(crate) enum Lifetime {
     Conversation,
 }
 
-/// A CLI at work.
+/// A running CLI.
 #[derive(Debug)]
 pub(crate) struct Driver {
-    /// Absent once it is about to end.
+    /// Absent once the CLI is about to end.
     process: Option<CliProcess>,
     lifetime: Lifetime,
     lines: Lines,
-    /// What is still to be written.
+    /// Bytes that are still to be written.
     outbox: Vec<u8>,
-    /// What has happened and not been told.
+    /// Events that have not been returned yet.
     inbox: VecDeque<Event>,
     jobs: Jobs,
     links: Links,
@@ -65,13 +65,13 @@ pub(crate) struct Driver {
     end: Option<Instant>,
     stall: Duration,
     heard: Instant,
-    /// Wakes at the latest when one of the limits is reached.
+    /// Wakes no later than when one of the limits is reached.
     alarm: Pin<Box<Sleep>>,
     stage: Stage,
     turn: Turn,
-    /// The prompt to send once the turn that nobody reads any more has ended.
+    /// The prompt to send once the abandoned turn has ended.
     next_prompt: Option<Prompt>,
-    /// Whether the CLI tells when it has nothing more to do.
+    /// Whether the CLI reports when it is idle.
     tells_idle: bool,
     changes: u64,
     change: Option<Change>,
@@ -83,10 +83,10 @@ struct Turn {
     /// The id of its prompt.
     id: String,
     has_begun: bool,
-    /// What was answered while agents in the background go on: they may have more to say.
+    /// The answer so far, while agents run in the background: they may add to it.
     answer: Option<Answer>,
     is_interrupted: bool,
-    /// Nobody wants to know what becomes of it.
+    /// Its events are dropped.
     is_abandoned: bool,
 }
 
@@ -109,7 +109,7 @@ enum Stage {
 }
 
 impl Driver {
-    /// Starts a CLI. It rests until it is given a prompt.
+    /// Starts a CLI, which waits for a prompt.
     pub(crate) fn start(
         settings: &Settings,
         tools: Option<&(Host, Transport)>,
@@ -139,7 +139,7 @@ impl Driver {
             decider: settings.decider.clone(),
             time_limit: settings.time_limit,
             end: None,
-            stall: settings.stall_limit,
+            stall: settings.stall(),
             heard: now,
             alarm: Box::pin(sleep_until(now)),
             stage: Stage::Resting,
@@ -151,7 +151,7 @@ impl Driver {
         })
     }
 
-    /// Sends a prompt. A turn that is under way has to be abandoned before; its end is waited for.
+    /// Sends a prompt. A turn that is under way must have been abandoned; its end is waited for.
     pub(crate) fn send(&mut self, prompt: Prompt) {
         match self.stage {
             Stage::Running => self.next_prompt = Some(prompt),
@@ -165,14 +165,14 @@ impl Driver {
         self.restart_clock();
     }
 
-    /// Counts the limits from now: what happened while nobody polled does not count.
+    /// Restarts the time limits: the time in which nobody polled does not count.
     fn restart_clock(&mut self) {
         self.heard = Instant::now();
         self.end = self.time_limit.map(|limit| self.heard + limit);
         self.alarm.as_mut().reset(self.heard);
     }
 
-    /// Returns what happens next: `None` at the end of the turn, and after an error.
+    /// Polls for the next event. Returns `None` at the end of the turn, and after an error.
     pub(crate) fn poll_event(
         &mut self,
         context: &mut Context<'_>,
@@ -201,13 +201,13 @@ impl Driver {
         }
     }
 
-    /// Returns what happens next, see [`poll_event`](Self::poll_event). A call of this that is
-    /// dropped half-way loses nothing.
+    /// Returns the next event, see [`poll_event`](Self::poll_event). Dropping this future loses
+    /// nothing.
     pub(crate) async fn next(&mut self) -> Option<Result<Event, ClaudeError>> {
         poll_fn(|context| self.poll_event(context)).await
     }
 
-    /// Reads to the end of the turn, and returns its answer.
+    /// Waits for the end of the turn and returns its answer.
     pub(crate) async fn answer(&mut self) -> Result<Answer, ClaudeError> {
         let mut answer = None;
         while let Some(event) = self.next().await {
@@ -222,8 +222,8 @@ impl Driver {
         }
     }
 
-    /// Asks the agent to stop what it is doing; it ends its turn as interrupted. Where it has
-    /// answered, and only agents in the background go on, the turn ends with that answer.
+    /// Asks the agent to stop; it ends its turn as interrupted. If it has answered already, and
+    /// only agents in the background are running, the turn ends with that answer.
     pub(crate) fn interrupt(&mut self) {
         if !matches!(self.stage, Stage::Running) {
             return;
@@ -237,19 +237,20 @@ impl Driver {
         }
     }
 
-    /// A turn that has not begun cannot be stopped: it is asked to once it has.
+    /// Sends the interrupt. A turn that has not begun cannot be stopped, so this waits until it
+    /// has.
     fn send_interrupt(&mut self) {
         let request = json!({"subtype": "interrupt"});
         self.outbox.extend(control::request(INTERRUPT, &request).into_bytes());
     }
 
-    /// Stops the turn, and drops all that is still told of it.
+    /// Stops the turn and drops its remaining events.
     pub(crate) fn abandon(&mut self) {
         self.turn.is_abandoned = true;
         self.interrupt();
     }
 
-    /// Asks the CLI to change something, and waits until it has.
+    /// Asks the CLI to change a setting, and waits for its confirmation.
     pub(crate) async fn change(&mut self, request: Value) -> Result<(), ClaudeError> {
         if !matches!(self.stage, Stage::Running | Stage::Resting) {
             return Err(ClaudeError::Ended);
@@ -274,7 +275,7 @@ impl Driver {
                 return Poll::Ready(Ok(outcome));
             }
             let step = match &mut self.stage {
-                // The turn may end meanwhile; the CLI answers all the same.
+                // The turn may end meanwhile; the CLI still answers.
                 Stage::Running | Stage::Resting => ready!(self.poll_step(context)),
                 Stage::Dying(died) => Err(ready!(died.as_mut().poll(context))),
                 Stage::Leaving(_) | Stage::Ended => Err(ClaudeError::Ended),
@@ -286,14 +287,14 @@ impl Driver {
         }
     }
 
-    /// Lets the CLI end by itself, so that it can put away what it wants to keep.
+    /// Lets the CLI end by itself, so that it can save its state.
     pub(crate) async fn leave(mut self) {
         if let Some(process) = self.process.take() {
             process.leave().await;
         }
     }
 
-    /// Waits for one thing to happen, and deals with it.
+    /// Waits for one thing to happen, and handles it.
     fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ClaudeError>> {
         let Some(process) = &mut self.process else { return Poll::Ready(Err(ClaudeError::Ended)) };
         if !self.outbox.is_empty()
@@ -301,7 +302,7 @@ impl Driver {
         {
             match written {
                 Ok(count) => drop(self.outbox.drain(..count)),
-                // The CLI is gone, as the end of its output tells next.
+                // The CLI is gone, as the end of its output will show.
                 Err(_) => process.close_input(),
             }
             return Poll::Ready(Ok(()));
@@ -321,7 +322,7 @@ impl Driver {
         Poll::Ready(self.check_time())
     }
 
-    /// Looks whether a limit is reached, and sets the alarm for the next if not.
+    /// Checks whether a limit is reached, and otherwise sets the alarm for the next one.
     fn check_time(&mut self) -> Result<(), ClaudeError> {
         let now = Instant::now();
         if let (Some(limit), Some(end)) = (self.time_limit, self.end)

@@ -8,12 +8,12 @@ use callgate_tools::HostError;
 
 use crate::{Answer, Outcome};
 
-/// Why a call failed. Where the CLI has written something on its standard error, the last of it
-/// is there, with secrets masked.
+/// Why a call failed. If the CLI has written to its standard error, the error holds the end of it,
+/// with secrets masked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaudeError {
-    /// There is no tokio runtime here to run the call in.
+    /// There is no tokio runtime to run the call in.
     #[error("a call needs a tokio runtime: make it inside one, or use callgate_claude::blocking")]
     NoRuntime,
     /// The CLI was not found.
@@ -22,7 +22,7 @@ pub enum ClaudeError {
          with Settings::cli"
     )]
     CliNotFound {
-        /// Where it was looked for, besides the `PATH`.
+        /// Where it was searched for, besides the `PATH`.
         looked_in: String,
     },
     /// The CLI could not be started.
@@ -38,9 +38,9 @@ pub enum ClaudeError {
     /// The CLI is older than this program understands.
     #[error("the Claude Code CLI is version {found}, but {needed} is needed: update it")]
     CliTooOld {
-        /// Its version, or what it said instead.
+        /// Its version, or what it reported instead.
         found: String,
-        /// The oldest version that will do.
+        /// The oldest version that is supported.
         needed: &'static str,
     },
     /// The CLI could not use our tools.
@@ -65,7 +65,7 @@ pub enum ClaudeError {
         /// The last it said.
         stderr: String,
     },
-    /// The CLI wrote something that is not its protocol.
+    /// The CLI wrote something that does not follow its protocol.
     #[error("the CLI wrote a line that cannot be read ({reason}); it said: {stderr}")]
     Garbage {
         /// What is wrong with the line.
@@ -73,15 +73,15 @@ pub enum ClaudeError {
         /// The last it said.
         stderr: String,
     },
-    /// The CLI refused something it was asked.
+    /// The CLI refused a request.
     #[error("the CLI refused to {what}: {reason}")]
     Refused {
-        /// What it was asked.
+        /// The request.
         what: String,
-        /// Why not.
+        /// The CLI's reason.
         reason: String,
     },
-    /// The CLI has been silent for too long, and nothing of ours was running.
+    /// The CLI wrote nothing for too long while no tool or callback of ours was running.
     #[error("the CLI was silent for {} s and was ended; it said: {stderr}", .after.as_secs_f64())]
     Stalled {
         /// For how long.
@@ -89,25 +89,26 @@ pub enum ClaudeError {
         /// The last it said.
         stderr: String,
     },
-    /// The call took longer than it may.
+    /// The call exceeded its time limit.
     #[error("the call took longer than {} s and was ended", .limit.as_secs_f64())]
     TimeLimit {
-        /// How long it may take.
+        /// The limit.
         limit: Duration,
     },
-    /// The agent ended without an answer: it was interrupted, its budget was used up, the model's
-    /// service failed. What is known is in the answer.
+    /// The agent ended without an answer: it was interrupted, its budget was used up, or the
+    /// model's service failed. The boxed answer holds the details.
     #[error("{}", unfinished(.0))]
     Unfinished(Box<Answer>),
-    /// The CLI has ended, by an error that was reported before.
+    /// The CLI has ended after an error that was reported before.
     #[error("the conversation has ended: start another, or resume it")]
     Ended,
-    /// The pipe to the CLI broke, or there is no runtime to wait in.
+    /// The pipe to the CLI broke.
     #[error("cannot talk to the CLI: {0}")]
     Io(#[from] std::io::Error),
 }
 
-/// An interrupt needs no more words: those of the CLI are for its own developers.
+/// Returns the error text of an unfinished answer. An interrupt needs no more words: those of the
+/// CLI are for its own developers.
 fn unfinished(answer: &Answer) -> String {
     match (&answer.outcome, answer.text.as_str()) {
         (Outcome::Interrupted, _) => "the agent was interrupted".to_owned(),

@@ -1,4 +1,4 @@
-//! What the agent does, as it does it: the CLI's messages in our words.
+//! What the agent does, as it happens: the CLI's messages as events.
 
 use callgate_wire::raw::{Json, Members};
 use serde_json::Value;
@@ -6,50 +6,50 @@ use serde_json::value::RawValue;
 
 use crate::Answer;
 
-/// Something that has happened.
+/// Something that has happened during a call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Event {
-    /// The agent is ready; it comes again with each turn of the conversation.
+    /// The agent is ready. This comes with each turn of a conversation.
     Started(Started),
-    /// The model said something, in whole.
+    /// The model wrote a text, reported as a whole.
     Text(String),
-    /// The model thought something, in whole.
+    /// The model thought something, reported as a whole.
     Thinking(String),
-    /// The model wants a tool to be run.
+    /// The model wants to run a tool.
     ToolUse(ToolUse),
-    /// A tool has ended.
+    /// A tool call has ended.
     ToolResult(ToolResult),
-    /// A piece of something that follows in whole. Only when [`partial`](crate::Settings::partial)
-    /// is set.
+    /// A piece of something that follows as a whole. Only with
+    /// [`partial`](crate::Settings::partial).
     Partial(Partial),
-    /// The agent asked whether it may use a tool, and this was answered.
+    /// The agent asked for permission to use a tool, and this was the answer.
     Permission {
         /// The tool.
         tool_name: String,
         /// Whether it may.
         is_allowed: bool,
     },
-    /// One of the above, from an agent that the agent has started.
+    /// An event of a subagent.
     Subagent {
-        /// The tool call that started it.
+        /// The tool call that started the subagent.
         parent: String,
-        /// What it did.
+        /// The event.
         event: Box<Event>,
     },
-    /// The call is over: the agent has answered, and so have those that it started in the
+    /// The call is over: the agent has answered, and so have the agents that it started in the
     /// background.
     Finished(Answer),
-    /// Something this version does not know, as the CLI wrote it.
+    /// A message that this version does not know, as the CLI wrote it.
     Other {
-        /// What the CLI calls it.
+        /// The CLI's name of it.
         kind: String,
         /// The message.
         message: Box<RawValue>,
     },
 }
 
-/// What the agent works with.
+/// The setup of the agent.
 #[derive(Debug, Clone)]
 pub struct Started {
     /// The conversation's id, to resume it by.
@@ -67,14 +67,14 @@ pub struct Started {
 pub struct Server {
     /// Its name.
     pub name: String,
-    /// How it does: `connected`, `failed`, `pending`.
+    /// Its state: `connected`, `failed`, `pending`.
     pub status: String,
 }
 
-/// A tool the model wants to be run.
+/// A tool call of the model.
 #[derive(Debug, Clone)]
 pub struct ToolUse {
-    /// Names the call; its result repeats it.
+    /// The id of the call; its result repeats it.
     pub id: String,
     /// The tool.
     pub name: String,
@@ -89,42 +89,38 @@ pub struct ToolResult {
     pub id: String,
     /// Whether it failed.
     pub is_error: bool,
-    /// What the model is told: a string, or a list of items.
+    /// What the model receives: a string, or a list of items.
     pub content: Value,
 }
 
 impl ToolResult {
-    /// What the model is told, the texts of it.
+    /// Returns the texts of what the model receives.
     #[must_use]
     pub fn text(&self) -> String {
-        match &self.content {
-            Value::String(text) => text.clone(),
-            Value::Array(items) => items.iter().filter_map(|item| item["text"].as_str()).collect(),
-            _ => String::new(),
-        }
+        content_text(&self.content)
     }
 }
 
-/// A piece of something.
+/// A piece of content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Partial {
-    /// Of a text.
+    /// A piece of a text.
     Text(String),
-    /// Of a thought.
+    /// A piece of a thought.
     Thinking(String),
-    /// Of a tool's arguments, as JSON text.
+    /// A piece of a tool's arguments, as JSON text.
     Input(String),
 }
 
-/// Whether the CLI has nothing more to do, if that is what it tells.
+/// Returns whether the CLI is idle, if the message reports that.
 pub(crate) fn is_idle(kind: &str, message: &Members<'_>) -> Option<bool> {
     let is_state =
         kind == "system" && message.string("subtype").as_deref() == Some("session_state_changed");
     is_state.then(|| message.string("state").as_deref() == Some("idle"))
 }
 
-/// The events in a message of the CLI; an unknown one is an event too.
+/// Returns the events in a message of the CLI. An unknown message is an event too.
 pub(crate) fn events(kind: &str, message: &Members<'_>) -> Vec<Event> {
     let known = match kind {
         "system" if message.string("subtype").as_deref() == Some("init") => {
@@ -169,13 +165,14 @@ fn started(message: &Members<'_>) -> Started {
     }
 }
 
-/// The blocks of an assistant's or user's message; `None` if there is one that is unknown, so
-/// that nothing of it is lost.
+/// Returns the blocks of an assistant's or user's message; `None` if one of them is unknown, so
+/// that nothing is lost.
 fn blocks(kind: &str, message: &Members<'_>) -> Option<Vec<Event>> {
     let content = message.get("message")?.members().get("content")?;
     let blocks: Vec<&RawValue> = serde_json::from_str(content.get()).ok()?;
     let event = |block: &RawValue| match block_event(&Json::from(block).members())? {
-        // The CLI's words in the user's name, as after an interrupt: the model has not said them.
+        // Text that the CLI inserts in the user's name, as after an interrupt: the model has not
+        // written it.
         Event::Text(_) if kind == "user" => {
             Some(Event::Other { kind: kind.to_owned(), message: block.to_owned() })
         }
@@ -212,6 +209,15 @@ fn partial(message: &Members<'_>) -> Option<Partial> {
     }
 }
 
+/// Returns the texts of a content: a string, or a list of blocks.
+pub(crate) fn content_text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}
+
 pub(crate) fn text(message: &Members<'_>, name: &str) -> String {
     message.string(name).unwrap_or_default().into_owned()
 }
@@ -228,5 +234,4 @@ pub(crate) fn value<T: serde::de::DeserializeOwned>(
 }
 
 #[cfg(test)]
-#[path = "event_tests.rs"]
 mod tests;

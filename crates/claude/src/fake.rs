@@ -1,4 +1,4 @@
-//! A stand-in for the CLI, for tests of programs that use this crate.
+//! A fake of the CLI, for tests of programs that use this crate.
 
 mod session;
 mod tool_use;
@@ -13,14 +13,14 @@ use crate::Settings;
 use crate::links::Links;
 use session::FakeSession;
 
-/// How much may be on its way between the fake and its driver, in bytes.
+/// How many bytes may be in transit between the fake and its driver.
 const ROOM: usize = 64 * 1024;
 
 /// A CLI that plays a script inside your process: no program is started and no model is asked.
 ///
-/// It speaks the CLI's protocol, so your tools, your hooks and your permission callback are really
-/// called, and the events are those of the CLI. It runs no command and touches no file: the results
-/// of the CLI's own tools are part of the script. Clones share the script and what was recorded.
+/// It speaks the CLI's protocol, so your tools, hooks and permission callback are really called,
+/// and the events are those of the CLI. It runs no command and touches no file: the results of the
+/// CLI's own tools are part of the script. Clones share the script and what was recorded.
 ///
 /// ```
 /// use callgate_claude::{FakeCli, Model, Settings, Transport};
@@ -63,13 +63,13 @@ enum FakeStep {
     Fails(String),
 }
 
-/// What the fake's model was told of a tool that it used.
+/// The result that the fake's model received from a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FakeToolResult {
     /// The tool.
     pub tool_name: String,
-    /// What it gave, or why it did not run.
+    /// Its output, or why it did not run.
     pub text: String,
     /// Whether it failed or was denied.
     pub is_error: bool,
@@ -83,20 +83,20 @@ impl FakeCli {
         Self::default()
     }
 
-    /// Has the model think.
+    /// Makes the model think.
     #[must_use]
     pub fn thinks(self, text: impl Into<String>) -> Self {
         self.step(FakeStep::Thinks(text.into()))
     }
 
-    /// Has the model use a tool: one of yours by its whole name, such as `mcp__callgate__moon`, or
-    /// one of the CLI's own, which then gives an empty result.
+    /// Makes the model use a tool: one of yours by its full name, such as `mcp__callgate__moon`, or
+    /// one of the CLI's own, which then returns an empty result.
     #[must_use]
     pub fn uses(self, tool: impl Into<String>, input: Value) -> Self {
         self.uses_with_result(tool, input, "")
     }
 
-    /// Has the model use a tool of the CLI, which gives this result if it is allowed.
+    /// Makes the model use a tool of the CLI, which returns this result if it is allowed.
     #[must_use]
     pub fn uses_with_result(
         self,
@@ -107,19 +107,19 @@ impl FakeCli {
         self.step(FakeStep::Uses { name: tool.into(), input, result: result.into() })
     }
 
-    /// Has the model say something and end its turn.
+    /// Makes the model say something and end its turn.
     #[must_use]
     pub fn says(self, text: impl Into<String>) -> Self {
         self.end(FakeStep::Says(text.into()))
     }
 
-    /// Has the agent wait until it is interrupted, which ends its turn.
+    /// Makes the agent wait until it is interrupted, which ends its turn.
     #[must_use]
     pub fn waits(self) -> Self {
         self.end(FakeStep::Waits)
     }
 
-    /// Has the model's service fail, which ends the turn.
+    /// Makes the model's service fail, which ends the turn.
     #[must_use]
     pub fn fails(self, reason: impl Into<String>) -> Self {
         self.end(FakeStep::Fails(reason.into()))
@@ -131,7 +131,7 @@ impl FakeCli {
         self.lock().prompts.clone()
     }
 
-    /// Returns what the model was told of the tools that it used so far.
+    /// Returns the results of the tools that the model has used so far.
     #[must_use]
     pub fn tool_results(&self) -> Vec<FakeToolResult> {
         self.lock().results.clone()
@@ -156,7 +156,8 @@ impl FakeCli {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts to play; returns the fake's input and output. It ends when they are dropped.
+    /// Starts to play the script; returns the fake's input and output. It ends when they are
+    /// dropped.
     pub(crate) fn connect(
         &self,
         links: &Links,

@@ -1,5 +1,5 @@
-//! The value by which callgate's hook, should it be in the user's settings, knows that the CLI's
-//! permissions are asked for by us: registered at the desk for as long as the CLI runs.
+//! Registers a CLI at the desk. If callgate's hook is in the user's settings, it recognises by the
+//! registered value that this program answers the CLI's permission requests.
 
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
@@ -12,10 +12,10 @@ use callgate_wire::desk::{Answer, Command, MAX_MESSAGE, Message, Request, Secret
 use callgate_wire::frame::{Line, Lines};
 use uuid::Uuid;
 
-/// How long the desk may take.
+/// How long the desk may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A registered value. It is good until this is dropped.
+/// A registered value, valid until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Gate {
     value: String,
@@ -33,13 +33,13 @@ impl Gate {
         is_done.then_some(Self { value, _connection: connection })
     }
 
-    /// The value for the CLI's environment.
+    /// Returns the value for the CLI's environment.
     pub(crate) fn value(&self) -> &str {
         &self.value
     }
 }
 
-/// Sends a request; whether the desk has done what it asks for.
+/// Sends a request; returns true if the desk has carried it out.
 fn ask(mut connection: &UnixStream, request: &Request) -> io::Result<bool> {
     connection.set_write_timeout(Some(PATIENCE))?;
     connection.set_read_timeout(Some(PATIENCE))?;

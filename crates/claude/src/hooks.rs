@@ -37,9 +37,9 @@ pub enum HookEvent {
     SubagentStop,
     /// Before the conversation is summarised.
     PreCompact,
-    /// When the CLI would notify its user.
+    /// When the CLI notifies its user.
     Notification,
-    /// Another, by the CLI's name.
+    /// Any other, by the CLI's name.
     Other(String),
 }
 
@@ -70,23 +70,23 @@ impl HookEvent {
     }
 }
 
-/// What a [`Hook`] is told.
+/// The input of a [`Hook`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HookInput {
-    /// The moment.
+    /// The event.
     pub event: HookEvent,
-    /// The tool, where there is one.
+    /// The tool, if the event is about one.
     pub tool_name: Option<String>,
-    /// The tool's arguments; null where there is no tool.
+    /// The tool's arguments; null if there is no tool.
     pub tool_input: Value,
-    /// The tool call, where there is one.
+    /// The tool call, if the event is about one.
     pub tool_use_id: Option<String>,
-    /// Everything, in the CLI's words.
+    /// The whole input, as the CLI sent it.
     pub data: Value,
 }
 
-/// What a [`Hook`] answers.
+/// The answer of a [`Hook`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HookOutput {
     verdict: Option<Verdict>,
@@ -104,26 +104,26 @@ enum Verdict {
 }
 
 impl HookOutput {
-    /// Lets things take their course.
+    /// Does not interfere.
     #[must_use]
     pub fn proceed() -> Self {
         Self::default()
     }
 
-    /// Allows the tool without asking anybody. Rules that deny it still hold.
+    /// Allows the tool call without asking. Rules that deny it still apply.
     #[must_use]
     pub fn allow() -> Self {
         Self::with(Verdict::Allow)
     }
 
-    /// Refuses what the event is about: the tool call, the prompt, the end of the turn. The model
+    /// Denies what the event is about: the tool call, the prompt, the end of the turn. The model
     /// reads the reason.
     pub fn deny(reason: impl Into<String>) -> Self {
         Self::with(Verdict::Deny(reason.into()))
     }
 
-    /// Has [`Settings::permission`](crate::Settings::permission) decide about the tool, also where
-    /// a rule would allow it.
+    /// Lets [`Settings::permission`](crate::Settings::permission) decide about the tool, even if a
+    /// rule would allow it.
     pub fn ask(reason: impl Into<String>) -> Self {
         Self::with(Verdict::Ask(reason.into()))
     }
@@ -133,7 +133,7 @@ impl HookOutput {
         Self::with(Verdict::Stop(reason.into()))
     }
 
-    /// Answers in the CLI's own words.
+    /// Answers with JSON of your own, in the CLI's form.
     #[must_use]
     pub fn raw(output: Value) -> Self {
         Self { raw: Some(output), ..Self::default() }
@@ -150,14 +150,14 @@ impl HookOutput {
         self
     }
 
-    /// Tells the model something more.
+    /// Gives the model additional context.
     #[must_use]
     pub fn context(mut self, text: impl Into<String>) -> Self {
         self.context = Some(text.into());
         self
     }
 
-    /// Returns the answer in the CLI's words.
+    /// Returns the answer in the CLI's form.
     fn response(&self, event: &HookEvent) -> Value {
         if let Some(raw) = &self.raw {
             return raw.clone();
@@ -218,7 +218,7 @@ type HookFuture = Pin<Box<dyn Future<Output = HookOutput> + Send>>;
 
 /// A function that the CLI calls at certain moments.
 ///
-/// A hook that panics at a moment where it could refuse something refuses it.
+/// A hook that panics where it could deny something denies it.
 ///
 /// ```
 /// use callgate_claude::{Hook, HookEvent, HookOutput, Settings};
@@ -250,14 +250,14 @@ impl Hook {
         Self { event, matcher: None, timeout: None, function }
     }
 
-    /// Calls the hook only for what matches: a regular expression on the tool's name.
+    /// Calls the hook only for tools whose name matches this regular expression.
     #[must_use]
     pub fn matcher(mut self, pattern: impl Into<String>) -> Self {
         self.matcher = Some(pattern.into());
         self
     }
 
-    /// Sets how long the CLI waits for the hook. By default the CLI decides.
+    /// Sets how long the CLI waits for the hook. The default is the CLI's.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -273,13 +273,13 @@ impl Hook {
             entry["timeout"] = json!(timeout.as_secs_f64());
         }
         if self.event.is_guard() {
-            // Where the CLI knows it: a hook that gave no answer has not allowed anything.
+            // For CLIs that know it: a hook that returned no answer has not allowed anything.
             entry["onFailure"] = json!("block");
         }
         entry
     }
 
-    /// Reads what the CLI tells the hook.
+    /// Reads the hook's input from the CLI's request.
     pub(crate) fn input(&self, request: &Members<'_>) -> HookInput {
         let data: Value = value(request, "input").unwrap_or_default();
         let text = |name: &str| data[name].as_str().map(str::to_owned);
@@ -319,7 +319,7 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// Returns the hooks in the words of the CLI's `initialize`; the callback's id is its index.
+/// Returns the hooks in the form of the CLI's `initialize`. The id of a callback is its index.
 pub(crate) fn registrations(hooks: &[Hook]) -> Value {
     let mut events = Map::new();
     for (index, hook) in hooks.iter().enumerate() {
@@ -332,5 +332,4 @@ pub(crate) fn registrations(hooks: &[Hook]) -> Value {
 }
 
 #[cfg(test)]
-#[path = "hooks_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! What the CLI asks of us, dealt with beside everything else: permissions, hooks and MCP messages.
+//! The CLI's control requests, handled concurrently: permissions, hooks and MCP messages.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,32 +17,32 @@ use crate::event::Event;
 use crate::hooks::{Hook, HookInput};
 use crate::permission::{Decider, Decision, PermissionAsked};
 
-/// The ids of our requests that tell of a tool's progress begin so.
+/// The prefix of the ids of our requests that report a tool's progress.
 pub(crate) const PROGRESS: &str = "callgate-progress-";
-/// How many reports of progress may wait for a CLI that does not read.
+/// How many progress reports may wait for a CLI that does not read.
 const NEWS: usize = 16;
 
-/// A control request that has been dealt with.
+/// A control request that has been handled.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) id: String,
-    /// The answer; one that is not wanted any more has none.
+    /// The response; absent if the CLI does not want it any more.
     pub(crate) line: Option<String>,
     pub(crate) event: Option<Event>,
 }
 
-/// What there is to tell the CLI.
+/// Something to send to the CLI.
 #[derive(Debug)]
 pub(crate) enum Next {
     Done(Box<Done>),
-    /// A line about the progress of a tool.
+    /// A line that reports the progress of a tool.
     Progress(String),
 }
 
-/// Control requests of the CLI that are being dealt with.
+/// The control requests of the CLI that are being handled.
 #[derive(Debug)]
 pub(crate) struct Jobs {
-    /// Questions to callbacks, each a task: foreign code may panic and take its time.
+    /// Calls of callbacks, each in a task: foreign code may panic or take its time.
     asked: JoinSet<Done>,
     questions: HashMap<String, Question>,
     calls: Calls,
@@ -51,16 +51,16 @@ pub(crate) struct Jobs {
     told: u64,
 }
 
-/// A question to a callback.
+/// A call of a callback.
 #[derive(Debug)]
 struct Question {
     task: AbortHandle,
-    /// The answer for a callback that has panicked.
+    /// The response to send if the callback panics.
     panicked: String,
 }
 
-/// MCP messages that are being answered. Tools run in tasks of their own; what is left is so
-/// little that it needs none.
+/// MCP messages that are being answered. Tools run in tasks of their own; the rest is too little to
+/// need one.
 #[derive(Default)]
 struct Calls(Vec<(String, Call)>);
 
@@ -77,7 +77,7 @@ impl Jobs {
         self.questions.is_empty() && self.calls.0.is_empty()
     }
 
-    /// Asks whether a tool may be used.
+    /// Asks the decider whether a tool may be used.
     pub(crate) fn ask(&mut self, id: &str, decider: Option<Decider>, asked: PermissionAsked) {
         let panicked = control::failure(id, "whoever should have answered this has panicked");
         self.question(id, decide(id.to_owned(), decider, asked), panicked);
@@ -105,7 +105,7 @@ impl Jobs {
         self.calls.0.push((id.to_owned(), Box::pin(call)));
     }
 
-    /// The answer is not wanted any more.
+    /// Stops working on a request whose answer is not wanted any more.
     pub(crate) fn cancel(&mut self, id: &str) {
         self.calls.0.retain(|(call, _)| call != id);
         if let Some(question) = self.questions.remove(id) {
@@ -113,8 +113,8 @@ impl Jobs {
         }
     }
 
-    /// Returns what there is to tell, once there is something. The progress of the tools of
-    /// `server` is told when `may_report`, before the answer that follows it in any case.
+    /// Polls for something to send. The progress of the tools of `server` is returned only if
+    /// `may_report` is set, but always before the answer that follows it.
     pub(crate) fn poll_next(
         &mut self,
         context: &mut Context<'_>,
@@ -142,14 +142,14 @@ impl Jobs {
         }
     }
 
-    /// A task that has panicked is answered for all the same, so that the CLI does not wait for
-    /// it; one that was cancelled has nothing to say.
+    /// Returns the response for a task that has panicked, so that the CLI does not wait for it. A
+    /// task that was cancelled has none.
     fn failed(&self, task: Id) -> Option<Done> {
         let (id, question) = self.questions.iter().find(|(_, q)| q.task.id() == task)?;
         Some(Done { id: id.clone(), line: Some(question.panicked.clone()), event: None })
     }
 
-    /// What the CLI is told before an answer: all progress that was reported before.
+    /// Returns the lines for all progress that was reported before an answer.
     pub(crate) fn rest_of_progress(&mut self, server: &str) -> String {
         let mut lines = String::new();
         while let Ok(message) = self.news.try_recv() {
@@ -187,7 +187,7 @@ impl fmt::Debug for Calls {
     }
 }
 
-/// Asks whoever decides; nobody at all never means yes.
+/// Asks the decider. Without one the answer is always no.
 async fn decide(id: String, decider: Option<Decider>, asked: PermissionAsked) -> Done {
     let (tool_name, input) = (asked.tool_name.clone(), asked.input.clone());
     let decision = match decider {

@@ -1,4 +1,4 @@
-//! How a call's CLI reaches your tools, and what is checked of it.
+//! How the CLI of a call reaches your tools, and what is checked about it.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ use crate::ask::Launch;
 use crate::event::Started;
 use crate::{ClaudeError, Settings, Transport};
 
-/// The file that tells the CLI of its MCP servers begins so. It is a file because a command line
-/// can be read by everybody, and servers are given secrets; our own tools behind the control
-/// channel need none, so alone they are named on the command line.
+/// The prefix of the file that lists the CLI's MCP servers. It is a file because everybody can read
+/// a command line, and the settings of servers contain secrets. Our own tools behind the control
+/// channel need none, so they alone are listed on the command line.
 const CONFIG_PREFIX: &str = "callgate_mcp_";
 const CONFIG_SUFFIX: &str = ".json";
 
@@ -28,7 +28,7 @@ pub(crate) struct Links {
     config: Option<Config>,
 }
 
-/// How the CLI is told of its MCP servers.
+/// How the CLI receives its MCP servers.
 #[derive(Debug)]
 enum Config {
     Words(String),
@@ -58,7 +58,7 @@ impl Links {
         Ok(links)
     }
 
-    /// Serves the host's tools; gives the server in the CLI's words.
+    /// Serves the host's tools; returns the server in the CLI's form.
     fn serve(&mut self, host: &Host, transport: Transport) -> Result<Value, ClaudeError> {
         if transport != Transport::Stdio {
             self.inline = Some(Arc::new(host.inline()?));
@@ -70,7 +70,7 @@ impl Links {
         Ok(json!({"type": "stdio", "command": bridge.program, "args": bridge.arguments}))
     }
 
-    /// The servers in the CLI's words, or the file that has them.
+    /// Returns the servers in the CLI's form, or the file that holds them.
     pub(crate) fn config(&self) -> Option<&OsStr> {
         self.config.as_ref().map(|config| match config {
             Config::Words(words) => words.as_ref(),
@@ -78,31 +78,31 @@ impl Links {
         })
     }
 
-    /// The name that our tools have as a server.
+    /// Returns the server name of our tools.
     pub(crate) fn server(&self) -> &str {
         self.host.as_ref().map_or("", Host::name)
     }
 
-    /// The rule that allows all tools of the host.
+    /// Returns the rule that allows all tools of the host.
     pub(crate) fn rule(&self) -> Option<String> {
         self.host.as_ref().map(|host| format!("mcp__{}", host.name()))
     }
 
-    /// Whether a tool of ours is being called through the bridge.
+    /// Returns true if a call of our tools is running through the bridge.
     pub(crate) fn is_busy(&self) -> bool {
         self.session.as_ref().is_some_and(Session::is_busy)
     }
 
-    /// Makes sure that the CLI has our tools, and exactly those.
+    /// Checks that the CLI has our tools, and exactly those.
     pub(crate) fn check(&mut self, started: &Started) -> Result<(), ClaudeError> {
-        // The CLI has read it: nobody else shall.
+        // The CLI has read the file, and nobody else shall.
         self.config = None;
         let Some(host) = &self.host else { return Ok(()) };
         let name = host.name();
         let status = started.servers.iter().find(|server| server.name == name);
         let status = status.map_or("not there", |server| server.status.as_str());
         if status == "pending" {
-            // It is still being started: what it lists is not known yet.
+            // It is still being started: its tools are not known yet.
             return Ok(());
         }
         if status != "connected" {

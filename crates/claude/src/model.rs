@@ -1,4 +1,4 @@
-//! The agent as something that answers.
+//! The CLI as a model: the entry point of this crate.
 
 use callgate_tools::Host;
 
@@ -6,22 +6,22 @@ use crate::ask::Launch;
 use crate::stream::Stream;
 use crate::{Answer, Ask, ClaudeError, Conversation, Settings};
 
-/// How the agent reaches your tools. They give the same results either way.
+/// How the agent reaches your tools. The results are the same either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Transport {
-    /// Whatever is best: today [`Sdk`](Self::Sdk), which every CLI that will do knows.
+    /// Whatever is best: today [`Sdk`](Self::Sdk), which every supported CLI knows.
     #[default]
     Auto,
-    /// Through a bridge that the CLI starts, and a socket, as any other MCP client has them. The
-    /// program serves as the bridge itself if its `main` calls
+    /// Through a bridge that the CLI starts, and a socket, as for any other MCP client. The program
+    /// is its own bridge if its `main` calls
     /// [`run_bridge_if_asked`](callgate_tools::run_bridge_if_asked).
     Stdio,
     /// Through the CLI's control channel: no bridge, no socket and no file.
     Sdk,
 }
 
-/// The Claude Code CLI as a model. Calls may run at once: each has a CLI and a tool host of its
-/// own, and they never touch each other.
+/// The Claude Code CLI as a model. Calls may run concurrently: each has its own CLI and its own
+/// tool host, independent of all others.
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     settings: Settings,
@@ -29,13 +29,13 @@ pub struct Model {
 }
 
 impl Model {
-    /// A model with default settings and no tools of yours.
+    /// Creates a model with default settings and no tools of yours.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A model with these settings.
+    /// Creates a model with these settings.
     #[must_use]
     pub fn with(settings: Settings) -> Self {
         Self { settings, tools: None }
@@ -46,22 +46,23 @@ impl Model {
         self.tools = Some((tools, transport));
     }
 
-    /// Asks, and waits for the answer's text.
+    /// Sends a request and waits for the text of the answer.
     pub async fn request(&self, ask: impl Into<Ask>) -> Result<String, ClaudeError> {
         Ok(self.request_with_metadata(ask).await?.text)
     }
 
-    /// Asks, and waits for the answer with all that is known about it.
+    /// Sends a request and waits for the answer with its metadata.
     pub async fn request_with_metadata(&self, ask: impl Into<Ask>) -> Result<Answer, ClaudeError> {
         self.stream(ask)?.answer().await
     }
 
-    /// Asks, and returns what happens as it happens. Has to be called inside a tokio runtime.
+    /// Sends a request and returns its events as they happen. Must be called inside a tokio
+    /// runtime.
     pub fn stream(&self, ask: impl Into<Ask>) -> Result<Stream, ClaudeError> {
         Stream::start(&self.settings, self.tools.as_ref(), ask.into())
     }
 
-    /// Starts a conversation of several turns. Has to be called inside a tokio runtime.
+    /// Starts a conversation of several turns. Must be called inside a tokio runtime.
     pub fn converse(&self) -> Result<Conversation, ClaudeError> {
         self.start(&Launch::default())
     }
@@ -71,7 +72,7 @@ impl Model {
         self.start(&Launch { resume: Some(session_id.into()), ..Launch::default() })
     }
 
-    /// Continues a copy of an earlier conversation, which stays as it is.
+    /// Continues a copy of an earlier conversation, which itself stays unchanged.
     pub fn fork(&self, session_id: impl Into<String>) -> Result<Conversation, ClaudeError> {
         let resume = Some(session_id.into());
         self.start(&Launch { resume, is_fork: true, ..Launch::default() })

@@ -2,20 +2,20 @@
 
 use serde_json::{Map, Value};
 
-/// What the CLI does with a tool call that no rule decides.
+/// How the CLI handles a tool call that no rule decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 #[non_exhaustive]
 pub enum PermissionMode {
     /// Asks [`Settings::permission`](crate::Settings::permission).
     #[default]
     Default,
-    /// Allows edits of files in the folder, and asks for the rest.
+    /// Allows edits of files in the folder, and asks for everything else.
     AcceptEdits,
     /// Plans, and changes nothing.
     Plan,
     /// Lets the CLI's own classifier decide. Nobody is asked.
     Auto,
-    /// Refuses whatever would have to be asked. Nobody is asked.
+    /// Denies whatever would have to be asked. Nobody is asked.
     DontAsk,
     /// Allows everything. Nobody is asked.
     BypassPermissions,
@@ -36,7 +36,7 @@ impl PermissionMode {
     }
 }
 
-/// How much thought the model gives to an answer.
+/// How much effort the model puts into an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Effort {
@@ -66,12 +66,12 @@ impl Effort {
     }
 }
 
-/// A place from which the CLI loads settings: permission rules, hooks, instructions, skills.
+/// A source from which the CLI loads settings: permission rules, hooks, instructions, skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SettingSource {
     /// The user's own settings.
     User,
-    /// The settings that the project's folder shares.
+    /// The shared settings of the project's folder.
     Project,
     /// The user's settings for the project's folder.
     Local,
@@ -94,7 +94,8 @@ impl SettingSource {
 pub struct AgentDefinition(Map<String, Value>);
 
 impl AgentDefinition {
-    /// Creates an agent from what the main agent reads to choose it, and its system prompt.
+    /// Creates an agent from the description by which the main agent chooses it, and its system
+    /// prompt.
     pub fn new(description: impl Into<String>, prompt: impl Into<String>) -> Self {
         Self(Map::new()).with("description", description.into()).with("prompt", prompt.into())
     }

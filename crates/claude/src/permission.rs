@@ -1,60 +1,62 @@
-//! May the agent use this tool?
+//! Permissions: whether the agent may use a tool.
 
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use callgate_wire::raw::{Json, Members};
+use callgate_wire::raw::Members;
 use serde_json::{Value, json};
 
-/// The agent asks whether it may use a tool.
+use crate::event::value;
+
+/// A question of the agent whether it may use a tool.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PermissionAsked {
     /// The tool.
     pub tool_name: String,
-    /// What it would be given.
+    /// The arguments.
     pub input: Value,
-    /// The call, if the CLI names it.
+    /// The id of the call, if the CLI names it.
     pub tool_use_id: Option<String>,
     /// Why it asks, in the CLI's words.
     pub reason: Option<String>,
-    /// What could be allowed for longer than this once, as the CLI offers it.
+    /// What could be allowed permanently, as the CLI suggests it.
     pub suggestions: Vec<Value>,
 }
 
-/// What is answered to a [`PermissionAsked`].
+/// The answer to a [`PermissionAsked`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
-    /// It may.
+    /// It is allowed.
     Allow {
-        /// With these arguments instead of its own.
+        /// Arguments in place of the model's.
         input: Option<Value>,
-        /// And these suggestions are to hold from now on; pass them on as they came.
+        /// Suggestions that are accepted permanently; pass them on unchanged.
         updates: Vec<Value>,
     },
-    /// It may not.
+    /// It is denied.
     Deny {
-        /// Why not; the model reads it.
+        /// The reason; the model reads it.
         message: String,
-        /// Whether the whole call ends here.
+        /// Whether the whole call ends.
         interrupt: bool,
     },
 }
 
 impl Decision {
-    /// It may, this once.
+    /// Allows it this once.
     #[must_use]
     pub fn allow() -> Self {
         Self::Allow { input: None, updates: Vec::new() }
     }
 
-    /// It may not, for this reason.
+    /// Denies it for this reason.
     pub fn deny(message: impl Into<String>) -> Self {
         Self::Deny { message: message.into(), interrupt: false }
     }
 
-    /// The answer in the CLI's words, for a question about `input`.
+    /// Returns the answer in the CLI's form, for a question about `input`.
     pub(crate) fn response(&self, input: &Value) -> Value {
         match self {
             Self::Allow { input: edited, updates } => {
@@ -78,26 +80,20 @@ impl Decision {
 
 impl PermissionAsked {
     pub(crate) fn read(request: &Members<'_>) -> Self {
-        let value = |name: &str| {
-            request.some(name).and_then(|value: Json<'_>| serde_json::from_str(value.get()).ok())
-        };
         let text = |name: &str| request.string(name).map(Into::into);
         Self {
             tool_name: text("tool_name").unwrap_or_default(),
-            input: value("input").unwrap_or_default(),
+            input: value(request, "input").unwrap_or_default(),
             tool_use_id: text("tool_use_id"),
             reason: text("decision_reason"),
-            suggestions: match value("permission_suggestions") {
-                Some(Value::Array(suggestions)) => suggestions,
-                _ => Vec::new(),
-            },
+            suggestions: value(request, "permission_suggestions").unwrap_or_default(),
         }
     }
 }
 
 type Asking = Pin<Box<dyn Future<Output = Decision> + Send>>;
 
-/// Whoever decides.
+/// The callback that decides about permissions.
 #[derive(Clone)]
 pub(crate) struct Decider(Arc<dyn Fn(PermissionAsked) -> Asking + Send + Sync>);
 

@@ -1,4 +1,4 @@
-//! The CLI's process: its pipes, its last words and its end.
+//! The CLI's process: its pipes, its standard error and its end.
 
 use std::fmt;
 use std::io;
@@ -21,14 +21,14 @@ use crate::{ClaudeError, Settings, cli};
 
 /// How long the CLI may take to end by itself.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// How long its last words may take once it has ended: a child of it may hold the pipe open.
+/// How long its standard error may stay open once it has ended: a child may hold the pipe.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// A CLI that runs. It ends, with all that it has started, when this is dropped.
+/// A running CLI. Dropping it ends the CLI with everything that it started.
 pub(crate) struct CliProcess {
     input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     output: Box<dyn AsyncRead + Send + Unpin>,
-    /// Absent for a fake, which is no process.
+    /// Absent for a fake, which has no process.
     child: Option<CliChild>,
 }
 
@@ -36,7 +36,7 @@ struct CliChild {
     child: Leashed,
     stderr: Stderr,
     secrets: SecretVariables,
-    /// Registered for as long as the CLI may ask.
+    /// Registered as long as the CLI may ask.
     _gate: Option<Gate>,
 }
 
@@ -101,14 +101,14 @@ impl CliProcess {
         self.input = None;
     }
 
-    /// Returns the last that the CLI wrote on its standard error, with secrets masked.
+    /// Returns the end of the CLI's standard error, with secrets masked.
     pub(crate) fn last_words(&self) -> String {
         self.child
             .as_ref()
             .map_or_else(|| "nothing".to_owned(), |child| child.stderr.text(&child.secrets))
     }
 
-    /// Lets the CLI end by itself, so that it can put away what it wants to keep.
+    /// Lets the CLI end by itself, so that it can save its state.
     pub(crate) async fn leave(mut self) {
         self.input = None;
         let mut rest = [0; 4096];
@@ -120,7 +120,7 @@ impl CliProcess {
         }
     }
 
-    /// Returns how the CLI ended, after its output has ended before its answer.
+    /// Returns the error for a CLI whose output ended before its answer.
     pub(crate) async fn died(mut self) -> ClaudeError {
         self.input = None;
         let Some(mut cli) = self.child.take() else {

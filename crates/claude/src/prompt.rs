@@ -1,4 +1,4 @@
-//! What is said to the agent: text, images and documents.
+//! A prompt: text, images and documents.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 /// A message to the agent.
 ///
-/// It reaches the model as it is. In particular `@path` does not read a file and `/clear` is not a
-/// command, unless [`expand`](Self::expand) says so.
+/// It reaches the model unchanged. In particular `@path` does not read a file and `/clear` is not a
+/// command, unless [`expand`](Self::expand) is used.
 ///
 /// ```
 /// use callgate_claude::{ImageFormat, Prompt};
@@ -70,7 +70,7 @@ impl Prompt {
         self.block(json!({"type": "document", "source": source("application/pdf", bytes)}))
     }
 
-    /// Adds a content block in the words of the Messages API.
+    /// Adds a content block in the form of the Messages API.
     #[must_use]
     pub fn block(mut self, block: Value) -> Self {
         self.blocks.push(block);
@@ -78,16 +78,16 @@ impl Prompt {
     }
 
     /// Lets the CLI treat the text as if the user had typed it: `@path` reads that file into the
-    /// model's context without asking anybody, `/name` runs a command, and reminders are added.
-    /// Use it only for text that you trust.
+    /// model's context without asking, `/name` runs a command, and reminders are added. Use it only
+    /// for text that you trust.
     #[must_use]
     pub fn expand(mut self) -> Self {
         self.is_expanded = true;
         self
     }
 
-    /// Returns the line for the CLI. A single text is sent as a string, which is the only form in
-    /// which every CLI looks for commands.
+    /// Returns the line for the CLI. A single text is sent as a string, the only form in which
+    /// every CLI looks for commands.
     pub(crate) fn line(&self, id: &str) -> String {
         let content = match &self.blocks[..] {
             [only] if only["type"] == "text" => only["text"].clone(),

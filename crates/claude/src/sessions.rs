@@ -1,4 +1,4 @@
-//! The conversations that the CLI has kept: listed and read, without starting it.
+//! Lists and reads the conversations that the CLI has saved, without starting it.
 //!
 //! These functions read files and block; on tokio call them from `spawn_blocking`.
 
@@ -12,14 +12,16 @@ use std::time::SystemTime;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// How much of the beginning of a conversation is read to list it, in bytes.
+use crate::event::content_text;
+
+/// How many bytes of a conversation are read to list it.
 const HEAD: u64 = 256 * 1024;
 /// The largest conversation that is read, in bytes.
 const LARGEST: u64 = 512 * 1024 * 1024;
-/// The CLI cuts the name of a project's folder after so many characters, and adds a hash.
+/// The CLI cuts the name of a project's folder after this many characters, and adds a hash.
 const LONGEST_NAME: usize = 200;
 
-/// The folder in which the CLI keeps its conversations.
+/// The folder in which the CLI saves its conversations.
 ///
 /// ```no_run
 /// use callgate_claude::sessions::SessionStore;
@@ -37,33 +39,33 @@ pub struct SessionStore {
     projects: PathBuf,
 }
 
-/// A conversation that the CLI has kept.
+/// A saved conversation of the CLI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionInfo {
-    /// The id, to read or to resume it by.
+    /// The id, for reading or resuming the conversation.
     pub id: String,
-    /// The folder that it was held in.
+    /// The folder that the CLI worked in.
     pub folder: Option<PathBuf>,
     /// The first prompt, if it is near the beginning.
     pub first_prompt: Option<String>,
-    /// When something was last said.
+    /// When it was last changed.
     pub modified: SystemTime,
     /// The size of its file, in bytes.
     pub size: u64,
 }
 
-/// A message of a conversation that the CLI has kept.
+/// A message of a saved conversation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SessionMessage {
-    /// Whether the model said it; otherwise it came from the user or a tool.
+    /// Whether it is the model's; otherwise it is the user's or a tool's.
     pub is_assistant: bool,
     /// The message's id.
     pub id: String,
-    /// When it was said, in the CLI's words.
+    /// Its time, as the CLI wrote it.
     pub timestamp: Option<String>,
-    /// A string, or a list of content blocks in the words of the Messages API.
+    /// A string, or a list of content blocks in the form of the Messages API.
     pub content: Value,
 }
 
@@ -71,11 +73,7 @@ impl SessionMessage {
     /// Returns the texts of the message.
     #[must_use]
     pub fn text(&self) -> String {
-        match &self.content {
-            Value::String(text) => text.clone(),
-            Value::Array(blocks) => blocks.iter().filter_map(|b| b["text"].as_str()).collect(),
-            _ => String::new(),
-        }
+        content_text(&self.content)
     }
 }
 
@@ -95,7 +93,7 @@ impl SessionStore {
         Ok(Self::new(PathBuf::from(home).join(".claude")))
     }
 
-    /// Returns the conversations that were held in `folder`, the latest first.
+    /// Returns the conversations of `folder`, the latest first.
     pub fn list(&self, folder: impl AsRef<Path>) -> io::Result<Vec<SessionInfo>> {
         let folder = fs::canonicalize(&folder).unwrap_or_else(|_| folder.as_ref().to_owned());
         let name = project_name(&folder);
@@ -126,8 +124,8 @@ impl SessionStore {
         Ok(sessions)
     }
 
-    /// Returns the messages of a conversation, as they were said. What was said in branches that
-    /// were left, and by subagents, is not among them.
+    /// Returns the messages of a conversation in their order, without abandoned branches and
+    /// without those of subagents.
     pub fn read(&self, session_id: &str) -> io::Result<Vec<SessionMessage>> {
         let text = fs::read_to_string(self.find(session_id)?)?;
         Ok(branch(&text))
@@ -162,7 +160,7 @@ fn project_name(folder: &Path) -> String {
     folder.to_string_lossy().chars().flat_map(dashes).collect()
 }
 
-/// Returns what is in a folder; one that is not there is empty.
+/// Returns the entries of a folder; none if it does not exist.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
@@ -172,7 +170,7 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-/// Returns what is known of the conversation in a file; `None` if there is none in it.
+/// Returns the conversation in a file; `None` if the file holds none.
 fn info(file: &Path) -> io::Result<Option<SessionInfo>> {
     let is_transcript = file.extension() == Some(OsStr::new("jsonl"));
     let id = file.file_stem().and_then(OsStr::to_str).filter(|id| Uuid::parse_str(id).is_ok());
@@ -197,12 +195,13 @@ fn info(file: &Path) -> io::Result<Option<SessionInfo>> {
     }))
 }
 
-/// Returns the lines of a transcript; one that is cut or broken is left out.
+/// Returns the lines of a transcript; a cut or broken line is left out.
 fn values(text: &str) -> impl Iterator<Item = Value> + '_ {
     text.lines().filter_map(|line| serde_json::from_str(line).ok())
 }
 
-/// Returns what a line of a transcript says; `None` if it is no message of the conversation.
+/// Returns the message on a line of a transcript; `None` if the line is not a message of the
+/// conversation.
 fn message(line: &Value) -> Option<SessionMessage> {
     let is_assistant = match line["type"].as_str()? {
         "assistant" => true,
@@ -232,7 +231,7 @@ fn branch(text: &str) -> Vec<SessionMessage> {
     while let Some(id) = next.filter(|id| seen.insert(*id)) {
         let Some(line) = by_id.get(id) else { break };
         messages.extend(message(line));
-        // What was summarised goes before the summary.
+        // The summarised messages precede the summary.
         let parent = line["parentUuid"].as_str();
         next = parent.or_else(|| line["logicalParentUuid"].as_str());
     }
@@ -241,5 +240,4 @@ fn branch(text: &str) -> Vec<SessionMessage> {
 }
 
 #[cfg(test)]
-#[path = "sessions_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! How the CLI is run.
+//! The settings of a CLI.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ use crate::permission::{Decider, Decision, PermissionAsked};
 /// How long the CLI may be silent while nothing of ours is running.
 const DEFAULT_STALL: Duration = Duration::from_mins(10);
 
-/// How the CLI is run: made once, used by every call of a [`Model`](crate::Model).
-#[derive(Debug, Clone)]
+/// The settings of a CLI, used by every call of a [`Model`](crate::Model).
+#[derive(Debug, Clone, Default)]
 pub struct Settings {
     pub(crate) cli: Option<PathBuf>,
     pub(crate) fake: Option<FakeCli>,
@@ -41,75 +41,40 @@ pub struct Settings {
     pub(crate) arguments: Vec<OsString>,
     pub(crate) temporary: Option<PathBuf>,
     pub(crate) time_limit: Option<Duration>,
-    pub(crate) stall_limit: Duration,
+    pub(crate) stall_limit: Option<Duration>,
     pub(crate) budget_usd: Option<f64>,
     pub(crate) partial: bool,
     pub(crate) decider: Option<Decider>,
     pub(crate) desk: Option<PathBuf>,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            cli: None,
-            fake: None,
-            model: None,
-            fallback_model: None,
-            effort: None,
-            betas: Vec::new(),
-            permission_mode: PermissionMode::Default,
-            sources: Vec::new(),
-            max_turns: None,
-            agents: Map::new(),
-            folders: Vec::new(),
-            plugins: Vec::new(),
-            hooks: Vec::new(),
-            system_prompt: None,
-            append_system_prompt: None,
-            folder: None,
-            allowed: Vec::new(),
-            denied: Vec::new(),
-            servers: Map::new(),
-            environment: Vec::new(),
-            is_environment_clear: false,
-            arguments: Vec::new(),
-            temporary: None,
-            time_limit: None,
-            stall_limit: DEFAULT_STALL,
-            budget_usd: None,
-            partial: false,
-            decider: None,
-            desk: None,
-        }
-    }
-}
-
 impl Settings {
-    /// Sets where callgate's desk serves viewers (its setting `desk_socket`). Each call registers
-    /// itself there, so that callgate's hook in the user's settings asks nobody a second time about
-    /// what [`permission`](Self::permission) is asked about. What the user's rules deny is denied
-    /// all the same. Without this, and without a desk, the hook does as ever.
+    /// Sets the socket on which callgate's desk serves viewers (its setting `desk_socket`). Each
+    /// call registers itself there, so that callgate's hook in the user's settings does not ask a
+    /// second time about what [`permission`](Self::permission) is asked about. What the user's
+    /// rules deny is denied all the same. Without this, and without a desk, the hook works as
+    /// usual.
     #[must_use]
     pub fn desk(mut self, socket: impl Into<PathBuf>) -> Self {
         self.desk = Some(socket.into());
         self
     }
 
-    /// Creates the settings of a CLI that is found by itself. It loads no settings of its user or
-    /// of the project, see [`setting_sources`](Self::setting_sources).
+    /// Creates settings for the CLI that is installed. It loads no settings of its user or of the
+    /// project, see [`setting_sources`](Self::setting_sources).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The CLI to run, instead of `claude` on the `PATH` or in one of its usual places.
+    /// Sets the path of the CLI, in place of `claude` on the `PATH` or in one of its usual places.
     #[must_use]
     pub fn cli(mut self, path: impl Into<PathBuf>) -> Self {
         self.cli = Some(path.into());
         self
     }
 
-    /// The model.
+    /// Sets the model.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.model = Some(name.into());
@@ -123,21 +88,21 @@ impl Settings {
         self
     }
 
-    /// Sets how much thought the model gives to an answer.
+    /// Sets how much effort the model puts into an answer.
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
         self.effort = Some(effort);
         self
     }
 
-    /// Adds a beta feature of the model's service, by the name that its header has.
+    /// Adds a beta feature of the model's service, by its name in the header.
     #[must_use]
     pub fn beta(mut self, name: impl Into<String>) -> Self {
         self.betas.push(name.into());
         self
     }
 
-    /// Sets what happens with tool calls that no rule decides. In modes that ask nobody,
+    /// Sets how tool calls that no rule decides are handled. In modes that ask nobody,
     /// [`permission`](Self::permission) is not called.
     #[must_use]
     pub fn permission_mode(mut self, mode: PermissionMode) -> Self {
@@ -188,122 +153,122 @@ impl Settings {
         self
     }
 
-    /// Runs this instead of the CLI, for tests.
+    /// Runs this fake in place of the CLI, for tests.
     #[must_use]
     pub fn fake_cli(mut self, fake: FakeCli) -> Self {
         self.fake = Some(fake);
         self
     }
 
-    /// A system prompt in place of the CLI's own.
+    /// Sets a system prompt in place of the CLI's own.
     #[must_use]
     pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
         self.system_prompt = Some(text.into());
         self
     }
 
-    /// More of a system prompt, after the CLI's own.
+    /// Adds text to the CLI's own system prompt.
     #[must_use]
     pub fn append_system_prompt(mut self, text: impl Into<String>) -> Self {
         self.append_system_prompt = Some(text.into());
         self
     }
 
-    /// The folder the agent works in.
+    /// Sets the folder the agent works in.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
     }
 
-    /// A tool the agent may use unasked, as in `Bash(git status)`. Your own tools are among them
-    /// already.
+    /// Allows a tool without asking, as in `Bash(git status)`. Your own tools are allowed already.
     #[must_use]
     pub fn allow(mut self, tool: impl Into<String>) -> Self {
         self.allowed.push(tool.into());
         self
     }
 
-    /// A tool the agent may not use at all.
+    /// Forbids a tool.
     #[must_use]
     pub fn deny(mut self, tool: impl Into<String>) -> Self {
         self.denied.push(tool.into());
         self
     }
 
-    /// Another MCP server, in the CLI's own words. Only the servers named here and your tools are
-    /// there for the agent, not those of its user's settings.
+    /// Adds an MCP server, in the CLI's form. The agent has only the servers added here and your
+    /// tools, not those of its user's settings.
     #[must_use]
     pub fn server(mut self, name: impl Into<String>, config: Value) -> Self {
         self.servers.insert(name.into(), config);
         self
     }
 
-    /// Sets a variable of the CLI's environment, which otherwise is that of this process.
+    /// Sets a variable in the CLI's environment, which is otherwise that of this process.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), Some(value.into())));
         self
     }
 
-    /// Takes a variable out of the CLI's environment.
+    /// Removes a variable from the CLI's environment.
     #[must_use]
     pub fn env_remove(mut self, name: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), None));
         self
     }
 
-    /// Starts the CLI's environment from nothing.
+    /// Starts with an empty environment.
     #[must_use]
     pub fn env_clear(mut self) -> Self {
         self.is_environment_clear = true;
         self
     }
 
-    /// One more argument of the CLI's command line, for what is not settable here.
+    /// Adds an argument to the CLI's command line, for options that have no method here.
     #[must_use]
     pub fn argument(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
         self
     }
 
-    /// The folder for short-lived files, the system's temporary folder unless you say.
+    /// Sets the folder for temporary files; the default is the system's temporary folder.
     #[must_use]
     pub fn temporary_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.temporary = Some(folder.into());
         self
     }
 
-    /// How long a call may take in all.
+    /// Sets how long a call may take in all.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = Some(limit);
         self
     }
 
-    /// How long the CLI may say nothing while neither a tool of yours runs nor a permission is
-    /// being asked for; ten minutes unless you say.
+    /// Sets how long the CLI may be silent while neither a tool of yours runs nor a permission is
+    /// being asked for; the default is ten minutes.
     #[must_use]
     pub fn stall_limit(mut self, limit: Duration) -> Self {
-        self.stall_limit = limit;
+        self.stall_limit = Some(limit);
         self
     }
 
-    /// How much a call may cost.
+    /// Sets how much a call may cost, in dollars.
     #[must_use]
     pub fn budget_usd(mut self, dollars: f64) -> Self {
         self.budget_usd = Some(dollars);
         self
     }
 
-    /// Also gives the pieces in which texts, thoughts and arguments arrive.
+    /// Also reports the pieces in which texts, thoughts and arguments arrive.
     #[must_use]
     pub fn partial(mut self) -> Self {
         self.partial = true;
         self
     }
 
-    /// Who decides when the agent asks whether it may use a tool. Without one it may not.
+    /// Sets the callback that decides when the agent asks for permission to use a tool. Without one
+    /// the answer is always no.
     #[must_use]
     pub fn permission<F, R>(mut self, decide: F) -> Self
     where
@@ -312,6 +277,10 @@ impl Settings {
     {
         self.decider = Some(Decider::new(decide));
         self
+    }
+
+    pub(crate) fn stall(&self) -> Duration {
+        self.stall_limit.unwrap_or(DEFAULT_STALL)
     }
 
     pub(crate) fn temporary(&self) -> PathBuf {

@@ -29,7 +29,7 @@ impl Stderr {
         (&mut self.reading).await.ok();
     }
 
-    /// The last words, with the secrets masked.
+    /// Returns the last words, with the secrets masked.
     pub(crate) fn text(&self, secrets: &SecretVariables) -> String {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept).trim().to_owned();

@@ -1,4 +1,4 @@
-//! A call under way.
+//! The events of one call.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,9 +9,9 @@ use crate::driver::{Driver, Lifetime};
 use crate::event::Event;
 use crate::{Answer, Ask, ClaudeError, Settings, Transport};
 
-/// What happens during a call, as it happens. Dropping it ends the call with all that it started.
+/// The events of a call, as they happen. Dropping it ends the call with everything that it started.
 ///
-/// The agent is served only while somebody waits for the next event.
+/// The CLI's requests are served only while somebody waits for the next event.
 #[derive(Debug)]
 pub struct Stream {
     driver: Driver,
@@ -28,15 +28,15 @@ impl Stream {
         Ok(Self { driver })
     }
 
-    /// Returns what happens next; `None` when all is over. After an error all is over. A call of
-    /// this that is dropped half-way loses nothing.
+    /// Returns the next event, or `None` when the call is over. After an error the call is over.
+    /// Dropping this future loses nothing.
     pub async fn next(&mut self) -> Option<Result<Event, ClaudeError>> {
         self.driver.next().await
     }
 
-    /// Asks the agent to stop what it is doing. The call ends with
-    /// [`Outcome::Interrupted`](crate::Outcome::Interrupted). Where the agent has answered, and only
-    /// agents in the background go on, it ends with that answer.
+    /// Asks the agent to stop. The call ends with
+    /// [`Outcome::Interrupted`](crate::Outcome::Interrupted). If the agent has answered already,
+    /// and only agents in the background are running, it ends with that answer.
     pub fn interrupt(&mut self) {
         self.driver.interrupt();
     }

@@ -257,5 +257,4 @@ async fn until(moment: Option<Instant>) {
 }
 
 #[cfg(test)]
-#[path = "pump_tests.rs"]
 mod tests;

@@ -63,7 +63,7 @@ impl Leashed {
         spawned.recv().map_err(|_| gone())?.map(|child| Self::new(child, mark))
     }
 
-    /// The id of the process, and of its group.
+    /// Returns the id of the process, and of its group.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
@@ -192,7 +192,7 @@ fn new_mark() -> io::Result<String> {
     Ok(format!("{:032x}", u128::from_ne_bytes(random)))
 }
 
-/// All living processes with this mark, each held so that its id cannot become another's.
+/// Returns all living processes with this mark, each held so that its id cannot become another's.
 fn marked(mark: &str) -> Vec<OwnedFd> {
     let entry = format!("{MARK}={mark}");
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
@@ -213,7 +213,7 @@ fn memmem(text: &[u8], wanted: &[u8]) -> bool {
     text.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// All living descendants of a process, each held so that its id cannot become another's.
+/// Returns all living descendants of a process, each held so that its id cannot become another's.
 fn descendants(ancestor: u32) -> Vec<OwnedFd> {
     let mut family = vec![ancestor];
     let mut held = Vec::new();
@@ -240,7 +240,7 @@ fn children(parent: u32) -> Vec<u32> {
     lists.iter().flat_map(|list| list.split_whitespace()).filter_map(|id| id.parse().ok()).collect()
 }
 
-/// The kernel's death signal comes when the *thread* that started the child ends, so all
+/// Returns the kernel's death signal comes when the *thread* that started the child ends, so all
 /// children are started by one thread that lives as long as the process.
 fn spawner() -> &'static Sender<Job> {
     static SPAWNER: OnceLock<Sender<Job>> = OnceLock::new();

@@ -37,7 +37,7 @@ impl Held {
         Ok(held)
     }
 
-    /// Where it is.
+    /// Returns where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -75,7 +75,7 @@ pub fn receipt(socket: &impl AsFd) -> Receipt {
     }
 }
 
-/// How much memory what was sent and not read takes; nothing if all was read.
+/// Returns how much memory what was sent and not read takes; nothing if all was read.
 #[allow(unsafe_code)]
 fn unread(socket: &impl AsFd) -> rustix::io::Result<c_int> {
     /// `SIOCOUTQ`, which has the same number on every architecture that Linux has but three (Alpha,

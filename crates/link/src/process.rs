@@ -30,7 +30,7 @@ impl Process {
         Self::parse(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
     }
 
-    /// The process that runs this code.
+    /// Creates the process that runs this code.
     #[must_use]
     pub fn own() -> Option<Self> {
         // Not by its id, which may be another one to whoever mounted `/proc`.
@@ -44,7 +44,7 @@ impl Process {
         self.foreground == Some(self.group)
     }
 
-    /// The parent of this process, its parent, and so on.
+    /// Returns the parent of this process, its parent, and so on.
     pub fn ancestors(self) -> impl Iterator<Item = Self> {
         std::iter::successors(Self::read(self.parent), |process| Self::read(process.parent))
             .take(MOST_ANCESTORS)

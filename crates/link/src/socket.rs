@@ -187,7 +187,7 @@ pub fn remove_if_dead(path: &Path) -> bool {
     is_dead(path) && fs::remove_file(path).is_ok()
 }
 
-/// Whether `path` is a socket of ours that nobody serves.
+/// Returns true if `path` is a socket of ours that nobody serves.
 #[must_use]
 pub fn is_dead(path: &Path) -> bool {
     let is_ours = fs::symlink_metadata(path).is_ok_and(|metadata| {

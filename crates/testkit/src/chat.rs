@@ -74,7 +74,7 @@ impl Chat {
         Self { server: Server::start(Arc::clone(&state)), state }
     }
 
-    /// The base address for a client's settings.
+    /// Returns the base address for a client's settings.
     #[must_use]
     pub fn url(&self) -> String {
         let address = self.server.address();
@@ -173,7 +173,7 @@ impl Dialect {
         asked.map_err(|message| (400, message))
     }
 
-    /// The data of the events of one answer, as the service sends them.
+    /// Returns the data of the events of one answer, as the service sends them.
     fn events(self, reply: &Reply, number: usize) -> Vec<String> {
         match self {
             Self::ChatCompletions => chat_events(reply, number),

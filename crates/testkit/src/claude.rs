@@ -41,13 +41,13 @@ pub struct Claude {
 }
 
 impl Claude {
-    /// The pinned CLI. Where it is absent the reason is printed; with `CI=true` that fails.
+    /// Returns the pinned CLI. Where it is absent the reason is printed; with `CI=true` that fails.
     #[must_use]
     pub fn find() -> Option<PathBuf> {
         tools::claude()
     }
 
-    /// A run that talks to `fake`; needs [`Claude::find`] to have found the CLI.
+    /// Creates a run that talks to `fake`; needs [`Claude::find`] to have found the CLI.
     #[must_use]
     pub fn new(fake: &Messages) -> Self {
         let program = Self::find().expect("a test returns early where the CLI is absent");
@@ -59,7 +59,7 @@ impl Claude {
         Self { program, args: Vec::new(), environment, folder, limit: LIMIT }
     }
 
-    /// What the user says; makes it a run that prints events and ends.
+    /// Sets what the user says; makes it a run that prints events and ends.
     #[must_use]
     pub fn prompt(self, text: impl AsRef<OsStr>) -> Self {
         self.prompt_in("default", text)
@@ -76,8 +76,8 @@ impl Claude {
         if mode.is_empty() { self } else { self.args(["--permission-mode", mode]) }
     }
 
-    /// What the user says first at a terminal (see [`Terminal`](crate::terminal::Terminal)). What
-    /// it would ask at its first start is answered, and it draws plain lines.
+    /// Sets what the user says first at a terminal (see [`Terminal`](crate::terminal::Terminal)).
+    /// What it would ask at its first start is answered, and it draws plain lines.
     #[must_use]
     pub fn at_terminal(self, text: impl AsRef<OsStr>) -> Self {
         self.at_terminal_in("default", text)
@@ -100,7 +100,7 @@ impl Claude {
         self.arg("--ax-screen-reader").in_mode(mode).arg(text)
     }
 
-    /// The MCP servers, in place of all others.
+    /// Sets the MCP servers, in place of all others.
     #[must_use]
     pub fn mcp_config(self, config: &Value) -> Self {
         let file = self.write("mcp.json", config);
@@ -114,7 +114,7 @@ impl Claude {
         self.arg("--settings").arg(file)
     }
 
-    /// The tools that run without a question.
+    /// Sets the tools that run without a question.
     #[must_use]
     pub fn allowed_tools<T: AsRef<str>>(self, tools: impl IntoIterator<Item = T>) -> Self {
         let names: Vec<String> = tools.into_iter().map(|name| name.as_ref().to_owned()).collect();
@@ -149,27 +149,27 @@ impl Claude {
         self
     }
 
-    /// The private folder with everything that the run writes; its path is in the environment of
-    /// every process that the CLI starts, so it is a good marker for a leak check.
+    /// Returns the private folder with everything that the run writes; its path is in the
+    /// environment of every process that the CLI starts, so it is a good marker for a leak check.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The folder that the CLI works in.
+    /// Returns the folder that the CLI works in.
     #[must_use]
     pub fn work(&self) -> PathBuf {
         self.folder.path().join("work")
     }
 
-    /// The whole environment of the CLI, for code that starts it by itself.
+    /// Returns the whole environment of the CLI, for code that starts it by itself.
     #[must_use]
     pub fn environment(&self) -> &[(OsString, OsString)] {
         &self.environment
     }
 
-    /// The command, for a test that talks to the CLI while it runs. The folders live as long as
-    /// this value.
+    /// Returns the command, for a test that talks to the CLI while it runs. The folders live as
+    /// long as this value.
     #[must_use]
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
@@ -226,39 +226,39 @@ pub struct Run {
 }
 
 impl Run {
-    /// How it ended.
+    /// Returns how it ended.
     #[must_use]
     pub fn status(&self) -> ExitStatus {
         self.finished.status
     }
 
-    /// What it wrote to stderr.
+    /// Returns what it wrote to stderr.
     #[must_use]
     pub fn stderr(&self) -> &str {
         &self.finished.stderr
     }
 
-    /// The private folder of the run.
+    /// Returns the private folder of the run.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The `init` event.
+    /// Returns the `init` event.
     #[must_use]
     pub fn init(&self) -> &Value {
         let init = |event: &&Value| event["type"] == "system" && event["subtype"] == "init";
         self.events.iter().find(init).unwrap_or_else(|| self.fail("no init event came"))
     }
 
-    /// The tools that the CLI offers its model.
+    /// Returns the tools that the CLI offers its model.
     #[must_use]
     pub fn tools(&self) -> Vec<String> {
         let tools = self.init()["tools"].as_array().into_iter().flatten();
         tools.filter_map(|name| Some(name.as_str()?.to_owned())).collect()
     }
 
-    /// The MCP servers and how each stands, such as `connected`.
+    /// Returns the MCP servers and how each stands, such as `connected`.
     #[must_use]
     pub fn mcp_servers(&self) -> Vec<(String, String)> {
         let servers = self.init()["mcp_servers"].as_array().into_iter().flatten();
@@ -266,21 +266,21 @@ impl Run {
         servers.map(|server| (text(&server["name"]), text(&server["status"]))).collect()
     }
 
-    /// The results of all tools that ran, in order.
+    /// Returns the results of all tools that ran, in order.
     #[must_use]
     pub fn tool_results(&self) -> Vec<ToolResult> {
         let users = self.events.iter().filter(|event| event["type"] == "user");
         users.flat_map(|event| tool_results(&event["message"])).collect()
     }
 
-    /// The final `result` event.
+    /// Returns the final `result` event.
     #[must_use]
     pub fn result(&self) -> &Value {
         let last = self.events.iter().rev().find(|event| event["type"] == "result");
         last.unwrap_or_else(|| self.fail("no result event came"))
     }
 
-    /// The final text.
+    /// Returns the final text.
     #[must_use]
     pub fn result_text(&self) -> &str {
         self.result()["result"].as_str().unwrap_or_else(|| self.fail("the result has no text"))

@@ -24,7 +24,8 @@ pub struct Codex {
 }
 
 impl Codex {
-    /// The pinned Codex. Where it is absent the reason is printed; with `CI=true` that fails.
+    /// Returns the pinned Codex. Where it is absent the reason is printed; with `CI=true` that
+    /// fails.
     #[must_use]
     pub fn find() -> Option<PathBuf> {
         tools::codex()
@@ -91,13 +92,13 @@ impl Codex {
         self.folder.path().join("home")
     }
 
-    /// The folder that it works in.
+    /// Returns the folder that it works in.
     #[must_use]
     pub fn work(&self) -> PathBuf {
         self.folder.path().join("work")
     }
 
-    /// The private folder with everything that the run writes.
+    /// Returns the private folder with everything that the run writes.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
@@ -109,7 +110,7 @@ impl Codex {
         &self.environment
     }
 
-    /// The command. The folders live as long as this value.
+    /// Returns the command. The folders live as long as this value.
     #[must_use]
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);

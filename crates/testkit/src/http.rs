@@ -30,7 +30,7 @@ pub(crate) struct Incoming {
 pub(crate) trait Service: Send + Sync + 'static {
     /// Answers one request. An error ends the connection.
     fn answer(&self, request: Incoming, out: &mut Outgoing<'_>) -> io::Result<()>;
-    /// The longest body that is read; a longer one goes to `answer` empty, with
+    /// Returns the longest body that is read; a longer one goes to `answer` empty, with
     /// `content-length` as it came.
     fn max_body(&self) -> usize;
 }
@@ -319,7 +319,8 @@ fn head(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A client for the tests of fakes: one request on one connection, everything read to the end.
+/// Returns a client for the tests of fakes: one request on one connection, everything read to the
+/// end.
 #[cfg(test)]
 pub(crate) fn request(address: SocketAddr, raw: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).unwrap();

@@ -84,7 +84,7 @@ impl Leaks {
         self.assert_clean();
     }
 
-    /// What is there now that was not there at the start, one line each.
+    /// Returns what is there now that was not there at the start, one line each.
     #[must_use]
     pub fn left(&self) -> Vec<String> {
         let now = entries(&self.folder, &self.prefixes);
@@ -159,20 +159,20 @@ fn describe(process: &Process) -> String {
     format!("process {pid} (parent {parent}, {state}) {}", proc::command_line(*pid))
 }
 
-/// How many file descriptors a process has open.
+/// Returns how many file descriptors a process has open.
 #[must_use]
 pub fn open_descriptors(pid: u32) -> usize {
     let path = format!("/proc/{pid}/fd");
     fs::read_dir(&path).unwrap_or_else(|error| panic!("cannot read {path}: {error}")).count()
 }
 
-/// The memory of a process that is in RAM now, in KiB.
+/// Returns the memory of a process that is in RAM now, in KiB.
 #[must_use]
 pub fn resident_kib(pid: u32) -> u64 {
     status_kib(pid, "VmRSS:")
 }
 
-/// The most memory that a process ever had in RAM, in KiB.
+/// Returns the most memory that a process ever had in RAM, in KiB.
 #[must_use]
 pub fn peak_kib(pid: u32) -> u64 {
     status_kib(pid, "VmHWM:")

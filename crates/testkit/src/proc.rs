@@ -14,7 +14,7 @@ pub(crate) struct Process {
     pub(crate) start: u64,
 }
 
-/// All processes that can be seen now.
+/// Returns all processes that can be seen now.
 pub(crate) fn all() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -26,8 +26,8 @@ pub(crate) fn read(pid: u32) -> Option<Process> {
     parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The program's name stands in parentheses and may hold anything, so fields count from the last
-/// parenthesis.
+/// Returns the program's name stands in parentheses and may hold anything, so fields count from the
+/// last parenthesis.
 fn parse(pid: u32, stat: &str) -> Option<Process> {
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_ascii_whitespace().collect();
     Some(Process {
@@ -39,12 +39,12 @@ fn parse(pid: u32, stat: &str) -> Option<Process> {
     })
 }
 
-/// The arguments of a process joined by spaces; empty for a zombie.
+/// Returns the arguments of a process joined by spaces; empty for a zombie.
 pub(crate) fn command_line(pid: u32) -> String {
     zero_separated(&format!("/proc/{pid}/cmdline"))
 }
 
-/// The environment a process was started with, joined by spaces.
+/// Returns the environment a process was started with, joined by spaces.
 pub(crate) fn environment(pid: u32) -> String {
     zero_separated(&format!("/proc/{pid}/environ"))
 }

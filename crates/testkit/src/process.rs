@@ -42,7 +42,7 @@ impl Group {
         Self { child, name, status: None, armed: true }
     }
 
-    /// The process id, which is the group id too.
+    /// Returns the process id, which is the group id too.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
@@ -162,7 +162,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The same, after checking that the exit code was 0.
+    /// Sets the same, after checking that the exit code was 0.
     #[must_use]
     pub fn success(self) -> Self {
         assert!(
@@ -235,7 +235,7 @@ impl Piped {
         self
     }
 
-    /// The child's process id.
+    /// Returns the child's process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.group.pid()
@@ -256,14 +256,15 @@ impl Piped {
         let _ = stdin.send(bytes.into());
     }
 
-    /// The next line of stdout as JSON; fails at the deadline, at the end, or on other text.
+    /// Returns the next line of stdout as JSON; fails at the deadline, at the end, or on other
+    /// text.
     pub fn recv(&mut self) -> Value {
         let line = self.recv_line();
         serde_json::from_str(&line)
             .unwrap_or_else(|error| self.fail(&format!("stdout is not JSON ({error}): {line}")))
     }
 
-    /// The next line of stdout without its newline.
+    /// Returns the next line of stdout without its newline.
     pub fn recv_line(&mut self) -> String {
         match self.next_line() {
             Some(line) => String::from_utf8(line)
@@ -272,7 +273,7 @@ impl Piped {
         }
     }
 
-    /// The next line of stdout without its newline, or nothing at its end.
+    /// Returns the next line of stdout without its newline, or nothing at its end.
     pub fn recv_line_or_end(&mut self) -> Option<String> {
         let line = String::from_utf8(self.next_line()?);
         Some(line.unwrap_or_else(|error| self.fail(&format!("stdout is not UTF-8: {error}"))))
@@ -306,7 +307,7 @@ impl Piped {
         self.group.signal(signal);
     }
 
-    /// What the process wrote to stderr so far; all of it after [`Piped::wait_exit`].
+    /// Returns what the process wrote to stderr so far; all of it after [`Piped::wait_exit`].
     #[must_use]
     pub fn stderr(&self) -> String {
         self.stderr.text()

@@ -125,13 +125,13 @@ impl Responses {
         Self { server: Server::start(Arc::clone(&state)), state }
     }
 
-    /// The base address for a client's settings.
+    /// Returns the base address for a client's settings.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.server.address())
     }
 
-    /// How many turns of the script were asked for.
+    /// Returns how many turns of the script were asked for.
     #[must_use]
     pub fn played(&self) -> usize {
         self.state.inner.lock().unwrap().played
@@ -166,7 +166,7 @@ impl Responses {
     }
 }
 
-/// A text, or the texts of several parts.
+/// Returns a text, or the texts of several parts.
 fn plain(output: &Value) -> String {
     match output {
         Value::String(text) => text.clone(),
@@ -234,14 +234,14 @@ impl Inner {
     }
 }
 
-/// Whether a request offers the tool of a server.
+/// Returns true if a request offers the tool of a server.
 fn offers(body: &Map<String, Value>, server: &str, tool: &str) -> bool {
     let named = |entry: &&Value| entry["type"] == "namespace" && entry["name"] == namespace(server);
     let tools = body["tools"].as_array().into_iter().flatten().filter(named);
     tools.filter_map(|entry| entry["tools"].as_array()).flatten().any(|it| it["name"] == tool)
 }
 
-/// The namespace of a server's tools.
+/// Returns the namespace of a server's tools.
 fn namespace(server: &str) -> String {
     format!("mcp__{server}")
 }
@@ -296,7 +296,7 @@ fn check(body: &Map<String, Value>) -> Result<(), String> {
     }
 }
 
-/// The events of one answer, as the service sends them.
+/// Returns the events of one answer, as the service sends them.
 fn events(reply: &Reply, number: usize) -> Vec<Value> {
     let response = format!("resp_{number}");
     let mut events = vec![json!({ "type": "response.created", "response": { "id": response } })];

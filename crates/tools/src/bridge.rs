@@ -1,10 +1,9 @@
-//! The agent CLI's child: a stdio MCP server whose tools live in another process.
+//! The bridge: a stdio MCP server, started by the agent CLI, whose tools live in another process.
 //!
-//! It blocks on plain threads (no async runtime, nothing to start up), answers what it can from
-//! the schema file, and carries calls to the host's socket.
+//! It uses plain blocking threads (no async runtime, so it starts quickly), answers what it can
+//! from the schema file, and carries calls to the host's socket.
 
-mod frame;
-mod lines;
+mod connections;
 mod options;
 mod output;
 mod relay;
@@ -29,13 +28,13 @@ pub use options::{HELP, Options};
 use output::Output;
 use relay::Relay;
 
-/// What a wrong command line ends with, as sysexits has it.
+/// The exit code after a wrong command line, as in sysexits.
 const USAGE: u8 = 64;
 
 /// Runs the bridge with the arguments that follow the word `bridge`, until its client ends it.
 ///
-/// A bridge that cannot start says why in one line on standard error and fails; one that has
-/// started always succeeds, however it ends. `--help` and `--version` print what they say.
+/// A bridge that cannot start writes the reason to standard error in one line and fails. Once
+/// started it always succeeds, however it ends. `--help` and `--version` print what they promise.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -57,7 +56,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn print(text: &str) -> ExitCode {
-    // A reader that has gone away is no failure of ours.
+    // A reader that has gone away is not our failure.
     io::stdout().write_all(text.as_bytes()).ok();
     ExitCode::SUCCESS
 }
@@ -67,10 +66,10 @@ fn fail(reason: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Serves until the client ends it; the error is a sentence for people.
+/// Serves until the client ends it. The error is a sentence for the user.
 fn run(options: Options) -> Result<(), String> {
     let system = |error: io::Error| format!("cannot start: {error}");
-    // First of all: a client may change its mind at once.
+    // This comes first: a client may change its mind at once.
     watch::obey_signals().map_err(system)?;
     let catalogue = read_catalogue(&options.schema)?;
     let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(system)?;
@@ -89,7 +88,8 @@ fn run(options: Options) -> Result<(), String> {
 
 fn read_catalogue(path: &Path) -> Result<Catalogue, String> {
     let mut file = Vec::new();
-    // One byte more than is allowed tells a file that is too large, however large it is.
+    // One byte more than the limit is enough to detect a file that is too large, however large it
+    // is.
     File::open(path)
         .and_then(|opened| opened.take(LARGEST_SCHEMA_FILE as u64 + 1).read_to_end(&mut file))
         .map_err(|error| format!("cannot read the schema file {}: {error}", path.display()))?;
@@ -101,10 +101,10 @@ fn read_catalogue(path: &Path) -> Result<Catalogue, String> {
     Ok(catalogue)
 }
 
-/// What the thread that reads requests works with.
+/// The state of the thread that reads requests.
 struct Bridge {
     catalogue: Catalogue,
-    /// Whether arguments are checked here, because the host does not.
+    /// Whether the bridge checks arguments, because the host does not.
     checks: bool,
     input: File,
     output: Arc<Output>,
@@ -119,7 +119,7 @@ impl Bridge {
             loop {
                 let buffered = lines.buffered();
                 let Some(line) = lines.next_frame() else { break };
-                // Two bytes at most end a line: what is more belongs to the next one.
+                // A line end takes at most two bytes: anything more belongs to the next line.
                 let is_last = buffered <= line.size() + 2;
                 self.handle(line, is_last)?;
             }
@@ -133,7 +133,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Reads on; `false` at the end of the input.
+    /// Reads more; returns false at the end of the input.
     fn fill(&mut self, lines: &mut Lines) -> io::Result<bool> {
         loop {
             match fill_lines(&mut self.input, lines) {
@@ -146,7 +146,7 @@ impl Bridge {
         }
     }
 
-    /// Answers a line; `is_last` says that no other has been read yet.
+    /// Answers a line. `is_last` says that no other line has been read yet.
     fn handle(&self, line: Line<'_>, is_last: bool) -> io::Result<()> {
         let answer = match line {
             Line::Whole(line) => mcp::answer(&self.catalogue, line),
@@ -169,26 +169,24 @@ impl Bridge {
             Answer::Nothing => Ok(()),
         }
     }
-}
 
-impl Bridge {
     /// Checks the arguments of a call, unless the host does.
     fn check(&self, call: &Call<'_>) -> Result<(), String> {
         if self.checks {
-            self.catalogue.check_arguments(&call.name, call.arguments)
+            self.catalogue.check_arguments(&call.name, call.arguments.get())
         } else {
             Ok(())
         }
     }
 }
 
-/// Whoever feeds the bridge from a file wants the answers; a pipe that ends means that the
-/// client has gone.
+/// Returns true if the input is a file. Whoever feeds the bridge from a file wants the answers; the
+/// end of a pipe means that the client has gone.
 fn is_regular_file(input: &File) -> bool {
     fstat(input).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
 }
 
 fn complain(reason: &str) {
-    // With standard error closed there is nobody to tell.
+    // If standard error is closed, there is nobody to notify.
     writeln!(io::stderr(), "callgate bridge: {reason}").ok();
 }

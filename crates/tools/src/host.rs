@@ -1,25 +1,24 @@
-//! Your process's side: the tools, and the sessions in which agents call them.
+//! The host, your process's side: the tools, and the sessions in which agents call them.
 
+mod call;
 mod check;
 mod config;
 mod connection;
 mod context;
 mod inline;
 mod outcome;
-mod run;
 mod session;
-mod sweep;
 mod tool;
 
 pub mod blocking;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
-use callgate_wire::tools::error_type;
+use callgate_wire::raw::Json;
+use callgate_wire::tools::Retry;
 use serde_json::Value;
-use serde_json::value::to_raw_value;
 
 pub use config::{BridgeCommand, Client, run_bridge_if_asked};
 use context::CallFacts;
@@ -29,17 +28,13 @@ pub use outcome::{Content, IntoOutcome, Output, Structured, ToolError};
 pub use session::Session;
 pub use tool::{NoArguments, Tool};
 
-use crate::mcp::LONGEST_WORD;
 use check::CheckedTool;
-
-/// Larger arguments are checked on a thread of their own, in bytes.
-const CHECKED_AT_ONCE: usize = 4 * 1024;
 
 /// Why a host could not be made or started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// A tool that real clients would refuse, most of them with the whole list.
+    /// A tool that real clients would refuse, most of them together with the whole list.
     #[error("the tool {name:?} cannot be offered: {reason}")]
     Tool {
         /// Its name.
@@ -72,7 +67,7 @@ pub enum HostError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// There is no tokio runtime here to serve the session.
+    /// There is no tokio runtime to serve the session.
     #[error("a session needs a tokio runtime: start it inside one, or use blocking::start")]
     NoRuntime,
     /// The socket or the runtime behind it could not be set up.
@@ -83,34 +78,8 @@ pub enum HostError {
     Bridge(String),
 }
 
-/// Checks a call's arguments; large ones aside, where they hold up nobody.
-async fn check(tool: &Arc<CheckedTool>, call: CallFacts) -> Result<(Value, CallFacts), ToolError> {
-    if call.arguments.get().len() <= CHECKED_AT_ONCE {
-        return Ok((tool.check_arguments(&call.arguments)?, call));
-    }
-    let checked = Arc::clone(tool);
-    let check = run::on_thread(move || Ok((checked.check_arguments(&call.arguments)?, call)));
-    run::within(tool, check).await
-}
-
-/// A call, counted until this is dropped.
-struct Running<'a>(&'a AtomicUsize);
-
-impl<'a> Running<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Tools that agents may call: the *created* state. [`start`](Self::start) makes a [`Session`]
-/// of it, as many as you like, each with its own socket.
+/// The tools that agents may call. [`start`](Self::start) starts a [`Session`], as many as you
+/// like, each with its own socket.
 #[derive(Debug, Clone)]
 pub struct Host {
     tools: Arc<[Arc<CheckedTool>]>,
@@ -123,7 +92,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host of these tools; an error if one of them would not be accepted by real clients.
+    /// Creates a host of these tools. Returns an error if real clients would not accept one of
+    /// them.
     pub fn new(tools: impl IntoIterator<Item = Tool>) -> Result<Self, HostError> {
         let tools: Vec<Arc<CheckedTool>> = tools
             .into_iter()
@@ -145,8 +115,8 @@ impl Host {
         })
     }
 
-    /// The name of the server in a client's settings, `callgate` unless you say. Agents see the
-    /// tool `add` as `mcp__NAME__add`.
+    /// Sets the name of the server in a client's settings; the default is `callgate`. Agents see
+    /// the tool `add` as `mcp__NAME__add`.
     pub fn named(mut self, name: impl Into<String>) -> Result<Self, HostError> {
         self.name = name.into();
         let is_good = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -156,30 +126,31 @@ impl Host {
         Ok(self)
     }
 
-    /// The folder for sockets and schema files, the system's temporary folder unless you say.
+    /// Sets the folder for sockets and schema files; the default is the system's temporary folder.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
     }
 
-    /// The `callgate` program that agents start as the bridge. Without it the running program
-    /// serves, if its `main` calls [`run_bridge_if_asked`], or else `callgate` on the `PATH`.
+    /// Sets the `callgate` program that agents start as the bridge. By default it is the running
+    /// program, if its `main` calls [`run_bridge_if_asked`], and otherwise `callgate` on the
+    /// `PATH`.
     #[must_use]
     pub fn bridge(mut self, program: impl Into<PathBuf>) -> Self {
         self.bridge = Some(program.into());
         self
     }
 
-    /// How many calls of one agent may run at once, from 1 (the default) to 64. Agents call tools
-    /// at once that are [`read_only`](Tool::read_only).
+    /// Sets how many calls of one agent may run at once, from 1 (the default) to 64. Agents make
+    /// concurrent calls only of tools that are [`read_only`](Tool::read_only).
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections.clamp(1, 64);
         self
     }
 
-    /// The same host with only these tools: for one request, say.
+    /// Returns the same host with only these tools, for example for one request.
     pub fn only<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Self, HostError> {
         let find = |name: &str| {
             let tool = self.tool(name).map(Arc::clone);
@@ -195,32 +166,34 @@ impl Host {
         Ok(Self { tools: tools.into(), ..self.clone() })
     }
 
-    /// The names of the tools, in the order they are listed in.
+    /// Returns the names of the tools, in the order they are listed in.
     pub fn tool_names(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().map(|tool| tool.name())
     }
 
     /// Calls a tool as an agent would, without a session: for your own tests.
     ///
-    /// Gives MCP's `CallToolResult`. Has to run inside a tokio runtime; see
+    /// Returns MCP's `CallToolResult`. Must be called inside a tokio runtime; see
     /// [`blocking::call`] for programs without one.
     pub async fn call(&self, name: &str, arguments: Value) -> Result<Value, ToolError> {
-        self.run(name, CallFacts::new(to_raw_value(&arguments)?), None).await
+        let arguments = arguments.to_string();
+        let facts = CallFacts::copy(Json::read(&arguments)?, None, &Retry::default())?;
+        self.run(name, facts, None).await
     }
 
-    /// Starts a session: from now on agents can call the tools, until it is stopped or dropped.
+    /// Starts a session: agents can call the tools until it is stopped or dropped.
     ///
-    /// Has to run inside a tokio runtime; see [`blocking::start`] for programs without one.
+    /// Must be called inside a tokio runtime; see [`blocking::start`] for programs without one.
     pub fn start(&self) -> Result<Session, HostError> {
         Session::start(self.clone())
     }
 
-    /// The host as an MCP server inside this process, for clients that need no bridge.
+    /// Returns the host as an MCP server inside this process, for clients that need no bridge.
     pub fn inline(&self) -> Result<Inline, HostError> {
         Inline::new(self.clone())
     }
 
-    /// The name of the server in a client's settings.
+    /// Returns the name of the server in a client's settings.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -230,30 +203,7 @@ impl Host {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 
-    /// Finds the tool, checks the arguments, and runs it to its end.
-    async fn run(
-        &self,
-        name: &str,
-        call: CallFacts,
-        news: Option<tokio::sync::mpsc::Sender<Vec<u8>>>,
-    ) -> Result<Value, ToolError> {
-        let Some(tool) = self.tool(name) else { return Err(self.not_found(name)) };
-        let _running = Running::new(&self.running);
-        let (checked, call) = check(tool, call).await?;
-        let (context, cancel) = Context::new(call, news);
-        let outcome = run::run(tool, checked, context).await;
-        drop(cancel);
-        tool.check_result(outcome?)
-    }
-
-    fn not_found(&self, name: &str) -> ToolError {
-        let names: Vec<&str> = self.tool_names().collect();
-        let name: String = name.chars().take(LONGEST_WORD).collect();
-        let message = format!("no tool is called {name:?}; there are: {}", names.join(", "));
-        ToolError::named(error_type::NOT_FOUND, message)
-    }
-
-    /// The content of the schema file.
+    /// Returns the content of the schema file.
     fn schema_file(&self) -> Vec<u8> {
         let entries: Vec<Value> = self.tools.iter().map(|tool| tool.entry()).collect();
         Value::Array(entries).to_string().into_bytes()

@@ -1,7 +1,8 @@
-//! What a tools-only MCP server answers: a pure function from a line to what to do about it.
+//! What a tools-only MCP server answers: a pure function from a line to an action.
 //!
-//! Both eras are served, request by request: a request whose `_meta` says its protocol version is
-//! of the stateless era (2026-07-28), every other is of the era that begins with `initialize`.
+//! Both eras of MCP are served, request by request. A request whose `_meta` names its protocol
+//! version belongs to the stateless era (2026-07-28); every other one belongs to the era that
+//! begins with `initialize`.
 
 mod catalogue;
 mod reply;
@@ -19,20 +20,20 @@ pub(crate) use catalogue::{LARGEST_SCHEMA_FILE, check_entry};
 pub use reply::{Reply, Ticket};
 use reply::{error_line, result_line};
 
-/// The longest line that is read: the largest call, and room for what the client says around it.
+/// The longest line that is read: the largest call, and room for its envelope.
 pub const LONGEST_REQUEST: usize = LONGEST_LINE + 1024 * 1024;
 
-/// How much of a client's word an error repeats, in letters.
+/// How many characters of a client's word an error repeats.
 pub(crate) const LONGEST_WORD: usize = 100;
 
-/// What to do about a line.
+/// What to do about a line of a client.
 #[derive(Debug)]
 pub enum Answer<'a> {
     /// Write this line.
     Reply(String),
-    /// Have a tool called; its result or error answers the request.
+    /// Call a tool; its result or error answers the request.
     Call(Call<'a>),
-    /// Stop working on the request with this id; it gets no answer any more.
+    /// Stop working on the request with this id; it gets no answer.
     Cancel(&'a str),
     /// Nothing.
     Nothing,
@@ -46,24 +47,24 @@ pub struct Call<'a> {
     /// The tool's name; it is in the catalogue.
     pub name: Cow<'a, str>,
     /// The arguments, an object, as they were sent.
-    pub arguments: &'a str,
-    /// What the client said about the call.
+    pub arguments: Json<'a>,
+    /// The client's `_meta` of the call.
     pub meta: Option<Json<'a>>,
-    /// What belongs to a call that is made again after a question.
+    /// What the client adds to a call that it repeats after a question.
     pub retry: Retry<'a>,
     era: Era,
 }
 
-/// The two ways of speaking MCP.
+/// One of the two ways of speaking MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Era {
-    /// Begins with `initialize`.
+    /// The session begins with `initialize`.
     Legacy,
-    /// Each request stands for itself.
+    /// Each request carries all that it needs.
     Modern,
 }
 
-/// Why a request is refused.
+/// The reason why a request is refused, as JSON-RPC reports it.
 #[derive(Debug)]
 struct Refusal {
     code: i32,
@@ -82,7 +83,7 @@ impl Refusal {
 }
 
 impl Call<'_> {
-    /// What is needed to answer the call later.
+    /// Returns what is needed to answer the call later.
     #[must_use]
     pub fn ticket(&self) -> Ticket {
         let token = self.meta.and_then(|meta| meta.members().some(meta::PROGRESS_TOKEN));
@@ -101,12 +102,12 @@ pub fn answer<'a>(catalogue: &Catalogue, line: &'a [u8]) -> Answer<'a> {
         (Some(id), Some(method)) => request(catalogue, id, &method, &message.params)
             .unwrap_or_else(|refusal| Answer::Reply(error_line(id.get(), &refusal))),
         (None, Some(method)) => notification(&method, &message.params),
-        // An answer to a question that was never asked.
+        // A response to a request that was never made.
         (_, None) => Answer::Nothing,
     }
 }
 
-/// Answers a line that was too long to be kept.
+/// Answers a line that was too long to be read.
 #[must_use]
 pub fn refuse_too_long(line: &TooLong) -> Answer<'static> {
     let message = format!(
@@ -167,7 +168,7 @@ fn request<'a>(
     Ok(Answer::Reply(result_line(id.get(), &result)))
 }
 
-/// Which era a request belongs to, once its `_meta` is found in order.
+/// Returns the era of a request, or an error if its `_meta` is malformed.
 fn era(meta: Option<Json<'_>>) -> Result<Era, Refusal> {
     let Some(meta) = meta else { return Ok(Era::Legacy) };
     if !meta.is_object() {
@@ -193,7 +194,8 @@ fn unsupported(requested: &str) -> Refusal {
     Refusal { code: code::UNSUPPORTED_VERSION, message, data: Some(data.to_string()) }
 }
 
-/// The version to speak after `initialize`: the client's own if it is known, else the newest.
+/// Returns the version to speak after `initialize`: the client's own if it is known, otherwise the
+/// newest.
 fn negotiate(params: &Members<'_>) -> Result<&'static str, Refusal> {
     let asked = params.string("protocolVersion");
     let asked = asked.ok_or_else(|| Refusal::params("`protocolVersion` has to be a string"))?;
@@ -213,8 +215,8 @@ fn call<'a>(
         return Err(Refusal::params(message));
     }
     let arguments = match params.some("arguments") {
-        None => "{}",
-        Some(arguments) if arguments.is_object() => arguments.get(),
+        None => Json::EMPTY,
+        Some(arguments) if arguments.is_object() => arguments,
         Some(_) => return Err(Refusal::params("`arguments` has to be an object")),
     };
     let retry = match era {
@@ -224,8 +226,8 @@ fn call<'a>(
     Ok(Call { id, name, arguments, meta: params.some("_meta"), retry, era })
 }
 
-/// The list of tools never changes, so a client that listens is told that there is nothing to
-/// hear; the request stays open until the client ends it.
+/// Acknowledges a subscription. The list of tools never changes, so nothing follows; the request
+/// stays open until the client ends it.
 fn listen(id: Json<'_>, params: &Members<'_>) -> Result<String, Refusal> {
     if !params.some("notifications").is_some_and(Json::is_object) {
         return Err(Refusal::params("`notifications` has to be an object"));
@@ -233,7 +235,7 @@ fn listen(id: Json<'_>, params: &Members<'_>) -> Result<String, Refusal> {
     Ok(reply::acknowledged(id))
 }
 
-/// As much of a client's word as is worth repeating.
+/// Returns as much of a client's word as is worth repeating.
 fn shortened(word: &str) -> String {
     word.chars().take(LONGEST_WORD).collect()
 }

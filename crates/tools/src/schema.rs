@@ -1,4 +1,4 @@
-//! Values held against a JSON Schema: a tool's arguments and results.
+//! Validates values against a JSON Schema: a tool's arguments and results.
 
 mod shape;
 
@@ -9,24 +9,25 @@ use serde_json::Value;
 
 use shape::Shape;
 
-/// More errors than this do not help a model to correct its call.
+/// How many errors are reported; more do not help a model to correct its call.
 const MOST_ERRORS: usize = 5;
-/// Nor do longer ones, which repeat what was sent.
+/// The longest error, in characters. Longer ones repeat what was sent.
 const LONGEST_REASON: usize = 200;
-/// In larger arguments only the first error is looked for.
+/// In arguments with more values than this only the first error is reported.
 const MOST_VALUES: usize = 1000;
 
-/// How long a pattern may try before it counts as not matching; real ones need a few hundred.
+/// How far a pattern may backtrack before it counts as not matching; real ones need a few hundred
+/// steps.
 const MOST_BACKTRACKING: usize = 100_000;
 
-/// A schema that values are held against.
+/// A schema that values are validated against.
 #[derive(Debug)]
 pub(crate) struct Checker {
     schema: Value,
-    /// The schema in short, if it is of the common kind.
+    /// The schema in its simple form, if it has one.
     shape: Option<Shape>,
-    /// The schema as the library has it: made at once where there is no shape, or else for the
-    /// first value of which the shape does not say that it fits.
+    /// The schema as the library compiles it: at once if there is no simple form, otherwise for the
+    /// first value that the simple form does not accept.
     whole: OnceLock<Result<Validator, String>>,
 }
 
@@ -42,12 +43,13 @@ impl Checker {
         Ok(Self { schema: schema.clone(), shape, whole })
     }
 
-    /// What is wrong with a value, in one line.
+    /// Returns what is wrong with a value, in one line.
     pub(crate) fn errors(&self, value: &Value) -> Option<String> {
         if self.shape.as_ref().is_some_and(|shape| shape.fits(value) == Some(true)) {
             return None;
         }
-        // What does not fit is told in the library's words, and what is uncertain is its to judge.
+        // The library words the error for a value that does not fit, and judges one that is
+        // uncertain.
         match self.whole.get_or_init(|| validator(&self.schema)) {
             Ok(validator) => errors(validator, value),
             Err(error) => Some(format!("it cannot be checked: {error}")),
@@ -55,7 +57,7 @@ impl Checker {
     }
 }
 
-/// Returns the message for arguments that do not fit the schema of a tool.
+/// Returns the error for arguments that do not fit the schema of a tool.
 pub(crate) fn misfit(tool: &str, reason: &str) -> String {
     format!("the arguments of {tool:?} do not fit: {reason}")
 }
@@ -81,12 +83,12 @@ fn validator(schema: &Value) -> Result<Validator, String> {
         .map_err(|error| error.to_string())
 }
 
-/// What is wrong with a value, in one line.
+/// Returns what is wrong with a value, in one line.
 fn errors(validator: &Validator, value: &Value) -> Option<String> {
     if validator.is_valid(value) {
         return None;
     }
-    // All errors are found before the first is given, and each one takes memory.
+    // The library finds all errors before it returns the first, and each one takes memory.
     let errors: Vec<String> = if size(value, MOST_VALUES) < MOST_VALUES {
         validator.iter_errors(value).take(MOST_ERRORS).map(|error| reason(&error)).collect()
     } else {
@@ -106,7 +108,7 @@ fn reason(error: &jsonschema::ValidationError<'_>) -> String {
     }
 }
 
-/// How many values there are in a value, counted up to `most`.
+/// Returns how many values there are in a value, counted up to `most`.
 fn size(value: &Value, most: usize) -> usize {
     let mut waiting = vec![value];
     let mut count = 0;

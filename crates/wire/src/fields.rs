@@ -48,14 +48,14 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// The fields of the message on a line.
+/// Returns the fields of the message on a line.
 pub(crate) fn members_of(line: &[u8]) -> Result<Members<'_>, Malformed> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Malformed::NotJson { bytes_read: error.valid_up_to() })?;
     Members::read(line).map_err(|NotJson { bytes_read }| Malformed::NotJson { bytes_read })
 }
 
-/// The field's value, which has to be there.
+/// Returns the field's value, which has to be there.
 pub(crate) fn required<T: DeserializeOwned>(
     members: &Members,
     field: &'static str,
@@ -93,7 +93,7 @@ pub(crate) fn optional_object(
     }
 }
 
-/// The message as one line, its newline included.
+/// Returns the message as one line, its newline included.
 pub(crate) fn one_line(message: &impl Serialize) -> Vec<u8> {
     // Messages hold strings, numbers and checked JSON, and memory takes all of them. Should one
     // ever be refused all the same, its line is blank, and readers pass over blank lines.

@@ -6,8 +6,6 @@
 
 mod answer;
 #[cfg(test)]
-mod answer_tests;
-#[cfg(test)]
 mod tests;
 mod transcript;
 
@@ -33,7 +31,7 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// The agent's name in a request.
+    /// Returns the agent's name in a request.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -42,7 +40,7 @@ impl Agent {
         }
     }
 
-    /// The agent that people call so.
+    /// Creates the agent that people call so.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         match name {
@@ -95,7 +93,7 @@ impl Event {
         EVENTS.iter().find(|(known, _)| *known == name).map_or(Self::Other, |(_, event)| *event)
     }
 
-    /// The event that input seems to be about which is too long or too broken to be read.
+    /// Creates the event that input seems to be about which is too long or too broken to be read.
     #[must_use]
     pub fn glimpse(input: &[u8]) -> Option<Self> {
         const KEY: &[u8] = b"\"hook_event_name\"";
@@ -106,13 +104,13 @@ impl Event {
         (colon == b":").then(|| Self::parse(name))
     }
 
-    /// The event's name, as the agents spell it.
+    /// Returns the event's name, as the agents spell it.
     #[must_use]
     pub fn name(self) -> &'static str {
         EVENTS.iter().find(|(_, event)| *event == self).map_or("", |(name, _)| name)
     }
 
-    /// What is asked of the desk; nothing for an event that is none of our business.
+    /// Returns what is asked of the desk; nothing for an event that is none of our business.
     #[must_use]
     pub fn kind(self) -> Option<Kind> {
         match self {
@@ -126,7 +124,7 @@ impl Event {
         }
     }
 
-    /// Whether the tool that has ended did what it should.
+    /// Returns true if the tool that has ended did what it should.
     fn ok(self) -> Option<bool> {
         match self {
             Self::PostToolUse => Some(true),
@@ -181,7 +179,7 @@ impl<'a> Input<'a> {
         Ok(Self { event: Event::parse(&name), members })
     }
 
-    /// What has happened.
+    /// Returns what has happened.
     #[must_use]
     pub fn event(&self) -> Event {
         self.event
@@ -210,20 +208,20 @@ impl<'a> Input<'a> {
         if has_dialog { Asks::Agent } else { Asks::Desk }
     }
 
-    /// Where the agent keeps what was said.
+    /// Returns where the agent keeps what was said.
     #[must_use]
     pub fn transcript_path(&self) -> Option<Cow<'a, str>> {
         self.text("transcript_path")
     }
 
-    /// The subagent that the event is about.
+    /// Returns the subagent that the event is about.
     #[must_use]
     pub fn agent_id(&self) -> Option<Cow<'a, str>> {
         self.text("agent_id")
     }
 
-    /// The request to the desk, except for the agent's last words. What the agent left out of
-    /// `cwd` and `session_id` is empty, for the hook to fill in, as is who asks.
+    /// Returns the request to the desk, except for the agent's last words. What the agent left out
+    /// of `cwd` and `session_id` is empty, for the hook to fill in, as is who asks.
     pub fn request(&self, request_id: RequestId, agent: Agent) -> Result<Request, NotInput> {
         let text = |field| self.text(field).map(Cow::into_owned);
         let context = Context {
@@ -262,7 +260,7 @@ impl<'a> Input<'a> {
         self.text("reason").filter(|_| is_blocked).map(Cow::into_owned)
     }
 
-    /// The string that the field is, unless it is empty.
+    /// Returns the string that the field is, unless it is empty.
     fn text(&self, field: &str) -> Option<Cow<'a, str>> {
         self.members.string(field).filter(|text| !text.is_empty())
     }
@@ -293,7 +291,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// An object of those of these fields that there are.
+    /// Returns an object of those of these fields that there are.
     fn some_of(&self, fields: &[&'static str]) -> Box<RawValue> {
         let found = fields.iter().filter_map(|field| Some((*field, self.members.some(field)?)));
         object(&found.collect::<Vec<_>>())
@@ -304,7 +302,7 @@ impl<'a> Input<'a> {
         list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
     }
 
-    /// What the agent takes in an answer to this event.
+    /// Returns what the agent takes in an answer to this event.
     fn takes(&self, agent: Agent) -> Option<Vec<Takes>> {
         Some(match (self.event, agent) {
             (Event::PermissionRequest, Agent::Claude) => {
@@ -328,7 +326,7 @@ fn object(members: &[(&str, Json<'_>)]) -> Box<RawValue> {
     object_of(format!("{{{}}}", members.join(",")))
 }
 
-/// The text is an object that was read before or put together here.
+/// Returns the text is an object that was read before or put together here.
 fn object_of(text: String) -> Box<RawValue> {
     RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

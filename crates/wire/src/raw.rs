@@ -22,31 +22,31 @@ impl<'a> Json<'a> {
         cut::value(text)
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn get(self) -> &'a str {
         self.0
     }
 
-    /// Whether the value is an object.
+    /// Returns true if the value is an object.
     #[must_use]
     pub fn is_object(self) -> bool {
         self.0.starts_with('{')
     }
 
-    /// Whether the value is `null`.
+    /// Returns true if the value is `null`.
     #[must_use]
     pub fn is_null(self) -> bool {
         self.0 == "null"
     }
 
-    /// Whether the value is a string or a number, as ids are.
+    /// Returns true if the value is a string or a number, as ids are.
     #[must_use]
     pub fn is_id(self) -> bool {
         self.0.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
     }
 
-    /// The string that the value is, without its quotes and escapes.
+    /// Returns the string that the value is, without its quotes and escapes.
     #[must_use]
     pub fn string(self) -> Option<Cow<'a, str>> {
         /// Borrows where it can, which `Cow` alone does not.
@@ -55,15 +55,15 @@ impl<'a> Json<'a> {
         serde_json::from_str::<Text>(self.0).ok().map(|text| text.0)
     }
 
-    /// The members of the object that the value is; none for every other value.
+    /// Returns the members of the object that the value is; none for every other value.
     #[must_use]
     pub fn members(self) -> Members<'a> {
         Members::read(self.0).unwrap_or_default()
     }
 
-    /// The value's text on one line. A line end can only stand between tokens (inside a string it
-    /// is escaped), so a space in its place changes nothing.
-    /// Where it has to be changed, `space` holds it.
+    /// Returns the value's text on one line. A line end can only stand between tokens (inside a
+    /// string it is escaped), so a space in its place changes nothing. Where it has to be changed,
+    /// `space` holds it.
     #[must_use]
     pub fn on_one_line<'b>(self, space: &'b mut String) -> Json<'b>
     where
@@ -76,7 +76,7 @@ impl<'a> Json<'a> {
         Json(space)
     }
 
-    /// The value on its own.
+    /// Returns the value on its own.
     #[must_use]
     pub fn to_boxed(self) -> Option<Box<RawValue>> {
         RawValue::from_string(self.0.to_owned()).ok()
@@ -127,19 +127,19 @@ impl<'a> Members<'a> {
         cut::members(text, Some(inner))
     }
 
-    /// The value of the member called `name`.
+    /// Returns the value of the member called `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Json<'a>> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
 
-    /// The value of the member called `name`, unless it is `null`.
+    /// Returns the value of the member called `name`, unless it is `null`.
     #[must_use]
     pub fn some(&self, name: &str) -> Option<Json<'a>> {
         self.get(name).filter(|value| !value.is_null())
     }
 
-    /// The string that the member called `name` is.
+    /// Returns the string that the member called `name` is.
     #[must_use]
     pub fn string(&self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name).and_then(Json::string)

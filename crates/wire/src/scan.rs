@@ -44,7 +44,7 @@ impl IdScan {
         }
     }
 
-    /// The `id`'s JSON text: a string or a number. `None` when there was none.
+    /// Returns the `id`'s JSON text: a string or a number. `None` when there was none.
     #[must_use]
     pub fn finish(self) -> Option<String> {
         self.found

@@ -158,7 +158,7 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// The message as JSON text.
+    /// Returns the message as JSON text.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         match self {
@@ -188,7 +188,7 @@ pub struct CallFrame {
 }
 
 impl CallFrame {
-    /// A request for the tool `name`; `meta` and `retry` are passed on as they are.
+    /// Creates a request for the tool `name`; `meta` and `retry` are passed on as they are.
     #[must_use]
     pub fn new(name: &str, meta: Option<Json<'_>>, retry: Retry<'_>) -> Self {
         let head =
@@ -205,7 +205,7 @@ impl CallFrame {
         Self { head, tail }
     }
 
-    /// The size of the whole request with arguments of `arguments` bytes.
+    /// Returns the size of the whole request with arguments of `arguments` bytes.
     #[must_use]
     pub fn size(&self, arguments: usize) -> usize {
         self.head.len() + arguments + self.tail.len()

@@ -21,24 +21,14 @@ pub struct Unreadable {
 /// What is wrong with an [`Unreadable`] line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// It is not one JSON object.
-    NotJson {
-        /// How many of the line's bytes could be read.
-        bytes_read: usize,
-    },
+    /// It is not one JSON object, or one of its fields is missing or wrong.
+    Malformed(Malformed),
     /// It has no `id`, or one that is not a string.
     NoId,
     /// It has no `kind` (a response: no `type`), or one that is not a string.
     NoKind,
     /// Its kind is not one of this protocol's.
     UnknownKind(String),
-    /// A required field is missing, or a field is not what it has to be.
-    WrongField {
-        /// The field's name.
-        field: &'static str,
-        /// What it has to be.
-        expected: &'static str,
-    },
 }
 
 impl Reason {
@@ -49,10 +39,7 @@ impl Reason {
 
 impl From<Malformed> for Reason {
     fn from(malformed: Malformed) -> Self {
-        match malformed {
-            Malformed::NotJson { bytes_read } => Self::NotJson { bytes_read },
-            Malformed::WrongField { field, expected } => Self::WrongField { field, expected },
-        }
+        Self::Malformed(malformed)
     }
 }
 
@@ -71,11 +58,10 @@ impl fmt::Display for Unreadable {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotJson { bytes_read } => Malformed::NotJson { bytes_read: *bytes_read }.fmt(f),
+            Self::Malformed(malformed) => malformed.fmt(f),
             Self::NoId => write!(f, "the message has no id that is a string"),
             Self::NoKind => write!(f, "the message does not say of which kind it is"),
             Self::UnknownKind(kind) => write!(f, "unknown kind of message {kind:?}"),
-            Self::WrongField { field, expected } => Malformed::wrong(field, expected).fmt(f),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the CLI says, and what follows from it.
+//! Handles the messages of the CLI.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Driver {
         let mut outcome = Ok(());
         while let Some(line) = lines.next_frame() {
             outcome = self.read_line(line);
-            // What follows the answer belongs to nobody: the call is over.
+            // The call is over: what follows its answer is ignored.
             if outcome.is_err() || matches!(self.stage, Stage::Leaving(_)) {
                 break;
             }
@@ -79,7 +79,7 @@ impl Driver {
                 cli::check_version(response.members().string("claude_code_version").as_deref())
             }
             Ok(_) => Ok(()),
-            // A CLI that has no use for progress goes on without.
+            // A CLI that does not accept progress goes on without it.
             Err(_) if id.starts_with(PROGRESS) => Ok(()),
             Err(reason) => {
                 let what = id.trim_start_matches("callgate-").to_owned();
@@ -97,7 +97,7 @@ impl Driver {
             return Ok(());
         }
         if kind == "command_lifecycle" {
-            // Where our own prompt stands in the CLI's queue, which always has one at most.
+            // The state of our own prompt in the CLI's queue, which never holds more than one.
             return Ok(());
         }
         let is_own = self.is_own(kind, message);
@@ -116,7 +116,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Returns false if a result belongs to an earlier prompt, as that of an agent in the
+    /// Returns false if a result belongs to an earlier prompt, such as that of an agent in the
     /// background whose end was not waited for.
     fn is_own(&self, kind: &str, message: &Members<'_>) -> bool {
         if kind != "result" || self.turn.answer.is_some() {
@@ -135,7 +135,8 @@ impl Driver {
         }
     }
 
-    /// A turn has ended. Another may follow when agents in the background have ended.
+    /// Takes the answer of a turn. Another turn may follow when agents in the background have
+    /// ended.
     fn take_turn(&mut self, mut answer: Answer) {
         if self.turn.is_interrupted && answer.outcome == Outcome::ExecutionError {
             answer.outcome = Outcome::Interrupted;
@@ -149,7 +150,7 @@ impl Driver {
         }
     }
 
-    /// All is answered.
+    /// Ends the turn with its answer.
     pub(super) fn finish(&mut self) {
         let answer = self.turn.answer.take();
         self.inbox.extend(answer.map(Event::Finished));
@@ -169,7 +170,7 @@ impl Driver {
         }
     }
 
-    /// Works on a control request of the CLI, beside everything else.
+    /// Starts to handle a control request of the CLI, concurrently with everything else.
     fn begin_job(&mut self, id: &str, subtype: &str, request: &Members<'_>) {
         match (subtype, &self.links.inline) {
             ("can_use_tool", _) => {

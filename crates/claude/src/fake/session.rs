@@ -10,13 +10,14 @@ use uuid::Uuid;
 
 use super::{FakeCli, FakeStep};
 use crate::Settings;
+use crate::event::content_text;
 use crate::links::Links;
 
-/// The version that the fake claims.
+/// The version that the fake reports.
 const VERSION: &str = "2.1.325";
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
-/// Why a turn went no further.
+/// Why a turn ended early.
 pub(super) enum Stop {
     Interrupted,
     Gone(io::Error),
@@ -72,7 +73,7 @@ impl FakeSession {
         }
     }
 
-    /// Plays until whoever drives it hangs up, which is no error.
+    /// Plays until its driver hangs up, which is not an error.
     pub(super) async fn run(mut self) {
         while let Ok(message) = self.receive().await {
             if self.take(message).await.is_err() {
@@ -86,7 +87,7 @@ impl FakeSession {
         }
     }
 
-    /// Deals with a message between turns.
+    /// Handles a message between turns.
     async fn take(&mut self, message: Value) -> io::Result<()> {
         match message["type"].as_str() {
             Some("control_request") => self.answer(&message).await,
@@ -120,7 +121,7 @@ impl FakeSession {
     async fn turn(&mut self, prompt: &Value) -> io::Result<()> {
         let steps = {
             let mut state = self.fake.lock();
-            state.prompts.push(text(&prompt["message"]["content"]));
+            state.prompts.push(content_text(&prompt["message"]["content"]));
             state.turns.pop_front()
         };
         self.denials.clear();
@@ -165,7 +166,7 @@ impl FakeSession {
         Ok(json!({"subtype": "success", "is_error": false, "result": ""}))
     }
 
-    /// Reports what the agent works with.
+    /// Reports the setup of the agent.
     async fn begin(&mut self) -> Result<(), Stop> {
         let mut tools = Vec::new();
         let mut servers = Vec::new();
@@ -183,7 +184,7 @@ impl FakeSession {
         Ok(self.send(&init).await?)
     }
 
-    /// Asks whoever drives the fake, and waits for the answer or the reason why there is none.
+    /// Sends a request to the driver, and waits for the answer or the reason why there is none.
     pub(super) async fn ask(&mut self, request: Value) -> Result<Result<Value, String>, Stop> {
         self.requests += 1;
         let id = format!("fake-{}", self.requests);
@@ -236,7 +237,7 @@ impl FakeSession {
         self.output.write_all(format!("{message}\n").as_bytes()).await
     }
 
-    /// Waits for the next message. Nothing more to come is an error.
+    /// Waits for the next message. The end of the input is an error.
     async fn receive(&mut self) -> io::Result<Value> {
         loop {
             if let Some(Line::Whole(line)) = self.lines.next_frame() {
@@ -253,13 +254,4 @@ impl FakeSession {
 
 pub(super) fn string(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
-}
-
-/// Returns the text of a content: a string, or the texts of its blocks.
-pub(super) fn text(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect(),
-        _ => String::new(),
-    }
 }

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::FakeToolResult;
 use super::session::{FakeSession, Stop, string};
+use crate::event::content_text;
 
-/// What is decided about a tool call.
+/// The verdict on a tool call.
 enum Permit {
     Allowed(Value),
     Denied { reason: String, interrupt: bool },
@@ -30,7 +31,7 @@ impl FakeSession {
             }
             Permit::Allowed(input) => self.run_tool(&name, &id, &input, result).await?,
         };
-        let told = FakeToolResult { tool_name: name, text: super::session::text(&text), is_error };
+        let told = FakeToolResult { tool_name: name, text: content_text(&text), is_error };
         self.fake.lock().results.push(told);
         let block = json!({
             "type": "tool_result", "tool_use_id": id, "content": text, "is_error": is_error,
@@ -39,7 +40,7 @@ impl FakeSession {
         Ok(self.send(&json!({"type": "user", "message": message})).await?)
     }
 
-    /// Runs the hooks, then the rules, then asks.
+    /// Runs the hooks, then the rules, and then asks for permission.
     async fn permit(&mut self, name: &str, id: &str, mut input: Value) -> Result<Permit, Stop> {
         let mut verdict = None;
         for output in self.call_hooks("PreToolUse", name, id, json!({"tool_input": input})).await? {

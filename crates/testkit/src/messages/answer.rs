@@ -19,7 +19,7 @@ impl<'a> Answer<'a> {
         Self { turn, model: model.to_owned(), number }
     }
 
-    /// The whole message.
+    /// Returns the whole message.
     pub(crate) fn message(&self) -> Value {
         let content: Vec<Value> =
             self.turn.blocks.iter().enumerate().map(|(at, block)| self.block(at, block)).collect();
@@ -29,7 +29,7 @@ impl<'a> Answer<'a> {
         message
     }
 
-    /// The events in order, each as its bytes on the wire.
+    /// Returns the events in order, each as its bytes on the wire.
     pub(crate) fn events(&self) -> Vec<Vec<u8>> {
         let mut events = vec![json!({"type": "message_start", "message": self.empty_message()})];
         for (index, block) in self.turn.blocks.iter().enumerate() {
@@ -51,7 +51,7 @@ impl<'a> Answer<'a> {
         events.iter().map(event).collect()
     }
 
-    /// What the service's own check says of each tool use.
+    /// Returns what the service's own check says of each tool use.
     fn check_results(&self, check: ToolCheck) -> Value {
         let verdict = match check {
             ToolCheck::Passed => json!({"type": "evaluated", "outcome": "not_flagged"}),
@@ -66,7 +66,7 @@ impl<'a> Answer<'a> {
         json!([{"type": "dangerous_tool_use", "status": status}])
     }
 
-    /// The first event, which alone tells of the request.
+    /// Returns the first event, which alone tells of the request.
     pub(crate) fn first_event(&self) -> Vec<u8> {
         event(&json!({"type": "message_start", "message": self.empty_message()}))
     }

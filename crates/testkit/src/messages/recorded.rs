@@ -47,33 +47,33 @@ pub struct ToolResult {
 }
 
 impl Recorded {
-    /// A header by its name in lower case.
+    /// Returns a header by its name in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// The names of the tools that the model is offered, in order.
+    /// Returns the names of the tools that the model is offered, in order.
     #[must_use]
     pub fn tool_names(&self) -> Vec<String> {
         let tools = self.body["tools"].as_array().into_iter().flatten();
         tools.filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect()
     }
 
-    /// The definition of a tool.
+    /// Returns the definition of a tool.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&Value> {
         self.body["tools"].as_array()?.iter().find(|tool| tool["name"] == name)
     }
 
-    /// The tool results in the last user message.
+    /// Returns the tool results in the last user message.
     #[must_use]
     pub fn tool_results(&self) -> Vec<ToolResult> {
         let last = self.messages().filter(|message| message["role"] == "user").last();
         last.map(tool_results).unwrap_or_default()
     }
 
-    /// All text of the user, tool results left out.
+    /// Returns all text of the user, tool results left out.
     #[must_use]
     pub fn user_text(&self) -> String {
         let user = self.messages().filter(|message| message["role"] == "user");
@@ -85,7 +85,7 @@ impl Recorded {
     }
 }
 
-/// The tool results in one message.
+/// Returns the tool results in one message.
 pub(crate) fn tool_results(message: &Value) -> Vec<ToolResult> {
     let blocks = message["content"].as_array().into_iter().flatten();
     let results = blocks.filter(|block| block["type"] == "tool_result");
@@ -97,7 +97,7 @@ pub(crate) fn tool_results(message: &Value) -> Vec<ToolResult> {
     results.map(result).collect()
 }
 
-/// The text of a content: a string, or the text blocks of a list joined by newlines.
+/// Returns the text of a content: a string, or the text blocks of a list joined by newlines.
 fn text(content: &Value) -> String {
     if let Some(text) = content.as_str() {
         return text.to_owned();

@@ -71,7 +71,7 @@ pub(crate) enum End {
 }
 
 impl Turn {
-    /// An answer with no block yet.
+    /// Creates an answer with no block yet.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -87,13 +87,13 @@ impl Turn {
         }
     }
 
-    /// An answer that is one text.
+    /// Creates an answer that is one text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::new().and_text(text)
     }
 
-    /// An answer that is one tool use.
+    /// Creates an answer that is one tool use.
     #[must_use]
     pub fn tool_use(name: impl Into<String>, input: Value) -> Self {
         Self::new().tool(name, input)

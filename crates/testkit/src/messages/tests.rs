@@ -27,7 +27,7 @@ fn ask_streamed(text: &str) -> Value {
     body
 }
 
-/// The body of a chunked answer.
+/// Returns the body of a chunked answer.
 fn joined(answer: &str) -> String {
     let mut rest = answer.split_once("\r\n\r\n").unwrap().1;
     let mut body = String::new();

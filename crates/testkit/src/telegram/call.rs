@@ -16,7 +16,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The chat that the call names.
+    /// Returns the chat that the call names.
     #[must_use]
     pub fn chat(&self) -> Option<i64> {
         self.params.get("chat_id").and_then(Value::as_i64)

@@ -53,7 +53,7 @@ impl Planned {
 }
 
 impl Inner {
-    /// The fault that this call meets, if any.
+    /// Returns the fault that this call meets, if any.
     pub(super) fn next_fault(&mut self, method: &str, chat: Option<i64>) -> Option<Fault> {
         let planned = self.faults.iter_mut().find(|planned| planned.fits(method, chat))?;
         if planned.left < usize::MAX {

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::telegram_html;
 
-/// The text of a message as people read it, and what is marked in it; the reason where the HTML
-/// is refused.
+/// Returns the text of a message as people read it, and what is marked in it; the reason where the
+/// HTML is refused.
 pub(super) fn parse(html: &str) -> Result<(String, Vec<Value>), String> {
     let text = telegram_html::check(html)?.text;
     Ok((text, entities(html)))
@@ -14,7 +14,7 @@ pub(super) fn parse(html: &str) -> Result<(String, Vec<Value>), String> {
 /// The server marks no more places than this in a message, and passes over the rest.
 const MOST: usize = 100;
 
-/// The entities of valid HTML, with offsets in UTF-16 units.
+/// Returns the entities of valid HTML, with offsets in UTF-16 units.
 fn entities(html: &str) -> Vec<Value> {
     let mut open: Vec<(&str, usize)> = Vec::new();
     let mut found = Vec::new();

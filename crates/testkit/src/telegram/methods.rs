@@ -155,7 +155,7 @@ impl Inner {
     }
 }
 
-/// The text or caption that a call gives, as it will be read.
+/// Returns the text or caption that a call gives, as it will be read.
 fn shape(
     params: &Params,
     name: &str,
@@ -182,7 +182,7 @@ fn shape(
     Ok(Shape { text, sent, entities, buttons })
 }
 
-/// Whether an edit would change nothing that anybody sees.
+/// Returns true if an edit would change nothing that anybody sees.
 fn is_same(new: &Shape, old: &Shape) -> bool {
     (&new.text, &new.entities, &new.buttons) == (&old.text, &old.entities, &old.buttons)
 }

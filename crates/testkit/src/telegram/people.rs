@@ -97,7 +97,7 @@ impl People {
     }
 }
 
-/// The bot as others see it.
+/// Returns the bot as others see it.
 pub(super) fn bot_json() -> Value {
     json!({"id": BOT, "is_bot": true, "first_name": "callgate test", "username": BOT_NAME})
 }
@@ -146,7 +146,7 @@ impl Inner {
         id
     }
 
-    /// A message as the API gives it.
+    /// Returns a message as the API gives it.
     pub(super) fn message_json(&self, message: &Message, with_reply: bool) -> Value {
         let Shape { text, entities, buttons, .. } = &message.shape;
         let mut shown = json!({

@@ -75,25 +75,25 @@ pub struct Toast {
 }
 
 impl Seen {
-    /// The bot's messages in a chat.
+    /// Returns the bot's messages in a chat.
     #[must_use]
     pub fn chat(&self, chat: i64) -> impl DoubleEndedIterator<Item = &Message> {
         self.messages.iter().filter(move |message| message.chat == chat && message.from == BOT)
     }
 
-    /// A message by its number.
+    /// Returns a message by its number.
     #[must_use]
     pub fn message(&self, chat: i64, id: i64) -> Option<&Message> {
         self.messages.iter().find(|message| (message.chat, message.id) == (chat, id))
     }
 
-    /// The answer to a press.
+    /// Returns the answer to a press.
     #[must_use]
     pub fn toast(&self, callback: &str) -> Option<&Toast> {
         self.toasts.iter().find(|toast| toast.callback == callback)
     }
 
-    /// The calls of one method.
+    /// Returns the calls of one method.
     #[must_use]
     pub fn calls_of(&self, method: &str) -> impl DoubleEndedIterator<Item = &Call> {
         self.calls.iter().filter(move |call| call.method == method)
@@ -101,7 +101,7 @@ impl Seen {
 }
 
 impl Message {
-    /// The button with this data, or whose label is this or holds it.
+    /// Returns the button with this data, or whose label is this or holds it.
     #[must_use]
     pub fn button(&self, wanted: &str) -> Option<&Button> {
         let all = || self.shape.buttons.iter().flatten();
@@ -110,7 +110,7 @@ impl Message {
             .or_else(|| all().find(|button| button.label.contains(wanted)))
     }
 
-    /// The labels of all buttons, row by row.
+    /// Returns the labels of all buttons, row by row.
     #[must_use]
     pub fn labels(&self) -> Vec<&str> {
         self.shape.buttons.iter().flatten().map(|button| button.label.as_str()).collect()

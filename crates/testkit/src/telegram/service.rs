@@ -144,7 +144,7 @@ fn planned(code: u16, description: &str) -> Refusal {
     Refusal { planned: true, ..Refusal::new(code, description) }
 }
 
-/// The method that the path names, if its token is right.
+/// Returns the method that the path names, if its token is right.
 fn addressed(request: &Incoming) -> Result<&str, Refusal> {
     let not_found = || Refusal::new(404, "Not Found");
     let rest = request.path.strip_prefix("/bot").ok_or_else(not_found)?;

@@ -115,7 +115,7 @@ impl RunningTrial {
         }
     }
 
-    /// The folder that the agent works in.
+    /// Returns the folder that the agent works in.
     #[must_use]
     pub fn work(&self) -> PathBuf {
         self.trial.work()

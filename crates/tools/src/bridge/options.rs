@@ -1,4 +1,4 @@
-//! How the bridge is started.
+//! The bridge's command line.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,10 +29,10 @@ Options:
 ";
 const DEFAULT_HEARTBEAT: Duration = Duration::from_secs(10);
 const LONGEST_HEARTBEAT_MS: u32 = 3_600_000;
-/// More than this no client calls at once.
+/// No client makes more calls at once than this.
 const MOST_CONNECTIONS: u32 = 64;
 
-/// The bridge's arguments.
+/// The parsed command line of the bridge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// The host's socket.
@@ -41,14 +41,14 @@ pub struct Options {
     pub schema: PathBuf,
     /// How many connections the host offers; each is sequential.
     pub connections: usize,
-    /// How often a client that waits for a call is told that it is still under way.
+    /// How often a waiting client is notified that its call is still running.
     pub heartbeat: Duration,
-    /// Whether the host checks arguments itself, so that the bridge need not.
+    /// Whether the host checks arguments, so that the bridge need not.
     pub host_checks: bool,
 }
 
 impl Options {
-    /// Reads the arguments that follow the word `bridge`; the error is a sentence for people.
+    /// Parses the arguments that follow the word `bridge`. The error is a sentence for the user.
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut arguments = arguments.into_iter();
         let mut paths = Vec::new();

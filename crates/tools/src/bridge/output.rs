@@ -1,4 +1,4 @@
-//! The bridge's standard output, shared by the threads that have something to say.
+//! The bridge's standard output, shared by the threads that write to it.
 
 use std::fs::File;
 use std::io::{self, IoSlice, Write};
@@ -11,27 +11,27 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// What a pipe that polls as writable is sure to take without waiting.
+/// How many bytes a pipe that polls as writable takes without blocking.
 const SURE_TO_FIT: usize = 4096;
 /// How many answers may wait for a client that does not read.
 const LATE_ANSWERS: usize = 64;
-/// How large those may be together; a larger one waits alone.
+/// How many bytes those may have together; a larger answer waits alone.
 const LATE_BYTES: usize = 16 * 1024 * 1024;
-/// How often a client that has left very much unread is looked at.
+/// How often a client with a full queue is looked at.
 const A_MOMENT: Duration = Duration::from_millis(5);
-/// How long the end of the input waits for a client that does not read.
+/// How long the bridge waits at its end for a client that does not read.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Writes whole lines. Threads that answer calls wait for the client to read; the thread that
-/// reads requests must not (it would miss a cancellation, or the end), so it leaves a line that
-/// may not fit to a thread of its own.
+/// Writes whole lines. Threads that answer calls wait for the client to read. The thread that reads
+/// requests must not wait, or it would miss a cancellation or the end, so it leaves a line that may
+/// not fit to a thread of its own.
 #[derive(Debug)]
 pub(super) struct Output {
     sink: Mutex<File>,
     late: Mutex<Option<SyncSender<Late>>>,
     /// The size of the lines that wait.
     late_bytes: AtomicUsize,
-    /// Where the client's requests come from: it tells whether there is still a client.
+    /// Where the client's requests come from; shows whether the client is still there.
     input: OwnedFd,
 }
 
@@ -62,7 +62,7 @@ impl Output {
         write_all(&mut sink, parts)
     }
 
-    /// Writes one line if that takes no waiting; `false` if it was not written.
+    /// Writes one line if that does not block; returns false if it was not written.
     pub(super) fn write_now(&self, line: &[u8]) -> io::Result<bool> {
         let Ok(mut sink) = self.sink.try_lock() else { return Ok(false) };
         if line.len() > SURE_TO_FIT || !is_writable(&sink)? {
@@ -71,8 +71,8 @@ impl Output {
         write_all(&mut sink, &mut [IoSlice::new(line)]).map(|()| true)
     }
 
-    /// Writes one line, now or, when the client does not read, later. It waits only for a client
-    /// that has left very much unread, and not for one that is ending.
+    /// Writes one line now, or later if the client does not read. This waits only for a client with
+    /// a full queue, and not for one that is ending.
     pub(super) fn write_soon(self: &Arc<Self>, line: Vec<u8>) -> io::Result<()> {
         let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
         if late.is_none() && self.write_now(&line)? {
@@ -82,14 +82,14 @@ impl Output {
             Some(sender) => sender,
             None => match self.start_late_writer() {
                 Ok(sender) => late.insert(sender),
-                // Without a thread there is nothing for it but to wait.
+                // Without a thread, waiting is all that is left.
                 Err(_) => return self.write(&mut [IoSlice::new(&line)]),
             },
         };
         self.hand_over(sender, Late::Line(line))
     }
 
-    /// Gives a client that still reads the lines that came too late to be written at once.
+    /// Waits until a client that still reads has received the late lines.
     pub(super) fn finish(&self) {
         let late = self.late.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(late) = late else { return };
@@ -99,7 +99,7 @@ impl Output {
         }
     }
 
-    /// Waits for room among the late lines; once the client has closed its end, not for long.
+    /// Waits for room in the queue of late lines; once the client has closed its end, not for long.
     fn hand_over(&self, sender: &SyncSender<Late>, mut late: Late) -> io::Result<()> {
         let mut patience = LAST_WORDS;
         loop {
@@ -115,7 +115,7 @@ impl Output {
         }
     }
 
-    /// Hands a line over if it finds room, by number and by size.
+    /// Adds a line to the queue if there is room, by number and by size.
     fn try_hand_over(
         &self,
         sender: &SyncSender<Late>,
@@ -138,8 +138,8 @@ impl Output {
         Ok(sender)
     }
 
-    /// A write that fails ends the thread: nobody reads any more, and the next one to write
-    /// finds that out too.
+    /// Writes late lines until a write fails: then nobody reads any more, and the next thread to
+    /// write finds that out too.
     fn write_late(&self, lines: &Receiver<Late>) {
         for late in lines {
             let size = late.size();
@@ -172,7 +172,7 @@ fn wait_until_writable(sink: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the client has closed its end, whatever it left there unread.
+/// Returns true if the client has closed its end, even if it left something unread there.
 fn has_hung_up(input: &OwnedFd) -> io::Result<bool> {
     let mut fds = [PollFd::new(input, PollFlags::RDHUP)];
     Ok(poll(&mut fds, Some(&Timespec::default()))? == 1)

@@ -1,4 +1,4 @@
-//! Ends the bridge when it is told to, or when nobody is left to serve.
+//! Ends the bridge when it is asked to, or when its client is gone.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ use signal_hook::flag::register_conditional_shutdown;
 
 use super::relay::Relay;
 
-/// From now on a signal to end is obeyed at once, with success: it is how clients end a bridge.
+/// Makes a signal end the process at once, with success: this is how clients end a bridge.
 pub(super) fn obey_signals() -> io::Result<()> {
     let always = Arc::new(AtomicBool::new(true));
     for signal in [SIGHUP, SIGINT, SIGTERM] {
@@ -23,11 +23,11 @@ pub(super) fn obey_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// Watches the client from a thread, and keeps the pulse of the calls under way.
+/// Watches the client from a thread, and sends heartbeats for the calls under way.
 ///
-/// The end of our input usually tells that the client is gone, but another process may hold the
-/// other end of it. The kernel's death signal would not do: it is sent when the *thread* ends
-/// that started us.
+/// The end of the input usually shows that the client is gone, but another process may hold the
+/// other end. The kernel's parent death signal would not do: it is sent when the *thread* that
+/// started us ends.
 pub(super) fn watch_client(
     output: OwnedFd,
     heartbeat: Duration,
@@ -41,7 +41,7 @@ pub(super) fn watch_client(
     Ok(())
 }
 
-/// Waits for one beat; `false` when the parent has died or nobody reads our output.
+/// Waits for one beat; returns false if the parent has died or nobody reads our output.
 fn is_there(parent: Option<&OwnedFd>, output: &OwnedFd, beat: Duration) -> bool {
     let mut fds = vec![PollFd::new(output, PollFlags::empty())];
     fds.extend(parent.map(|parent| PollFd::new(parent, PollFlags::IN)));
@@ -50,7 +50,7 @@ fn is_there(parent: Option<&OwnedFd>, output: &OwnedFd, beat: Duration) -> bool 
     matches!(poll(&mut fds, Some(&beat)), Ok(0) | Err(rustix::io::Errno::INTR))
 }
 
-/// Ends the process from whichever thread.
+/// Ends the process, from any thread.
 #[allow(clippy::disallowed_methods, reason = "the bridge owns no file, so nothing is left behind")]
 fn leave() -> ! {
     std::process::exit(0)

@@ -20,7 +20,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::{Host, HostError, Session, ToolError};
 
-/// A [`Session`] that brings its own runtime, on a thread of its own.
+/// A [`Session`] with its own runtime, on a thread of its own.
 #[derive(Debug)]
 pub struct BlockingSession {
     session: Session,
@@ -28,7 +28,7 @@ pub struct BlockingSession {
 }
 
 impl BlockingSession {
-    /// Ends the session; waits for nobody.
+    /// Ends the session without waiting for anything.
     pub fn stop(self) {}
 }
 

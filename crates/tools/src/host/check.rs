@@ -1,4 +1,4 @@
-//! A tool whose description has been checked, and which checks what goes in and out.
+//! A tool with a checked description, which checks its arguments and results.
 
 use callgate_wire::tools::error_type;
 use serde_json::Value;
@@ -10,9 +10,9 @@ use super::tool::Tool;
 use crate::mcp::check_entry;
 use crate::schema::{Checker, misfit};
 
-/// The longest name the model's API takes.
+/// The longest tool name that the model's API accepts.
 const LONGEST_NAME: usize = 64;
-/// A tool that real clients accept.
+/// A tool whose description real clients accept.
 #[derive(Debug)]
 pub(super) struct CheckedTool {
     tool: Tool,
@@ -35,7 +35,7 @@ impl CheckedTool {
         Ok(Self { tool, input, output })
     }
 
-    /// The arguments, if they fit the input schema; a message for the model otherwise.
+    /// Returns the arguments if they fit the input schema; otherwise an error for the model.
     pub(super) fn check_arguments(&self, arguments: &RawValue) -> Result<Value, ToolError> {
         let refused =
             |reason: String| ToolError::named(error_type::ARGUMENT, misfit(self.name(), &reason));
@@ -47,8 +47,8 @@ impl CheckedTool {
         }
     }
 
-    /// The result in MCP's shape, if it keeps the promise of the output schema: clients refuse
-    /// one that does not, with words that help nobody.
+    /// Returns the result in MCP's form, if it fits the output schema. Clients refuse one that does
+    /// not, with messages that help nobody.
     pub(super) fn check_result(&self, output: Output) -> Result<Value, ToolError> {
         let is_question = output.is_question();
         let result = output.into_value()?;

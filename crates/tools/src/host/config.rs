@@ -1,4 +1,4 @@
-//! What an agent is told about the bridge.
+//! Settings with which agents start the bridge.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,12 +11,12 @@ use serde_json::json;
 use super::{Host, HostError};
 use crate::bridge;
 
-/// The first argument that makes a program of yours the bridge.
+/// The first argument that makes your own program run as the bridge.
 const BRIDGE_WORD: &str = "callgate-bridge";
-/// Whether this program's `main` offers to be the bridge.
+/// Whether this program's `main` can run as the bridge.
 static IS_BRIDGE: AtomicBool = AtomicBool::new(false);
 
-/// Whose settings are wanted.
+/// The client that settings are written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Client {
     /// Claude Code: JSON for `--mcp-config`.
@@ -38,9 +38,9 @@ pub struct BridgeCommand {
 
 /// Makes your program its own bridge: call it first in `main`.
 ///
-/// An agent that was given [`mcp_config`](super::Session::mcp_config) then starts your program,
-/// and this function serves it and gives the exit code to return. In every other start it gives
-/// `None` at once.
+/// An agent that was given [`mcp_config`](super::Session::mcp_config) then starts your program, and
+/// this function serves it and returns the exit code. In every other case it returns `None` at
+/// once.
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
@@ -98,7 +98,7 @@ fn find_bridge(host: &Host) -> Result<(PathBuf, &'static str), HostError> {
     Ok((absolute(&program)?, "bridge"))
 }
 
-/// Agents start the bridge from folders of their own.
+/// Makes a path absolute: agents start the bridge from folders of their own.
 fn absolute(program: &Path) -> Result<PathBuf, HostError> {
     std::path::absolute(program).map_err(|error| {
         HostError::Bridge(format!("{} cannot be found: {error}", program.display()))
@@ -138,7 +138,7 @@ pub(super) fn mcp_config(name: &str, bridge: &BridgeCommand, client: Client) -> 
     }
 }
 
-/// A TOML basic string: JSON's escapes are TOML's too, but for DEL, which TOML wants escaped.
+/// Returns a TOML basic string. JSON's escapes are TOML's too, except that TOML wants DEL escaped.
 fn toml_string(text: &str) -> String {
     json!(text).to_string().replace('\u{7f}', "\\u007F")
 }

@@ -1,7 +1,7 @@
-//! One bridge's connection: strictly one request at a time.
+//! One bridge's connection, which carries one request at a time.
 
 use callgate_link::tokio::{FrameError, FrameReader, write_frame};
-use callgate_wire::tools::{CallRequest, MAX_MESSAGE, Response, error_type};
+use callgate_wire::tools::{CallRequest, MAX_MESSAGE, Progress, Response, error_type};
 use callgate_wire::{mcp::meta, raw::Json};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::net::UnixStream;
@@ -12,7 +12,7 @@ use super::Host;
 use super::context::{CallFacts, NEWS};
 use super::outcome::ToolError;
 
-/// A connection came to its end.
+/// The connection has ended.
 struct Closed;
 
 impl<E: std::error::Error> From<E> for Closed {
@@ -21,7 +21,7 @@ impl<E: std::error::Error> From<E> for Closed {
     }
 }
 
-/// Serves a connection until its other side closes it or breaks the protocol. Dropped, it ends
+/// Serves a connection until the other side closes it or breaks the protocol. Dropping this ends
 /// the call that is running.
 pub(super) async fn serve(host: Host, stream: UnixStream) {
     let (input, output) = stream.into_split();
@@ -33,13 +33,6 @@ struct Connection {
     host: Host,
     input: FrameReader<OwnedReadHalf>,
     output: OwnedWriteHalf,
-}
-
-/// A call, owned: the bridge may send the next frame only after the answer, but a broken one
-/// that does so must not overwrite this one.
-struct OwnedCall {
-    name: String,
-    facts: CallFacts,
 }
 
 impl Connection {
@@ -54,24 +47,22 @@ impl Connection {
             Ok(None) | Err(_) => return Err(Closed),
         };
         match call {
-            Ok(call) => self.call(call).await,
+            Ok((name, facts)) => self.call(&name, facts).await,
             Err(error) => self.answer(Err(error)).await,
         }
     }
 
-    async fn call(&mut self, call: OwnedCall) -> Result<(), Closed> {
+    async fn call(&mut self, name: &str, facts: CallFacts) -> Result<(), Closed> {
         let (news, mut reports) = mpsc::channel(NEWS);
-        let news = wants_progress(call.facts.meta.as_deref()).then_some(news);
+        let news = wants_progress(facts.meta.as_deref()).then_some(news);
         let host = self.host.clone();
-        let run = host.run(&call.name, call.facts, news);
+        let run = host.run(name, facts, news);
         tokio::pin!(run);
         let outcome = loop {
             tokio::select! {
                 // Reports come first: they were made before the outcome.
                 biased;
-                Some(report) = reports.recv() => {
-                    write_frame(&mut self.output, &report, MAX_MESSAGE).await?;
-                }
+                Some(report) = reports.recv() => self.report(report).await?,
                 outcome = &mut run => break outcome,
                 early = self.input.next() => {
                     if !matches!(early, Ok(None)) {
@@ -82,9 +73,14 @@ impl Connection {
             }
         };
         while let Ok(report) = reports.try_recv() {
-            write_frame(&mut self.output, &report, MAX_MESSAGE).await?;
+            self.report(report).await?;
         }
         self.answer(outcome.and_then(|result| Ok(to_raw_value(&result)?))).await
+    }
+
+    async fn report(&mut self, report: Progress<'static>) -> Result<(), Closed> {
+        let payload = Response::Progress(report).encode();
+        Ok(write_frame(&mut self.output, &payload, MAX_MESSAGE).await?)
     }
 
     async fn answer(&mut self, outcome: Result<Box<RawValue>, ToolError>) -> Result<(), Closed> {
@@ -97,21 +93,12 @@ impl Connection {
     }
 }
 
-fn read_call(frame: &[u8]) -> Result<OwnedCall, ToolError> {
-    let broken = |message: String| ToolError::named(error_type::PROTOCOL, message);
-    let call = CallRequest::decode(frame).map_err(broken)?;
-    let owned = |json: Json<'_>| {
-        json.to_boxed().ok_or_else(|| broken("the request cannot be kept".to_owned()))
-    };
-    Ok(OwnedCall {
-        name: call.name.into_owned(),
-        facts: CallFacts {
-            arguments: owned(call.arguments)?,
-            meta: call.meta.map(owned).transpose()?,
-            input_responses: call.retry.input_responses.map(owned).transpose()?,
-            request_state: call.retry.request_state.map(owned).transpose()?,
-        },
-    })
+/// Reads a call and copies it: a bridge that sends the next one too early must not overwrite it.
+fn read_call(frame: &[u8]) -> Result<(String, CallFacts), ToolError> {
+    let call = CallRequest::decode(frame)
+        .map_err(|reason| ToolError::named(error_type::PROTOCOL, reason))?;
+    let facts = CallFacts::copy(call.arguments, call.meta, &call.retry)?;
+    Ok((call.name.into_owned(), facts))
 }
 
 fn wants_progress(meta: Option<&RawValue>) -> bool {

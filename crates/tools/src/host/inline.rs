@@ -1,12 +1,12 @@
-//! The host as an MCP server inside the process: for a client that speaks MCP over a channel of
-//! its own and needs no bridge.
+//! The host as an MCP server inside the process, for a client that speaks MCP over a channel of its
+//! own and needs no bridge.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use callgate_wire::raw::Json;
-use callgate_wire::tools::{Response, error_type};
+use callgate_wire::tools::{Progress, error_type};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
@@ -16,18 +16,18 @@ use crate::mcp::{self, Answer, Call, Catalogue, Ticket};
 
 /// How many bytes of calls may run or wait for their turn at once.
 const MOST_CALL_BYTES: usize = 64 * 1024 * 1024;
-/// What a call takes beside its arguments, in bytes, about.
+/// Roughly how many bytes a call takes beside its arguments.
 const CALL_OVERHEAD: usize = 1024;
 
-/// A host that answers MCP messages directly. The same tools give the same results as through
-/// the bridge.
+/// A host that answers MCP messages directly. The tools return the same results as through the
+/// bridge.
 #[derive(Debug)]
 pub struct Inline {
     host: Host,
     catalogue: Catalogue,
     running: Mutex<HashMap<u64, OpenCall>>,
     next_number: AtomicU64,
-    /// As many calls run at once as there may be connections of a bridge.
+    /// Limits the calls that run at once to the number of connections that a bridge may have.
     turns: Semaphore,
 }
 
@@ -36,11 +36,11 @@ pub struct Inline {
 struct OpenCall {
     id: String,
     bytes: usize,
-    /// Whoever waits for the call sees this go.
+    /// Dropped when the call is cancelled, which wakes whoever waits for it.
     _cancel: oneshot::Sender<()>,
 }
 
-/// A call that can be cancelled until this is dropped.
+/// A call that is registered until this is dropped, so that it can be cancelled.
 struct Running<'a> {
     inline: &'a Inline,
     number: u64,
@@ -61,9 +61,9 @@ impl Inline {
         Ok(Self { host, catalogue, running, next_number, turns })
     }
 
-    /// Answers one message; nothing for a notification, and for a call that is cancelled before
-    /// its end. Answers may be awaited side by side. `tell` is given notifications for the
-    /// client, the progress of the call, before the answer.
+    /// Answers one message. Returns `None` for a notification, and for a call that is cancelled
+    /// before its end. Several answers may be awaited concurrently. `tell` receives notifications
+    /// for the client, such as a call's progress, before the answer.
     pub async fn answer(&self, message: &str, tell: impl Fn(String)) -> Option<String> {
         match mcp::answer(&self.catalogue, message.as_bytes()) {
             Answer::Reply(reply) => Some(reply),
@@ -79,7 +79,7 @@ impl Inline {
     async fn call(&self, call: Call<'_>, tell: impl Fn(String)) -> Option<String> {
         let (cancel, cancelled) = oneshot::channel();
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-        let bytes = call.arguments.len() + CALL_OVERHEAD;
+        let bytes = call.arguments.get().len() + CALL_OVERHEAD;
         let open = OpenCall { id: call.id.get().to_owned(), bytes, _cancel: cancel };
         self.running().insert(number, open);
         let _running = Running { inline: self, number };
@@ -107,20 +107,17 @@ impl Inline {
             return Err(ToolError::named(error_type::CONNECTION, message));
         }
         let _turn = self.turns.acquire().await?;
-        let facts = CallFacts {
-            arguments: RawValue::from_string(call.arguments.to_owned())?,
-            meta: call.meta.and_then(Json::to_boxed),
-            input_responses: call.retry.input_responses.and_then(Json::to_boxed),
-            request_state: call.retry.request_state.and_then(Json::to_boxed),
-        };
+        let facts = CallFacts::copy(call.arguments, call.meta, &call.retry)?;
         let (news, mut reports) = mpsc::channel(NEWS);
         let news = ticket.wants_progress().then_some(news);
         let run = self.host.run(&call.name, facts, news);
         tokio::pin!(run);
-        let mut told = None;
-        let mut report = |report: Vec<u8>| {
-            if let Some(line) = told_progress(ticket, &report, &mut told) {
-                tell(line);
+        let mut last = f64::NEG_INFINITY;
+        let mut report = |report: Progress<'static>| {
+            // A report counts only if it says more than the last one.
+            if report.progress > last {
+                last = report.progress;
+                ticket.progress(&report).and_then(|l| String::from_utf8(l).ok()).map(&tell);
             }
         };
         let outcome = loop {
@@ -140,14 +137,4 @@ impl Inline {
     fn running(&self) -> MutexGuard<'_, HashMap<u64, OpenCall>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The notification of a report, if there is more of it than was told before.
-fn told_progress(ticket: &Ticket, report: &[u8], told: &mut Option<f64>) -> Option<String> {
-    let Ok(Response::Progress(progress)) = Response::decode(report) else { return None };
-    if told.is_some_and(|told| progress.progress <= told) {
-        return None;
-    }
-    *told = Some(progress.progress);
-    String::from_utf8(ticket.progress(&progress)?).ok()
 }

@@ -1,29 +1,29 @@
-//! What a tool gives back: content, a structured value, or an error with a class name.
+//! What a tool returns: content, a structured value, or an error with a class name.
 
 use callgate_wire::tools::{ErrorPayload, error_type};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// How far a result may be nested. Whoever reads or writes it goes down into it, and most clients
-/// give up a little later.
+/// How deeply a result may be nested. Reading and writing it is recursive, and most clients give up
+/// a little later.
 const DEEPEST: usize = 500;
 
-/// One item of a tool's result, in MCP's shape.
+/// One item of a tool's result, in MCP's form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Content(Value);
 
 impl Content {
-    /// A text.
+    /// Creates a text item.
     pub fn text(text: impl Into<String>) -> Self {
         Self(json!({"type": "text", "text": text.into()}))
     }
 
-    /// An image: its bytes in base64 and its media type, as in `image/png`.
+    /// Creates an image item from its bytes in base64 and its media type, such as `image/png`.
     pub fn image(base64: impl Into<String>, media_type: impl Into<String>) -> Self {
         Self(json!({"type": "image", "data": base64.into(), "mimeType": media_type.into()}))
     }
 
-    /// An item of any other kind, as MCP spells it; it is passed on as it is.
+    /// Creates an item of any other kind, in MCP's form; it is passed on unchanged.
     #[must_use]
     pub fn other(item: Map<String, Value>) -> Self {
         Self(Value::Object(item))
@@ -40,16 +40,16 @@ pub struct Output {
 }
 
 impl Output {
-    /// A result of several items.
+    /// Creates a result of several items.
     pub fn items(content: impl IntoIterator<Item = Content>) -> Self {
         Self { content: content.into_iter().collect(), ..Self::default() }
     }
 
-    /// Asks the user instead of giving a result, in a client that speaks MCP 2026-07-28. The client
-    /// puts the questions, MCP's `inputRequests` by keys of your choice, and calls the tool again;
-    /// [`Context::input_responses`](super::Context::input_responses) then has the answers and
-    /// [`Context::request_state`](super::Context::request_state) has `state`. In any other client
-    /// the call fails.
+    /// Asks the user something instead of returning a result, in a client that speaks MCP
+    /// 2026-07-28. The client asks the questions, MCP's `inputRequests` under keys of your choice,
+    /// and calls the tool again. Then [`Context::input_responses`](super::Context::input_responses)
+    /// has the answers and [`Context::request_state`](super::Context::request_state) has `state`.
+    /// In any other client the call fails.
     ///
     /// ```
     /// use callgate_tools::Output;
@@ -75,8 +75,8 @@ impl Output {
         self.question.is_some()
     }
 
-    /// Adds a structured value beside the items. Some agents then show the model this value
-    /// only, so it should say everything.
+    /// Adds a structured value to the items. Some agents then show the model only this value, so it
+    /// should be complete.
     #[must_use]
     pub fn with_structured(mut self, value: Map<String, Value>) -> Self {
         self.structured = Some(Value::Object(value));
@@ -90,7 +90,7 @@ impl Output {
         self
     }
 
-    /// The result as MCP's `CallToolResult`.
+    /// Returns the result as MCP's `CallToolResult`.
     pub fn into_value(self) -> Result<Value, ToolError> {
         if let Some(question) = self.question {
             return not_too_deep(Value::Object(question));
@@ -107,7 +107,7 @@ impl Output {
     }
 }
 
-/// The value, unless it is nested too deeply to be handled.
+/// Returns the value, unless it is nested too deeply to be handled.
 fn not_too_deep(value: Value) -> Result<Value, ToolError> {
     let mut level = vec![&value];
     for _ in 0..DEEPEST {
@@ -129,7 +129,7 @@ fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     }
 }
 
-/// Drops a value piece by piece: at once, each level would take some of the stack.
+/// Drops a value piece by piece. Dropping it at once would take some of the stack for each level.
 fn discard(value: Value) {
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
@@ -141,12 +141,12 @@ fn discard(value: Value) {
     }
 }
 
-/// A value that is handed over as structured content, and as its JSON text for agents that do
-/// not know that. It has to serialise as an object.
+/// A value that is returned as structured content, and as JSON text for agents that do not know
+/// structured content. It has to serialise as an object.
 #[derive(Debug, Clone)]
 pub struct Structured<T>(pub T);
 
-/// Why a tool failed, as its caller is told.
+/// Why a tool failed, as its caller sees it.
 ///
 /// Any error converts into it with `?`, under the name `IPCToolExecutionError`;
 /// [`named`](Self::named) gives it another.
@@ -157,23 +157,23 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// A failure with the default class name.
+    /// Creates a failure with the default class name.
     pub fn new(message: impl Into<String>) -> Self {
         Self::named(error_type::EXECUTION, message)
     }
 
-    /// A failure with a class name of its own.
+    /// Creates a failure with a class name of its own.
     pub fn named(kind: impl Into<String>, message: impl Into<String>) -> Self {
         Self { kind: kind.into(), message: message.into() }
     }
 
-    /// The class name.
+    /// Returns the class name.
     #[must_use]
     pub fn kind(&self) -> &str {
         &self.kind
     }
 
-    /// What went wrong.
+    /// Returns what went wrong.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -202,8 +202,8 @@ impl<E: std::error::Error> From<E> for ToolError {
     }
 }
 
-/// It is no `Error` itself (then it could not take every other), but `?` hands it on all the
-/// same.
+/// `ToolError` does not implement `Error` (or it could not convert from every other error), but `?`
+/// passes it on all the same.
 impl From<ToolError> for Box<dyn std::error::Error + Send + Sync> {
     fn from(error: ToolError) -> Self {
         error.to_string().into()
@@ -216,9 +216,9 @@ impl From<ToolError> for Box<dyn std::error::Error> {
     }
 }
 
-/// Whatever a tool may return.
+/// A type that a tool may return.
 pub trait IntoOutcome {
-    /// The result, or why there is none.
+    /// Returns the result, or the error.
     fn into_outcome(self) -> Result<Output, ToolError>;
 }
 

@@ -1,13 +1,16 @@
 //! A session: a socket on which agents call a host's tools.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use callgate_link::socket::{is_dead, remove_if_dead, sweep_unfinished};
 use callgate_link::{file, socket};
 use callgate_wire::tools::{SCHEMA_PREFIX, SCHEMA_SUFFIX, SOCKET_PREFIX, SOCKET_SUFFIX};
+use rustix::process::geteuid;
 use tokio::net::UnixListener;
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, JoinSet};
@@ -16,14 +19,14 @@ use uuid::Uuid;
 use crate::mcp::LARGEST_SCHEMA_FILE;
 
 use super::config::{self, BridgeCommand, Client};
-use super::{Host, HostError, connection, sweep};
+use super::{Host, HostError, connection};
 
 /// How many connections a session serves at once, over all bridges.
 const MOST_CONNECTIONS: usize = 256;
-/// How long to wait when the system has no descriptor for a connection.
+/// How long to wait when the system has no descriptor left for a connection.
 const BREATH: Duration = Duration::from_millis(50);
 
-/// A started host. Dropped or [`stop`](Self::stop)ped it ends at once: running calls are
+/// A started host. When it is dropped or [`stop`](Self::stop)ped it ends at once: running calls are
 /// cancelled, connections closed, and its files removed.
 #[derive(Debug)]
 pub struct Session {
@@ -40,7 +43,7 @@ struct Files {
 }
 
 impl Drop for Files {
-    /// The schema file goes first, so that whatever ends us in between leaves a dead socket,
+    /// Removes the schema file first, so that a process killed in between leaves a dead socket,
     /// which the next session sweeps away.
     fn drop(&mut self) {
         for path in [&self.schema, &self.socket] {
@@ -62,7 +65,7 @@ impl Session {
         if size > limit {
             return Err(HostError::TooLarge { size, limit });
         }
-        sweep::sweep(&folder);
+        sweep(&folder);
         let id = Uuid::new_v4().simple();
         let files = Files {
             socket: folder.join(format!("{SOCKET_PREFIX}{id}{SOCKET_SUFFIX}")),
@@ -77,19 +80,19 @@ impl Session {
         Ok(Self { host, files, serving })
     }
 
-    /// The socket's path.
+    /// Returns the socket's path.
     #[must_use]
     pub fn socket_path(&self) -> &Path {
         &self.files.socket
     }
 
-    /// The schema file's path.
+    /// Returns the schema file's path.
     #[must_use]
     pub fn schema_path(&self) -> &Path {
         &self.files.schema
     }
 
-    /// The program that an agent has to start, and its arguments.
+    /// Returns the program that an agent has to start, and its arguments.
     pub fn bridge_command(&self) -> Result<BridgeCommand, HostError> {
         let Files { socket, schema } = &self.files;
         config::bridge_command(&self.host, socket, schema)
@@ -100,13 +103,13 @@ impl Session {
         Ok(config::mcp_config(&self.host.name, &self.bridge_command()?, client))
     }
 
-    /// Whether a call is running.
+    /// Returns true if a call is running.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.host.running.load(Ordering::Relaxed) > 0
     }
 
-    /// Ends the session; waits for nobody.
+    /// Ends the session without waiting for anything.
     pub fn stop(self) {}
 }
 
@@ -116,7 +119,7 @@ impl Drop for Session {
     }
 }
 
-/// Serves connections. Dropped, it drops them all, and with them their calls.
+/// Serves connections. Dropping this drops all of them, and with them their calls.
 async fn accept(host: Host, listener: UnixListener, path: PathBuf) {
     let mut connections = JoinSet::new();
     loop {
@@ -128,9 +131,43 @@ async fn accept(host: Host, listener: UnixListener, path: PathBuf) {
                     connections.spawn(connection::serve(host.clone(), stream));
                 }
             }
-            // One too many: it is closed by being dropped.
+            // One too many: dropping it closes it.
             Ok(_) => {}
             Err(_) => tokio::time::sleep(BREATH).await,
         }
+    }
+}
+
+/// Removes dead sockets of ours in `folder`, each with its schema file.
+///
+/// A socket gets its name once it accepts connections, and a session's schema file never outlives
+/// its socket. So a socket of ours that refuses connections proves that the session is over.
+/// Everything else is left alone.
+fn sweep(folder: &Path) {
+    sweep_unfinished(folder);
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(id) = name.to_str().and_then(session_id) else { continue };
+        // The socket goes last: as long as it is there, the rest can still be found after a crash.
+        if is_dead(&entry.path()) {
+            remove_schema(&folder.join(format!("{SCHEMA_PREFIX}{id}{SCHEMA_SUFFIX}")));
+            remove_if_dead(&entry.path());
+        }
+    }
+}
+
+fn session_id(name: &str) -> Option<&str> {
+    let id = name.strip_prefix(SOCKET_PREFIX)?.strip_suffix(SOCKET_SUFFIX)?;
+    let is_hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    (id.len() == 32 && id.bytes().all(is_hex)).then_some(id)
+}
+
+fn remove_schema(path: &Path) {
+    let is_ours = fs::symlink_metadata(path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.uid() == geteuid().as_raw());
+    if is_ours {
+        // An error means that another session's sweep was quicker.
+        fs::remove_file(path).ok();
     }
 }

@@ -19,8 +19,7 @@ type AsyncWork =
     dyn Fn(Value, Context) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync;
 type BlockingWork = dyn Fn(Value, Context) -> Outcome + Send + Sync;
 
-/// How long a tool may take unless it says otherwise. People are asked from inside tools, so it
-/// is long.
+/// The default time limit of a tool. It is long because tools may ask people.
 const DEFAULT_LIMIT: Duration = Duration::from_hours(1);
 
 /// The arguments of a tool that takes none.
@@ -29,8 +28,8 @@ pub struct NoArguments {}
 
 /// A function that an agent may call.
 ///
-/// State of your program reaches it the way it reaches any closure: captured, behind an `Arc`
-/// where it is shared.
+/// It reaches the state of your program as any closure does: captured, behind an `Arc` where it is
+/// shared.
 ///
 /// ```
 /// use callgate_tools::{Context, Tool};
@@ -68,7 +67,7 @@ impl fmt::Debug for Tool {
 }
 
 impl Tool {
-    /// An async function; its input schema is derived from its argument type.
+    /// Creates a tool from an async function. Its input schema is derived from its argument type.
     pub fn new<A, F, R>(name: impl Into<String>, description: impl Into<String>, work: F) -> Self
     where
         A: DeserializeOwned + JsonSchema,
@@ -85,8 +84,8 @@ impl Tool {
         })
     }
 
-    /// A blocking function; its input schema is derived from its argument type. Each call runs
-    /// on a thread of its own.
+    /// Creates a tool from a blocking function. Its input schema is derived from its argument type.
+    /// Each call runs on a thread of its own.
     pub fn blocking<A, F, O>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -102,7 +101,7 @@ impl Tool {
         })
     }
 
-    /// An async function with an input schema of your own.
+    /// Creates a tool from an async function, with an input schema of your own.
     pub fn raw<F, R>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -120,7 +119,7 @@ impl Tool {
         Self::with_work(name.into(), description.into(), input_schema, Work::Async(work))
     }
 
-    /// A blocking function with an input schema of your own.
+    /// Creates a tool from a blocking function, with an input schema of your own.
     pub fn raw_blocking<F, O>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -140,27 +139,27 @@ impl Tool {
         Self { name, description, input_schema, optional: Map::new(), limit: DEFAULT_LIMIT, work }
     }
 
-    /// How long a call may take; one hour unless you say.
+    /// Sets how long a call may take; the default is one hour.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// A name for people.
+    /// Sets a display name.
     #[must_use]
     pub fn title(self, title: impl Into<String>) -> Self {
         self.optional("title", Value::String(title.into()))
     }
 
-    /// Says that the tool changes nothing. Agents then call it without asking, and several calls
-    /// at once: offer [`connections`](super::Host::connections) for those.
+    /// Declares that the tool changes nothing. Agents then call it without asking, and may make
+    /// several calls at once: offer [`connections`](super::Host::connections) for those.
     #[must_use]
     pub fn read_only(self) -> Self {
         self.annotation("readOnlyHint", Value::Bool(true))
     }
 
-    /// One of MCP's annotations, as in `destructiveHint`.
+    /// Sets one of MCP's annotations, such as `destructiveHint`.
     #[must_use]
     pub fn annotation(mut self, name: &str, value: Value) -> Self {
         let annotations = self.optional.entry("annotations").or_insert_with(|| json!({}));
@@ -170,19 +169,19 @@ impl Tool {
         self
     }
 
-    /// The schema of the tool's structured results.
+    /// Sets the schema of the tool's structured results.
     #[must_use]
     pub fn output_schema(self, schema: Value) -> Self {
         self.optional("output_schema", schema)
     }
 
-    /// MCP's list of icons.
+    /// Sets MCP's list of icons.
     #[must_use]
     pub fn icons(self, icons: Value) -> Self {
         self.optional("icons", icons)
     }
 
-    /// MCP's `_meta` of the tool.
+    /// Sets MCP's `_meta` of the tool.
     #[must_use]
     pub fn meta(self, meta: Map<String, Value>) -> Self {
         self.optional("_meta", Value::Object(meta))
@@ -193,7 +192,7 @@ impl Tool {
         self
     }
 
-    /// The tool's name.
+    /// Returns the tool's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -207,7 +206,7 @@ impl Tool {
         &self.work
     }
 
-    /// The tool's entry in the schema file.
+    /// Returns the tool's entry in the schema file.
     pub(super) fn entry(&self) -> Value {
         let mut entry = Map::new();
         entry.insert("name".to_owned(), self.name.clone().into());

@@ -1,8 +1,8 @@
 //! The tools a server offers, read from a schema file.
 //!
-//! One bad tool makes many clients refuse the whole list, without a word to the user. So every
-//! entry is checked against what all of them accept: what is wrong in a required member takes the
-//! tool out, what is wrong in an optional one takes that member out, and both are told.
+//! One bad tool makes many clients refuse the whole list, without telling the user. So every entry
+//! is checked against what all of them accept: a fault in a required member removes the tool, a
+//! fault in an optional member removes that member, and both are reported.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -13,14 +13,15 @@ use serde_json::value::RawValue;
 
 use crate::schema::{Checker, misfit, takes_any_object};
 
-/// The largest schema file: its tools have to fit on one line of a client's, with room to spare.
+/// The largest schema file, in bytes: its tools have to fit on one line of a client, with room to
+/// spare.
 pub(crate) const LARGEST_SCHEMA_FILE: usize = 8 * 1024 * 1024;
 
-/// What a server offers.
+/// The tools that a server offers.
 #[derive(Debug)]
 pub struct Catalogue {
     schemas: HashMap<String, InputSchema>,
-    /// MCP's array of tools, as it is listed.
+    /// MCP's array of tools, as clients receive it.
     tools: String,
 }
 
@@ -28,7 +29,7 @@ pub struct Catalogue {
 #[derive(Debug)]
 struct InputSchema {
     schema: Value,
-    /// Made for the first call; absent where there is nothing to check, or no way to.
+    /// Made at the first call; absent if there is nothing to check, or no way to check it.
     checker: OnceLock<Option<Checker>>,
 }
 
@@ -43,8 +44,8 @@ impl InputSchema {
 }
 
 impl Catalogue {
-    /// Reads a schema file: the tools that can be offered, and a line for each thing left out.
-    /// An error when the file as a whole is of no use.
+    /// Reads a schema file. Returns the tools that can be offered, and a line for each thing that
+    /// is left out; an error if the whole file is unusable.
     pub fn from_schema_file(file: &[u8]) -> Result<(Self, Vec<String>), String> {
         if file.len() > LARGEST_SCHEMA_FILE {
             return Err(format!("it is over the limit of {LARGEST_SCHEMA_FILE} bytes"));
@@ -75,9 +76,9 @@ impl Catalogue {
         Ok((Self { schemas, tools }, left_out))
     }
 
-    /// Checks the arguments of a call, for hosts that do not: an error says why they do not fit.
-    /// Arguments that are JSON but nested too deeply to be looked at fit no schema that asks
-    /// anything of them.
+    /// Checks the arguments of a call, for hosts that do not. The error says why they do not fit.
+    /// Arguments that are valid JSON but nested too deeply to be checked fit no schema that demands
+    /// anything.
     pub(crate) fn check_arguments(&self, name: &str, arguments: &str) -> Result<(), String> {
         let Some(checker) = self.schemas.get(name).and_then(InputSchema::checker) else {
             return Ok(());
@@ -89,7 +90,7 @@ impl Catalogue {
         reason.map_or(Ok(()), |reason| Err(misfit(name, &reason)))
     }
 
-    /// Whether there is a tool of this name.
+    /// Returns true if there is a tool of this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.schemas.contains_key(name)
@@ -108,7 +109,7 @@ struct Listed {
     left_off: Vec<String>,
 }
 
-/// An entry of the schema file in MCP's spelling.
+/// Reads an entry of the schema file and translates it into MCP's spelling.
 fn listed(entry: &RawValue) -> Result<Listed, String> {
     let members: Members =
         Members::read(entry.get()).map_err(|_| "it is not an object".to_owned())?;
@@ -131,7 +132,7 @@ fn listed(entry: &RawValue) -> Result<Listed, String> {
     Ok(Listed { json: format!("{{{}}}", pairs.join(",")), name, schema, left_off })
 }
 
-/// Returns a member as it is listed: a schema of arguments says that they are an object.
+/// Returns a member as it is listed. A schema of arguments always says that they are an object.
 fn written(key: &str, member: Json<'_>) -> String {
     let line = one_line(member);
     if key != "input_schema" || member.members().get("type").is_some() {
@@ -155,7 +156,7 @@ fn one_line(member: Json<'_>) -> String {
     member.get().replace(['\n', '\r'], " ")
 }
 
-/// An optional member of a tool that clients would not accept.
+/// A fault in an optional member of a tool: clients would not accept it.
 #[derive(Debug)]
 pub(crate) struct Fault {
     member: &'static str,
@@ -168,11 +169,11 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// An optional member, what is wrong with it when it is not good, and whether it is.
+/// An optional member, what is wrong with it if the check fails, and the check.
 type Check = (&'static str, &'static str, fn(&Value) -> bool);
 
-/// Checks an entry of a schema file: an error when the tool cannot be offered at all, the faulty
-/// optional members otherwise.
+/// Checks an entry of a schema file. Returns the faulty optional members, or an error if the tool
+/// cannot be offered at all.
 pub(crate) fn check_entry(entry: &Value) -> Result<Vec<Fault>, String> {
     match entry.get("name").and_then(Value::as_str) {
         None => return Err("its `name` is not a string".to_owned()),
@@ -202,7 +203,7 @@ pub(crate) fn check_entry(entry: &Value) -> Result<Vec<Fault>, String> {
     Ok(faults.collect())
 }
 
-/// Checks a schema of arguments. They are always an object, so it need not say so.
+/// Checks a schema of arguments. It need not say that they are an object.
 fn check_input_schema(schema: &Value) -> Result<(), &'static str> {
     match schema {
         Value::Object(members) if !members.contains_key("type") => check_members(schema),
@@ -259,5 +260,4 @@ fn is_icon(icon: &Value) -> bool {
 }
 
 #[cfg(test)]
-#[path = "catalogue_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! The lines a server writes.
+//! The lines that an MCP server writes.
 
 use std::io::IoSlice;
 
@@ -12,7 +12,7 @@ use super::{Catalogue, Era, Refusal};
 const RESULT_TYPE: &str = "resultType";
 const INPUT_REQUIRED: &str = "input_required";
 
-/// What is needed to answer a call: its id, where its progress goes, and in which era it came.
+/// What is needed to answer a call: its id, its progress token, and its era.
 #[derive(Debug, Clone)]
 pub struct Ticket {
     id: String,
@@ -20,7 +20,7 @@ pub struct Ticket {
     era: Era,
 }
 
-/// An answer to a call: one line, the tool's result in it not copied.
+/// The response to a call: one line, in which the tool's result is not copied.
 #[derive(Debug)]
 pub struct Reply<'a> {
     head: String,
@@ -29,13 +29,13 @@ pub struct Reply<'a> {
 }
 
 impl Reply<'_> {
-    /// The line in the pieces to be written.
+    /// Returns the line in the pieces that are written.
     #[must_use]
     pub fn pieces(&self) -> [IoSlice<'_>; 3] {
         [&self.head, self.body, self.tail].map(|piece| IoSlice::new(piece.as_bytes()))
     }
 
-    /// The line in one piece.
+    /// Returns the line in one piece.
     #[must_use]
     pub fn into_line(self) -> Vec<u8> {
         (self.head + self.body + self.tail).into_bytes()
@@ -52,20 +52,20 @@ impl Ticket {
         Self { id: id.get().to_owned(), token, era }
     }
 
-    /// Whether this is the request with this id, given as JSON text.
+    /// Returns true if this is the request with this id, given as JSON text.
     #[must_use]
     pub fn has_id(&self, id: &str) -> bool {
         self.id == id
     }
 
-    /// Whether the client asked to be told of progress.
+    /// Returns true if the client asked for progress notifications.
     #[must_use]
     pub fn wants_progress(&self) -> bool {
         self.token.is_some()
     }
 
-    /// Answers with the tool's result, an object on one line; with an error if no client would
-    /// take it.
+    /// Answers with the tool's result, an object on one line; or with an error if no client would
+    /// accept it.
     #[must_use]
     pub fn result<'a>(&self, result: Json<'a>) -> Reply<'a> {
         let members = result.members();
@@ -82,7 +82,7 @@ impl Ticket {
         self.within_limit(reply)
     }
 
-    /// Checks that a result has content, or is a question that the client can put to its user.
+    /// Checks that a result has content, or asks something that the client can ask its user.
     fn check(&self, result: &Members<'_>) -> Result<(), ErrorPayload<'static>> {
         let error = |kind: &'static str, message: &'static str| {
             Err(ErrorPayload { message: message.into(), kind: kind.into() })
@@ -104,8 +104,7 @@ impl Ticket {
         }
     }
 
-    /// The reply, or in its place an error when it is too long a line. The line's end does not
-    /// count.
+    /// Returns the reply, or an error if its line is too long. The line end does not count.
     fn within_limit<'a>(&self, reply: Reply<'a>) -> Reply<'a> {
         if reply.len() - 1 > LONGEST_LINE { self.too_large(reply.len() - 1) } else { reply }
     }
@@ -119,7 +118,7 @@ impl Ticket {
         self.error(&ErrorPayload { message: message.into(), kind })
     }
 
-    /// Answers with an error that the model can read: a result marked as one.
+    /// Answers with an error that the model can read: a result with `isError`.
     #[must_use]
     pub fn error(&self, error: &ErrorPayload<'_>) -> Reply<'static> {
         let text = quoted(&format!("{}: {}", error.kind, error.message));
@@ -131,7 +130,7 @@ impl Ticket {
         self.within_limit(Reply { head: result_line(&self.id, &result), body: "", tail: "" })
     }
 
-    /// The line that tells of progress, if the client asked for it.
+    /// Returns the progress notification, if the client asked for one.
     #[must_use]
     pub fn progress(&self, progress: &Progress<'_>) -> Option<Vec<u8>> {
         let token = self.token.as_ref()?;
@@ -142,7 +141,7 @@ impl Ticket {
     }
 }
 
-/// Adds what the modern era demands and a host of the legacy era does not know.
+/// Adds the `resultType` that the modern era demands and a host of the legacy era does not know.
 fn with_result_type(mut head: String, result: &str) -> Reply<'_> {
     let members = result.trim_start_matches('{').trim_start();
     head.push_str(r#"{"resultType":"complete""#);
@@ -172,8 +171,8 @@ fn server_info() -> serde_json::Value {
     json!({"name": "callgate", "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// `server/discover`: the tools never change, so no `listChanged` is announced, and clients do
-/// not keep a subscription open for it.
+/// Returns the result of `server/discover`. The tools never change, so no `listChanged` is
+/// announced, and clients keep no subscription open for it.
 pub(super) fn discovered() -> String {
     json!({
         "resultType": "complete",
@@ -214,5 +213,4 @@ pub(super) fn acknowledged(id: Json<'_>) -> String {
 }
 
 #[cfg(test)]
-#[path = "reply_tests.rs"]
 mod tests;

@@ -1,9 +1,9 @@
-//! The common kind of JSON Schema, checked with little memory and in little time.
+//! Simple JSON Schemas, validated with little memory and in little time.
 //!
 //! A library for all of JSON Schema takes megabytes once it is used. Nearly every schema of a tool
-//! needs a part of it that is small; this is that part, and nothing here guesses: what is unusual
-//! in a schema makes it no shape, and what is hard to say of a value is not said. Both are then
-//! left to the library.
+//! uses only a small part of the language, which is implemented here. Nothing is guessed: a schema
+//! with anything unusual has no shape, and a value that is hard to judge gets no verdict. The
+//! library then decides.
 
 mod read;
 
@@ -13,19 +13,19 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Number, Value};
 
-/// How many rules are looked at before a value is left to the library.
+/// How many rules are evaluated before a value is left to the library.
 const MOST_STEPS: usize = 1_000_000;
-/// How far rules may be nested, in schemas and on the way through a value.
+/// How deeply rules may be nested, in schemas and during validation.
 const DEEPEST: usize = 200;
 
-/// A schema of the common kind.
+/// A schema that uses only the part of the language implemented here.
 #[derive(Debug)]
 pub(super) struct Shape {
-    /// The whole schema, and behind it its `$defs`; rules refer to them by their places.
+    /// The whole schema, followed by its `$defs`; rules refer to them by index.
     nodes: Vec<Node>,
 }
 
-/// A schema: the rules that a value keeps, or breaks by at least one.
+/// One schema: a value fits it if it keeps all rules.
 type Node = Vec<Rule>;
 
 #[derive(Debug)]
@@ -36,30 +36,30 @@ enum Rule {
     Types(Vec<Type>),
     /// The value is one of these.
     Among(Vec<Value>),
-    /// A number compares so with this one.
+    /// A number compares to `limit` in a way that `is_kept` accepts.
     Number {
         limit: Number,
         is_kept: fn(Ordering) -> bool,
     },
-    /// A text has so many letters, from the first to the last number.
+    /// A string's length is between these, in characters.
     Letters(usize, usize),
-    /// A list has so many items.
+    /// An array's length is between these.
     Count(usize, usize),
-    /// An object has so many members.
+    /// An object's number of members is between these.
     Size(usize, usize),
-    /// The first items are these, and the rest is like that.
+    /// The first items fit these schemas, and the others fit `rest`.
     Items {
         first: Vec<Node>,
         rest: Node,
     },
-    /// Members of these names are so, and the rest is like that.
+    /// Members with these names fit these schemas, and the others fit `rest`.
     Members {
         named: BTreeMap<String, Node>,
         rest: Node,
     },
     /// An object has these members.
     Required(Vec<String>),
-    /// The schema at this place.
+    /// The schema at this index.
     At(usize),
     All(Vec<Node>),
     Any(Vec<Node>),
@@ -77,22 +77,22 @@ enum Type {
     Object,
 }
 
-/// Whether a rule is kept, if that is certain.
+/// Whether a rule is kept; `None` if that is uncertain.
 type Verdict = Option<bool>;
 
 impl Shape {
-    /// Reads a schema, if it is of the common kind and nothing about it is wrong.
+    /// Reads a schema. Returns `None` if anything in it is unusual or wrong.
     pub(super) fn read(schema: &Value) -> Option<Self> {
         read::shape(schema)
     }
 
-    /// Whether the value fits the schema, if that is certain.
+    /// Returns whether the value fits the schema; `None` if that is uncertain.
     pub(super) fn fits(&self, value: &Value) -> Verdict {
         Check { shape: self, steps: Cell::new(0) }.rule(&Rule::At(0), value, 0)
     }
 }
 
-/// One value on its way through a shape.
+/// The validation of one value.
 struct Check<'a> {
     shape: &'a Shape,
     steps: Cell<usize>,
@@ -138,7 +138,7 @@ impl Check<'_> {
             (Rule::All(nodes), _) => all(self.each(nodes, value, depth)),
             (Rule::Any(nodes), _) => any(self.each(nodes, value, depth)),
             (Rule::One(nodes), _) => one(self.each(nodes, value, depth)),
-            // What a rule says of one type holds for every other.
+            // A rule about one type is kept by values of every other type.
             _ => Some(true),
         }
     }
@@ -184,7 +184,7 @@ impl Type {
 
 fn all(mut verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     let mut kept = Some(true);
-    // One that is broken decides, also after one that is not certain.
+    // A broken rule decides, even after an uncertain one.
     let is_broken = verdicts.any(|verdict| {
         kept = kept.and(verdict);
         verdict == Some(false)
@@ -205,8 +205,8 @@ fn one(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     verdicts.map(|verdicts| verdicts.into_iter().filter(|is_kept| *is_kept).count() == 1)
 }
 
-/// Whether two values are the same. Numbers may be so without looking so, and with them all that
-/// has numbers inside.
+/// Returns whether two values are equal. Different notations of a number may be equal, so values
+/// that hold numbers are uncertain unless they are identical.
 fn same(one: &Value, other: &Value) -> Verdict {
     let is_plain = |value: &Value| matches!(value, Value::Null | Value::Bool(_) | Value::String(_));
     let is_certain = is_plain(one) || is_plain(other);
@@ -218,7 +218,7 @@ fn compare(one: &Number, other: &Number) -> Option<Ordering> {
     if let (Some(one), Some(other)) = (one.as_i128(), other.as_i128()) {
         return Some(one.cmp(&other));
     }
-    // Rounding may make different numbers equal, but never turns them round.
+    // Rounding may make different numbers equal, but never reverses their order.
     one.as_f64()?.partial_cmp(&other.as_f64()?).filter(|order| order.is_ne())
 }
 

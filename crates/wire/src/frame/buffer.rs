@@ -15,12 +15,12 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// The bytes received and not yet taken.
+    /// Returns the bytes received and not yet taken.
     pub(super) fn pending(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
-    /// Room to read into, enough for `wanted` more bytes and never tiny.
+    /// Returns room to read into, enough for `wanted` more bytes and never tiny.
     pub(super) fn space(&mut self, wanted: usize) -> &mut [u8] {
         let wanted = wanted.max(LEAST_SPACE);
         if self.start == self.end {

@@ -57,7 +57,7 @@ pub struct TooLong {
 }
 
 impl Lines {
-    /// A decoder for lines of at most `limit` bytes.
+    /// Creates a decoder for lines of at most `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl Lines {
         }
     }
 
-    /// Room to read into; never empty.
+    /// Returns room to read into; never empty.
     pub fn space(&mut self) -> &mut [u8] {
         self.buffer.space(0)
     }
@@ -84,13 +84,13 @@ impl Lines {
         self.buffer.push(chunk);
     }
 
-    /// How many bytes have arrived and not been taken.
+    /// Returns how many bytes have arrived and not been taken.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.buffer.pending().len()
     }
 
-    /// Whether the line that is arriving is already over the limit.
+    /// Returns true if the line that is arriving is already over the limit.
     #[must_use]
     pub fn is_dropping(&self) -> bool {
         self.dropping.is_some()
@@ -102,7 +102,7 @@ impl Lines {
         self.has_skipped_blank
     }
 
-    /// The next whole line, if one has arrived.
+    /// Returns the next whole line, if one has arrived.
     pub fn next_frame(&mut self) -> Option<Line<'_>> {
         loop {
             let pending = self.buffer.pending();
@@ -126,7 +126,7 @@ impl Lines {
         }
     }
 
-    /// The last line, when the stream has ended without a newline.
+    /// Returns the last line, when the stream has ended without a newline.
     pub fn finish(&mut self) -> Option<Line<'_>> {
         let length = self.buffer.pending().len();
         self.searched = 0;

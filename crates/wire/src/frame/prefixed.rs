@@ -49,7 +49,7 @@ impl std::fmt::Display for Cut {
 
 impl std::error::Error for Cut {}
 
-/// The four bytes that announce a payload of `length` bytes, unless it is over `limit`.
+/// Returns the four bytes that announce a payload of `length` bytes, unless it is over `limit`.
 pub fn prefix(length: usize, limit: usize) -> Result<[u8; PREFIX], TooLarge> {
     let too_large = TooLarge { size: length, limit };
     if length > limit {
@@ -59,14 +59,14 @@ pub fn prefix(length: usize, limit: usize) -> Result<[u8; PREFIX], TooLarge> {
 }
 
 impl Prefixed {
-    /// A decoder for payloads of at most `limit` bytes.
+    /// Creates a decoder for payloads of at most `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self { buffer: Buffer::default(), limit }
     }
 
-    /// Room to read into; never empty. It grows with what has arrived, up to the rest of the
-    /// frame: an announcement alone costs nothing.
+    /// Returns room to read into; never empty. It grows with what has arrived, up to the rest of
+    /// the frame: an announcement alone costs nothing.
     pub fn space(&mut self) -> &mut [u8] {
         let pending = self.buffer.pending().len();
         let missing = match self.announced() {
@@ -86,12 +86,12 @@ impl Prefixed {
         self.buffer.push(chunk);
     }
 
-    /// Whether a whole frame has arrived.
+    /// Returns true if a whole frame has arrived.
     pub fn is_ready(&self) -> Result<bool, TooLarge> {
         Ok(self.announced()?.is_some_and(|length| self.buffer.pending().len() >= PREFIX + length))
     }
 
-    /// The payload of the next whole frame, if one has arrived. It may be changed in place.
+    /// Returns the payload of the next whole frame, if one has arrived. It may be changed in place.
     pub fn next_frame(&mut self) -> Result<Option<&mut [u8]>, TooLarge> {
         match self.announced()? {
             Some(length) if self.buffer.pending().len() >= PREFIX + length => {
@@ -101,13 +101,13 @@ impl Prefixed {
         }
     }
 
-    /// How many bytes have arrived and not been taken.
+    /// Returns how many bytes have arrived and not been taken.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.buffer.pending().len()
     }
 
-    /// Whether the stream may end here: an error when it ends inside a frame.
+    /// Returns true if the stream may end here: an error when it ends inside a frame.
     pub fn finish(&self) -> Result<(), Cut> {
         match self.buffer.pending().len() {
             0 => Ok(()),

@@ -68,7 +68,7 @@ fn frames(chunks: &[&[u8]], limit: usize) -> (Vec<Vec<u8>>, String) {
     (seen, frames.finish().map_or_else(|cut| cut.to_string(), |()| "whole".to_owned()))
 }
 
-/// All ways to cut `bytes` in three.
+/// Returns all ways to cut `bytes` in three.
 fn cuts(bytes: &[u8]) -> impl Iterator<Item = [&[u8]; 3]> {
     (0..=bytes.len()).flat_map(move |second| {
         (0..=second).map(move |first| [&bytes[..first], &bytes[first..second], &bytes[second..]])
@@ -384,7 +384,7 @@ proptest! {
     }
 }
 
-/// The stream in chunks of the given sizes, the rest in one.
+/// Returns the stream in chunks of the given sizes, the rest in one.
 fn chunked<'a>(mut stream: &'a [u8], sizes: &[usize]) -> Vec<&'a [u8]> {
     let mut chunks = Vec::new();
     for &size in sizes {

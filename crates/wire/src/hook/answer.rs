@@ -41,7 +41,8 @@ pub fn answer(event: Event, agent: Agent, request: &Request, response: &Response
     }
 }
 
-/// The decision as one line of JSON, for an event at which the agent asks when there is none.
+/// Returns the decision as one line of JSON, for an event at which the agent asks when there is
+/// none.
 fn decided(event: Event, agent: Agent, request: &Request, response: &Response) -> Option<Vec<u8>> {
     let is_allowed = match response.decision {
         Decision::Allow => true,
@@ -64,8 +65,8 @@ fn is_taken(request: &Request, response: &Response) -> bool {
     response.updated_input.is_none() || request.takes(Takes::Edit)
 }
 
-/// The answer to a tool call that is about to run. The agent takes silence for a yes, so what
-/// nobody decided is denied.
+/// Returns the answer to a tool call that is about to run. The agent takes silence for a yes, so
+/// what nobody decided is denied.
 fn checked(agent: Agent, request: &Request, response: &Response) -> Answer {
     let asks = request.context.as_ref().and_then(|context| context.asks).unwrap_or_default();
     match response.decision {
@@ -87,7 +88,7 @@ fn checked(agent: Agent, request: &Request, response: &Response) -> Answer {
     }
 }
 
-/// The answer to a call that the agent has blocked by itself.
+/// Returns the answer to a call that the agent has blocked by itself.
 fn retried(request: &Request, response: &Response) -> Answer {
     match response.decision {
         Decision::Allow if is_taken(request, response) => Answer::Line(written(PermissionDenied {
@@ -98,7 +99,7 @@ fn retried(request: &Request, response: &Response) -> Answer {
     }
 }
 
-/// The line that denies a tool call which is about to run, with the reason for the model.
+/// Returns the line that denies a tool call which is about to run, with the reason for the model.
 #[must_use]
 pub fn denial(reason: &str) -> Vec<u8> {
     pre_tool_use("deny", Some(reason), None)
@@ -229,14 +230,17 @@ fn elicitation(is_allowed: bool, request: &Request, response: &Response) -> Opti
     Some(written(Elicitation { hook_event_name: Event::Elicitation.name(), action, content }))
 }
 
-/// Whether a bare yes would not do: the server's form has fields that must be filled in.
+/// Returns true if a bare yes would not do: the server's form has fields that must be filled in.
 fn wants_content(input: &Members<'_>) -> bool {
     let schema = input.some("requested_schema").map(Json::members).unwrap_or_default();
     schema.some("required").is_some_and(|required| required.get() != "[]")
 }
 
-/// What a bare yes fills into a form; where a page is to be opened there is none.
+/// Returns what a bare yes fills into a form; where a page is to be opened there is none.
 fn bare_content(input: &Members<'_>) -> Option<&'static RawValue> {
     let is_page = input.string("mode").as_deref() == Some("url");
     if is_page { None } else { serde_json::from_str("{}").ok() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,7 +20,7 @@ fn id() -> RequestId {
     RequestId::parse(ID).unwrap()
 }
 
-/// The request line that comes of a hook's input, or why there is none.
+/// Returns the request line that comes of a hook's input, or why there is none.
 fn asked(input: &str) -> String {
     let input = match Input::read(input.as_bytes()) {
         Ok(input) => input,
@@ -208,7 +208,7 @@ fn an_event_is_glimpsed_in_what_cannot_be_read() {
     assert_eq!(glimpse("Stop"), None);
 }
 
-/// The lines of the recorded transcript up to and with the `count`th of the conversation.
+/// Returns the lines of the recorded transcript up to and with the `count`th of the conversation.
 fn conversation(count: usize) -> String {
     let mut seen = 0;
     let lines = TRANSCRIPT.lines().take_while(|line| {

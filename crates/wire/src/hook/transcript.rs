@@ -21,7 +21,7 @@ pub struct Words {
     pub is_empty: bool,
 }
 
-/// The last words in `tail`, the end of a transcript, before the agent wanted to use `tool`
+/// Returns the last words in `tail`, the end of a transcript, before the agent wanted to use `tool`
 /// (any tool, where it is not named). `from_start` says that nothing was cut off before the tail;
 /// `subagent` that it is the transcript of a subagent.
 #[must_use]
@@ -39,7 +39,7 @@ pub fn words(tail: &[u8], from_start: bool, tool: Option<&str>, subagent: bool) 
     Words { text: search.text, is_behind: is_behind || is_empty, is_empty }
 }
 
-/// The first line is cut.
+/// Returns the first line is cut.
 fn after_line_end(tail: &[u8]) -> &[u8] {
     memchr(b'\n', tail).map_or(&[], |end| &tail[end + 1..])
 }
@@ -59,7 +59,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether nothing more can be found: there are words, and whether they are behind is known.
+    /// Returns true if nothing more can be found: there are words, and whether they are behind is
+    /// known.
     fn is_over(&self) -> bool {
         self.text.is_some() && (!self.last_is_user || self.asks)
     }
@@ -112,14 +113,14 @@ fn text_of(block: &Members<'_>, field: &str) -> Option<String> {
     block.string(field).map(Into::into)
 }
 
-/// The objects of which a message's content is made, if it is a list.
+/// Returns the objects of which a message's content is made, if it is a list.
 fn blocks(content: Json<'_>) -> Vec<Members<'_>> {
     let list: Vec<&serde_json::value::RawValue> =
         serde_json::from_str(content.get()).unwrap_or_default();
     list.into_iter().map(|block| Json::from(block).members()).collect()
 }
 
-/// The end of `text`, of at most [`MAX_WORDS`] characters.
+/// Returns the end of `text`, of at most [`MAX_WORDS`] characters.
 #[must_use]
 pub fn cut(text: &str) -> String {
     let text = text.trim();

@@ -11,7 +11,7 @@ use memchr::memchr;
 
 use super::{Json, Members, NotJson};
 
-/// The one value in `text`.
+/// Returns the one value in `text`.
 pub(super) fn value(text: &str) -> Result<Json<'_>, NotJson> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -19,7 +19,7 @@ pub(super) fn value(text: &str) -> Result<Json<'_>, NotJson> {
     value.filter(|_| cursor.is_at_end()).ok_or(cursor.failure())
 }
 
-/// The members of the one object in `text`, and those of its member `inner`.
+/// Returns the members of the one object in `text`, and those of its member `inner`.
 pub(super) fn members<'a>(
     text: &'a str,
     inner: Option<&str>,
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// Whether `byte` is next; if so it is stepped over.
+    /// Returns true if `byte` is next; if so it is stepped over.
     fn takes(&mut self, byte: u8) -> bool {
         self.expect(byte).is_some()
     }
@@ -244,7 +244,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Where the quote is that ends a string: the first with an even number of backslashes before it.
+/// Returns where the quote is that ends a string: the first with an even number of backslashes
+/// before it.
 fn end_of_string(text: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {

@@ -207,7 +207,7 @@ fn bytes_that_are_not_text() {
     let line = b"{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"\xff\"}";
     assert!(matches!(
         Request::decode(line),
-        Err(Unreadable { id: None, reason: Reason::NotJson { .. } })
+        Err(Unreadable { id: None, reason: Reason::Malformed(_) })
     ));
 }
 

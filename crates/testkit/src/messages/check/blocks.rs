@@ -192,7 +192,7 @@ fn one(path: &str, message: &Value, context: &Context<'_>) -> Outcome {
     if context.newest { since_2026_10_21(path, role, &message["content"]) } else { Ok(()) }
 }
 
-/// What a message of the role `system` may carry beside its content, by beta flag.
+/// Returns what a message of the role `system` may carry beside its content, by beta flag.
 fn per_turn(context: &Context<'_>) -> Vec<Field> {
     const CONFIG: Field = nullable("output_config", Kind::Fields(&[nullable("effort", EFFORT)]));
     const CLEAR: Field = nullable("clear_at", Kind::OneOf(&["next_user_message", "never"]));
@@ -207,7 +207,7 @@ fn per_turn(context: &Context<'_>) -> Vec<Field> {
     fields
 }
 
-/// What version 2026-10-21 refuses beside the sampling parameters. The words are not the
+/// Returns what version 2026-10-21 refuses beside the sampling parameters. The words are not the
 /// service's own.
 fn since_2026_10_21(path: &str, role: &str, content: &Value) -> Outcome {
     for (at, block) in content.as_array().into_iter().flatten().enumerate() {
@@ -244,7 +244,7 @@ fn content(path: &str, role: &str, content: &Value) -> Outcome {
     each.try_for_each(|(at, item)| block(&join(&path, at), role, item))
 }
 
-/// The rules of a block that no table holds.
+/// Returns the rules of a block that no table holds.
 fn block(path: &str, role: &str, block: &Value) -> Outcome {
     let kind = block["type"].as_str().unwrap_or_default();
     if let Some(owner) = owner(kind).filter(|owner| *owner != role) {
@@ -258,7 +258,7 @@ fn block(path: &str, role: &str, block: &Value) -> Outcome {
     }
 }
 
-/// The only role that may use a kind of block, where there is one.
+/// Returns the only role that may use a kind of block, where there is one.
 fn owner(kind: &str) -> Option<&'static str> {
     match kind {
         "tool_use" | "thinking" | "redacted_thinking" | "server_tool_use" => Some("assistant"),
@@ -312,7 +312,7 @@ fn text(path: &str, text: &Value) -> Outcome {
     Ok(())
 }
 
-/// The API looks at the picture itself, so the first bytes must be those of the named type.
+/// Returns the API looks at the picture itself, so the first bytes must be those of the named type.
 fn image(path: &str, source: &Value) -> Outcome {
     if source["type"] != "base64" {
         return Ok(());

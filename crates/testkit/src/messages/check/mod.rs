@@ -63,7 +63,7 @@ pub(crate) enum Call {
     CountTokens,
 }
 
-/// Which call a request is, unless its path or method is wrong.
+/// Returns which call a request is, unless its path or method is wrong.
 pub(crate) fn route(method: &str, path: &str) -> Result<Call, Refusal> {
     let call = match path {
         "/v1/messages" => Call::Create,
@@ -76,7 +76,7 @@ pub(crate) fn route(method: &str, path: &str) -> Result<Call, Refusal> {
     Err(Refusal::new(405, "invalid_request_error", "Method Not Allowed".to_owned()))
 }
 
-/// The body as an object, after everything that can be refused without understanding it.
+/// Returns the body as an object, after everything that can be refused without understanding it.
 pub(crate) fn envelope(headers: &Headers, body: &[u8]) -> Result<Map<String, Value>, Refusal> {
     credentials(headers)?;
     version(headers)?;
@@ -93,7 +93,7 @@ pub(crate) fn envelope(headers: &Headers, body: &[u8]) -> Result<Map<String, Val
     }
 }
 
-/// Whether the API would accept this body.
+/// Returns true if the API would accept this body.
 pub(crate) fn body(call: Call, headers: &Headers, body: &Map<String, Value>) -> Outcome {
     let context = Context::of(headers);
     let fields = top_fields(call, &context);

@@ -39,17 +39,17 @@ pub(super) enum Kind {
     ListOf(&'static [(&'static str, &'static [Field])]),
 }
 
-/// A field that must be there.
+/// Returns a field that must be there.
 pub(super) const fn field(name: &'static str, kind: Kind) -> Field {
     Field { name, kind, required: true, nullable: false }
 }
 
-/// A field that may be absent.
+/// Returns a field that may be absent.
 pub(super) const fn optional(name: &'static str, kind: Kind) -> Field {
     Field { name, kind, required: false, nullable: false }
 }
 
-/// A field that may be absent or null.
+/// Returns a field that may be absent or null.
 pub(super) const fn nullable(name: &'static str, kind: Kind) -> Field {
     Field { name, kind, required: false, nullable: true }
 }
@@ -66,7 +66,7 @@ pub(super) fn refuse_at(path: &str, message: &str) -> Outcome {
     Err(invalid(if path.is_empty() { message.to_owned() } else { format!("{path}: {message}") }))
 }
 
-/// The path of a part.
+/// Returns the path of a part.
 pub(super) fn join(path: &str, part: impl std::fmt::Display) -> String {
     if path.is_empty() { part.to_string() } else { format!("{path}.{part}") }
 }
@@ -110,7 +110,7 @@ pub(super) fn tagged(
     fields(&join(path, &tag), &rest, table)
 }
 
-/// The value as an object.
+/// Returns the value as an object.
 pub(super) fn object<'a>(
     path: &str,
     value: &'a Value,

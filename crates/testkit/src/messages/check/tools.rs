@@ -97,7 +97,7 @@ fn schema(path: &str, schema: &Value) -> Outcome {
     Ok(())
 }
 
-/// Whether the API takes this as the name of a tool.
+/// Returns true if the API takes this as the name of a tool.
 pub(super) fn is_tool_name(name: &str) -> bool {
     (1..=128).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))

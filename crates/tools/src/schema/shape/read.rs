@@ -1,5 +1,5 @@
-//! Reads a schema as a shape, or not at all: whatever is unknown, wrong or of another draft of
-//! JSON Schema makes it none.
+//! Reads a schema as a shape. Anything unknown, wrong or of another draft of JSON Schema makes it
+//! unreadable.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -8,9 +8,9 @@ use serde_json::{Map, Number, Value};
 
 use super::{DEEPEST, Node, Rule, Shape, Type};
 
-/// The draft that holds where a schema names none.
+/// The draft that applies if a schema names none.
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
-/// Where schemas are that others refer to, with the beginning of such a reference.
+/// The members that hold referenced schemas, each with the prefix of such a reference.
 const DEFINITIONS: [(&str, &str); 2] = [("$defs", "#/$defs/"), ("definitions", "#/definitions/")];
 
 pub(super) fn shape(schema: &Value) -> Option<Shape> {
@@ -23,7 +23,7 @@ pub(super) fn shape(schema: &Value) -> Option<Shape> {
     for (keyword, prefix) in DEFINITIONS {
         let Some(schemas) = members.get(keyword) else { continue };
         for (name, schema) in schemas.as_object()? {
-            // Other names are spelt in another way where they are referred to.
+            // Other names are escaped in references.
             if name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
                 reader.places.insert(format!("{prefix}{name}"), 1 + definitions.len());
             }
@@ -35,13 +35,13 @@ pub(super) fn shape(schema: &Value) -> Option<Shape> {
     Some(Shape { nodes: nodes.collect::<Option<_>>()? })
 }
 
-/// Whether a keyword is one of the whole schema.
+/// Returns true if a keyword is allowed only at the root.
 fn is_of_root(keyword: &str) -> bool {
     keyword == "$schema" || DEFINITIONS.iter().any(|(definitions, _)| *definitions == keyword)
 }
 
 struct Reader {
-    /// The places of schemas, by the references to them.
+    /// The indices of schemas, by the references to them.
     places: BTreeMap<String, usize>,
 }
 
@@ -66,7 +66,7 @@ impl Reader {
         Some(rules)
     }
 
-    /// The rule that a keyword stands for, with what belongs to it.
+    /// Returns the rule for a keyword, together with the keywords that belong to it.
     fn rule(
         &self,
         keyword: &str,
@@ -118,19 +118,19 @@ impl Reader {
         Some(Rule::Items { first, rest: self.optional(rest, depth)? })
     }
 
-    /// What is not there allows everything.
+    /// Reads a schema that may be absent: without it everything is allowed.
     fn optional(&self, schema: Option<&Value>, depth: usize) -> Option<Node> {
         schema.map_or(Some(Vec::new()), |schema| self.node(schema, depth))
     }
 
-    /// One schema at least.
+    /// Reads a list of at least one schema.
     fn nodes(&self, schemas: &Value, depth: usize) -> Option<Vec<Node>> {
         let schemas = schemas.as_array().filter(|schemas| !schemas.is_empty())?;
         schemas.iter().map(|schema| self.node(schema, depth)).collect()
     }
 }
 
-/// Whether a keyword is read together with another that is there.
+/// Returns true if the keyword is read together with another one that is present.
 fn is_part(keyword: &str, members: &Map<String, Value>) -> bool {
     match keyword {
         "additionalProperties" => members.contains_key("properties"),
@@ -139,7 +139,7 @@ fn is_part(keyword: &str, members: &Map<String, Value>) -> bool {
     }
 }
 
-/// Whether a keyword says something to people only; nothing if it says it wrongly.
+/// Returns true if the keyword is only an annotation; `None` if its value is invalid.
 fn is_comment(keyword: &str, value: &Value) -> Option<bool> {
     let is_right = match keyword {
         "title" | "description" | "$comment" | "format" => value.is_string(),

@@ -31,7 +31,7 @@ impl Both {
         Some(Self { shape, library })
     }
 
-    /// What the shape says of a value, which is what the library says.
+    /// Returns what the shape says of a value, which is what the library says.
     fn check(&self, value: &Value) -> Verdict {
         let (verdict, truth) = (self.shape.fits(value), self.library.is_valid(value));
         assert!(
@@ -95,7 +95,7 @@ fn types() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A keyword with a value that it usually has.
+/// Returns a keyword with a value that it usually has.
 fn keyword(
     inner: impl Strategy<Value = Value> + Clone + 'static,
 ) -> BoxedStrategy<(String, Value)> {
@@ -140,8 +140,8 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A whole schema; what it defines refers to nothing but a leaf, since a library may follow a
-/// circle for ever.
+/// Returns a whole schema; what it defines refers to nothing but a leaf, since a library may follow
+/// a circle for ever.
 fn whole() -> impl Strategy<Value = Value> {
     let definition = prop_oneof![
         types().prop_map(|t| json!({"type": t})),
@@ -228,7 +228,7 @@ fn order() -> Value {
     })
 }
 
-/// An order that has this in place of a member.
+/// Returns an order that has this in place of a member.
 fn with(member: &str, value: Value) -> Value {
     let mut order = order();
     order[member] = value;

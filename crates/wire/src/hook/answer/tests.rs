@@ -2,8 +2,8 @@
 
 use expect_test::{Expect, expect};
 
-use super::*;
 use crate::approval::Response;
+use crate::hook::*;
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 
@@ -24,7 +24,7 @@ const ANSWERS: [&str; 12] = [
     r#""decision":"none""#,
 ];
 
-/// What is printed for each of [`ANSWERS`] to a question about `input`.
+/// Returns what is printed for each of [`ANSWERS`] to a question about `input`.
 fn printed(input: &str) -> [String; ANSWERS.len()] {
     let input = Input::read(input.as_bytes()).unwrap();
     let id = RequestId::parse(ID).unwrap();
