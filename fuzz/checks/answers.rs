@@ -116,7 +116,10 @@ fn check_call(line: &[u8], call: &Call<'_>) {
     assert!(CATALOGUE.has(&call.name), "a tool that is not there");
     assert!(json(call.arguments.get()).is_object(), "arguments that are no object");
     let is_in_line = |piece: &str| line.windows(piece.len()).any(|at| at == piece.as_bytes());
-    assert!(call.arguments == Json::EMPTY || is_in_line(call.arguments.get()), "arguments that were not sent");
+    assert!(
+        call.arguments == Json::EMPTY || is_in_line(call.arguments.get()),
+        "arguments that were not sent"
+    );
     let ticket = call.ticket();
     let result = json(r#"{ "content": [], "isError": false }"#);
     let error = ErrorPayload { message: "two\nlines".into(), kind: "\u{2028}".into() };

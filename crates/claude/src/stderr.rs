@@ -1,4 +1,4 @@
-//! The last words of the CLI, without secrets.
+//! The end of the CLI's standard error, without secrets.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,10 +6,10 @@ use callgate_mask::SecretVariables;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::task::JoinHandle;
 
-/// How much of the end is kept, in bytes.
+/// How many bytes of the end are kept.
 const KEPT: usize = 8 * 1024;
 
-/// What the CLI writes on its standard error, read until this is dropped.
+/// The CLI's standard error, read until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Stderr {
     kept: Arc<Mutex<Vec<u8>>>,
@@ -17,19 +17,19 @@ pub(crate) struct Stderr {
 }
 
 impl Stderr {
-    /// Reads to the end, keeping the last of it.
+    /// Starts to read the pipe, keeping the end of what it carries.
     pub(crate) fn collect(pipe: impl AsyncRead + Unpin + Send + 'static) -> Self {
         let kept = Arc::default();
         let reading = tokio::spawn(collect(pipe, Arc::clone(&kept)));
         Self { kept, reading }
     }
 
-    /// Waits until there is no more to come.
+    /// Waits until the pipe is closed.
     pub(crate) async fn read_to_its_end(&mut self) {
         (&mut self.reading).await.ok();
     }
 
-    /// Returns the last words, with the secrets masked.
+    /// Returns what was kept, with the secrets masked.
     pub(crate) fn text(&self, secrets: &SecretVariables) -> String {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept).trim().to_owned();

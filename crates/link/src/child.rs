@@ -1,4 +1,4 @@
-//! Child processes that do not outlive us.
+//! Child processes that do not outlive this process.
 
 use std::fs;
 use std::io;
@@ -17,18 +17,18 @@ use rustix::process::{
 };
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// The variable by which a child's descendants are known.
+/// The environment variable that marks a child's descendants.
 const MARK: &str = "CALLGATE_LEASH";
-/// How often orphans are looked for.
+/// How often orphans are searched for.
 const ROUNDS: usize = 3;
 /// How often a child is looked at where the kernel does not report its end.
 pub(crate) const LOOK: Duration = Duration::from_millis(2);
 
-/// A program to start, its mark, the signal it gets when we die, and where the child goes.
+/// A program to start, its mark, the signal it gets when we die, and where to send the child.
 type Job = (Command, String, Signal, Sender<io::Result<Child>>);
 
-/// A child process with everything it starts: ended when this is dropped, and also when our
-/// process is killed.
+/// A child process with everything that it starts. It is ended when this is dropped, and also when
+/// our process is killed.
 #[derive(Debug)]
 pub struct Leashed {
     child: Child,
@@ -48,8 +48,8 @@ impl Leashed {
         Self::spawn_with(command, Signal::KILL)
     }
 
-    /// Like [`spawn`](Self::spawn), for a program that ends its own children when it is told to
-    /// end: it gets the chance when our process is killed.
+    /// Like [`spawn`](Self::spawn), for a program that ends its own children when it receives
+    /// SIGTERM: it gets that signal when our process is killed.
     pub fn spawn_gently(command: Command) -> io::Result<Self> {
         Self::spawn_with(command, Signal::TERM)
     }
@@ -72,7 +72,7 @@ impl Leashed {
     /// Waits until the process has ended, and ends whatever it left running in its group.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
         if let Some(pid) = self.pid().filter(|_| !self.is_reaped) {
-            // Not reaped yet, the leader keeps the group's id from being given to another.
+            // As long as the leader is not reaped, the id of its group cannot be reused.
             waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
         }
         self.end()
@@ -114,7 +114,7 @@ impl Leashed {
         Ok(waitid(WaitId::Pid(pid), options)?.is_some())
     }
 
-    /// Asks the process, and nothing that it started, to end.
+    /// Sends SIGTERM to the process, and to nothing that it started.
     pub fn terminate(&self) -> io::Result<()> {
         match self.pid().filter(|_| !self.is_reaped) {
             Some(pid) => Ok(kill_process(pid, Signal::TERM)?),
@@ -122,18 +122,18 @@ impl Leashed {
         }
     }
 
-    /// Ends it now with everything it has started, whether it has succeeded or not: those too
-    /// that it left behind on purpose, as long as they have kept its mark in their environment.
+    /// Ends the process now with everything that it has started, whether it has succeeded or not:
+    /// also what it left behind on purpose, as long as that has its mark in its environment.
     pub fn end_all(&mut self) -> io::Result<ExitStatus> {
         let status = self.end()?;
-        // After a failure this has been done.
+        // After a failure this has been done already.
         if status.success() {
             self.end_orphans();
         }
         Ok(status)
     }
 
-    /// Ends the whole family, those included that have left the group, and reaps the leader.
+    /// Ends all descendants, including those that have left the group, and reaps the leader.
     fn end(&mut self) -> io::Result<ExitStatus> {
         let family = if self.is_reaped { Vec::new() } else { descendants(self.child.id()) };
         for member in family {
@@ -152,10 +152,10 @@ impl Leashed {
         Ok(status)
     }
 
-    /// Ends what a leader has left behind that had no chance to end it: no longer below it, and
-    /// perhaps not in its group, but known by the mark that it has inherited.
+    /// Ends the orphans of a leader that had no chance to end them: they are no longer below it,
+    /// and perhaps not in its group, but have inherited its mark.
     fn end_orphans(&self) {
-        // One that was starting another while it was looked for is found the next time.
+        // A process that was starting another one meanwhile is found in the next round.
         for _ in 0..ROUNDS {
             let orphans = marked(&self.mark);
             if orphans.is_empty() {
@@ -181,7 +181,7 @@ impl Leashed {
 
 impl Drop for Leashed {
     fn drop(&mut self) {
-        // There is nobody to tell how it ended.
+        // There is nobody to report the outcome to.
         self.end().ok();
     }
 }
@@ -192,7 +192,7 @@ fn new_mark() -> io::Result<String> {
     Ok(format!("{:032x}", u128::from_ne_bytes(random)))
 }
 
-/// Returns all living processes with this mark, each held so that its id cannot become another's.
+/// Returns a pidfd of every living process with this mark, so that its id cannot be reused.
 fn marked(mark: &str) -> Vec<OwnedFd> {
     let entry = format!("{MARK}={mark}");
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
@@ -213,7 +213,7 @@ fn memmem(text: &[u8], wanted: &[u8]) -> bool {
     text.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// Returns all living descendants of a process, each held so that its id cannot become another's.
+/// Returns a pidfd of every living descendant of a process, so that its id cannot be reused.
 fn descendants(ancestor: u32) -> Vec<OwnedFd> {
     let mut family = vec![ancestor];
     let mut held = Vec::new();
@@ -223,7 +223,7 @@ fn descendants(ancestor: u32) -> Vec<OwnedFd> {
         for child in children(parent) {
             let pidfd = i32::try_from(child).ok().and_then(Pid::from_raw);
             let pidfd = pidfd.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-            // Still its child once it is held: then it is the one that was meant.
+            // If it is still a child once it is held, it is the one that was meant.
             if let Some(pidfd) = pidfd.filter(|_| children(parent).contains(&child)) {
                 held.push(pidfd);
                 family.push(child);
@@ -240,15 +240,16 @@ fn children(parent: u32) -> Vec<u32> {
     lists.iter().flat_map(|list| list.split_whitespace()).filter_map(|id| id.parse().ok()).collect()
 }
 
-/// Returns the kernel's death signal comes when the *thread* that started the child ends, so all
-/// children are started by one thread that lives as long as the process.
+/// Returns the channel of the thread that starts children. The kernel sends the parent death signal
+/// when the *thread* that started the child ends, so all children are started by one thread that
+/// lives as long as the process.
 fn spawner() -> &'static Sender<Job> {
     static SPAWNER: OnceLock<Sender<Job>> = OnceLock::new();
     SPAWNER.get_or_init(|| {
         let (sender, jobs) = channel::<Job>();
         thread::spawn(move || {
             for (command, mark, death, reply) in jobs {
-                // Nobody waiting any more: the child is dropped with the message, below.
+                // If nobody waits any more, the child is dropped, which ends it.
                 if let Err(unclaimed) = reply.send(spawn_leashed(command, death)) {
                     drop(unclaimed.0.map(|child| Leashed::new(child, mark)));
                 }

@@ -8,22 +8,22 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
-/// Creates `path` with mode 0600 and writes `content`; an existing file is an error. When the
-/// writing fails nothing is left behind.
+/// Creates `path` with mode 0600 and writes `content`. An existing file is an error. If writing
+/// fails, nothing is left behind.
 pub fn create_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(content).inspect_err(|_| {
-        // The write's own error is the one to tell.
+        // The error of the write is the one to report.
         std::fs::remove_file(path).ok();
     })
 }
 
-/// A private file that lives as long as this: it is removed when this is dropped, and one left by
-/// a process that was killed is removed by [`sweep`].
+/// A private file that is removed when this is dropped. One left by a process that was killed is
+/// removed by [`sweep`].
 #[derive(Debug)]
 pub struct Held {
     path: PathBuf,
-    /// The lock on it tells others that we live.
+    /// The lock shows other processes that this one lives.
     lock: File,
 }
 
@@ -37,7 +37,7 @@ impl Held {
         Ok(held)
     }
 
-    /// Returns where it is.
+    /// Returns its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -51,8 +51,8 @@ impl Drop for Held {
     }
 }
 
-/// Opens a file of our user's; one that is created gets mode 0600. A symbolic link is not followed,
-/// and anything but a regular file of our user's is an error.
+/// Opens a file of our user; one that is created gets mode 0600. A symbolic link is not followed,
+/// and anything but a regular file of our user is an error.
 pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let no_follow = OFlags::NOFOLLOW.bits().cast_signed();
     let file = options.mode(0o600).custom_flags(no_follow).open(path)?;
@@ -72,15 +72,15 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Says that we are there, for as long as it is held: nobody else can hold a lock on the same file.
+/// An exclusive lock, held until this is dropped: nobody else can lock the same file.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Takes the lock on `path`, a file made for this and never removed; nothing when somebody
-    /// else holds it.
+    /// Locks `path`, a file made for this purpose and never removed. Returns `None` if somebody
+    /// else holds the lock.
     pub fn take(path: &Path) -> io::Result<Option<Self>> {
         let file = open_own(OpenOptions::new().write(true).create(true).truncate(false), path)?;
         Ok(try_lock(&file)?.then_some(Self { _file: file }))
@@ -96,8 +96,8 @@ impl Lock {
     }
 }
 
-/// Removes the files in `folder` that begin and end so, are ours, and are held by nobody. An
-/// empty one stays: whoever is making it may not have locked it yet.
+/// Removes the files in `folder` with this prefix and suffix that are ours and that nobody has
+/// locked. An empty one stays: its owner may not have locked it yet.
 pub fn sweep(folder: &Path, prefix: &str, suffix: &str) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

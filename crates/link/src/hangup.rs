@@ -1,8 +1,8 @@
-//! Notices when the other end of a socket has hung up, for thousands of sockets at once.
+//! Notices when the peer of a socket has hung up, for thousands of sockets at once.
 //!
-//! A socket whose peer has only stopped sending is not hung up: only one that is closed for good
-//! is. What a peer left unread shows as an error, so whoever has sent something can tell whether
-//! it was read before the hang-up.
+//! A peer that has only stopped sending has not hung up; one that has closed the socket has. Data
+//! that the peer left unread shows as an error, so a sender can tell whether everything was read
+//! before the hang-up.
 
 use std::ffi::c_int;
 use std::io;
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use rustix::ioctl;
 use rustix::net::sockopt::socket_error;
 
-/// How many hang-ups are taken at once.
+/// How many hang-ups are reported at once.
 const BATCH: usize = 256;
 
 /// The sockets that are watched.
@@ -24,21 +24,20 @@ pub struct Hangups {
 }
 
 impl Hangups {
-    /// Watches nothing yet.
+    /// Creates a watcher without sockets.
     pub fn new() -> io::Result<Self> {
         Ok(Self { epoll: epoll::create(CreateFlags::CLOEXEC)? })
     }
 
-    /// Watches a socket; `name` is what its hang-up is reported by, once. Closing the socket ends
-    /// the watching.
+    /// Watches a socket. Its hang-up is reported once, by `name`. Closing the socket ends the
+    /// watch.
     pub fn watch(&self, socket: &impl AsFd, name: u64) -> io::Result<()> {
-        // A hang-up is always reported, whatever else is asked for.
+        // A hang-up is always reported, whatever else is requested.
         epoll::add(&self.epoll, socket, EventData::new_u64(name), EventFlags::ONESHOT)?;
         Ok(())
     }
 
-    /// Waits for sockets that have hung up; for a thread of its own. Others may be added
-    /// meanwhile.
+    /// Waits for sockets that have hung up. Others may be added from other threads meanwhile.
     pub fn next(&self) -> io::Result<Vec<u64>> {
         let mut events = Vec::with_capacity(BATCH);
         while events.is_empty() {
@@ -51,22 +50,22 @@ impl Hangups {
     }
 }
 
-/// What the peer of a socket has done with what was sent to it.
+/// What the peer of a socket has done with the data that was sent to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receipt {
-    /// It has read all of it.
+    /// It has read everything.
     Read,
-    /// Some of it is still to be read, and the peer is there.
+    /// Some of it is unread, and the peer is still there.
     Unread,
-    /// The peer has gone and left some of it unread.
+    /// The peer has gone without reading everything.
     Lost,
 }
 
-/// Returns what the peer of a socket has done so far with what was sent to it.
+/// Returns what the peer of a socket has done so far with the data that was sent to it.
 #[must_use]
 pub fn receipt(socket: &impl AsFd) -> Receipt {
-    // A peer that goes is known to have left something before that is thrown away, so the error
-    // is asked for last.
+    // The kernel records the error before it discards what was unread, so the error is asked for
+    // last.
     let unread = unread(socket);
     match (unread, socket_error(socket)) {
         (_, Ok(Err(Errno::CONNRESET)) | Err(_)) | (Err(_), _) => Receipt::Lost,
@@ -75,7 +74,7 @@ pub fn receipt(socket: &impl AsFd) -> Receipt {
     }
 }
 
-/// Returns how much memory what was sent and not read takes; nothing if all was read.
+/// Returns how much memory the unread data takes; 0 if everything was read.
 #[allow(unsafe_code)]
 fn unread(socket: &impl AsFd) -> rustix::io::Result<c_int> {
     /// `SIOCOUTQ`, which has the same number on every architecture that Linux has but three (Alpha,

@@ -1,44 +1,43 @@
-//! What `/proc` tells about a process: its parent, its group and its session.
+//! Reads the parent, the group and the session of a process from `/proc`.
 //!
-//! The calls of the kernel tell the same, but give 0 for a group or a session that was made
-//! outside of our process namespace, and `rustix` takes that for impossible.
+//! The system calls return the same, but give 0 for a group or a session that was made outside of
+//! our process namespace, and `rustix` takes that for impossible.
 
 use std::fs;
 
-/// How many ancestors of a process are looked at.
+/// How many ancestors of a process are visited.
 const MOST_ANCESTORS: usize = 64;
 
-/// One process as `/proc/PID/stat` shows it. 0 stands for what is outside of our namespace.
+/// A process, as `/proc/PID/stat` describes it. 0 stands for anything outside of our namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Process {
     /// Its id.
     pub id: u32,
-    /// The process that started it, or the one that took its place.
+    /// Its parent, or the process that adopted it.
     pub parent: u32,
-    /// Its process group: what a shell stops and continues as one job.
+    /// Its process group, which a shell stops and continues as one job.
     pub group: u32,
-    /// Its session: what shares a terminal.
+    /// Its session, which shares one terminal.
     pub session: u32,
     /// The group in the foreground of its terminal, if it has one.
     pub foreground: Option<u32>,
 }
 
 impl Process {
-    /// Reads one process, or `None` if there is none with this id.
+    /// Reads a process; `None` if there is none with this id.
     #[must_use]
     pub fn read(id: u32) -> Option<Self> {
         Self::parse(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
     }
 
-    /// Creates the process that runs this code.
+    /// Reads the process that runs this code.
     #[must_use]
     pub fn own() -> Option<Self> {
-        // Not by its id, which may be another one to whoever mounted `/proc`.
+        // Not by its id, which may differ in the namespace of whoever mounted `/proc`.
         Self::parse(&fs::read_to_string("/proc/self/stat").ok()?)
     }
 
-    /// Returns true if it may read from its terminal. Whoever does so from the background is
-    /// stopped.
+    /// Returns true if it may read from its terminal. A background process that does so is stopped.
     #[must_use]
     pub fn is_in_foreground(self) -> bool {
         self.foreground == Some(self.group)
@@ -51,7 +50,7 @@ impl Process {
     }
 
     fn parse(stat: &str) -> Option<Self> {
-        // The program's name stands in parentheses and may hold any others.
+        // The program's name is in parentheses and may contain others.
         let (before, rest) = stat.rsplit_once(')')?;
         let (id, _) = before.split_once(' ')?;
         let mut fields = rest.split_ascii_whitespace().skip(1);
@@ -61,7 +60,7 @@ impl Process {
             parent: next()?.parse().ok()?,
             group: next()?.parse().ok()?,
             session: next()?.parse().ok()?,
-            // After the number of its terminal; -1 where it has none.
+            // It follows the terminal's number, and is -1 without a terminal.
             foreground: next().and_then(|_| next())?.parse().ok(),
         })
     }

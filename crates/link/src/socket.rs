@@ -1,8 +1,8 @@
 //! Unix sockets that only their owner can reach.
 //!
-//! A socket file is 0600 from its first moment (the mode is set on the descriptor before `bind`,
-//! never by a process-wide umask) and appears under its name only once it accepts connections.
-//! So whoever finds one that refuses them has found a dead one: nobody is ever between the two.
+//! A socket file has mode 0600 from its first moment (the mode is set on the descriptor before
+//! `bind`, never by a process-wide umask) and gets its name only once it accepts connections. So a
+//! socket that refuses connections is dead: it is never between the two.
 
 use std::ffi::OsString;
 use std::fs;
@@ -21,11 +21,11 @@ use rustix::net::{
 };
 use rustix::process::geteuid;
 
-/// What a Unix socket's address can hold on Linux, without the final NUL.
+/// The longest path of a Unix socket on Linux, without the final NUL.
 const LONGEST_PATH: usize = 107;
-/// Under this name, followed by sixteen hex digits, a socket is bound before it gets its own.
+/// The prefix, followed by sixteen hex digits, of a socket's temporary name.
 const UNFINISHED_PREFIX: &str = ".cg";
-/// A socket that kept its unfinished name for so long was left by a process that was killed.
+/// A socket that has had its temporary name for this long was left by a process that was killed.
 const UNFINISHED_FOR: Duration = Duration::from_mins(1);
 const BACKLOG: i32 = 1024;
 
@@ -44,7 +44,7 @@ pub enum SocketError {
         /// Its length in bytes.
         length: usize,
     },
-    /// There is something at the path, and it is no socket.
+    /// The path exists, and is not a socket.
     #[error("{0} is not a socket; it was left alone: move it away or use another path")]
     NotASocket(PathBuf),
     /// Another process serves this socket.
@@ -53,7 +53,7 @@ pub enum SocketError {
     /// The process at the other end runs under another user.
     #[error("the process behind {path} runs as user {theirs}, not as user {ours}: not trusted")]
     ForeignPeer {
-        /// The socket, or what stands for it.
+        /// The socket, or a description of it.
         path: PathBuf,
         /// Their user id.
         theirs: u32,
@@ -63,9 +63,9 @@ pub enum SocketError {
     /// The operating system refused.
     #[error("{action} {path}: {source}")]
     Io {
-        /// What was tried, as in "cannot connect to".
+        /// What was tried, such as "cannot connect to".
         action: &'static str,
-        /// With which path.
+        /// The path.
         path: PathBuf,
         /// The system's reason.
         source: io::Error,
@@ -78,20 +78,20 @@ impl SocketError {
     }
 }
 
-/// What was found at a socket path.
+/// What there is at a socket path.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum Found {
     /// Nothing.
     Nothing,
     /// A socket that accepts connections.
     Live,
-    /// A socket that nobody serves any more.
+    /// A socket that nobody serves.
     Dead,
-    /// Something that is no socket.
+    /// Something else.
     NotASocket,
 }
 
-/// Looks what is at `path`, without ever waiting.
+/// Finds out what is at `path`, without ever waiting.
 pub fn probe(path: &Path) -> Result<Found, SocketError> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -104,14 +104,14 @@ pub fn probe(path: &Path) -> Result<Found, SocketError> {
         Err(SocketError::Io { source, .. }) => match Errno::from_io_error(&source) {
             Some(Errno::CONNREFUSED) => Ok(Found::Dead),
             Some(Errno::NOENT) => Ok(Found::Nothing),
-            // Its queue is full, or it is not ours to reach: somebody is there.
+            // Its queue is full, or we may not connect: somebody is there.
             _ => Ok(Found::Live),
         },
         Err(error) => Err(error),
     }
 }
 
-/// Serves `path`. A dead socket there is replaced; a live one, or anything else, is an error.
+/// Listens at `path`. A dead socket there is replaced; a live one, or anything else, is an error.
 pub fn serve(path: &Path) -> Result<UnixListener, SocketError> {
     check_length(path)?;
     match probe(path)? {
@@ -123,15 +123,15 @@ pub fn serve(path: &Path) -> Result<UnixListener, SocketError> {
     check_length(&unfinished)?;
     let listener = listen_at(&unfinished)?;
     fs::rename(&unfinished, path).map_err(|error| {
-        // The rename's own error is the one to tell.
+        // The error of the rename is the one to report.
         fs::remove_file(&unfinished).ok();
         SocketError::io("cannot create the socket", path, error)
     })?;
     Ok(listener)
 }
 
-/// Returns the id of the process that serves `path`; none if nobody does, or if it lives in
-/// another world of process ids.
+/// Returns the id of the process that serves `path`; `None` if nobody does, or if it lives in
+/// another process namespace.
 #[must_use]
 pub fn server_process(path: &Path) -> Option<u32> {
     let server = socket_peercred(dial(path).ok()?).ok()?;
@@ -160,7 +160,7 @@ fn unfinished_name(path: &Path) -> Result<PathBuf, SocketError> {
     Ok(path.with_file_name(name))
 }
 
-/// Removes sockets in `folder` that were left before they got their name: ours, dead, and old.
+/// Removes sockets in `folder` that never got their final name: ours, dead, and old.
 pub fn sweep_unfinished(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -181,7 +181,7 @@ fn is_old(path: &Path) -> bool {
         .is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > UNFINISHED_FOR))
 }
 
-/// Removes `path` if it is a socket of ours that nobody serves; tells whether it did.
+/// Removes `path` if it is a socket of ours that nobody serves; returns true if it did.
 #[allow(clippy::must_use_candidate, reason = "the removal is what it is called for")]
 pub fn remove_if_dead(path: &Path) -> bool {
     is_dead(path) && fs::remove_file(path).is_ok()
@@ -196,8 +196,8 @@ pub fn is_dead(path: &Path) -> bool {
     is_ours && matches!(probe(path), Ok(Found::Dead))
 }
 
-/// Connects to `path` and makes sure that the process behind it is our own user's. It never
-/// waits: a process that does not accept what others have sent it is as good as none.
+/// Connects to `path`, and checks that the process behind it runs as our user. This never waits: a
+/// process that does not accept connections counts as absent.
 pub fn connect(path: &Path) -> Result<UnixStream, SocketError> {
     check_length(path)?;
     let stream = UnixStream::from(dial(path)?);
@@ -216,7 +216,7 @@ fn dial(path: &Path) -> Result<OwnedFd, SocketError> {
     dial().map_err(|error| SocketError::io("cannot connect to", path, error))
 }
 
-/// Makes sure that the process at the other end is our own user's; `path` is for the message.
+/// Checks that the process at the other end runs as our user; `path` is for the message.
 pub fn check_peer(stream: &impl AsFd, path: &Path) -> Result<(), SocketError> {
     let theirs = socket_peercred(stream)
         .map_err(|error| SocketError::io("cannot tell who is behind", path, error))?

@@ -9,10 +9,10 @@ use tokio::time::sleep;
 
 use crate::child::{LOOK, Leashed};
 
-/// Why there is no next frame.
+/// Why the next frame could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    /// The frame announced is over the limit; the stream cannot be read on.
+    /// The announced frame is over the limit; nothing more can be read from the stream.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
     /// The stream ended inside a frame.
@@ -23,7 +23,7 @@ pub enum FrameError {
     Io(#[from] io::Error),
 }
 
-/// Length-prefixed frames from a stream.
+/// Reads length-prefixed frames from a stream.
 #[derive(Debug)]
 pub struct FrameReader<R> {
     input: R,
@@ -31,13 +31,13 @@ pub struct FrameReader<R> {
 }
 
 impl<R: AsyncRead + Unpin> FrameReader<R> {
-    /// Frames of at most `limit` bytes from `input`.
+    /// Creates a reader of frames of at most `limit` bytes.
     pub fn new(input: R, limit: usize) -> Self {
         Self { input, frames: Prefixed::new(limit) }
     }
 
-    /// Waits for the next whole frame; `None` at the end of the stream. A call that is dropped
-    /// half-way loses nothing: what has arrived stays in the decoder.
+    /// Waits for the next whole frame; `None` at the end of the stream. Dropping this future loses
+    /// nothing: what has arrived stays in the decoder.
     pub async fn next(&mut self) -> Result<Option<&mut [u8]>, FrameError> {
         while !self.frames.is_ready()? {
             let count = self.input.read(self.frames.space()).await?;
@@ -51,7 +51,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     }
 }
 
-/// Writes `payload` as one frame; over `limit` nothing is written.
+/// Writes `payload` as one frame. If it is over `limit`, nothing is written.
 pub async fn write_frame<W>(output: &mut W, payload: &[u8], limit: usize) -> Result<(), FrameError>
 where
     W: AsyncWrite + Unpin,

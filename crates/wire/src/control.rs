@@ -1,7 +1,8 @@
-//! Claude Code's stream-json: what the CLI and the program that drives it say on stdio.
+//! Claude Code's stream-json: the messages between the CLI and the program that drives it, on
+//! stdio.
 //!
-//! One JSON object a line. Beside the messages of a conversation there are control requests, which
-//! either side may send and the other answers. Only what has to be understood is modelled.
+//! Each line is one JSON object. Besides the messages of a conversation there are control requests,
+//! which either side may send and the other answers. Only what has to be understood is modelled.
 
 use std::borrow::Cow;
 
@@ -9,33 +10,33 @@ use serde_json::{Value, json};
 
 use crate::raw::{Json, Members, NotJson, quoted};
 
-/// A line of the CLI.
+/// A message of the CLI.
 #[derive(Debug)]
 pub enum Incoming<'a> {
-    /// It asks something and waits for [`success`] or [`failure`] under this id.
+    /// A control request, which waits for [`success`] or [`failure`] with this id.
     Request {
         /// The id.
         id: Cow<'a, str>,
-        /// What is asked, as in `can_use_tool`.
+        /// What is requested, such as `can_use_tool`.
         subtype: Cow<'a, str>,
-        /// The question's members.
+        /// The members of the request.
         request: Members<'a>,
     },
-    /// It answers a control request of ours: the answer, or why there is none.
+    /// The answer to a control request of ours, or why there is none.
     Answer {
         /// The request's id.
         id: Cow<'a, str>,
-        /// What came of it.
+        /// The outcome.
         outcome: Result<Json<'a>, String>,
     },
-    /// It does not want the answer to one of its control requests any more.
+    /// The answer to one of the CLI's control requests is not wanted any more.
     Cancel {
         /// The request's id.
         id: Cow<'a, str>,
     },
-    /// Everything else: the conversation.
+    /// Anything else: the conversation.
     Message {
-        /// The message's type, as in `assistant`.
+        /// The message's type, such as `assistant`.
         kind: Cow<'a, str>,
         /// Its members.
         message: Members<'a>,
@@ -74,7 +75,7 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Writes a control request to the CLI. `request` has a `subtype` and what belongs to it.
+/// Returns a control request as a line. `request` has a `subtype` and what belongs to it.
 #[must_use]
 pub fn request(id: &str, request: &Value) -> String {
     let line = json!({"type": "control_request", "request_id": id, "request": request});

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::raw::{Json, Members, NotJson, flatten};
 
-/// A line that holds no message of this protocol.
+/// Why a line holds no message of this protocol.
 ///
 /// Its text names fields and never quotes their values, so it may be logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,14 +48,14 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// Returns the fields of the message on a line.
+/// Parses the message on a line into its fields.
 pub(crate) fn members_of(line: &[u8]) -> Result<Members<'_>, Malformed> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Malformed::NotJson { bytes_read: error.valid_up_to() })?;
     Members::read(line).map_err(|NotJson { bytes_read }| Malformed::NotJson { bytes_read })
 }
 
-/// Returns the field's value, which has to be there.
+/// Returns the value of a required field.
 pub(crate) fn required<T: DeserializeOwned>(
     members: &Members,
     field: &'static str,
@@ -65,7 +65,7 @@ pub(crate) fn required<T: DeserializeOwned>(
     value.ok_or(Malformed::wrong(field, expected))
 }
 
-/// Like [`required`], but absent and `null` are nothing.
+/// Like [`required`], but `None` if the field is absent or `null`.
 pub(crate) fn optional<T: DeserializeOwned>(
     members: &Members,
     field: &'static str,
@@ -95,15 +95,15 @@ pub(crate) fn optional_object(
 
 /// Returns the message as one line, its newline included.
 pub(crate) fn one_line(message: &impl Serialize) -> Vec<u8> {
-    // Messages hold strings, numbers and checked JSON, and memory takes all of them. Should one
-    // ever be refused all the same, its line is blank, and readers pass over blank lines.
+    // Serialising cannot fail: messages hold only strings, numbers and checked JSON. If it ever
+    // did, the line would be blank, and readers ignore blank lines.
     let mut line = serde_json::to_vec(message).unwrap_or_default();
     flatten(&mut line);
     line.push(b'\n');
     line
 }
 
-/// For the tests of the line protocols: a message, and the line it is written as.
+/// For tests of the line protocols: a message, and the line it is written as.
 #[cfg(test)]
 pub(crate) fn shown(message: &impl fmt::Debug, line: &[u8]) -> String {
     let message = format!("{message:?}").replace('\r', "␍").replace('\n', "␊");

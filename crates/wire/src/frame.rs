@@ -1,7 +1,7 @@
-//! Cuts a byte stream into messages: lines ([`Lines`]) or length-prefixed frames ([`Prefixed`]).
+//! Splits a byte stream into messages: lines ([`Lines`]) or length-prefixed frames ([`Prefixed`]).
 //!
-//! A decoder owns its buffer, so a read that is cancelled half-way loses nothing. A driver asks
-//! for [`space`](Lines::space), reads into it, says how much was [`filled`](Lines::filled), and
+//! A decoder owns its buffer, so a cancelled read loses nothing. A driver asks for
+//! [`space`](Lines::space), reads into it, reports how much was [`filled`](Lines::filled), and
 //! takes frames until there are none. Any chunking of the same bytes gives the same frames.
 
 mod buffer;

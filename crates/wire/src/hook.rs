@@ -1,8 +1,8 @@
-//! The hook JSON of agent CLIs: what a hook is told on its standard input, and what it answers.
+//! The hook JSON of agent CLIs: a hook's standard input, and its answer.
 //!
-//! Claude Code and Codex share the form and differ in what they take in an answer. Fields come
-//! and go with their versions, so every field but the event's name may be missing or of another
-//! type; what is passed on keeps its bytes.
+//! Claude Code and Codex share the format and differ in which answers they accept. Fields come and
+//! go with their versions, so every field but the event's name may be missing or of another type;
+//! what is passed on keeps its bytes.
 
 mod answer;
 #[cfg(test)]
@@ -21,12 +21,12 @@ use crate::raw::{Json, Members, NotJson, quoted};
 pub use answer::{Answer, answer, denial};
 pub use transcript::{MAX_WORDS, Words, cut, words};
 
-/// Whose hook it is.
+/// The agent whose hook it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agent {
     /// Claude Code.
     Claude,
-    /// Codex, which refuses an answer that carries more than allow or deny.
+    /// Codex, which refuses an answer with more than allow or deny.
     Codex,
 }
 
@@ -40,7 +40,7 @@ impl Agent {
         }
     }
 
-    /// Creates the agent that people call so.
+    /// Returns the agent with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         match name {
@@ -51,16 +51,16 @@ impl Agent {
     }
 }
 
-/// What has happened at the agent.
+/// The event that a hook is called for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// It would ask its user.
+    /// The agent is about to ask its user.
     PermissionRequest,
-    /// It is about to run a tool.
+    /// The agent is about to run a tool.
     PreToolUse,
-    /// It has blocked a tool call by itself.
+    /// The agent has blocked a tool call by itself.
     PermissionDenied,
-    /// One of its MCP servers asks the user for something.
+    /// One of the agent's MCP servers asks the user for something.
     Elicitation,
     /// A tool has run.
     PostToolUse,
@@ -70,9 +70,9 @@ pub enum Event {
     Stop,
     /// The session has ended.
     SessionEnd,
-    /// It has something to tell.
+    /// The agent has something to report.
     Notification,
-    /// Something else, which needs no hook of ours.
+    /// Anything else, which callgate does not handle.
     Other,
 }
 
@@ -93,7 +93,7 @@ impl Event {
         EVENTS.iter().find(|(known, _)| *known == name).map_or(Self::Other, |(_, event)| *event)
     }
 
-    /// Creates the event that input seems to be about which is too long or too broken to be read.
+    /// Guesses the event of input that is too long or too broken to be read.
     #[must_use]
     pub fn glimpse(input: &[u8]) -> Option<Self> {
         const KEY: &[u8] = b"\"hook_event_name\"";
@@ -110,7 +110,7 @@ impl Event {
         EVENTS.iter().find(|(_, event)| *event == self).map_or("", |(name, _)| name)
     }
 
-    /// Returns what is asked of the desk; nothing for an event that is none of our business.
+    /// Returns the kind of request to the desk; `None` for an event that callgate does not handle.
     #[must_use]
     pub fn kind(self) -> Option<Kind> {
         match self {
@@ -124,7 +124,7 @@ impl Event {
         }
     }
 
-    /// Returns true if the tool that has ended did what it should.
+    /// Returns whether the tool that has ended succeeded.
     fn ok(self) -> Option<bool> {
         match self {
             Self::PostToolUse => Some(true),
@@ -134,27 +134,27 @@ impl Event {
     }
 }
 
-/// The tools of Claude Code whose files it checks itself. In some of its modes it then drops a
-/// hook's wish to ask.
+/// The tools of Claude Code for which it checks file permissions itself. In some modes it then
+/// ignores a hook's `ask`.
 const FILE_TOOLS: [&str; 9] =
     ["Read", "Write", "Edit", "MultiEdit", "NotebookRead", "NotebookEdit", "Glob", "Grep", "LS"];
 
-/// The modes of Claude Code in which it shows a dialog where a hook wants one.
+/// The modes of Claude Code in which it shows a dialog if a hook asks for one.
 const MODES_WITH_DIALOG: [&str; 4] = ["default", "acceptEdits", "plan", "auto"];
 
-/// What a hook is told.
+/// The input of a hook.
 #[derive(Debug, Clone)]
 pub struct Input<'a> {
     event: Event,
     members: Members<'a>,
 }
 
-/// Why nothing can be asked about a hook's input. Its text quotes no value.
+/// Why a hook's input cannot be used. Its text quotes no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotInput {
     /// It is not one JSON object.
     NotJson(NotJson),
-    /// A field that has to be there is missing or no string.
+    /// A required field is missing or not a string.
     Missing(&'static str),
 }
 
@@ -170,7 +170,7 @@ impl fmt::Display for NotInput {
 impl std::error::Error for NotInput {}
 
 impl<'a> Input<'a> {
-    /// Reads what stood on standard input.
+    /// Parses what was read from standard input.
     pub fn read(text: &'a [u8]) -> Result<Self, NotInput> {
         let text = std::str::from_utf8(text)
             .map_err(|error| NotInput::NotJson(NotJson { bytes_read: error.valid_up_to() }))?;
@@ -179,13 +179,13 @@ impl<'a> Input<'a> {
         Ok(Self { event: Event::parse(&name), members })
     }
 
-    /// Returns what has happened.
+    /// Returns the event.
     #[must_use]
     pub fn event(&self) -> Event {
         self.event
     }
 
-    /// Whose input it looks like: only Codex counts turns by a `turn_id`.
+    /// Guesses the agent from the input: only Codex counts turns by a `turn_id`.
     #[must_use]
     pub fn agent(&self) -> Agent {
         match self.members.some("turn_id") {
@@ -208,7 +208,7 @@ impl<'a> Input<'a> {
         if has_dialog { Asks::Agent } else { Asks::Desk }
     }
 
-    /// Returns where the agent keeps what was said.
+    /// Returns the path of the agent's transcript.
     #[must_use]
     pub fn transcript_path(&self) -> Option<Cow<'a, str>> {
         self.text("transcript_path")
@@ -260,7 +260,7 @@ impl<'a> Input<'a> {
         self.text("reason").filter(|_| is_blocked).map(Cow::into_owned)
     }
 
-    /// Returns the string that the field is, unless it is empty.
+    /// Returns the field if it is a string that is not empty.
     fn text(&self, field: &str) -> Option<Cow<'a, str>> {
         self.members.string(field).filter(|text| !text.is_empty())
     }
@@ -291,7 +291,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns an object of those of these fields that there are.
+    /// Returns an object with those of these fields that are present.
     fn some_of(&self, fields: &[&'static str]) -> Box<RawValue> {
         let found = fields.iter().filter_map(|field| Some((*field, self.members.some(field)?)));
         object(&found.collect::<Vec<_>>())
@@ -302,7 +302,7 @@ impl<'a> Input<'a> {
         list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
     }
 
-    /// Returns what the agent takes in an answer to this event.
+    /// Returns what the agent accepts in an answer to this event.
     fn takes(&self, agent: Agent) -> Option<Vec<Takes>> {
         Some(match (self.event, agent) {
             (Event::PermissionRequest, Agent::Claude) => {
@@ -326,7 +326,7 @@ fn object(members: &[(&str, Json<'_>)]) -> Box<RawValue> {
     object_of(format!("{{{}}}", members.join(",")))
 }
 
-/// Returns the text is an object that was read before or put together here.
+/// Boxes the text of an object that was read before or put together here.
 fn object_of(text: String) -> Box<RawValue> {
     RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -1,9 +1,9 @@
-//! What callgate's processes say to each other.
+//! The protocols between callgate's processes.
 //!
-//! The protocols as types (`tools`, `session`, `approval`, `desk`), the MCP envelopes the bridge
-//! speaks to agent CLIs (`mcp`), and the decoders that cut a byte stream into messages
-//! ([`frame`]). Nothing here does I/O, reads a clock or starts a task, and every decoder knows
-//! its limit before it allocates.
+//! The protocols as types (`tools`, `session`, `approval`, `desk`), the MCP envelopes that the
+//! bridge exchanges with agent CLIs (`mcp`), and the decoders that split a byte stream into
+//! messages ([`frame`]). Nothing here does I/O, reads a clock or starts a task, and every decoder
+//! knows its limit before it allocates.
 
 pub mod approval;
 pub mod control;

@@ -1,31 +1,31 @@
-//! The envelopes of MCP: JSON-RPC 2.0, one message a line.
+//! The envelopes of MCP: JSON-RPC 2.0, one message per line.
 //!
-//! Only what the bridge has to understand is modelled; everything else is passed on as it came.
+//! Only what the bridge has to understand is modelled; everything else is passed on unchanged.
 
 use std::borrow::Cow;
 
 use crate::raw::{Json, Members};
 use crate::scan::LONGEST_ID;
 
-/// The stateless revision, whose requests say their version in `_meta`.
+/// The stateless revision, whose requests name their version in `_meta`.
 pub const MODERN: &str = "2026-07-28";
 /// The revisions that begin with `initialize`, newest first.
 pub const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// The longest line this side writes: TypeScript clients close the connection above it.
+/// The longest line that is written, in bytes: TypeScript clients close the connection above it.
 pub const LONGEST_LINE: usize = 10 * 1024 * 1024;
 
 /// The keys of `_meta` that the protocol itself uses.
 pub mod meta {
-    /// The version a modern request speaks.
+    /// The version that a modern request speaks.
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
     /// What the client of a modern request can do.
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// Who answered.
+    /// The name and version of the server.
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// The subscription that a notification belongs to.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// Under which the client wants to be told of progress.
+    /// The token under which the client wants progress notifications.
     pub const PROGRESS_TOKEN: &str = "progressToken";
 }
 
@@ -33,13 +33,13 @@ pub mod meta {
 pub mod code {
     /// The line is not JSON.
     pub const UNREADABLE: i32 = -32700;
-    /// The line is JSON but no request.
+    /// The line is JSON but not a request.
     pub const INVALID_REQUEST: i32 = -32600;
     /// There is no such method.
     pub const UNKNOWN_METHOD: i32 = -32601;
     /// The method's parameters are wrong.
     pub const INVALID_PARAMS: i32 = -32602;
-    /// The request speaks a version that is not spoken here.
+    /// The request's version is not supported.
     pub const UNSUPPORTED_VERSION: i32 = -32022;
 }
 
@@ -50,11 +50,11 @@ pub struct Message<'a> {
     pub id: Option<Json<'a>>,
     /// The method; absent in a response.
     pub method: Option<Cow<'a, str>>,
-    /// The parameters, none where there were none.
+    /// The parameters; empty if there are none.
     pub params: Members<'a>,
 }
 
-/// Why a line is no message.
+/// Why a line is not a message.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum Unfit {
     /// It is not JSON.

@@ -1,4 +1,4 @@
-//! JSON that is passed on as it came.
+//! JSON that is passed on unchanged.
 
 mod cut;
 
@@ -17,7 +17,7 @@ impl<'a> Json<'a> {
     /// An object without members.
     pub const EMPTY: Json<'static> = Json("{}");
 
-    /// Checks that `text` is one JSON value, perhaps with blanks around it.
+    /// Checks that `text` is one JSON value, with optional white space around it.
     pub fn read(text: &'a str) -> Result<Self, NotJson> {
         cut::value(text)
     }
@@ -46,24 +46,24 @@ impl<'a> Json<'a> {
         self.0.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
     }
 
-    /// Returns the string that the value is, without its quotes and escapes.
+    /// Returns the value if it is a string, without quotes and escapes.
     #[must_use]
     pub fn string(self) -> Option<Cow<'a, str>> {
-        /// Borrows where it can, which `Cow` alone does not.
+        /// Borrows where possible, which `Cow` alone does not.
         #[derive(Deserialize)]
         struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
         serde_json::from_str::<Text>(self.0).ok().map(|text| text.0)
     }
 
-    /// Returns the members of the object that the value is; none for every other value.
+    /// Returns the members if the value is an object, and none otherwise.
     #[must_use]
     pub fn members(self) -> Members<'a> {
         Members::read(self.0).unwrap_or_default()
     }
 
-    /// Returns the value's text on one line. A line end can only stand between tokens (inside a
-    /// string it is escaped), so a space in its place changes nothing. Where it has to be changed,
-    /// `space` holds it.
+    /// Returns the value on one line. A line end can only occur between tokens (inside a string it
+    /// is escaped), so a space in its place changes nothing. If the text has to be changed, `space`
+    /// holds it.
     #[must_use]
     pub fn on_one_line<'b>(self, space: &'b mut String) -> Json<'b>
     where
@@ -76,7 +76,7 @@ impl<'a> Json<'a> {
         Json(space)
     }
 
-    /// Returns the value on its own.
+    /// Copies the value.
     #[must_use]
     pub fn to_boxed(self) -> Option<Box<RawValue>> {
         RawValue::from_string(self.0.to_owned()).ok()
@@ -95,7 +95,7 @@ impl fmt::Display for Json<'_> {
     }
 }
 
-/// Text that is not JSON, or not the JSON that was wanted.
+/// Text that is not JSON, or not the expected JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotJson {
     /// How many of its bytes could be read.
@@ -110,8 +110,8 @@ impl fmt::Display for NotJson {
 
 impl std::error::Error for NotJson {}
 
-/// The members of an object in their order, the values untouched. Where a name stands twice, the
-/// first counts.
+/// The members of an object in their order, the values unchanged. If a name occurs twice, the first
+/// one counts.
 #[derive(Debug, Clone, Default)]
 pub struct Members<'a>(pub Vec<(Cow<'a, str>, Json<'a>)>);
 
@@ -121,8 +121,8 @@ impl<'a> Members<'a> {
         cut::members(text, None).map(|(members, _)| members)
     }
 
-    /// Reads an object whose member `inner`, if it is an object, is wanted in its members too:
-    /// large text is gone through only once.
+    /// Reads an object, and the members of its member `inner` if that is an object: large text is
+    /// read only once.
     pub fn read_with(text: &'a str, inner: &str) -> Result<(Self, Option<Self>), NotJson> {
         cut::members(text, Some(inner))
     }
@@ -139,15 +139,15 @@ impl<'a> Members<'a> {
         self.get(name).filter(|value| !value.is_null())
     }
 
-    /// Returns the string that the member called `name` is.
+    /// Returns the value of the member called `name` if it is a string.
     #[must_use]
     pub fn string(&self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name).and_then(Json::string)
     }
 }
 
-/// Reads an object. A derived struct would also take an array of its fields in order, which is
-/// not what any protocol here says.
+/// Reads an object. A derived struct would also accept an array of its fields in order, which no
+/// protocol here allows.
 pub fn from_object<'a, T: Deserialize<'a>>(json: &'a str) -> serde_json::Result<T> {
     if json.trim_start().starts_with('{') {
         return serde_json::from_str(json);
@@ -155,7 +155,7 @@ pub fn from_object<'a, T: Deserialize<'a>>(json: &'a str) -> serde_json::Result<
     Err(serde::de::Error::custom("it is not an object"))
 }
 
-/// Puts JSON text on one line. A line end can only stand between tokens (inside a string it is
+/// Puts JSON text on one line. A line end can only occur between tokens (inside a string it is
 /// escaped), so a space in its place changes nothing.
 pub fn flatten(json: &mut [u8]) {
     let mut from = 0;
@@ -165,7 +165,7 @@ pub fn flatten(json: &mut [u8]) {
     }
 }
 
-/// `text` as a JSON string.
+/// Returns `text` as a JSON string.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()

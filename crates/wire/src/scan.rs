@@ -1,10 +1,10 @@
 //! Finds the top-level `id` of a JSON object that is not, or cannot be, parsed.
 //!
-//! Every request deserves an answer, also one that is too long to hold in memory or not quite
-//! JSON. Clients put the `id` where they like (Claude Code puts it last), so the whole object is
-//! scanned, in any chunks, with a few bytes of state.
+//! Every request deserves an answer, even one that is too long to hold in memory or not quite JSON.
+//! Clients put the `id` anywhere (Claude Code puts it last), so the whole object is scanned, in any
+//! chunks, with a few bytes of state.
 
-/// Longer ids than this, as JSON text, are not kept; no client sends them.
+/// The longest id that is kept, as JSON text; no client sends longer ones.
 pub const LONGEST_ID: usize = 256;
 
 /// A scan for the top-level `id`, fed with [`push`](Self::push).
@@ -18,7 +18,7 @@ pub struct IdScan {
     found: Option<String>,
 }
 
-/// Where in the top-level object the scan stands.
+/// The position of the scan in the top-level object.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Between members, before a key.

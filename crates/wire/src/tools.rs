@@ -1,4 +1,4 @@
-//! The tools protocol: bridge and host, on a Unix socket, length-prefixed JSON.
+//! The tools protocol between bridge and host: length-prefixed JSON on a Unix socket.
 //!
 //! `docs/protocol/tools.md` is the normative text.
 
@@ -10,29 +10,29 @@ use crate::raw::{Json, Members, from_object, quoted};
 
 /// The largest message either side may send, in bytes of payload.
 pub const MAX_MESSAGE: usize = 10_485_760;
-/// What a session's socket file is called, before its id.
+/// The prefix of a session's socket file, before its id.
 pub const SOCKET_PREFIX: &str = "claudecode_ipc_";
-/// What a session's socket file is called, after its id.
+/// The suffix of a session's socket file, after its id.
 pub const SOCKET_SUFFIX: &str = ".sock";
-/// What a session's schema file is called, before its id.
+/// The prefix of a session's schema file, before its id.
 pub const SCHEMA_PREFIX: &str = "claudecode_ipc_schema_";
-/// What a session's schema file is called, after its id.
+/// The suffix of a session's schema file, after its id.
 pub const SCHEMA_SUFFIX: &str = ".json";
 /// The only method.
 pub const CALL_TOOL: &str = "call_tool";
 
-/// The error names this side of the protocol knows. A parent may send others: the class name of
-/// whatever its tool raised.
+/// The error names that callgate uses. A host may send others: the class name of whatever its tool
+/// raised.
 pub mod error_type {
     /// No tool has this name.
     pub const NOT_FOUND: &str = "ToolNotFoundError";
     /// The arguments do not fit the tool's input schema.
     pub const ARGUMENT: &str = "ToolArgumentError";
-    /// The tool took longer than it may.
+    /// The tool exceeded its time limit.
     pub const TIMEOUT: &str = "ToolTimeoutError";
     /// The call was cancelled.
     pub const CANCELLED: &str = "ToolCancelledError";
-    /// The tool failed or panicked and did not say how to call that.
+    /// The tool failed or panicked without naming the error.
     pub const EXECUTION: &str = "IPCToolExecutionError";
     /// A message was over [`MAX_MESSAGE`](super::MAX_MESSAGE).
     pub const MESSAGE_SIZE: &str = "IPCMessageSizeError";
@@ -42,26 +42,26 @@ pub mod error_type {
     pub const PROTOCOL: &str = "IPCError";
 }
 
-/// What the bridge asks of the host: a `call_tool` request.
+/// The request of the bridge: `call_tool`.
 #[derive(Debug)]
 pub struct CallRequest<'a> {
     /// The tool's name.
     pub name: Cow<'a, str>,
     /// The tool's arguments, an object.
     pub arguments: Json<'a>,
-    /// What the agent CLI said about the call: its ids, a progress token. Optional.
+    /// The agent CLI's `_meta` of the call: its ids, a progress token. Optional.
     pub meta: Option<Json<'a>>,
-    /// What belongs to a call that is made again after a question. Optional.
+    /// What the client adds to a call that it repeats after a question. Optional.
     pub retry: Retry<'a>,
 }
 
-/// What a client adds to a call that it makes again because the tool had asked its user something
-/// (MCP 2026-07-28).
+/// What a client adds to a call that it repeats because the tool had asked its user something (MCP
+/// 2026-07-28).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retry<'a> {
     /// The user's answers, MCP's `inputResponses`.
     pub input_responses: Option<Json<'a>>,
-    /// What the tool gave along with its questions, MCP's `requestState`.
+    /// The state that the tool returned with its questions, MCP's `requestState`.
     pub request_state: Option<Json<'a>>,
 }
 
@@ -76,14 +76,14 @@ impl<'a> Retry<'a> {
     }
 }
 
-/// What the host answers: exactly one of `result` and `error`, or a `progress` before them.
+/// The answer of the host: exactly one of `result` and `error`, or a `progress` before them.
 #[derive(Debug)]
 pub enum Response<'a> {
     /// The tool's result, an MCP `CallToolResult`, untouched.
     Result(Json<'a>),
     /// The call failed.
     Error(ErrorPayload<'a>),
-    /// The call goes on. Sent only for a call whose `_meta` holds a `progressToken`.
+    /// The call is still running. Sent only for a call whose `_meta` has a `progressToken`.
     Progress(Progress<'a>),
 }
 
@@ -98,12 +98,12 @@ pub struct ErrorPayload<'a> {
     pub kind: Cow<'a, str>,
 }
 
-/// How far a call has come.
+/// The progress of a call.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Progress<'a> {
     /// Must grow from one report to the next.
     pub progress: f64,
-    /// Where it ends, if that is known.
+    /// The final value, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
     /// What is being done.
@@ -112,7 +112,7 @@ pub struct Progress<'a> {
 }
 
 impl<'a> CallRequest<'a> {
-    /// Reads a bridge's message; the error says in words what is wrong with it.
+    /// Reads a bridge's message. The error is a sentence.
     pub fn decode(payload: &'a [u8]) -> Result<Self, String> {
         let payload = std::str::from_utf8(payload)
             .map_err(|error| format!("the request is not UTF-8: {error}"))?;
@@ -139,7 +139,7 @@ impl<'a> CallRequest<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Reads a host's message; the error says in words what is wrong with it.
+    /// Reads a host's message. The error is a sentence.
     pub fn decode(payload: &'a [u8]) -> Result<Self, String> {
         let payload = std::str::from_utf8(payload)
             .map_err(|error| format!("the host's answer is not UTF-8: {error}"))?;
@@ -177,18 +177,18 @@ impl<'a> Response<'a> {
     }
 }
 
-/// The two ends of a `call_tool` request, to be written around the arguments without copying
-/// them.
+/// The parts of a `call_tool` request before and after the arguments, which are thus written
+/// without being copied.
 #[derive(Debug)]
 pub struct CallFrame {
-    /// What comes before the arguments.
+    /// The part before the arguments.
     pub head: String,
-    /// What comes after them.
+    /// The part after them.
     pub tail: String,
 }
 
 impl CallFrame {
-    /// Creates a request for the tool `name`; `meta` and `retry` are passed on as they are.
+    /// Creates a request for the tool `name`; `meta` and `retry` are passed on unchanged.
     #[must_use]
     pub fn new(name: &str, meta: Option<Json<'_>>, retry: Retry<'_>) -> Self {
         let head =

@@ -1,18 +1,18 @@
-//! Why a line is no message of a protocol whose messages have an id and a kind.
+//! Why a line is not a message, for the protocols whose messages have an id and a kind.
 
 use std::fmt;
 
 use crate::fields::Malformed;
 
-/// Unknown kinds are quoted in errors, and no error needs more of one than this.
+/// How many characters of an unknown kind an error quotes.
 pub(crate) const QUOTED_KIND_CHARS: usize = 64;
 
-/// A line that holds no message of this protocol.
+/// A line that is not a message of this protocol.
 ///
 /// Its text names fields and quotes no value but an unknown kind, so it may be logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// The message's id, where it could be read: an error response can be sent to it.
+    /// The message's id, if it could be read: an error response can be sent to it.
     pub id: Option<String>,
     /// What is wrong with the line.
     pub reason: Reason,
@@ -27,7 +27,7 @@ pub enum Reason {
     NoId,
     /// It has no `kind` (a response: no `type`), or one that is not a string.
     NoKind,
-    /// Its kind is not one of this protocol's.
+    /// Its kind is unknown to this protocol.
     UnknownKind(String),
 }
 

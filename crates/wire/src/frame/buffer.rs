@@ -1,12 +1,12 @@
-//! The growing window both decoders read into.
+//! The growing buffer that both decoders read into.
 
-/// A read smaller than this is not worth a system call.
+/// The smallest room for a read; less is not worth a system call.
 const LEAST_SPACE: usize = 16 * 1024;
 
-/// Bytes received and not yet taken: `bytes[start..end]`.
+/// The bytes that were received and not yet taken, `bytes[start..end]`.
 ///
-/// Everything in `bytes` is initialised, so a plain `Read` can fill the rest without `unsafe`
-/// and without being zeroed again for each read.
+/// Everything in `bytes` is initialised, so a plain `Read` can fill the rest without `unsafe`, and
+/// nothing is zeroed again for each read.
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
     bytes: Vec<u8>,
@@ -33,8 +33,8 @@ impl Buffer {
         &mut self.bytes[self.end..]
     }
 
-    /// Moves what is pending to the front when that frees at least as much as it copies (so the
-    /// copying stays linear), and grows the window when that is not enough.
+    /// Moves the pending bytes to the front if that frees at least as much as it copies (so copying
+    /// stays linear), and grows the buffer if that is not enough.
     fn make_room(&mut self, wanted: usize) {
         let pending = self.end - self.start;
         if self.start >= pending {
@@ -52,7 +52,7 @@ impl Buffer {
         self.end = (self.end + count).min(self.bytes.len());
     }
 
-    /// Copies `chunk` in, for callers that already hold the bytes.
+    /// Appends `chunk`, for callers that already hold the bytes.
     pub(super) fn push(&mut self, chunk: &[u8]) {
         self.space(chunk.len())[..chunk.len()].copy_from_slice(chunk);
         self.filled(chunk.len());

@@ -1,26 +1,25 @@
-//! Messages that end with a newline.
+//! The decoder of messages that end with a newline.
 
 use memchr::memchr;
 
 use super::buffer::Buffer;
 use crate::scan::IdScan;
 
-/// Cuts a stream into lines of at most `limit` bytes.
+/// Splits a stream into lines of at most `limit` bytes.
 ///
-/// A line's end is `\n`, with or without a `\r` before it; blank lines are no messages. A line
-/// over the limit is dropped while it arrives, and reported with its size and its `id`, so that
-/// whoever asked can be told.
+/// A line ends with `\n` or `\r\n`; blank lines are ignored. A line over the limit is dropped while
+/// it arrives, and reported with its size and its `id`, so that its sender can be notified.
 #[derive(Debug)]
 pub struct Lines {
     buffer: Buffer,
     limit: usize,
-    /// How many of the pending bytes are known to hold no newline.
+    /// How many of the pending bytes have been searched for a newline.
     searched: usize,
     dropping: Option<Dropping>,
     has_skipped_blank: bool,
 }
 
-/// A line that is over the limit and still arriving.
+/// The part so far of a line that is over the limit and still arriving.
 #[derive(Debug, Default)]
 struct Dropping {
     size: usize,
@@ -47,7 +46,7 @@ impl Line<'_> {
     }
 }
 
-/// What is known of a line that was dropped.
+/// A line that was dropped because it was over the limit.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooLong {
     /// Its length in bytes, without the line end.
@@ -79,7 +78,7 @@ impl Lines {
         self.buffer.filled(count);
     }
 
-    /// Takes in a chunk that is already in memory.
+    /// Appends a chunk that is already in memory.
     pub fn push(&mut self, chunk: &[u8]) {
         self.buffer.push(chunk);
     }
@@ -126,7 +125,7 @@ impl Lines {
         }
     }
 
-    /// Returns the last line, when the stream has ended without a newline.
+    /// Returns the last line, if the stream has ended without a newline.
     pub fn finish(&mut self) -> Option<Line<'_>> {
         let length = self.buffer.pending().len();
         self.searched = 0;
@@ -139,14 +138,14 @@ impl Lines {
         (!is_blank(last)).then_some(Line::Whole(last))
     }
 
-    /// Lets go of a line's beginning once it cannot be within the limit any more. One byte more
-    /// than the limit is still open: it may be the `\r` of the line end.
+    /// Drops the beginning of a line once it is certainly over the limit. One byte more than the
+    /// limit is not certain: it may be the `\r` of the line end.
     fn drop_if_over(&mut self) {
         let pending = self.buffer.pending();
         if self.dropping.is_none() && pending.len() <= self.limit + 1 {
             return;
         }
-        // The last byte stays: only what follows tells whether it belongs to the line end.
+        // The last byte stays: only the next one tells whether it belongs to the line end.
         let count = pending.len() - 1;
         let dropping = self.dropping.get_or_insert_default();
         dropping.take(&pending[..count]);
@@ -154,7 +153,7 @@ impl Lines {
         self.searched = 1;
     }
 
-    /// Ends the line being dropped with the first `length` pending bytes.
+    /// Ends the dropped line with the first `length` pending bytes.
     fn dropped(&mut self, length: usize) -> TooLong {
         let mut dropping = self.dropping.take().unwrap_or_default();
         dropping.take(trimmed(&self.buffer.pending()[..length]));

@@ -1,23 +1,23 @@
-//! Messages that follow their length: four bytes, big-endian.
+//! The decoder of messages that follow their length: four bytes, big-endian.
 
 use super::buffer::Buffer;
 
-/// How many bytes announce a frame.
+/// The size of the length prefix, in bytes.
 pub const PREFIX: usize = 4;
-/// How much a frame that has only been announced may take.
+/// How much is allocated for a frame of which only the length has arrived.
 const FIRST_SPACE: usize = 64 * 1024;
 
-/// Cuts a stream into frames of at most `limit` payload bytes.
+/// Splits a stream into frames of at most `limit` payload bytes.
 ///
-/// A frame over the limit is refused as soon as its length is known, before anything is
-/// allocated for it. The stream cannot be read on after that: close it.
+/// A frame over the limit is refused as soon as its length is known, before anything is allocated
+/// for it. Nothing more can be read from the stream then: close it.
 #[derive(Debug)]
 pub struct Prefixed {
     buffer: Buffer,
     limit: usize,
 }
 
-/// A frame announced a payload over the limit.
+/// A frame that announced a payload over the limit.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub struct TooLarge {
     /// The size it announced.
@@ -26,7 +26,7 @@ pub struct TooLarge {
     pub limit: usize,
 }
 
-/// The stream ended in the middle of a frame.
+/// A stream that ended in the middle of a frame.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub struct Cut {
     /// How many bytes of the unfinished frame had arrived, prefix included.
@@ -49,7 +49,7 @@ impl std::fmt::Display for Cut {
 
 impl std::error::Error for Cut {}
 
-/// Returns the four bytes that announce a payload of `length` bytes, unless it is over `limit`.
+/// Returns the length prefix of a payload of `length` bytes, unless it is over `limit`.
 pub fn prefix(length: usize, limit: usize) -> Result<[u8; PREFIX], TooLarge> {
     let too_large = TooLarge { size: length, limit };
     if length > limit {
@@ -66,7 +66,7 @@ impl Prefixed {
     }
 
     /// Returns room to read into; never empty. It grows with what has arrived, up to the rest of
-    /// the frame: an announcement alone costs nothing.
+    /// the frame: a length alone costs nothing.
     pub fn space(&mut self) -> &mut [u8] {
         let pending = self.buffer.pending().len();
         let missing = match self.announced() {
@@ -81,7 +81,7 @@ impl Prefixed {
         self.buffer.filled(count);
     }
 
-    /// Takes in a chunk that is already in memory.
+    /// Appends a chunk that is already in memory.
     pub fn push(&mut self, chunk: &[u8]) {
         self.buffer.push(chunk);
     }
@@ -107,7 +107,7 @@ impl Prefixed {
         self.buffer.pending().len()
     }
 
-    /// Returns true if the stream may end here: an error when it ends inside a frame.
+    /// Returns an error if the stream ends inside a frame.
     pub fn finish(&self) -> Result<(), Cut> {
         match self.buffer.pending().len() {
             0 => Ok(()),

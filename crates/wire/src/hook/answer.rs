@@ -1,4 +1,4 @@
-//! What a hook prints: the decision in its agent's own form.
+//! What a hook prints: the decision in the form of its agent.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -8,16 +8,16 @@ use crate::approval::{Asks, Decision, Request, Response, Takes};
 use crate::fields::one_line;
 use crate::raw::{Json, Members};
 
-/// The reason that the agent is given when the person gave none.
+/// The reason for the agent if the person gave none.
 const DENIED: &str = "The user denied this.";
-/// The reason that the agent is given when a person had to decide and nobody did.
+/// The reason for the agent if a person had to decide and nobody did.
 const UNDECIDED: &str = "A person has to allow this, and nobody answered in time or could be \
                          reached. Tell the user; try again only when they want you to.";
-/// The reason that the agent is given when the answer is one that it could not take.
+/// The reason for the agent if it could not accept the answer.
 const UNUSABLE: &str = "This was answered in a way that the agent cannot take, so it was not \
                         run. Tell the user.";
 
-/// The reason that the user is given when the rules gave none.
+/// The reason for the user if the rules gave none.
 const ASKED: &str = "A rule wants you to decide.";
 
 /// What a hook prints.
@@ -25,13 +25,13 @@ const ASKED: &str = "A rule wants you to decide.";
 pub enum Answer {
     /// The decision, as one line of JSON.
     Line(Vec<u8>),
-    /// Nothing: the agent goes on as if there were no hook.
+    /// Nothing: the agent goes on as without a hook.
     Nothing,
-    /// Nobody decided, or the agent could not take what was decided: it has to ask in its own way.
+    /// Nobody decided, or the agent could not accept the decision: it has to ask in its own way.
     Undecided,
 }
 
-/// Returns the desk's response in the agent's own form.
+/// Returns the desk's response in the form of the agent.
 #[must_use]
 pub fn answer(event: Event, agent: Agent, request: &Request, response: &Response) -> Answer {
     match event {
@@ -41,8 +41,7 @@ pub fn answer(event: Event, agent: Agent, request: &Request, response: &Response
     }
 }
 
-/// Returns the decision as one line of JSON, for an event at which the agent asks when there is
-/// none.
+/// Returns the decision as one line of JSON, for an event at which the agent asks if there is none.
 fn decided(event: Event, agent: Agent, request: &Request, response: &Response) -> Option<Vec<u8>> {
     let is_allowed = match response.decision {
         Decision::Allow => true,
@@ -60,7 +59,8 @@ fn decided(event: Event, agent: Agent, request: &Request, response: &Response) -
     }
 }
 
-/// Whoever changed the input did not allow the one that the agent would run instead.
+/// Returns true if the agent accepts the input that was allowed. A person who changed the input did
+/// not allow the original, which the agent would run instead.
 fn is_taken(request: &Request, response: &Response) -> bool {
     response.updated_input.is_none() || request.takes(Takes::Edit)
 }
@@ -81,7 +81,7 @@ fn checked(agent: Agent, request: &Request, response: &Response) -> Answer {
             Agent::Claude => {
                 Answer::Line(pre_tool_use("allow", None, response.updated_input.as_deref()))
             }
-            // It knows no allow here, and goes on.
+            // It has no `allow` here, and goes on without one.
             Agent::Codex => Answer::Nothing,
         },
         Decision::Ask | Decision::Allow => Answer::Line(denial(UNUSABLE)),
@@ -138,7 +138,7 @@ struct Allow<'a> {
 
 fn allow(agent: Agent, request: &Request, response: &Response) -> Vec<u8> {
     let mut input = response.updated_input.as_deref();
-    // Claude Code takes a bare allow of this tool for no answer and goes on asking its user.
+    // Claude Code ignores a bare allow of this tool and still asks its user.
     if agent == Agent::Claude && request.tool_name == "ExitPlanMode" {
         input = input.or(Some(&request.tool_input));
     }
@@ -150,9 +150,9 @@ fn allow(agent: Agent, request: &Request, response: &Response) -> Vec<u8> {
     })
 }
 
-/// One element that Claude Code does not understand makes it drop the whole answer, and with it
-/// the allow: so what is no object is never among them, and then none is, since half of a choice
-/// is not what was chosen.
+/// Returns the permission updates. Claude Code drops the whole answer, and with it the allow, if it
+/// does not understand one element. So if one is not an object, none is sent: half of a choice is
+/// not what was chosen.
 fn permissions(response: &Response) -> Vec<&RawValue> {
     let all: Vec<&RawValue> = match &response.updated_permissions[..] {
         [] => response.always_allow_suggestion.as_deref().into_iter().collect(),
@@ -230,13 +230,13 @@ fn elicitation(is_allowed: bool, request: &Request, response: &Response) -> Opti
     Some(written(Elicitation { hook_event_name: Event::Elicitation.name(), action, content }))
 }
 
-/// Returns true if a bare yes would not do: the server's form has fields that must be filled in.
+/// Returns true if a bare yes is not enough: the server's form has required fields.
 fn wants_content(input: &Members<'_>) -> bool {
     let schema = input.some("requested_schema").map(Json::members).unwrap_or_default();
     schema.some("required").is_some_and(|required| required.get() != "[]")
 }
 
-/// Returns what a bare yes fills into a form; where a page is to be opened there is none.
+/// Returns the form content for a bare yes; `None` if a page is to be opened.
 fn bare_content(input: &Members<'_>) -> Option<&'static RawValue> {
     let is_page = input.string("mode").as_deref() == Some("url");
     if is_page { None } else { serde_json::from_str("{}").ok() }

@@ -1,28 +1,28 @@
-//! The agent's last words, from the end of Claude Code's transcript: a file of JSON lines, of
+//! Finds the agent's last words at the end of Claude Code's transcript: a file of JSON lines, of
 //! which those of the types `assistant` and `user` are the conversation.
 
 use memchr::{memchr, memrchr};
 
 use crate::raw::{Json, Members};
 
-/// The most characters of last words that are passed on.
+/// How many characters of the last words are passed on.
 pub const MAX_WORDS: usize = 500;
 
-/// What the end of a transcript tells.
+/// The last words found at the end of a transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
     /// The last text of the agent.
     pub text: Option<String>,
     /// Whether the message in which the agent asks is missing: the CLI writes its transcript a
-    /// little later than it starts its hooks. So it is where nothing of the conversation is there
+    /// little later than it starts its hooks. Also true if nothing of the conversation is there
     /// yet, at the first question of a session.
     pub is_behind: bool,
     /// Whether nothing of the conversation is there.
     pub is_empty: bool,
 }
 
-/// Returns the last words in `tail`, the end of a transcript, before the agent wanted to use `tool`
-/// (any tool, where it is not named). `from_start` says that nothing was cut off before the tail;
+/// Finds the last words in `tail`, the end of a transcript, before the agent wanted to use `tool`
+/// (any tool, if it is not named). `from_start` says that nothing was cut off before the tail;
 /// `subagent` that it is the transcript of a subagent.
 #[must_use]
 pub fn words(tail: &[u8], from_start: bool, tool: Option<&str>, subagent: bool) -> Words {
@@ -39,12 +39,12 @@ pub fn words(tail: &[u8], from_start: bool, tool: Option<&str>, subagent: bool) 
     Words { text: search.text, is_behind: is_behind || is_empty, is_empty }
 }
 
-/// Returns the first line is cut.
+/// Returns the tail without its first line, which is incomplete.
 fn after_line_end(tail: &[u8]) -> &[u8] {
     memchr(b'\n', tail).map_or(&[], |end| &tail[end + 1..])
 }
 
-/// What was found so far, from the end backwards.
+/// What has been found so far, from the end backwards.
 #[derive(Debug, Default)]
 struct Search<'a> {
     tool: Option<&'a str>,
@@ -59,8 +59,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns true if nothing more can be found: there are words, and whether they are behind is
-    /// known.
+    /// Returns true if nothing more can be found: there are words, and it is known whether they are
+    /// behind.
     fn is_over(&self) -> bool {
         self.text.is_some() && (!self.last_is_user || self.asks)
     }
@@ -113,7 +113,7 @@ fn text_of(block: &Members<'_>, field: &str) -> Option<String> {
     block.string(field).map(Into::into)
 }
 
-/// Returns the objects of which a message's content is made, if it is a list.
+/// Returns the blocks of a message's content, if it is a list.
 fn blocks(content: Json<'_>) -> Vec<Members<'_>> {
     let list: Vec<&serde_json::value::RawValue> =
         serde_json::from_str(content.get()).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Finds where JSON values begin and end.
 //!
-//! Values that are only passed on need no parser that understands them, but whoever gets them
-//! next will use one, and a value it cannot read is a message that nobody answers. So everything
-//! is checked, as a parser would, only quicker: the text of a string is searched for its end and
-//! its escapes, many bytes at a time, and nothing is recursive, so any depth will do.
+//! Values that are only passed on need no parser that understands them. But their receiver will
+//! parse them, and a value that it cannot read is a message that nobody answers. So everything is
+//! checked as a parser would, only faster: strings are searched for their end and their escapes,
+//! many bytes at a time, and nothing is recursive, so any depth is accepted.
 
 use std::borrow::Cow;
 
@@ -44,18 +44,18 @@ pub(super) fn members<'a>(
     }
 }
 
-/// A place in JSON text.
+/// A position in JSON text.
 struct Cursor<'a> {
     text: &'a str,
     at: usize,
-    /// Whether there is any byte that a string must not hold. Compact JSON has none, and then no
+    /// Whether there is any byte that a string must not contain. Compact JSON has none, and then no
     /// string has to be searched for one.
     has_control: bool,
 }
 
 impl<'a> Cursor<'a> {
     fn new(text: &'a str) -> Self {
-        // Without an early end this is done many bytes at a time.
+        // Without an early exit this processes many bytes at a time.
         let has_control = text.bytes().fold(u8::MAX, u8::min) < 0x20;
         Self { text, at: 0, has_control }
     }
@@ -87,17 +87,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Steps over `byte`, which has to be next.
+    /// Skips `byte`, which has to be next.
     fn expect(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// Returns true if `byte` is next; if so it is stepped over.
+    /// Skips `byte` if it is next, and returns true if it was.
     fn takes(&mut self, byte: u8) -> bool {
         self.expect(byte).is_some()
     }
 
-    /// Reads an object; `value` reads the value of each member, whose key it is told.
+    /// Reads an object; `value` reads the value of each member, given its key.
     fn object(
         &mut self,
         mut value: impl FnMut(&mut Self, &str) -> Option<Json<'a>>,
@@ -127,7 +127,8 @@ impl<'a> Cursor<'a> {
         self.skip_string()?;
         let quoted = self.since(start);
         let text = &quoted.0[1..quoted.0.len() - 1];
-        // Half of a surrogate pair is no letter, but JSON allows it: such a key stays as it is.
+        // Half of a surrogate pair is not a character, but JSON allows it: such a key stays as it
+        // is.
         let plain = Cow::Borrowed(text);
         let key = if text.contains('\\') { quoted.string().unwrap_or(plain) } else { plain };
         self.skip_colon()?;
@@ -169,7 +170,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// After a value: closes what ends here; `false` when nothing is open any more.
+    /// Closes what ends after a value; returns false if nothing is open any more.
     fn close_all(&mut self, open: &mut Vec<u8>) -> Option<bool> {
         while let Some(&close) = open.last() {
             self.skip_blanks();
@@ -185,7 +186,7 @@ impl<'a> Cursor<'a> {
         Some(false)
     }
 
-    /// In an object there is a key before the value.
+    /// Skips the key that precedes a value in an object.
     fn skip_to_value(&mut self, close: u8) -> Option<()> {
         if close == b'}' {
             self.skip_string()?;
@@ -223,7 +224,7 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
-    /// At least one digit.
+    /// Skips digits, of which there must be at least one.
     fn skip_digits(&mut self) -> Option<()> {
         let digits =
             self.bytes()[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -244,7 +245,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Returns where the quote is that ends a string: the first with an even number of backslashes
+/// Returns the index of the quote that ends a string: the first with an even number of backslashes
 /// before it.
 fn end_of_string(text: &[u8]) -> Option<usize> {
     let mut from = 0;
