@@ -40,7 +40,7 @@ pub(crate) enum CodingAgent {
     Codex,
 }
 
-/// CommandOwner settings: those of the user, or those of the project in the working folder.
+/// Whose settings: those of the user, or those of the project in the working folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SettingsScope {
     User,

@@ -37,7 +37,7 @@ const LONGEST_WARNING: usize = 500;
 
 /// Open the desk: agents ask, you answer
 ///
-/// AgentChoice with callgate's hook ask here before they do something risky. Questions appear in this
+/// Agents with callgate's hook ask here before they do something risky. Questions appear in this
 /// terminal, where a key answers them, and on your phone once Telegram is set up. Everything that
 /// is asked, pressed and decided is kept in a ledger (see `callgate log`). It needs no
 /// settings and runs until it is interrupted.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// CommandOwner command it is.
+/// Who wrote a command of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandOwner {
     /// It starts callgate's hook and nothing else.
@@ -18,7 +18,7 @@ pub(crate) const LARGE: &str = "callgate";
 /// The small program, which is a hook by itself.
 pub(crate) const SMALL: &str = "callgate-hook";
 
-/// CommandOwner `command` is: ours is what has the program `callgate` and the first argument `hook`, or
+/// Returns who wrote `command`. Ours runs the program `callgate` with the first argument `hook`, or
 /// the program `callgate-hook`.
 pub(crate) fn owner(command: &str) -> CommandOwner {
     let ShellWords { words, is_plain } = words(command);

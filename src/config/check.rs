@@ -194,7 +194,7 @@ impl<'a> ConfigCheck<'a> {
         let key = keys::find(name)?;
         let Some(given) = self.raw.get(name) else {
             return (!key.default.is_empty())
-                .then(|| key.kind.from_text(OsStr::new(key.default), false))?;
+                .then(|| key.kind.read_text(OsStr::new(key.default), false))?;
         };
         if let Err(text) = key.check(&given.value) {
             self.wrong(name, given.origin.clone(), &text);

@@ -139,7 +139,7 @@ impl RawConfig {
         value: &Spanned<DeValue>,
         at: &impl Fn(usize) -> SettingOrigin,
     ) {
-        let read = key.kind.from_toml(value.get_ref());
+        let read = key.kind.read_toml(value.get_ref());
         self.add(key, read, at(value.span().start), key.kind.in_toml());
     }
 
@@ -147,7 +147,7 @@ impl RawConfig {
         // Only our own variables hold lists: a flag is given once for each element, and the
         // variables of others hold one path, which may contain any character.
         let is_list = key.variable().is_some_and(|ours| origin == SettingOrigin::Environment(ours));
-        self.add(key, key.kind.from_text(text, is_list), origin, key.kind.in_text());
+        self.add(key, key.kind.read_text(text, is_list), origin, key.kind.in_text());
     }
 
     fn add(
@@ -158,13 +158,12 @@ impl RawConfig {
         must_be: &str,
     ) {
         let name = key.name;
-        match value {
-            Some(value) => self.given.push(GivenSetting { name, value, origin }),
-            None => {
-                let text = format!("`{name}` must be {must_be}");
-                self.problems.push(ConfigProblem { scope: ProblemScope::Key(name), origin, text });
-            }
-        }
+        let Some(value) = value else {
+            let text = format!("`{name}` must be {must_be}");
+            self.problems.push(ConfigProblem { scope: ProblemScope::Key(name), origin, text });
+            return;
+        };
+        self.given.push(GivenSetting { name, value, origin });
     }
 }
 

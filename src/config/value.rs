@@ -72,7 +72,7 @@ pub(crate) enum SettingValue {
 
 impl ValueKind {
     /// Reads a value from the settings file. Returns `None` if it is of another kind.
-    pub(crate) fn from_toml(&self, value: &DeValue) -> Option<SettingValue> {
+    pub(crate) fn read_toml(&self, value: &DeValue) -> Option<SettingValue> {
         let text = match (self, value) {
             (Self::Ids { .. }, DeValue::Array(list)) => {
                 let ids = list.iter().map(|id| whole(id.get_ref()));
@@ -95,12 +95,12 @@ impl ValueKind {
             ) => text.to_string(),
             _ => return None,
         };
-        self.from_text(OsStr::new(&text), false)
+        self.read_text(OsStr::new(&text), false)
     }
 
     /// Reads a value from a variable or a flag. Returns `None` if it is of another kind. Folders
     /// are separated by colons if this is a list, else there is one.
-    pub(crate) fn from_text(&self, text: &OsStr, is_list: bool) -> Option<SettingValue> {
+    pub(crate) fn read_text(&self, text: &OsStr, is_list: bool) -> Option<SettingValue> {
         let string = || text.to_str();
         match self {
             Self::File | Self::Socket => Some(SettingValue::Path(text.into())),
