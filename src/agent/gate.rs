@@ -8,14 +8,10 @@
 mod always;
 mod asking;
 mod board;
-mod folder;
-mod hidden;
 mod inside;
-mod link;
 mod rules;
 #[cfg(test)]
 mod tests;
-mod watch;
 
 use std::fmt::Display;
 use std::path::Path;
@@ -28,20 +24,21 @@ use callgate_agent::gate::{Gate, Permit, Question};
 use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::card::Card;
 use callgate_approval::desk::Ruling;
+use callgate_approval::viewer::Viewer;
 use callgate_mask::mask_json;
 use callgate_wire::approval::{Action, Context, Kind, Press, Request, RequestId, Takes};
+use callgate_wire::desk::Command;
 use callgate_wire::session::{PermissionAnswer, PermissionRequest};
 use serde_json::value::RawValue;
 use tokio::runtime::Handle;
 use tokio::sync::{self, Semaphore};
 
 use crate::config::Config;
-use always::Always;
-use asking::{Answered, Asking};
-use board::{At, Board, Found, Posted, Way};
-use inside::Inside;
-use link::Link;
-use rules::{Ask, Ruled, Rules};
+use always::AllowedActs;
+use asking::{AskOutcome, DeskQuestion};
+use board::{Board, FoundQuestion, PostedQuestion, PressRoute};
+use inside::InsideDesk;
+use rules::{AskReason, RulesVerdict, RuntimeRules};
 
 /// Takes warnings, in words for a person; it never waits.
 pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
@@ -52,21 +49,20 @@ const AGENT: &str = callgate_rules::act::OWN_AGENT;
 const SHELL: &str = "the shell of callgate agent";
 /// How many questions are asked at once; more wait.
 const MOST_ASKING: usize = 16;
-/// The longest that the rules may take with one use of a tool.
+/// The longest that the rules may take for one use of a tool.
 const RULED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The gate of the runtime.
 pub(super) struct Gatekeeper {
     config: Config,
     folder: String,
-    rules: Arc<Rules>,
-    always: Always,
+    rules: Arc<RuntimeRules>,
+    always: AllowedActs,
     board: Arc<Board>,
-    link: Arc<Link>,
     /// The desk in this process, once it was needed.
-    inside: tokio::sync::Mutex<Option<Arc<Inside>>>,
+    inside: tokio::sync::Mutex<Option<Arc<InsideDesk>>>,
     room: Semaphore,
-    /// How long the rules may take with one use of a tool.
+    /// How long the rules may take for one use of a tool.
     ruled_within: Duration,
     /// Whether the front end may still answer.
     attended: sync::watch::Sender<bool>,
@@ -74,16 +70,14 @@ pub(super) struct Gatekeeper {
 }
 
 impl Gatekeeper {
-    /// A gate by these settings. Nothing is read, opened or started before the first question.
+    /// Makes a gate. Nothing is read, opened or started before the first question.
     pub(super) fn new(config: &Config, warn: Warn) -> Self {
-        let socket = &config.desk_socket.value;
         Self {
             config: config.clone(),
             folder: config.agent.folder.to_string_lossy().into_owned(),
-            rules: Arc::new(Rules::new(config, Arc::clone(&warn))),
-            always: Always::default(),
+            rules: Arc::new(RuntimeRules::new(config, Arc::clone(&warn))),
+            always: AllowedActs::default(),
             board: Arc::default(),
-            link: Arc::new(Link::new(socket.clone())),
             inside: tokio::sync::Mutex::new(None),
             room: Semaphore::new(MOST_ASKING),
             ruled_within: RULED_WITHIN.min(config.timeout),
@@ -92,8 +86,8 @@ impl Gatekeeper {
         }
     }
 
-    /// What searches leave out, by the rules as they are when a search begins: its tool and the
-    /// folder in which it begins give what says so of each file and folder, if any is left out.
+    /// Returns what searches leave out. For a tool and the folder in which its search begins, it
+    /// returns the test for each file and folder, by the rules of that moment.
     pub(super) fn hidden(&self) -> Hidden {
         let rules = Arc::clone(&self.rules);
         Arc::new(move |tool, start| rules.judge().hidden(tool, start))
@@ -102,18 +96,18 @@ impl Gatekeeper {
     async fn decide(&self, question: Question) -> Permit {
         let Question { tool, input, conversation, .. } = &question;
         let ask = match self.ruled(tool, input).await {
-            Ruled::Allow { because } => return Permit::Allowed { because, input: None },
-            Ruled::Deny { because } => return Permit::Denied { because, interrupt: false },
-            Ruled::Ask(ask) => ask,
+            RulesVerdict::Allow { because } => return Permit::Allowed { because, input: None },
+            RulesVerdict::Deny { because } => return Permit::Denied { because, interrupt: false },
+            RulesVerdict::Ask(ask) => ask,
         };
         if ask.like.as_ref().is_some_and(|like| self.always.has(conversation, like)) {
             let because = "a person has allowed this for the rest of the conversation".to_owned();
             return Permit::Allowed { because, input: None };
         }
         match self.ask(&question, &ask).await {
-            Answered::Denied { text, interrupt } => Permit::Denied { because: text, interrupt },
-            Answered::Unreached(error) => nobody(&error),
-            Answered::Allowed { text, input, always } => {
+            AskOutcome::Denied { text, interrupt } => Permit::Denied { because: text, interrupt },
+            AskOutcome::Unreached(error) => nobody(&error),
+            AskOutcome::Allowed { text, input, always } => {
                 if let (true, Some(like)) = (always, &ask.like) {
                     self.always.add(conversation, like);
                 }
@@ -122,12 +116,12 @@ impl Gatekeeper {
         }
     }
 
-    /// What the rules say. A look at the disk may wait, so that this is no work for our own thread,
-    /// and nobody waits for it longer than for a person.
-    async fn ruled(&self, tool: &'static str, input: &RawValue) -> Ruled {
+    /// Asks the rules, on another thread because a look at the disk may block, and no longer than
+    /// a person would be waited for.
+    async fn ruled(&self, tool: &'static str, input: &RawValue) -> RulesVerdict {
         let (rules, input) = (Arc::clone(&self.rules), input.to_owned());
         let judging = tokio::task::spawn_blocking(move || rules.rule(tool, input.get()));
-        let denied = |why: &dyn Display| Ruled::Deny {
+        let denied = |why: &dyn Display| RulesVerdict::Deny {
             because: format!("the rules could not be asked, so the tool did not run: {why}"),
         };
         match tokio::time::timeout(self.ruled_within, judging).await {
@@ -137,7 +131,7 @@ impl Gatekeeper {
         }
     }
 
-    /// A person has allowed it. Changed arguments are a new act, which a rule may deny.
+    /// Allows what a person has allowed. Changed arguments are a new act, which a rule may deny.
     async fn allowed(
         &self,
         tool: &'static str,
@@ -145,7 +139,7 @@ impl Gatekeeper {
         input: Option<Box<RawValue>>,
     ) -> Permit {
         if let Some(changed) = &input
-            && let Ruled::Deny { because } = self.ruled(tool, changed).await
+            && let RulesVerdict::Deny { because } = self.ruled(tool, changed).await
         {
             return Permit::Denied { because, interrupt: false };
         }
@@ -153,31 +147,40 @@ impl Gatekeeper {
     }
 
     /// Asks at the daemon's desk, else at our own.
-    async fn ask(&self, question: &Question, ask: &Ask) -> Answered {
+    async fn ask(&self, question: &Question, ask: &AskReason) -> AskOutcome {
         let request = self.request(question, ask);
         let Ok(_room) = self.room.acquire().await else {
             return lost("the runtime is ending");
         };
         let asked = shown(question, &request, ask).await;
-        let socket = &self.config.socket.value;
-        let answered =
-            self.ask_at(socket, At::Daemon, request.clone(), question, asked.clone()).await;
-        match answered {
-            Answered::Unreached(error) if question.mirror.is_some() => {
+        match self.ask_daemon(request.clone(), question, asked.clone()).await {
+            AskOutcome::Unreached(error) if question.mirror.is_some() => {
                 self.ask_inside(request, question, ask, asked, &error).await
             }
             answered => answered,
         }
     }
 
+    async fn ask_daemon(
+        &self,
+        request: Request,
+        question: &Question,
+        asked: PermissionRequest,
+    ) -> AskOutcome {
+        let desk_socket = &self.config.desk_socket.value;
+        let mirror = question.mirror.clone();
+        let posted = PostedQuestion { route: daemon_route(desk_socket), asked, mirror };
+        self.ask_at(&self.config.socket.value, Some(desk_socket), request, posted).await
+    }
+
     async fn ask_inside(
         &self,
         request: Request,
         question: &Question,
-        ask: &Ask,
+        ask: &AskReason,
         asked: PermissionRequest,
         error: &NoAnswer,
-    ) -> Answered {
+    ) -> AskOutcome {
         if !matches!(error, NoAnswer::NoDesk(_)) {
             (self.warn)(&format!("the daemon cannot be asked, so the front end is: {error}"));
         }
@@ -185,39 +188,36 @@ impl Gatekeeper {
             Ok(inside) => inside,
             Err(why) => return lost(&why),
         };
-        let Ask { because, is_guarded, .. } = ask.clone();
+        let AskReason { because, is_guarded, .. } = ask.clone();
         inside.ruled(&request.request_id, Ruling::Ask { because, is_guarded });
-        let at = At::Inside(Arc::downgrade(&inside));
+        let (route, mirror) = (inside.route(), question.mirror.clone());
+        let posted = PostedQuestion { route, asked, mirror };
         let mut attended = self.attended.subscribe();
         tokio::select! {
-            answered = self.ask_at(inside.socket(), at, request, question, asked) => answered,
+            answered = self.ask_at(inside.socket(), None, request, posted) => answered,
             // Nobody else sees the questions of this desk.
             _ = attended.wait_for(|attended| !attended) => lost("the front end has gone"),
         }
     }
 
+    /// Asks at the desk that serves this socket. `watched` is where another process's desk says
+    /// what becomes of the question; the desk in this process tells the board by itself.
     async fn ask_at(
         &self,
         socket: &Path,
-        at: At,
+        watched: Option<&Path>,
         request: Request,
-        question: &Question,
-        asked: PermissionRequest,
-    ) -> Answered {
+        posted: PostedQuestion,
+    ) -> AskOutcome {
         let (timeout, grace) = (self.config.timeout, self.config.grace);
         let settings = asker::Settings { socket: socket.to_owned(), timeout, grace };
-        let link = matches!(at, At::Daemon).then(|| Arc::clone(&self.link));
-        let posted = Posted {
-            way: Way { at, has_offer: asked.can_allow_always == Some(true) },
-            asked,
-            mirror: question.mirror.clone(),
-        };
         let (board, warn) = (Arc::clone(&self.board), Arc::clone(&self.warn));
-        asking::ask(Asking { settings, request, board, link, warn }, posted).await
+        let watched = watched.map(Path::to_owned);
+        asking::ask(DeskQuestion { settings, request, board, watched, warn }, posted).await
     }
 
-    /// The desk in this process, which is opened when it is first needed.
-    async fn inside(&self) -> Result<Arc<Inside>, String> {
+    /// Returns the desk in this process, which is opened when it is first needed.
+    async fn inside(&self) -> Result<Arc<InsideDesk>, String> {
         let mut inside = self.inside.lock().await;
         if let Some(open) = inside.as_ref().filter(|open| !open.has_ended()) {
             return Ok(Arc::clone(open));
@@ -226,15 +226,15 @@ impl Gatekeeper {
             (self.config.clone(), Arc::clone(&self.board), Arc::clone(&self.warn));
         let handle = Handle::current();
         let opening =
-            tokio::task::spawn_blocking(move || Inside::start(&config, &board, &warn, &handle));
+            tokio::task::spawn_blocking(move || InsideDesk::start(&config, &board, &warn, &handle));
         let opened = Arc::new(opening.await.map_err(|error| error.to_string())??);
         *inside = Some(Arc::clone(&opened));
         Ok(opened)
     }
 
-    fn request(&self, question: &Question, ask: &Ask) -> Request {
+    fn request(&self, question: &Question, ask: &AskReason) -> Request {
         let Question { tool, input, conversation, .. } = question;
-        let suggestion = ask.like.as_ref().and_then(always::Like::suggestion);
+        let suggestion = ask.like.as_ref().and_then(always::RepeatableAct::suggestion);
         Request {
             request_id: asker::fresh_id(),
             tool_name: (*tool).to_owned(),
@@ -257,23 +257,12 @@ impl Gatekeeper {
     async fn press(&self, answer: PermissionAnswer) -> Result<String, String> {
         const NONE: &str = "there is no such question: answer one that you were shown";
         let id = RequestId::parse(&answer.question).map_err(|_| NONE.to_owned())?;
-        let way = match self.board.find(&id).ok_or(NONE)? {
-            Found::At(way) => way,
+        let (counted, text) = match self.board.find(&id).ok_or(NONE)? {
+            FoundQuestion::Answerable { route, has_offer } => {
+                route(id, offered(answer.press, has_offer)).await?
+            }
             // The desk may not have noticed yet, and would take the answer.
-            Found::Withdrawn => return Err("Too late. It was withdrawn.".to_owned()),
-        };
-        let press = offered(answer.press, way.has_offer);
-        let (counted, text) = match way.at {
-            At::Inside(inside) => {
-                let inside = inside.upgrade().ok_or("the desk of this question has ended")?;
-                inside.press(id, press).await
-            }
-            At::Daemon => {
-                let link = Arc::clone(&self.link);
-                let pressed = tokio::task::spawn_blocking(move || link.press(id, press)).await;
-                let pressed = pressed.map_err(|error| error.to_string())?;
-                pressed.map_err(|error| error.to_string())?
-            }
+            FoundQuestion::Withdrawn => return Err("Too late. It was withdrawn.".to_owned()),
         };
         if counted { Ok(text) } else { Err(text) }
     }
@@ -298,13 +287,13 @@ impl Gate for Gatekeeper {
     }
 }
 
-/// What the front end is shown of a question: masked, as at the desk. It is told until when it can
-/// be answered when the desk has said it.
-async fn shown(question: &Question, request: &Request, ask: &Ask) -> PermissionRequest {
+/// Returns what the front end is shown of a question: masked, as at the desk. The deadline is
+/// added when the desk has said it.
+async fn shown(question: &Question, request: &Request, ask: &AskReason) -> PermissionRequest {
     let masked = mask_json(request.tool_input.get()).into_shown();
     let title = Card::new(request, &masked, 0, 0).summary();
     let input = RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    // Whoever is not shown the question needs no look at the file.
+    // Only a front end that is shown the question needs a look at the file.
     let diff = match (&question.mirror, &question.preview) {
         (Some(_), Some(preview)) => preview(&question.input).await,
         _ => None,
@@ -322,6 +311,22 @@ async fn shown(question: &Question, request: &Request, ask: &Ask) -> PermissionR
     }
 }
 
+/// Returns the way of answers to the daemon's desk. The desk recognises the process that asked a
+/// question and lets it answer its own questions, so no key to the desk is kept here.
+fn daemon_route(desk_socket: &Path) -> PressRoute {
+    let desk_socket = desk_socket.to_owned();
+    Arc::new(move |request_id, press| {
+        let desk_socket = desk_socket.clone();
+        Box::pin(async move {
+            let press =
+                move || Viewer::connect(&desk_socket)?.told(Command::Press { request_id, press });
+            let pressed = tokio::task::spawn_blocking(press).await;
+            let pressed = pressed.map_err(|error| error.to_string())?;
+            pressed.map_err(|error| error.to_string())
+        })
+    })
+}
+
 fn nobody(error: &NoAnswer) -> Permit {
     let why = match error {
         NoAnswer::NoDesk(_) => String::new(),
@@ -334,9 +339,9 @@ fn nobody(error: &NoAnswer) -> Permit {
     Permit::Denied { because, interrupt: false }
 }
 
-fn lost(why: &str) -> Answered {
+fn lost(why: &str) -> AskOutcome {
     let text = format!("nobody can be asked, so the tool did not run: {why}");
-    Answered::Denied { text, interrupt: false }
+    AskOutcome::Denied { text, interrupt: false }
 }
 
 /// Returns the press that the desk is given. It has an "always" only where it offered one.

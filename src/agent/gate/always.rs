@@ -18,30 +18,30 @@ const LONGEST: usize = 1_000;
 
 /// Something that can be allowed from now on.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Like {
+pub(super) struct RepeatableAct {
     tool: String,
-    what: What,
+    what: ActSubject,
     /// It in words.
     words: String,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum What {
+enum ActSubject {
     /// This file or folder, by its real path.
     Place(String),
     /// Exactly this input.
     Input(Value),
 }
 
-impl Like {
+impl RepeatableAct {
     /// What an act can be allowed as from now on. `places` are where its paths lead.
     pub(super) fn of(act: &Act, places: &[String], input: &str) -> Option<Self> {
         let (what, words) = match (act.class, places, &act.command) {
             (Class::Read | Class::Write, [place], _) if act.doubts().is_none() => {
-                (What::Place(place.clone()), place.clone())
+                (ActSubject::Place(place.clone()), place.clone())
             }
             (Class::Run, _, Some(command)) => {
-                (What::Input(serde_json::from_str(input).ok()?), command.clone())
+                (ActSubject::Input(serde_json::from_str(input).ok()?), command.clone())
             }
             _ => return None,
         };
@@ -64,11 +64,11 @@ impl Like {
 
 /// What was allowed in each conversation.
 #[derive(Debug, Default)]
-pub(super) struct Always(Mutex<VecDeque<(String, Like)>>);
+pub(super) struct AllowedActs(Mutex<VecDeque<(String, RepeatableAct)>>);
 
-impl Always {
+impl AllowedActs {
     /// Allows it for the rest of the conversation.
-    pub(super) fn add(&self, conversation: &str, like: &Like) {
+    pub(super) fn add(&self, conversation: &str, like: &RepeatableAct) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.push_back((conversation.to_owned(), like.clone()));
         if all.len() > MOST {
@@ -77,7 +77,7 @@ impl Always {
     }
 
     /// Whether it was allowed.
-    pub(super) fn has(&self, conversation: &str, like: &Like) -> bool {
+    pub(super) fn has(&self, conversation: &str, like: &RepeatableAct) -> bool {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().any(|(there, known)| there == conversation && known == like)
     }

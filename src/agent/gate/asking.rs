@@ -1,7 +1,10 @@
-//! Asks one question at a desk, on a thread of its own, and waits for what comes of it.
+//! Asks one question at a desk, on a thread of its own, and waits for the outcome.
+
+mod watch;
 
 use std::io;
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -12,35 +15,33 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::Warn;
-use super::board::{Board, Posted};
-use super::link::Link;
-use super::watch;
+use super::board::{Board, PostedQuestion};
 
-/// How long after the answer the desk's words about it are waited for.
+/// How long to wait for the desk's words after its answer.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// What the front end is shown of a question that nobody waits for any more.
+/// What the front end is shown of a question that was withdrawn.
 const WITHDRAWN: &str = "It was withdrawn";
 
 /// One question and where to ask it.
-pub(super) struct Asking {
+pub(super) struct DeskQuestion {
     pub(super) settings: Settings,
     pub(super) request: Request,
     pub(super) board: Arc<Board>,
-    /// The link to the daemon; none when the desk is in this process.
-    pub(super) link: Option<Arc<Link>>,
+    /// Where the daemon's desk says what becomes of the question; `None` for our own desk.
+    pub(super) watched: Option<PathBuf>,
     pub(super) warn: Warn,
 }
 
 /// What came of a question.
 #[derive(Debug)]
-pub(super) enum Answered {
+pub(super) enum AskOutcome {
     /// It may run.
     Allowed {
         /// By whom, in the desk's words.
         text: String,
         /// The arguments as a person has changed them.
         input: Option<Box<RawValue>>,
-        /// Whether the like is allowed from now on.
+        /// Whether the same is allowed from now on.
         always: bool,
     },
     /// It may not.
@@ -54,26 +55,25 @@ pub(super) enum Answered {
     Unreached(NoAnswer),
 }
 
-/// A question that is waited for. Dropped, it closes it, unless that has been done: whoever stops
-/// waiting has seen its end when the future is gone.
-struct Waiting {
+/// A question that somebody waits for. Dropping it withdraws the question, unless it is closed.
+struct WaitingQuestion {
     board: Arc<Board>,
     id: RequestId,
 }
 
-impl Drop for Waiting {
+impl Drop for WaitingQuestion {
     fn drop(&mut self) {
         self.board.withdraw(&self.id, WITHDRAWN);
     }
 }
 
 /// Asks. The question is withdrawn when the future is dropped.
-pub(super) async fn ask(asking: Asking, posted: Posted) -> Answered {
+pub(super) async fn ask(asking: DeskQuestion, posted: PostedQuestion) -> AskOutcome {
     let (board, id) = (Arc::clone(&asking.board), asking.request.request_id.clone());
     let may_press = posted.mirror.is_some();
     // Before anything can be shown of it, so that nothing is once it was withdrawn.
     board.post(&id, posted);
-    let _waiting = Waiting { board, id };
+    let _waiting = WaitingQuestion { board, id };
     let started = || -> io::Result<_> {
         let (gone, wanted) = io::pipe()?;
         let (answer_in, answer) = oneshot::channel();
@@ -94,23 +94,23 @@ pub(super) async fn ask(asking: Asking, posted: Posted) -> Answered {
     answered.unwrap_or_else(|_| denied("the question was lost by a mistake of callgate".to_owned()))
 }
 
-fn denied(text: String) -> Answered {
-    Answered::Denied { text, interrupt: false }
+fn denied(text: String) -> AskOutcome {
+    AskOutcome::Denied { text, interrupt: false }
 }
 
-impl Asking {
-    fn run(self, may_press: bool, unwanted: &Unwanted<'_>) -> Answered {
-        let Self { settings, mut request, board, link, warn } = self;
+impl DeskQuestion {
+    fn run(self, may_press: bool, unwanted: &Unwanted<'_>) -> AskOutcome {
+        let Self { settings, mut request, board, watched, warn } = self;
         if let Some(context) = request.context.as_mut().filter(|_| may_press) {
             context.answers = Some(true);
         }
         let asker = match Asker::dial(&settings, unwanted) {
             Ok(asker) => asker,
-            Err(error) => return Answered::Unreached(error),
+            Err(error) => return AskOutcome::Unreached(error),
         };
         let id = request.request_id.clone();
         // The desk in this process tells the board by itself.
-        let watching = link.map(|link| watch::begin(&link, &board, &id)).transpose();
+        let watching = watched.map(|socket| watch::begin(socket, &board, &id)).transpose();
         let watching = watching.inspect_err(|error| {
             warn(&format!("cannot see what the desk does: {error}"));
         });
@@ -120,18 +120,18 @@ impl Asking {
             _ => None,
         };
         drop(watching);
-        told(&board, &id, answer, text, settings.timeout)
+        close(&board, &id, answer, text, settings.timeout)
     }
 }
 
-/// Shows how the question ended, and gives it to whoever asked.
-fn told(
+/// Shows how the question ended, and returns it.
+fn close(
     board: &Board,
     id: &RequestId,
     answer: Result<Response, NoAnswer>,
     text: Option<String>,
     timeout: Duration,
-) -> Answered {
+) -> AskOutcome {
     let response = match answer {
         Ok(response) => response,
         // Whoever stopped waiting has closed it.
@@ -147,12 +147,12 @@ fn told(
             let text = text.unwrap_or_else(|| "Allowed at the desk".to_owned());
             board.close(id, decision, &text);
             let always = response.always_allow_suggestion.is_some();
-            Answered::Allowed { text, input: response.updated_input, always }
+            AskOutcome::Allowed { text, input: response.updated_input, always }
         }
         Decision::Deny => {
             let message = response.message.unwrap_or_else(|| "Denied at the desk.".to_owned());
             board.close(id, decision, text.as_deref().unwrap_or(&message));
-            Answered::Denied { text: message, interrupt: response.interrupt }
+            AskOutcome::Denied { text: message, interrupt: response.interrupt }
         }
         Decision::Timeout | Decision::Ask | Decision::None => {
             let seconds = timeout.as_secs();

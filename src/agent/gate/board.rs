@@ -2,38 +2,25 @@
 //! go.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use callgate_agent::Later;
 use callgate_agent::gate::Mirror;
-use callgate_wire::approval::RequestId;
+use callgate_wire::approval::{Press, RequestId};
 use callgate_wire::session::{Event, PermissionRequest, PermissionResolved};
 
-use super::inside::Inside;
-
-/// How many questions that are over are remembered, so that a late answer is told why it is.
+/// How many closed questions are remembered, so that a late answer is told why it is late.
 const MOST_PAST: usize = 256;
 
-/// With which desk a question is.
-#[derive(Debug, Clone)]
-pub(super) enum At {
-    /// The daemon's.
-    Daemon,
-    /// Our own, as long as it is open.
-    Inside(Weak<Inside>),
-}
-
-/// Where a front end's answer goes.
-#[derive(Debug, Clone)]
-pub(super) struct Way {
-    pub(super) at: At,
-    /// Whether it can be allowed from now on.
-    pub(super) has_offer: bool,
-}
+/// Takes a front end's answer to the desk that has the question. Returns whether it counted, and
+/// the desk's words.
+pub(super) type PressRoute =
+    Arc<dyn Fn(RequestId, Press) -> Later<'static, Result<(bool, String), String>> + Send + Sync>;
 
 /// A question that is with a desk.
-pub(super) struct Posted {
-    pub(super) way: Way,
+pub(super) struct PostedQuestion {
+    pub(super) route: PressRoute,
     /// What the front end is shown once the desk has the question.
     pub(super) asked: PermissionRequest,
     pub(super) mirror: Option<Mirror>,
@@ -41,71 +28,83 @@ pub(super) struct Posted {
 
 /// What a desk says of a question that it asks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Terms {
+pub(super) struct QuestionTerms {
     /// Until when an answer counts, in milliseconds since 1970.
     pub(super) deadline_ms: Option<u64>,
-    /// Whether the desk lets it be allowed from now on, should that be offered.
+    /// Whether the desk would accept an "always".
     pub(super) takes_always: bool,
 }
 
-struct Open {
-    posted: Posted,
+struct OpenQuestion {
+    posted: PostedQuestion,
     is_shown: bool,
     /// How it ended, in the desk's words.
     end: Option<String>,
 }
 
-/// All questions.
+/// All questions that are with a desk.
 #[derive(Default)]
 pub(super) struct Board {
-    questions: Mutex<Questions>,
+    questions: Mutex<BoardQuestions>,
     ended: Condvar,
 }
 
 #[derive(Default)]
-struct Questions {
-    open: HashMap<RequestId, Open>,
-    /// Those that are over; of one that was withdrawn no answer goes anywhere.
-    past: VecDeque<(RequestId, Option<Way>)>,
+struct BoardQuestions {
+    open: HashMap<RequestId, OpenQuestion>,
+    /// Those that were shown and are closed.
+    past: VecDeque<(RequestId, FoundQuestion)>,
 }
 
-/// Where an answer goes to a question that was shown.
-#[derive(Debug)]
-pub(super) enum Found {
-    /// To this desk, be the question over or not.
-    At(Way),
-    /// Nowhere: nobody waits for it any more.
+/// What becomes of an answer to a question that was shown.
+#[derive(Clone)]
+pub(super) enum FoundQuestion {
+    /// The desk decides, whether the question is still open or not.
+    Answerable {
+        /// The way to the desk.
+        route: PressRoute,
+        /// Whether an "always" was offered.
+        has_offer: bool,
+    },
+    /// Nothing: nobody waits for it any more.
     Withdrawn,
 }
 
+impl PostedQuestion {
+    fn answerable(&self) -> FoundQuestion {
+        let has_offer = self.asked.can_allow_always == Some(true);
+        FoundQuestion::Answerable { route: Arc::clone(&self.route), has_offer }
+    }
+}
+
 impl Board {
-    fn questions(&self) -> MutexGuard<'_, Questions> {
-        // Nothing in here panics half-way.
+    fn questions(&self) -> MutexGuard<'_, BoardQuestions> {
+        // Nothing panics while the lock is held.
         self.questions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A question is about to go to a desk.
-    pub(super) fn post(&self, id: &RequestId, posted: Posted) {
-        let open = Open { posted, is_shown: false, end: None };
+    /// Adds a question that is about to go to a desk.
+    pub(super) fn post(&self, id: &RequestId, posted: PostedQuestion) {
+        let open = OpenQuestion { posted, is_shown: false, end: None };
         self.questions().open.insert(id.clone(), open);
     }
 
-    /// The desk has the question and asks: now the front end may see it.
-    pub(super) fn asked(&self, id: &RequestId, terms: Terms) {
+    /// Shows the question to the front end, now that the desk has it.
+    pub(super) fn asked(&self, id: &RequestId, terms: QuestionTerms) {
         let mut questions = self.questions();
         let Some(open) = questions.open.get_mut(id).filter(|open| !open.is_shown) else { return };
-        let Posted { way, asked, mirror } = &mut open.posted;
+        let PostedQuestion { asked, mirror, .. } = &mut open.posted;
         if let Some(mirror) = mirror {
             open.is_shown = true;
             asked.deadline = terms.deadline_ms;
-            way.has_offer = asked.can_allow_always == Some(true) && terms.takes_always;
-            asked.can_allow_always = Some(way.has_offer);
+            let was_offered = asked.can_allow_always == Some(true);
+            asked.can_allow_always = Some(was_offered && terms.takes_always);
             // Under the lock, so that nobody closes it before it is shown.
             mirror(Event::PermissionRequest(asked.clone()));
         }
     }
 
-    /// The desk says how the question ended.
+    /// Notes how the question ended, in the desk's words.
     pub(super) fn ended(&self, id: &RequestId, text: &str) {
         if let Some(open) = self.questions().open.get_mut(id) {
             open.end.get_or_insert_with(|| text.to_owned());
@@ -113,9 +112,10 @@ impl Board {
         self.ended.notify_all();
     }
 
-    /// How the question ended, once the desk has said so or does not within this time.
+    /// Waits until the desk has said how the question ended, and returns it. Returns `None` if the
+    /// desk does not say so in this time.
     pub(super) fn end(&self, id: &RequestId, within: Duration) -> Option<String> {
-        let is_silent = |questions: &mut Questions| {
+        let is_silent = |questions: &mut BoardQuestions| {
             questions.open.get(id).is_some_and(|open| open.end.is_none())
         };
         let waited = self.ended.wait_timeout_while(self.questions(), within, is_silent);
@@ -123,14 +123,14 @@ impl Board {
         questions.open.get(id)?.end.clone()
     }
 
-    /// The question is over: whoever was shown it sees how, once.
+    /// Closes the question. A front end that was shown it is shown how it ended, once.
     pub(super) fn close(&self, id: &RequestId, decision: &'static str, text: &str) {
-        self.take_down(id, decision, text, Some);
+        self.take_down(id, decision, text, PostedQuestion::answerable);
     }
 
-    /// Nobody waits for an answer any more, if one was still waited for.
+    /// Closes the question because nobody waits for an answer any more.
     pub(super) fn withdraw(&self, id: &RequestId, text: &str) {
-        self.take_down(id, "timeout", text, |_| None);
+        self.take_down(id, "timeout", text, |_| FoundQuestion::Withdrawn);
     }
 
     fn take_down(
@@ -138,29 +138,28 @@ impl Board {
         id: &RequestId,
         decision: &'static str,
         text: &str,
-        kept: impl FnOnce(Way) -> Option<Way>,
+        kept: fn(&PostedQuestion) -> FoundQuestion,
     ) {
         let mut questions = self.questions();
-        let Some(Open { posted, is_shown, .. }) = questions.open.remove(id) else { return };
+        let Some(OpenQuestion { posted, is_shown, .. }) = questions.open.remove(id) else { return };
         // Nobody waits for the desk's words any more.
         self.ended.notify_all();
-        let Some(mirror) = posted.mirror.filter(|_| is_shown) else { return };
+        let Some(mirror) = posted.mirror.as_ref().filter(|_| is_shown) else { return };
         let question = id.to_string();
         let (decision, text) = (decision.to_owned(), text.to_owned());
         mirror(Event::PermissionResolved(PermissionResolved { question, decision, text }));
-        questions.past.push_back((id.clone(), kept(posted.way)));
+        questions.past.push_back((id.clone(), kept(&posted)));
         if questions.past.len() > MOST_PAST {
             questions.past.pop_front();
         }
     }
 
-    /// Where an answer to a question goes that was shown.
-    pub(super) fn find(&self, id: &RequestId) -> Option<Found> {
+    /// Returns what becomes of an answer to a question; `None` if it was never shown.
+    pub(super) fn find(&self, id: &RequestId) -> Option<FoundQuestion> {
         let questions = self.questions();
         if let Some(open) = questions.open.get(id).filter(|open| open.is_shown) {
-            return Some(Found::At(open.posted.way.clone()));
+            return Some(open.posted.answerable());
         }
-        let (_, way) = questions.past.iter().find(|(past, _)| past == id)?;
-        Some(way.clone().map_or(Found::Withdrawn, Found::At))
+        questions.past.iter().find(|(past, _)| past == id).map(|(_, found)| found.clone())
     }
 }

@@ -3,6 +3,8 @@
 //! It is the same desk, with the same ledger, behind sockets in a private folder. The front end is
 //! its terminal.
 
+pub(super) mod private_folder;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -19,10 +21,10 @@ use callgate_wire::approval::{Press, RequestId};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use super::board::{Board, Terms};
-use super::folder::PrivateFolder;
+use super::board::{Board, PressRoute, QuestionTerms};
 use super::{SHELL, Warn};
 use crate::config::Config;
+use private_folder::PrivateFolder;
 
 /// How many orders may wait for the front end.
 const QUEUE: usize = 1024;
@@ -32,21 +34,21 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What the rules have said about the questions that are asked here.
 type Rulings = Arc<Mutex<HashMap<RequestId, Ruling>>>;
 /// Who waits to hear what came of an answer: whether it counted, and the desk's words.
-type Told = Arc<Mutex<Option<oneshot::Sender<(bool, String)>>>>;
+type PressWaiter = Arc<Mutex<Option<oneshot::Sender<(bool, String)>>>>;
 
 /// The desk in this process.
-pub(super) struct Inside {
+pub(super) struct InsideDesk {
     daemon: Daemon,
     socket: PathBuf,
     rulings: Rulings,
-    told: Told,
+    told: PressWaiter,
     /// The desk's terminal hears what came of a press, but not of which: so there is one at a time.
     pressing: tokio::sync::Mutex<()>,
     /// Removed after the daemon has ended.
     _folder: PrivateFolder,
 }
 
-impl Inside {
+impl InsideDesk {
     /// Opens the desk; its tasks run where `handle` is from. Not for a thread that must not wait.
     pub(super) fn start(
         config: &Config,
@@ -61,7 +63,7 @@ impl Inside {
             .map_err(|error| failed(&error))?;
         let store = Store::open(&config.database).map_err(|error| failed(&error))?;
         let (orders_in, orders) = mpsc::channel(QUEUE);
-        let (rulings, told) = (Rulings::default(), Told::default());
+        let (rulings, told) = (Rulings::default(), PressWaiter::default());
         let ruled = Arc::clone(&rulings);
         let options = Options {
             claim,
@@ -89,7 +91,19 @@ impl Inside {
         &self.socket
     }
 
-    /// Whether the desk has ended, which only a mistake in it can bring about.
+    /// Returns the way of answers to this desk, as long as it is open.
+    pub(super) fn route(self: &Arc<Self>) -> PressRoute {
+        let desk = Arc::downgrade(self);
+        Arc::new(move |id, press| {
+            let desk = desk.upgrade();
+            Box::pin(async move {
+                let desk = desk.ok_or("the desk of this question has ended")?;
+                Ok(desk.press(id, press).await)
+            })
+        })
+    }
+
+    /// Returns true if the desk has ended, which only a mistake in it can cause.
     pub(super) fn has_ended(&self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         pin!(self.daemon.ended()).poll(&mut context).is_ready()
@@ -100,8 +114,8 @@ impl Inside {
         lock(&self.rulings).insert(id.clone(), ruling);
     }
 
-    /// Answers a question. Gives whether it counted, and what came of it.
-    pub(super) async fn press(&self, question: RequestId, press: Press) -> (bool, String) {
+    /// Answers a question. Returns whether the answer counted, and the desk's words.
+    async fn press(&self, question: RequestId, press: Press) -> (bool, String) {
         let _alone = self.pressing.lock().await;
         let (told, answer) = oneshot::channel();
         *lock(&self.told) = Some(told);
@@ -117,9 +131,9 @@ impl Inside {
     }
 }
 
-impl fmt::Debug for Inside {
+impl fmt::Debug for InsideDesk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inside").field("socket", &self.socket).finish_non_exhaustive()
+        f.debug_struct("InsideDesk").field("socket", &self.socket).finish_non_exhaustive()
     }
 }
 
@@ -142,13 +156,13 @@ fn settings(config: &Config) -> Settings {
 }
 
 /// Shows the front end what the desk's terminal would show.
-async fn show(mut orders: mpsc::Receiver<Order>, board: Arc<Board>, told: Told) {
+async fn show(mut orders: mpsc::Receiver<Order>, board: Arc<Board>, told: PressWaiter) {
     while let Some(order) = orders.recv().await {
         match order {
             Order::Show { card, .. } => {
                 let deadline_ms = u64::try_from(card.until_ms).ok();
                 let takes_always = !card.offers.is_empty();
-                board.asked(&card.id, Terms { deadline_ms, takes_always });
+                board.asked(&card.id, QuestionTerms { deadline_ms, takes_always });
             }
             Order::Mark { card, mark, .. } => board.ended(&card.id, &mark.text),
             Order::Tell { text, alert, .. } => {

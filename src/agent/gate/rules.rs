@@ -1,6 +1,8 @@
 //! What the rules say about a use of a tool. They are those of the desk; where none decides,
 //! reading inside of the roots is allowed.
 
+mod hidden;
+
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
@@ -10,16 +12,16 @@ use callgate_rules::{Act, Bounds, Decision, Defaults, Disk, Policy, disk, judge}
 
 use rustix::fs::{Access, access};
 
-use super::always::Like;
-use super::hidden::Judge;
+use super::always::RepeatableAct;
 use super::{AGENT, Warn};
 use crate::config::Config;
 use crate::disk::RealDisk;
 use crate::policy::{Ruler, home, moment};
+use hidden::SearchJudge;
 
 /// What the rules say.
 #[derive(Debug)]
-pub(super) enum Ruled {
+pub(super) enum RulesVerdict {
     /// It may run.
     Allow {
         /// By which rule, and why.
@@ -31,41 +33,41 @@ pub(super) enum Ruled {
         because: String,
     },
     /// A person decides.
-    Ask(Ask),
+    Ask(AskReason),
 }
 
 /// Why and how a person is asked.
 #[derive(Debug, Clone)]
-pub(super) struct Ask {
+pub(super) struct AskReason {
     /// Why, when there is a reason beside that nothing allows it. The daemon is told, since it
     /// does not know the folders of this runtime and might allow it.
     pub(super) because: Option<String>,
     /// Whether it touches callgate itself.
     pub(super) is_guarded: bool,
     /// What may be allowed from now on, if anything.
-    pub(super) like: Option<Like>,
+    pub(super) like: Option<RepeatableAct>,
 }
 
 /// The rules, read when the first question comes.
-pub(super) struct Rules {
+pub(super) struct RuntimeRules {
     config: Config,
     warn: Warn,
     disk: Arc<dyn Disk + Send + Sync>,
-    known: OnceLock<Known>,
+    known: OnceLock<ReadRules>,
 }
 
-struct Known {
+struct ReadRules {
     ruler: Ruler,
     home: Arc<str>,
 }
 
-impl Rules {
+impl RuntimeRules {
     pub(super) fn new(config: &Config, warn: Warn) -> Self {
         Self { config: config.clone(), warn, disk: Arc::new(RealDisk), known: OnceLock::new() }
     }
 
     /// What the rules say about this use of a tool. With unchanged files it costs a look at each.
-    pub(super) fn rule(&self, tool: &str, input: &str) -> Ruled {
+    pub(super) fn rule(&self, tool: &str, input: &str) -> RulesVerdict {
         let (policy, home) = self.now();
         // A folder whose name is no text makes an act that nothing allows.
         let folder = self.config.agent.folder.to_str().unwrap_or_default();
@@ -73,13 +75,14 @@ impl Rules {
         let verdict = judge(&policy, &act, &*self.disk, &moment(SystemTime::now()));
         let because = mask_text(&verdict.because).into_shown();
         match verdict.decision {
-            Decision::Deny => Ruled::Deny { because },
-            Decision::Allow => Ruled::Allow { because },
+            Decision::Deny => RulesVerdict::Deny { because },
+            Decision::Allow => RulesVerdict::Allow { because },
             Decision::Ask => {
                 let places = act.places(&*self.disk);
-                let like = Like::of(&act, &places, input).filter(|_| !verdict.wants_person);
+                let like =
+                    RepeatableAct::of(&act, &places, input).filter(|_| !verdict.wants_person);
                 let because = verdict.wants_person.then_some(because);
-                Ruled::Ask(Ask { because, is_guarded: verdict.is_guarded, like })
+                RulesVerdict::Ask(AskReason { because, is_guarded: verdict.is_guarded, like })
             }
         }
     }
@@ -91,9 +94,9 @@ impl Rules {
     }
 
     /// The rules as they are now, to judge many files by.
-    pub(super) fn judge(&self) -> Judge {
+    pub(super) fn judge(&self) -> SearchJudge {
         let (policy, home) = self.now();
-        Judge {
+        SearchJudge {
             policy: Policy::clone(&policy),
             folder: self.config.agent.folder.to_str().unwrap_or_default().to_owned(),
             home: home.as_ref().to_owned(),
@@ -104,7 +107,7 @@ impl Rules {
     /// The policy as it is now, and the home of its rules. Nobody who decides by it keeps others
     /// from it.
     fn now(&self) -> (Arc<Policy>, Arc<str>) {
-        let Known { ruler, home } = self.known.get_or_init(|| self.read());
+        let ReadRules { ruler, home } = self.known.get_or_init(|| self.read());
         (ruler.policy(&self.config.agent.folder), Arc::clone(home))
     }
 
@@ -122,7 +125,7 @@ impl Rules {
         }
     }
 
-    fn read(&self) -> Known {
+    fn read(&self) -> ReadRules {
         // A root that is a link, or lies behind one, has two names.
         let named = || self.config.agent.roots.iter().filter_map(|root| root.to_str());
         let real = named().filter_map(|root| disk::real(root, &RealDisk));
@@ -133,6 +136,6 @@ impl Rules {
         let ruler = Ruler::new(&self.config, self.warn.clone())
             .with_defaults(defaults)
             .with_bounds(self.bounds());
-        Known { ruler, home: home().into() }
+        ReadRules { ruler, home: home().into() }
     }
 }

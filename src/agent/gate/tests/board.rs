@@ -1,15 +1,15 @@
 //! What the front end is shown of a question, in order and once.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
 use callgate_agent::gate::Mirror;
 use callgate_wire::approval::RequestId;
 use callgate_wire::session::{Event, PermissionRequest};
 use serde_json::value::RawValue;
 
-use super::super::board::{At, Board, Found, Posted, Terms, Way};
+use super::super::board::{Board, FoundQuestion, PostedQuestion, PressRoute, QuestionTerms};
 
-const TERMS: Terms = Terms { deadline_ms: Some(7), takes_always: true };
+const TERMS: QuestionTerms = QuestionTerms { deadline_ms: Some(7), takes_always: true };
 
 const ASKED: &str = "make all, always: true, until Some(7)";
 
@@ -42,9 +42,9 @@ fn posted() -> (Board, RequestId, Arc<Mutex<Vec<String>>>) {
         deadline: None,
         diff: None,
     };
-    let way = Way { at: At::Inside(Weak::new()), has_offer: true };
+    let route: PressRoute = Arc::new(|_, _| Box::pin(async { Err("there is no desk".to_owned()) }));
     let board = Board::default();
-    board.post(&id, Posted { way, asked, mirror: Some(mirror) });
+    board.post(&id, PostedQuestion { route, asked, mirror: Some(mirror) });
     (board, id, shown)
 }
 
@@ -74,17 +74,19 @@ fn a_question_that_was_withdrawn_before_it_was_shown_never_is() {
 fn an_answer_to_what_was_withdrawn_goes_nowhere() {
     let (board, id, shown) = posted();
     board.asked(&id, TERMS);
-    assert!(matches!(board.find(&id), Some(Found::At(_))));
+    assert!(matches!(board.find(&id), Some(FoundQuestion::Answerable { .. })));
     board.withdraw(&id, "It was withdrawn");
     assert_eq!(*shown.lock().unwrap(), [ASKED, "timeout: It was withdrawn"]);
-    assert!(matches!(board.find(&id), Some(Found::Withdrawn)));
+    assert!(matches!(board.find(&id), Some(FoundQuestion::Withdrawn)));
 }
 
 #[test]
 fn what_the_desk_does_not_take_is_not_offered() {
     let (board, id, shown) = posted();
-    board.asked(&id, Terms { deadline_ms: None, takes_always: false });
+    board.asked(&id, QuestionTerms { deadline_ms: None, takes_always: false });
     assert_eq!(*shown.lock().unwrap(), ["make all, always: false, until None"]);
-    let Some(Found::At(way)) = board.find(&id) else { panic!("it can be answered") };
-    assert!(!way.has_offer, "an answer would ask for what the desk does not take");
+    let Some(FoundQuestion::Answerable { has_offer, .. }) = board.find(&id) else {
+        panic!("it can be answered")
+    };
+    assert!(!has_offer, "an answer would ask for what the desk does not take");
 }

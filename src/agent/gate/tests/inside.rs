@@ -14,8 +14,7 @@ use callgate_wire::approval::{Action, Press};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::super::board::{At, Found, Way};
-use super::super::folder::PrivateFolder;
+use super::super::inside::private_folder::PrivateFolder;
 use super::bench::{Bench, question, words};
 
 fn make(target: &str) -> Question {
@@ -209,12 +208,9 @@ fn many_questions_wait_for_their_turn() {
 }
 
 /// The folder of the desk in this process.
-fn folder(bench: &Bench, id: &str) -> PathBuf {
-    let id = callgate_wire::approval::RequestId::parse(id).unwrap();
-    let Some(Found::At(Way { at: At::Inside(inside), .. })) = bench.gate.board.find(&id) else {
-        panic!("elsewhere")
-    };
-    inside.upgrade().unwrap().socket().parent().unwrap().to_owned()
+fn folder(bench: &Bench) -> PathBuf {
+    let inside = bench.gate.inside.try_lock().unwrap();
+    inside.as_ref().unwrap().socket().parent().unwrap().to_owned()
 }
 
 #[test]
@@ -222,7 +218,7 @@ fn its_sockets_are_private_and_go_with_it() {
     let bench = Bench::new("");
     let (asked, mut screen) = bench.ask(make("all"));
     let (id, ..) = screen.asked(&bench);
-    let folder = folder(&bench, &id);
+    let folder = folder(&bench);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&folder), mode(&folder.join("ask.sock"))), (0o700, 0o600));
     bench.answer(&id, Press::Button(Action::Deny)).unwrap();
@@ -243,8 +239,8 @@ fn a_question_of_another_runtime_is_left_alone() {
     screen.asked(&bench);
     bench.restart();
     let (_second, mut screen) = bench.ask(make("two"));
-    let (id, ..) = screen.asked(&bench);
-    let socket = folder(&bench, &id).join("desk.sock");
+    screen.asked(&bench);
+    let socket = folder(&bench).join("desk.sock");
     let look = move || Viewer::connect(&socket).unwrap().status().unwrap().open;
     let open = bench.run(async { tokio::task::spawn_blocking(look).await.unwrap() });
     assert_eq!(open, 1, "its own");

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::bench::{Bench, link};
-use crate::agent::gate::rules::Ruled;
+use crate::agent::gate::rules::RulesVerdict;
 use crate::disk::RealDisk;
 use crate::policy::{Ruler, home, moment};
 
@@ -137,9 +137,9 @@ fn all_who_ask_for_a_verdict_get_the_same() {
         assert_eq!(by_desk, verdict.decision, "the desk and the hook, {what}");
 
         let by_runtime = match bench.gate.rules.rule(tool, &input) {
-            Ruled::Allow { .. } => Decision::Allow,
-            Ruled::Deny { .. } => Decision::Deny,
-            Ruled::Ask(ask) => {
+            RulesVerdict::Allow { .. } => Decision::Allow,
+            RulesVerdict::Deny { .. } => Decision::Deny,
+            RulesVerdict::Ask(ask) => {
                 // Of the folders that commands may work in only the runtime knows.
                 let is_outside =
                     ask.because.as_ref().is_some_and(|why| why.contains("is outside of"));

@@ -22,17 +22,17 @@ const GUARDED: u8 = 2;
 const DENIED: u8 = 3;
 
 /// The rules as they are at one moment.
-pub(super) struct Judge {
-    pub(super) policy: Policy,
+pub(in crate::agent::gate) struct SearchJudge {
+    pub(in crate::agent::gate) policy: Policy,
     /// The folder in which the agent works.
-    pub(super) folder: String,
-    pub(super) home: String,
-    pub(super) now: Moment,
+    pub(in crate::agent::gate) folder: String,
+    pub(in crate::agent::gate) home: String,
+    pub(in crate::agent::gate) now: Moment,
 }
 
 /// One search.
-struct Search {
-    judge: Judge,
+struct JudgedSearch {
+    judge: SearchJudge,
     tool: String,
     /// Where it begins, by its name and by where that really leads.
     starts: Vec<PathBuf>,
@@ -40,14 +40,14 @@ struct Search {
     bases: [u8; 2],
 }
 
-impl Judge {
+impl SearchJudge {
     /// Says what a search by this tool that begins in `start` leaves out, unless it is nothing.
-    pub(super) fn hidden(self, tool: &str, start: &Path) -> Option<IsHidden> {
+    pub(in crate::agent::gate) fn hidden(self, tool: &str, start: &Path) -> Option<IsHidden> {
         let mut starts = vec![start.to_owned()];
         let place = start.to_str().and_then(|start| disk::real(start, &RealDisk));
         starts.extend(place.map(PathBuf::from));
         starts.dedup();
-        let mut search = Search { judge: self, tool: tool.to_owned(), starts, bases: [0; 2] };
+        let mut search = JudgedSearch { judge: self, tool: tool.to_owned(), starts, bases: [0; 2] };
         search.bases = search.ranks(Path::new(""));
         let may_hide = search.judge.policy.rules().iter().any(|r| r.decision != Decision::Allow)
             || search.bases.contains(&GUARDED);
@@ -65,7 +65,7 @@ impl Judge {
     }
 }
 
-impl Search {
+impl JudgedSearch {
     fn hides(&self, rest: &Path) -> bool {
         let ranks = self.ranks(rest);
         ranks.iter().zip(self.bases).any(|(rank, base)| *rank == DENIED || *rank > base)

@@ -21,12 +21,12 @@ const YOUNG: Duration = Duration::from_mins(1);
 
 /// A folder that only its owner can enter; removed when this is dropped.
 #[derive(Debug)]
-pub(super) struct PrivateFolder(PathBuf);
+pub(crate) struct PrivateFolder(PathBuf);
 
 impl PrivateFolder {
     /// Makes one: in the folder of this login, else where temporary files are. Those of processes
     /// that were killed are removed.
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let of_login = Surroundings::of_process().runtime_folder();
         let of_login = of_login.filter(|folder| folder.as_os_str().len() < LONGEST);
         let made = of_login.and_then(|folder| Self::within(&folder).ok());
@@ -34,7 +34,7 @@ impl PrivateFolder {
     }
 
     /// Makes one in this folder.
-    pub(super) fn within(folder: &Path) -> io::Result<Self> {
+    pub(crate) fn within(folder: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         sweep(folder);
         let path = folder.join(format!("{PREFIX}{}", fresh_id()));
@@ -44,7 +44,7 @@ impl PrivateFolder {
     }
 
     /// Where it is.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }

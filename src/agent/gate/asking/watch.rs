@@ -5,6 +5,7 @@
 //! end takes questions the request says so, by which the desk knows that somebody is there.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -15,24 +16,23 @@ use callgate_wire::approval::RequestId;
 use callgate_wire::desk::{Entry, Message};
 use callgate_wire::raw::Json;
 
-use super::board::{Board, Terms};
-use super::link::Link;
+use crate::agent::gate::board::{Board, QuestionTerms};
 
 /// How often the watching looks whether it is still wanted, and a desk that is gone is dialled.
 const BEAT: Duration = Duration::from_millis(100);
 
 /// Ends the watching when it is dropped.
 #[derive(Debug)]
-pub(super) struct Watching(Arc<AtomicBool>);
+pub(super) struct WatchGuard(Arc<AtomicBool>);
 
-impl Drop for Watching {
+impl Drop for WatchGuard {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-struct Watch {
-    link: Arc<Link>,
+struct DeskWatch {
+    desk_socket: PathBuf,
     board: Arc<Board>,
     id: RequestId,
     /// The number of the last entry that was seen.
@@ -42,28 +42,28 @@ struct Watch {
 
 /// Begins to watch before the question is asked. It stands when this returns.
 pub(super) fn begin(
-    link: &Arc<Link>,
+    desk_socket: PathBuf,
     board: &Arc<Board>,
     id: &RequestId,
-) -> Result<Watching, ViewerError> {
+) -> Result<WatchGuard, ViewerError> {
     let is_over = Arc::new(AtomicBool::new(false));
-    let mut watch = Watch {
-        link: Arc::clone(link),
+    let mut watch = DeskWatch {
+        desk_socket,
         board: Arc::clone(board),
         id: id.clone(),
         head: 0,
         is_over: Arc::clone(&is_over),
     };
-    let mut viewer = watch.link.looking()?;
+    let mut viewer = Viewer::connect(&watch.desk_socket)?;
     watch.head = viewer.watch(None)?;
-    let watching = Watching(is_over);
+    let watching = WatchGuard(is_over);
     let started: io::Result<_> =
         thread::Builder::new().name("watch".to_owned()).spawn(move || watch.run(viewer));
     started?;
     Ok(watching)
 }
 
-impl Watch {
+impl DeskWatch {
     fn run(mut self, viewer: Viewer) {
         let mut viewer = Some(viewer);
         while !self.is_over.load(Ordering::Relaxed) {
@@ -83,7 +83,7 @@ impl Watch {
 
     /// What has happened since is seen, too.
     fn again(&self) -> Result<Viewer, ViewerError> {
-        let mut viewer = self.link.looking()?;
+        let mut viewer = Viewer::connect(&self.desk_socket)?;
         viewer.watch(Some(self.head + 1))?;
         Ok(viewer)
     }
@@ -116,9 +116,9 @@ fn is_for_people(entry: &Entry) -> bool {
 }
 
 /// What the desk says of the question. What it guards is allowed once, and never from now on.
-fn terms(entry: &Entry) -> Terms {
+fn terms(entry: &Entry) -> QuestionTerms {
     let members = Json::from(&*entry.body).members();
-    Terms {
+    QuestionTerms {
         deadline_ms: members.get("until_ms").and_then(|until| until.get().parse().ok()),
         takes_always: text_of(entry, "ruling").as_deref() != Some("guard"),
     }
@@ -140,7 +140,7 @@ mod tests {
         let terms = |body: serde_json::Value| {
             let body = to_raw_value(&body).unwrap();
             let (kind, hash) = ("asked".to_owned(), String::new());
-            let Terms { deadline_ms, takes_always } =
+            let QuestionTerms { deadline_ms, takes_always } =
                 terms(&Entry { seq: 1, at_ms: 1, kind, question: None, hash, body });
             (deadline_ms, takes_always)
         };
