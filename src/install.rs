@@ -278,7 +278,7 @@ pub(crate) fn change<T>(
     loop {
         match attempt() {
             Err(InstallError::File(SettingsFileError::Changed(_))) if attempts < ATTEMPTS => {
-                attempts += 1
+                attempts += 1;
             }
             Err(InstallError::Refused(refusal)) => {
                 let path = place.path().display();

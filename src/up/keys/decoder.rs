@@ -74,7 +74,7 @@ impl KeyDecoder {
             DecoderState::Single if matches!(byte, b'0'..=b'9' | b';') => {}
             DecoderState::Single => self.state = DecoderState::Text,
             DecoderState::Words if matches!(byte, 0x07 | b'\r' | b'\n') => {
-                self.state = DecoderState::Text
+                self.state = DecoderState::Text;
             }
             DecoderState::Words => {}
         }
