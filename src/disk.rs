@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 
-use callgate_rules::{Disk, Entry};
+use callgate_rules::{Disk, DiskEntry};
 
 /// The disk of this machine. A look at it may wait, on a network that is gone: not for a thread
 /// that must not.
@@ -11,16 +11,16 @@ use callgate_rules::{Disk, Entry};
 pub(crate) struct RealDisk;
 
 impl Disk for RealDisk {
-    fn entry(&self, path: &str) -> Entry {
+    fn entry(&self, path: &str) -> DiskEntry {
         match fs::read_link(path) {
-            Ok(target) => Entry::Link(target.to_string_lossy().into_owned()),
+            Ok(target) => DiskEntry::Link(target.to_string_lossy().into_owned()),
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
-                Entry::Missing
+                DiskEntry::Missing
             }
             // It is no link; or nobody of us can look, and then the agent cannot go there either.
-            Err(_) => Entry::Present,
+            Err(_) => DiskEntry::Present,
         }
     }
 }
@@ -50,7 +50,7 @@ impl StuckDisk {
 
 #[cfg(test)]
 impl Disk for StuckDisk {
-    fn entry(&self, path: &str) -> Entry {
+    fn entry(&self, path: &str) -> DiskEntry {
         if path.starts_with(&self.folder) {
             // A test that has seen enough looks no longer.
             self.asked.lock().unwrap().send(()).ok();
@@ -89,9 +89,9 @@ mod tests {
         ] {
             assert_eq!(real(&path(name), &RealDisk), expected.map(path), "{name}");
         }
-        assert_eq!(RealDisk.entry(&path("new")), Entry::Missing);
-        assert_eq!(RealDisk.entry(&path("there/file/x")), Entry::Missing);
-        assert_eq!(RealDisk.entry(&path("there")), Entry::Present);
-        assert_eq!(RealDisk.entry(&path("link")), Entry::Link("there".to_owned()));
+        assert_eq!(RealDisk.entry(&path("new")), DiskEntry::Missing);
+        assert_eq!(RealDisk.entry(&path("there/file/x")), DiskEntry::Missing);
+        assert_eq!(RealDisk.entry(&path("there")), DiskEntry::Present);
+        assert_eq!(RealDisk.entry(&path("link")), DiskEntry::Link("there".to_owned()));
     }
 }

@@ -13,8 +13,8 @@ use std::time::SystemTime;
 use callgate_approval::desk::Ruling;
 use callgate_mask::mask_text;
 use callgate_rules::{
-    Act, Bounds, Decision, Defaults, Disk, Guarded, Kind, Moment, Policy, RuleFile, Trust, Verdict,
-    disk, judge,
+    Act, CommandBounds, Decision, Disk, Guarded, GuardedKind, Moment, Policy, PolicyDefaults,
+    RuleFile, Trust, Verdict, disk, judge,
 };
 use callgate_wire::approval::Request;
 use jiff::Timestamp;
@@ -46,8 +46,8 @@ const MOST_BUILT: usize = 16;
 /// asks about something on it.
 pub(crate) struct Ruler {
     user: PathBuf,
-    defaults: Defaults,
-    bounds: Option<Bounds>,
+    defaults: PolicyDefaults,
+    bounds: Option<CommandBounds>,
     home: String,
     disk: Arc<dyn Disk + Send + Sync>,
     warn: Arc<dyn Fn(&str) + Send + Sync>,
@@ -90,7 +90,7 @@ impl Ruler {
     pub(crate) fn new(config: &Config, warn: Arc<dyn Fn(&str) + Send + Sync>) -> Self {
         let ruler = Self {
             user: config.rules.clone(),
-            defaults: Defaults::default(),
+            defaults: PolicyDefaults::default(),
             bounds: None,
             home: home(),
             disk: Arc::new(RealDisk),
@@ -108,14 +108,14 @@ impl Ruler {
     }
 
     /// Sets what holds where no rule decides.
-    pub(crate) fn with_defaults(mut self, defaults: Defaults) -> Self {
+    pub(crate) fn with_defaults(mut self, defaults: PolicyDefaults) -> Self {
         self.defaults = defaults;
         self.memory().built.clear();
         self
     }
 
     /// Sets the folders in which the commands of our own runtime may work.
-    pub(crate) fn with_bounds(mut self, bounds: Bounds) -> Self {
+    pub(crate) fn with_bounds(mut self, bounds: CommandBounds) -> Self {
         self.bounds = Some(bounds);
         self.memory().built.clear();
         self
@@ -181,9 +181,9 @@ impl Ruler {
         if !is_settled(&memory) {
             memory.settings_folders.push(folder.to_owned());
             let guarded = Arc::make_mut(&mut memory.guarded);
-            guarded.add(Kind::Hooks, folder);
+            guarded.add(GuardedKind::Hooks, folder);
             if let Some(place) = place.filter(|place| place != folder) {
-                guarded.add(Kind::Hooks, &place);
+                guarded.add(GuardedKind::Hooks, &place);
             }
             memory.built.clear();
         }

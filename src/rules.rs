@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use callgate_approval::desk::Unattended;
 use callgate_mask::text;
-use callgate_rules::{Act, Decision, Level, Policy, RuleFile, Trust, Verdict, run_cases};
+use callgate_rules::{Act, Decision, Policy, ProblemLevel, RuleFile, Trust, Verdict, run_tests};
 use callgate_store::Store;
 use serde_json::{Value, json};
 
@@ -175,11 +175,11 @@ fn check(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCod
     let mut is_bad = false;
     for file in &files {
         let problems = file.check(&now);
-        is_bad |= problems.iter().any(|problem| problem.level == Level::Error);
+        is_bad |= problems.iter().any(|problem| problem.level == ProblemLevel::Error);
         for problem in &problems {
             writeln!(output, "{}", text::visible(&problem.to_string()))?;
         }
-        let (rules, tests) = (file.rules.len(), file.cases.len());
+        let (rules, tests) = (file.rules.len(), file.tests.len());
         writeln!(output, "{}: {rules} rules, {tests} tests", text::visible(&file.name))?;
     }
     Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -257,17 +257,17 @@ fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode
     let file = user_file(config, named)?;
     let policy = policy(config, &file);
     let (home, project) = (home(), folder.display().to_string());
-    let results = run_cases(&policy, &file.cases, &home, &project, &moment(SystemTime::now()));
+    let results = run_tests(&policy, &file.tests, &home, &project, &moment(SystemTime::now()));
     let mut output = io::stdout().lock();
     let mut failed = 0;
     for result in results.iter().filter(|result| !result.is_passed()) {
         failed += 1;
-        let (line, expected) = (result.case.line, result.case.expect.name());
+        let (line, expected) = (result.test.line, result.test.expect.name());
         let got = name_of(&result.verdict);
         let because = text::one_line(&result.verdict.because).into_owned();
         writeln!(output, "{}:{line}: expected {expected}, got {got}: {because}", file.name)?;
     }
-    for problem in file.problems.iter().filter(|problem| problem.level == Level::Error) {
+    for problem in file.problems.iter().filter(|problem| problem.level == ProblemLevel::Error) {
         failed += 1;
         writeln!(output, "{}", text::visible(&problem.to_string()))?;
     }
@@ -277,7 +277,7 @@ fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode
         .collect();
     for result in &open {
         let because = text::one_line(&result.verdict.because).into_owned();
-        writeln!(output, "{}:{}: {because}", file.name, result.case.line)?;
+        writeln!(output, "{}:{}: {because}", file.name, result.test.line)?;
     }
     if !open.is_empty() {
         writeln!(output, "Where no rule decides:")?;

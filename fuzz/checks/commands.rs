@@ -1,6 +1,6 @@
 //! Command lines, and what rules make of them.
 
-use callgate_rules::shell::{Piece, Script};
+use callgate_rules::shell::{ShellScript, WordPiece};
 use callgate_rules::{Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge};
 
 const HOME: &str = "/home/ada";
@@ -22,11 +22,11 @@ path = "~/.ssh"
 /// and beside another, and what is not understood is not allowed.
 pub fn shell_command(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let script = Script::read(text, CWD, HOME);
+    let script = ShellScript::read(text, CWD, HOME);
     for command in &script.commands {
         assert!(!command.folders.is_empty(), "a command runs somewhere");
         let words = || command.assigns.iter().chain(&command.words);
-        let is_unknown = |piece: &Piece| matches!(piece, Piece::Unknown);
+        let is_unknown = |piece: &WordPiece| matches!(piece, WordPiece::Unknown);
         let has_unknown = words().any(|word| word.pieces().iter().any(is_unknown));
         assert!(!(script.is_clear() && has_unknown), "an unknown word in a clear line");
         assert!(!script.is_clear() || command.program().is_some_and(|name| !name.is_empty()));
@@ -40,6 +40,6 @@ pub fn shell_command(data: &[u8]) {
     assert!(script.is_clear() || verdict.decision != Decision::Allow, "{}", verdict.because);
     if script.is_clear() && !script.commands.is_empty() {
         let lines = format!("true\n{text}");
-        assert_eq!(Script::read(&lines, CWD, HOME).commands.len(), script.commands.len() + 1);
+        assert_eq!(ShellScript::read(&lines, CWD, HOME).commands.len(), script.commands.len() + 1);
     }
 }

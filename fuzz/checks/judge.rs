@@ -1,7 +1,8 @@
 //! Acts of any kind, and what the judge makes of them on a disk full of links.
 
 use callgate_rules::{
-    Act, Decision, Disk, Entry, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, Verdict, judge,
+    Act, Decision, Disk, DiskEntry, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, Verdict,
+    judge,
 };
 use callgate_wire::raw::quoted;
 
@@ -34,16 +35,16 @@ path = ["~/.ssh", "secret/**"]
 struct Tangle;
 
 impl Disk for Tangle {
-    fn entry(&self, path: &str) -> Entry {
+    fn entry(&self, path: &str) -> DiskEntry {
         match path
             .bytes()
             .fold(path.len(), |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)))
             % 7
         {
-            0 => Entry::Link("..".to_owned()),
-            1 => Entry::Link("/home/ada/engine/secret".to_owned()),
-            2 => Entry::Missing,
-            _ => Entry::Present,
+            0 => DiskEntry::Link("..".to_owned()),
+            1 => DiskEntry::Link("/home/ada/engine/secret".to_owned()),
+            2 => DiskEntry::Missing,
+            _ => DiskEntry::Present,
         }
     }
 }

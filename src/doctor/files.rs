@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
-use callgate_rules::{Level, Trust};
+use callgate_rules::{ProblemLevel, Trust};
 use rustix::process::geteuid;
 
 use super::finding::Findings;
@@ -56,8 +56,10 @@ pub(super) fn rules(config: &Config, findings: &mut Findings) {
         let problems = file.check(&moment(SystemTime::now()));
         for problem in &problems {
             match problem.level {
-                Level::Error => findings.problem("rules", problem.to_string(), "correct it"),
-                Level::Warning => findings.warning("rules", problem.to_string(), "look at it"),
+                ProblemLevel::Error => findings.problem("rules", problem.to_string(), "correct it"),
+                ProblemLevel::Warning => {
+                    findings.warning("rules", problem.to_string(), "look at it");
+                }
             }
         }
         if problems.is_empty() {

@@ -3,42 +3,42 @@
 
 use std::path::{Path, PathBuf};
 
-use callgate_rules::{Guarded, Kind, disk};
+use callgate_rules::{Guarded, GuardedKind, disk};
 
 use super::home;
 use crate::config::{Config, Surroundings};
 use crate::disk::RealDisk;
 
 /// What of agents and git in the user's home may be a link into another folder.
-const LINKED: [(Kind, &str); 10] = [
-    (Kind::Settings, ".claude/settings.json"),
-    (Kind::Settings, ".claude/settings.local.json"),
-    (Kind::Settings, ".claude.json"),
-    (Kind::Settings, ".codex"),
-    (Kind::Hooks, ".claude"),
-    (Kind::Hooks, ".gemini"),
-    (Kind::Hooks, ".copilot"),
-    (Kind::Hooks, ".cursor"),
-    (Kind::Hooks, ".config/opencode"),
-    (Kind::Hooks, ".gitconfig"),
+const LINKED: [(GuardedKind, &str); 10] = [
+    (GuardedKind::Settings, ".claude/settings.json"),
+    (GuardedKind::Settings, ".claude/settings.local.json"),
+    (GuardedKind::Settings, ".claude.json"),
+    (GuardedKind::Settings, ".codex"),
+    (GuardedKind::Hooks, ".claude"),
+    (GuardedKind::Hooks, ".gemini"),
+    (GuardedKind::Hooks, ".copilot"),
+    (GuardedKind::Hooks, ".cursor"),
+    (GuardedKind::Hooks, ".config/opencode"),
+    (GuardedKind::Hooks, ".gitconfig"),
 ];
 /// The variables with which agents and git are told where their settings are, and what of that
 /// folder is guarded.
-const AGENT_VARIABLES: [(Kind, &str, &str); 14] = [
-    (Kind::Settings, "CLAUDE_CONFIG_DIR", "settings.json"),
-    (Kind::Settings, "CLAUDE_CONFIG_DIR", ".claude.json"),
-    (Kind::Hooks, "CLAUDE_CONFIG_DIR", ""),
-    (Kind::Settings, "CODEX_HOME", ""),
-    (Kind::Hooks, "COPILOT_HOME", ""),
-    (Kind::Hooks, "OPENCODE_CONFIG", ""),
-    (Kind::Hooks, "OPENCODE_CONFIG_DIR", ""),
-    (Kind::Hooks, "GEMINI_CLI_SYSTEM_SETTINGS_PATH", ""),
-    (Kind::Hooks, "GIT_CONFIG_GLOBAL", ""),
-    (Kind::Hooks, "XDG_CONFIG_HOME", "opencode"),
-    (Kind::Hooks, "XDG_CONFIG_HOME", "goose"),
-    (Kind::Hooks, "XDG_CONFIG_HOME", "amp"),
-    (Kind::Hooks, "XDG_CONFIG_HOME", "cursor"),
-    (Kind::Hooks, "XDG_CONFIG_HOME", "git"),
+const AGENT_VARIABLES: [(GuardedKind, &str, &str); 14] = [
+    (GuardedKind::Settings, "CLAUDE_CONFIG_DIR", "settings.json"),
+    (GuardedKind::Settings, "CLAUDE_CONFIG_DIR", ".claude.json"),
+    (GuardedKind::Hooks, "CLAUDE_CONFIG_DIR", ""),
+    (GuardedKind::Settings, "CODEX_HOME", ""),
+    (GuardedKind::Hooks, "COPILOT_HOME", ""),
+    (GuardedKind::Hooks, "OPENCODE_CONFIG", ""),
+    (GuardedKind::Hooks, "OPENCODE_CONFIG_DIR", ""),
+    (GuardedKind::Hooks, "GEMINI_CLI_SYSTEM_SETTINGS_PATH", ""),
+    (GuardedKind::Hooks, "GIT_CONFIG_GLOBAL", ""),
+    (GuardedKind::Hooks, "XDG_CONFIG_HOME", "opencode"),
+    (GuardedKind::Hooks, "XDG_CONFIG_HOME", "goose"),
+    (GuardedKind::Hooks, "XDG_CONFIG_HOME", "amp"),
+    (GuardedKind::Hooks, "XDG_CONFIG_HOME", "cursor"),
+    (GuardedKind::Hooks, "XDG_CONFIG_HOME", "git"),
 ];
 
 /// What no rule can allow an agent to touch.
@@ -64,36 +64,36 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
         }
     }
     for own in [".config/callgate", ".local/share/callgate"] {
-        add(Kind::Own, &folder.join(own));
+        add(GuardedKind::Own, &folder.join(own));
     }
-    add(Kind::Socket, &config.socket.value);
-    add(Kind::Socket, &config.desk_socket.value);
+    add(GuardedKind::Socket, &config.socket.value);
+    add(GuardedKind::Socket, &config.desk_socket.value);
     if let Some(socket) = &config.legacy_socket {
-        add(Kind::Socket, socket);
+        add(GuardedKind::Socket, socket);
     }
     if let Some(folder) = around.runtime_folder() {
-        add(Kind::Own, &folder);
+        add(GuardedKind::Own, &folder);
     }
     if let Some(folder) = around.config_folder() {
         let units = folder.with_file_name("systemd").join("user");
-        add(Kind::Own, &units.join("callgate.service"));
-        add(Kind::Own, &units.join("callgate.service.d"));
+        add(GuardedKind::Own, &units.join("callgate.service"));
+        add(GuardedKind::Own, &units.join("callgate.service.d"));
     }
-    add(Kind::Own, &config.rules);
+    add(GuardedKind::Own, &config.rules);
     let settings = config.file.as_ref().map(|file| &file.value);
     for file in settings.into_iter().chain([&config.database]) {
-        add(Kind::Own, file.parent().unwrap_or(file));
+        add(GuardedKind::Own, file.parent().unwrap_or(file));
     }
     // Whoever may replace the programs needs no permission any more.
     if let Ok(program) = std::env::current_exe() {
-        add(Kind::Settings, &program.with_file_name("callgate-hook"));
-        add(Kind::Settings, &program);
+        add(GuardedKind::Settings, &program.with_file_name("callgate-hook"));
+        add(GuardedKind::Settings, &program);
     }
     guarded
 }
 
 /// Guards a path by both its names: a link to it, or on the way to it, leads to the same place.
-fn guard(guarded: &mut Guarded, kind: Kind, path: &Path) {
+fn guard(guarded: &mut Guarded, kind: GuardedKind, path: &Path) {
     if let Some(path) = path.to_str() {
         guarded.add(kind, path);
         if let Some(place) = disk::real(path, &RealDisk).filter(|place| place != path) {

@@ -145,7 +145,7 @@ fn policies_of_few_folders_are_kept() {
 fn defaults_hold_also_in_a_policy_that_was_built_again() {
     let mut bench = Bench::new();
     bench.policy("a/b");
-    let defaults = Defaults::default().with(Class::Read, Decision::Allow);
+    let defaults = PolicyDefaults::default().with(Class::Read, Decision::Allow);
     bench.ruler = bench.ruler.with_defaults(defaults);
     let folder = bench.folder.path().join("a/b").display().to_string();
     let act = Act::of("read_file", r#"{"path": "x"}"#, &folder, "callgate", &folder);

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use callgate_mask::{mask_text, text};
-use callgate_rules::{Act, Backtest, Decision, NoLinks, Policy, Turned, Verdict, judge};
+use callgate_rules::{Act, Backtest, Decision, NoLinks, Policy, TurnedVerdict, Verdict, judge};
 use callgate_store::{Entry, Filter, Store, StoreError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -242,7 +242,7 @@ fn report(result: &Backtest, store: &Store) -> Result<(), Failure> {
 }
 
 /// A question on which the rules decide otherwise, in one line.
-fn line(turned: &Turned, store: &Store) -> Result<String, Failure> {
+fn line(turned: &TurnedVerdict, store: &Store) -> Result<String, Failure> {
     let before = turned.label.parse::<u64>().unwrap_or_default().saturating_sub(1);
     let entries = store.entries(&Filter::default(), before, 1);
     let entry = entries.map_err(|error| Failure::Failed(error.to_string()))?.pop();

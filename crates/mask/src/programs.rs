@@ -1,4 +1,4 @@
-//! Programs that run other programs. The masks and the rules both need to know them.
+//! Programs that run other programs. The rules read these lists too.
 //!
 //! Each list is one string with whitespace between the names.
 
@@ -18,7 +18,7 @@ pub const WRAPPERS: &str = "\
     bunx pnpx uvx pipx direnv mise asdf hyperfine tsp nq gtime chpst softlimit setuidgid \
     s6-setuidgid";
 
-/// Programs that run whatever their arguments or their input say, wherever it stands there.
+/// Programs that run whatever their arguments or their input say, wherever it occurs in them.
 pub const INTERPRETERS: &str = "\
     eval source . trap alias su ssh find gfind fd fdfind xargs gxargs parallel python python2 \
     python3 pypy pypy3 ipython perl ruby irb node nodejs deno bun php lua luajit awk gawk mawk \

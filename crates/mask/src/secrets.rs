@@ -1,7 +1,7 @@
 //! Hides secrets in what people are shown and in what is written down.
 //!
 //! Each hidden span becomes a numbered placeholder such as `[hidden 1: GitHub token]`; the same
-//! secret has the same number wherever it stands. The originals live only in [`MaskedText`], which
+//! secret has the same number wherever it occurs. The originals live only in [`MaskedText`], which
 //! puts them back with [`MaskedText::restore`] after a person has edited the text around them.
 //!
 //! Two dangers pull in opposite directions. A secret that is shown leaks; but what is hidden is
@@ -52,7 +52,7 @@ const REST: &str = "the rest, with too many secrets to show";
 /// the label says so also where only the shown text is left.
 const SEVERAL_WORDS: &str = "secret of several words";
 
-/// A text with its secrets hidden, and the way back.
+/// A text with its secrets hidden, which can put them back.
 pub struct MaskedText {
     shown: String,
     spans: usize,
@@ -67,7 +67,7 @@ pub struct MaskedText {
 struct HiddenSecret {
     original: Box<str>,
     label: Cow<'static, str>,
-    /// How often it stands in the text.
+    /// How often it occurs in the text.
     times: usize,
 }
 
@@ -92,13 +92,13 @@ pub(crate) fn mask_with(text: &str, known: &[String]) -> MaskedText {
 }
 
 impl MaskedText {
-    /// The text with placeholders.
+    /// Returns the text with placeholders.
     #[must_use]
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// The text with placeholders, without the originals.
+    /// Returns the text with placeholders, without the originals.
     #[must_use]
     pub fn into_shown(self) -> String {
         self.shown
@@ -110,15 +110,15 @@ impl MaskedText {
         self.spans
     }
 
-    /// Whether something that is hidden could be executed: whoever approves the text approves it
-    /// unseen, and has to be told.
+    /// Returns true if something hidden could be executed. Whoever approves the text would approve
+    /// that unseen, and has to be told.
     #[must_use]
     pub fn could_run(&self) -> bool {
         self.could_run
     }
 
-    /// The original of `edited`, which is [`shown`](Self::shown) after a person edited the text
-    /// around the placeholders.
+    /// Returns the original of `edited`, which is [`shown`](Self::shown) after a person edited the
+    /// text around the placeholders.
     pub fn restore(&self, edited: &str) -> Result<String, PlaceholderError> {
         if self.is_whole_json && edited.trim() == self.shown {
             return Ok(self.secrets[0].original.to_string());
@@ -149,7 +149,7 @@ impl MaskedText {
         Self { shown, spans: spans.len(), secrets, is_whole_json: false, could_run: false }
     }
 
-    /// One placeholder, as a JSON string, in the place of a whole JSON value.
+    /// Returns one placeholder, as a JSON string, in place of a whole JSON value.
     fn whole_json(text: &str) -> Self {
         let mut shown = String::from('"');
         placeholder::write(1, REST, &mut shown);

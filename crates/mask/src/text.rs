@@ -9,7 +9,7 @@ mod unicode;
 mod visible;
 
 pub use cut::{Measure, boundary_before, cut, fit, length, pages};
-pub use diff::{Change, DIFF_LINES, Line, Side, diff};
+pub use diff::{DIFF_LINES, DiffLine, LineChange, OmittedLines, diff};
 pub use visible::{one_line, visible};
 
 #[cfg(test)]

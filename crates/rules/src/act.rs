@@ -1,4 +1,4 @@
-//! What is about to happen, in the terms in which rules speak.
+//! What an agent is about to do, in the terms that rules use.
 
 pub(crate) mod follow;
 mod input;
@@ -12,8 +12,8 @@ use std::fmt;
 
 use crate::glob::Tok;
 use crate::place;
-use crate::shell::loose::Runs;
-use crate::shell::{Command, Script};
+use crate::shell::loose::PossibleRuns;
+use crate::shell::{ShellCommand, ShellScript};
 use crate::steps;
 
 pub(crate) use tools::{RUN_TOOLS, WRITE_TOOLS};
@@ -38,7 +38,7 @@ pub enum Class {
     Write,
     /// It runs a command.
     Run,
-    /// It speaks to other machines.
+    /// It connects to other machines.
     Network,
     /// Everything else; what it does is not known.
     Other,
@@ -48,7 +48,7 @@ impl Class {
     /// All classes.
     pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Run, Self::Network, Self::Other];
 
-    /// The class's name in rules.
+    /// Returns the class's name in rules.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl fmt::Display for Class {
     }
 }
 
-/// What is about to happen: one use of one tool.
+/// One use of one tool that an agent is about to make.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Act {
@@ -79,7 +79,7 @@ pub struct Act {
     pub command: Option<String>,
     /// The files and folders it names, absolute and without `..`; not those of a command.
     pub paths: Vec<String>,
-    /// The hosts it speaks to, in small letters, with the port if one is given.
+    /// The hosts it connects to, in lower case, with the port if one is given.
     pub hosts: Vec<String>,
     /// The folder in which the agent works.
     pub project: String,
@@ -102,8 +102,8 @@ pub struct Act {
     pub(crate) input: Option<String>,
     /// All texts in the input of a tool that is not known.
     pub(crate) strings: Vec<String>,
-    pub(crate) script: Option<Script>,
-    pub(crate) runs: Runs,
+    pub(crate) script: Option<ShellScript>,
+    pub(crate) runs: PossibleRuns,
     /// The paths that it could touch.
     pub(crate) touched: Vec<Vec<Tok>>,
     /// The folders that it searches, removes or moves with all that is in them.
@@ -144,7 +144,7 @@ impl Act {
             input: None,
             strings: Vec::new(),
             script: None,
-            runs: Runs::default(),
+            runs: PossibleRuns::default(),
             touched: Vec::new(),
             swept: Vec::new(),
             real_project: None,
@@ -184,7 +184,7 @@ impl Act {
         self.unsure.get_or_insert(why);
     }
 
-    /// Refuses a path that is longer than systems take.
+    /// Refuses a path that is longer than systems accept.
     pub(crate) fn refuse_overlong(&mut self, path: &str) {
         let (length, longest) = (path.len(), place::LONGEST);
         if length > longest {
@@ -198,25 +198,25 @@ impl Act {
     }
 
     /// Makes this an act that runs a script.
-    pub(crate) fn run(&mut self, text: String, script: Script) {
-        self.runs = Runs::of(&script, &self.home);
+    pub(crate) fn run(&mut self, text: String, script: ShellScript) {
+        self.runs = PossibleRuns::of(&script, &self.home);
         self.command = Some(text);
         self.script = Some(script);
     }
 
-    /// The simple commands, when the command line was fully understood.
+    /// Returns the simple commands, when the command line was fully understood.
     #[must_use]
-    pub fn commands(&self) -> Option<&[Command]> {
+    pub fn commands(&self) -> Option<&[ShellCommand]> {
         let script = self.script.as_ref()?;
         (self.unsure.is_none() && script.is_clear()).then_some(script.commands.as_slice())
     }
 
-    /// Whether what is not known of a path is a matter of file names only.
+    /// Returns true if what is not known of a path is a matter of file names only.
     pub(crate) fn is_clear(&self) -> bool {
-        self.script.as_ref().is_none_or(Script::is_clear)
+        self.script.as_ref().is_none_or(ShellScript::is_clear)
     }
 
-    /// Why nothing may allow this by itself, if something forbids it.
+    /// Returns why nothing may allow this by itself, if something forbids it.
     #[must_use]
     pub fn doubts(&self) -> Option<String> {
         if let Some(why) = self.unsure {

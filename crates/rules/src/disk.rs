@@ -2,17 +2,17 @@
 //!
 //! The crate itself looks at no disk. Whoever wants a verdict passes a [`Disk`] in: the real one
 //! before something happens, [`NoLinks`] where rules are tested or the past is judged again, since
-//! the disk is another one by then.
+//! the disk has changed by then.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-/// How many links one path may lead through, as the kernel has it.
+/// How many links one path may lead through, as in the kernel.
 const MOST_LINKS: usize = 40;
 /// The most often that the disk is asked for one verdict.
 pub const MOST_LOOKUPS: usize = 4_096;
-/// The most letters of paths that are followed for one verdict.
+/// The most characters of paths that are followed for one verdict.
 const MOST_LETTERS: usize = 250_000;
 /// Links that the system keeps for each process. Where they lead for the agent is not where they
 /// lead for us.
@@ -20,7 +20,7 @@ const OF_A_PROCESS: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/s
 
 /// What is found at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum DiskEntry {
     /// Nothing.
     Missing,
     /// Something that is no symbolic link, or that cannot be looked at.
@@ -29,24 +29,24 @@ pub enum Entry {
     Link(String),
 }
 
-/// Tells what is at a path.
+/// A source of what is at each path.
 pub trait Disk {
     /// Looks at an absolute path without following its last name.
-    fn entry(&self, path: &str) -> Entry;
+    fn entry(&self, path: &str) -> DiskEntry;
 }
 
-/// A disk on which every path leads where its letters say.
+/// A disk without symbolic links.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoLinks;
 
 impl Disk for NoLinks {
-    fn entry(&self, _path: &str) -> Entry {
-        Entry::Present
+    fn entry(&self, _path: &str) -> DiskEntry {
+        DiskEntry::Present
     }
 }
 
-/// Follows an absolute path to where it leads: without `.`, `..` and symbolic links. What is not
-/// there yet is taken by its letters. Gives `None` when its links lead in circles.
+/// Follows an absolute path to where it leads: without `.`, `..` and symbolic links. What does
+/// not exist yet is taken as written. Returns `None` when its links form a loop.
 #[must_use]
 pub fn real(path: &str, disk: &dyn Disk) -> Option<String> {
     Follower::new(disk).real(path)
@@ -55,10 +55,10 @@ pub fn real(path: &str, disk: &dyn Disk) -> Option<String> {
 /// Follows the paths of one verdict, and asks the disk for each name once.
 pub(crate) struct Follower<'a> {
     disk: &'a dyn Disk,
-    known: RefCell<HashMap<String, Entry>>,
+    known: RefCell<HashMap<String, DiskEntry>>,
     /// How often the disk may still be asked.
     left: Cell<usize>,
-    /// How many letters of paths may still be followed.
+    /// How many characters of paths may still be followed.
     letters: Cell<usize>,
 }
 
@@ -72,23 +72,23 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Whether more was to be followed than may be.
+    /// Returns true if there was more to follow than is allowed.
     pub(crate) fn is_spent(&self) -> bool {
         self.left.get() == 0 || self.letters.get() == 0
     }
 
     /// Looks at a path, once for each verdict.
-    pub(crate) fn entry(&self, path: &str) -> Entry {
+    pub(crate) fn entry(&self, path: &str) -> DiskEntry {
         let is_of_a_process = path.starts_with("/proc/") || OF_A_PROCESS.contains(&path);
         if is_of_a_process {
-            return Entry::Present;
+            return DiskEntry::Present;
         }
         if let Some(entry) = self.known.borrow().get(path) {
             return entry.clone();
         }
         self.letters.set(self.letters.get().saturating_sub(path.len()));
         if self.is_spent() {
-            return Entry::Present;
+            return DiskEntry::Present;
         }
         let left = self.left.get() - 1;
         self.left.set(left);
@@ -130,9 +130,9 @@ impl<'a> Follower<'a> {
                         continue;
                     }
                     match self.entry(&at) {
-                        Entry::Present => {}
-                        Entry::Missing => is_there = at.len(),
-                        Entry::Link(target) => {
+                        DiskEntry::Present => {}
+                        DiskEntry::Missing => is_there = at.len(),
+                        DiskEntry::Link(target) => {
                             links = links.checked_sub(1)?;
                             at.truncate(at.len() - name.len() - 1);
                             if target.starts_with('/') {
@@ -151,7 +151,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// The names of a path, the last first.
+/// Returns the names of a path, the last first.
 fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').rev().filter(|name| !matches!(*name, "" | "."))
 }
@@ -175,12 +175,12 @@ pub(crate) mod tests {
     }
 
     impl Disk for MadeUp<'_> {
-        fn entry(&self, path: &str) -> Entry {
+        fn entry(&self, path: &str) -> DiskEntry {
             self.looks.set(self.looks.get() + 1);
             match self.links.iter().find(|(name, _)| *name == path) {
-                Some((_, target)) => Entry::Link((*target).to_owned()),
-                None if path.contains("/new") => Entry::Missing,
-                None => Entry::Present,
+                Some((_, target)) => DiskEntry::Link((*target).to_owned()),
+                None if path.contains("/new") => DiskEntry::Missing,
+                None => DiskEntry::Present,
             }
         }
     }

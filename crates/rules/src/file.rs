@@ -1,15 +1,15 @@
-//! Rules as a TOML file: read, checked, and every mistake named with its place.
+//! Files of rules in TOML: parsed and checked, with every mistake reported at its position.
 
 mod arguments;
-mod case;
 mod danger;
 mod fields;
 mod nearest;
 mod read;
+mod rule_test;
 
 use std::fmt;
 
-pub use case::Case;
+pub use rule_test::RuleTest;
 
 use crate::moment::Moment;
 use crate::rule::Rule;
@@ -25,10 +25,10 @@ pub const LONGEST_PATTERN: usize = 1_024;
 
 /// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum ProblemLevel {
     /// The file still means what it says.
     Warning,
-    /// It does not: until it is mended, nothing is allowed where the file holds.
+    /// It does not. Until it is corrected, nothing is allowed where the file applies.
     Error,
 }
 
@@ -36,7 +36,7 @@ pub enum Level {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// How bad it is.
-    pub level: Level,
+    pub level: ProblemLevel,
     /// The file.
     pub file: String,
     /// The line, from 1.
@@ -50,7 +50,7 @@ pub struct Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { level, file, line, column, message } = self;
-        let level = if *level == Level::Error { "error" } else { "warning" };
+        let level = if *level == ProblemLevel::Error { "error" } else { "warning" };
         write!(f, "{file}:{line}:{column}: {level}: {message}")
     }
 }
@@ -76,7 +76,7 @@ pub struct RuleFile {
     /// The rules that could be read.
     pub rules: Vec<Rule>,
     /// The tests.
-    pub cases: Vec<Case>,
+    pub tests: Vec<RuleTest>,
     /// What is wrong with it, in the order of the file.
     pub problems: Vec<Problem>,
 }
@@ -88,11 +88,11 @@ impl RuleFile {
         read::read(name, text, trust)
     }
 
-    /// A file that is there and could not be read, for the reason given.
+    /// Returns a file that exists and could not be read, for the reason given.
     #[must_use]
     pub fn unreadable(name: &str, why: &str, trust: Trust) -> Self {
         let problem = Problem {
-            level: Level::Error,
+            level: ProblemLevel::Error,
             file: name.into(),
             line: 1,
             column: 1,
@@ -102,26 +102,26 @@ impl RuleFile {
             name: name.into(),
             trust,
             rules: Vec::new(),
-            cases: Vec::new(),
+            tests: Vec::new(),
             problems: vec![problem],
         }
     }
 
-    /// Whether it has errors, so that what it means is not known.
+    /// Returns true if the file has errors, so that its meaning is not known.
     #[must_use]
     pub fn has_errors(&self) -> bool {
-        self.problems.iter().any(|problem| problem.level == Level::Error)
+        self.problems.iter().any(|problem| problem.level == ProblemLevel::Error)
     }
 
-    /// All problems, with those that come with time: rules that have expired.
+    /// Returns all problems, including rules that have expired at this moment.
     #[must_use]
     pub fn check(&self, moment: &Moment) -> Vec<Problem> {
         let expired = self.rules.iter().filter(|rule| rule.is_over(moment)).map(|rule| Problem {
-            level: Level::Warning,
+            level: ProblemLevel::Warning,
             file: rule.file.clone(),
             line: rule.line,
             column: 1,
-            message: format!("rule `{}` has expired and holds no more; remove it", rule.name),
+            message: format!("rule `{}` has expired and no longer applies; remove it", rule.name),
         });
         let mut problems: Vec<Problem> = self.problems.iter().cloned().chain(expired).collect();
         problems.sort_by_key(|problem| (problem.line, problem.column));

@@ -28,29 +28,29 @@ pub(crate) enum Tok {
 }
 
 impl Tok {
-    /// The character that it stands for, if it is one.
+    /// Returns the character that it stands for, if it is one.
     pub(crate) fn character(self) -> Option<char> {
         if let Self::Is(c) = self { Some(c) } else { None }
     }
 }
 
-/// How a comparison ends that has to be right in one direction.
+/// In which direction a comparison errs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lean {
-    /// For allowing: letters count as they are, and what is too large to compare is different.
+    /// For allowing: case counts, and what is too large to compare is different.
     Strict,
     /// For denying, asking and guarding: case does not count, and what is too large is the same.
     Generous,
 }
 
-/// The tokens of a text that stands for itself.
+/// Returns the tokens of a text that stands for itself.
 pub(crate) fn literal(text: &str) -> Vec<Tok> {
     let mut toks = Vec::with_capacity(text.len());
     toks.extend(text.chars().map(Tok::Is));
     toks
 }
 
-/// Whether some text fits both patterns.
+/// Returns true if some text fits both patterns.
 pub(crate) fn meets(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     if steps::is_spent() {
         return false;
@@ -83,8 +83,8 @@ pub(crate) fn meets(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     }
 }
 
-/// Whether a path surely begins otherwise than with this root and what follows it, so that the two
-/// cannot meet. It is a quick look before [`meets`].
+/// Returns true if a path surely begins otherwise than with this root and what follows it, so that
+/// the two cannot meet. It is a quick look before [`meets`].
 pub(crate) fn begins_otherwise(path: &[Tok], root: &str, rest: &[Tok], lean: Lean) -> bool {
     let known = root.chars().map(Tok::Is).chain(rest.iter().copied());
     let mut left = path.iter();
@@ -103,7 +103,7 @@ pub(crate) fn begins_otherwise(path: &[Tok], root: &str, rest: &[Tok], lean: Lea
     false
 }
 
-/// Whether a pattern is a known text.
+/// Returns true if a pattern is a known text.
 pub(crate) fn is_text(toks: &[Tok]) -> bool {
     toks.iter().all(|tok| matches!(tok, Tok::Is(_)))
 }
@@ -141,8 +141,8 @@ fn meet_slowly(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     false
 }
 
-/// Whether a known text fits a pattern of texts with anything between them: each is looked for as
-/// far to the left as it is found, and the last has to stand at the end.
+/// Returns true if a known text fits a pattern of texts with anything between them: each is looked
+/// for as far to the left as it is found, and the last has to stand at the end.
 fn fits_pieces(text: &[Tok], pattern: &[Tok], lean: Lean) -> bool {
     let mut pieces: Vec<&[Tok]> = pattern.split(|tok| *tok == Tok::Cross).collect();
     let is_at = |text: &[Tok], piece: &[Tok]| {
@@ -190,7 +190,7 @@ fn step(rows: &mut [Vec<bool>; 3], a: Option<&Tok>, b: Option<&Tok>, j: usize, l
     }
 }
 
-/// Whether both can be the same character.
+/// Returns true if both can be the same character.
 fn shares(a: Tok, b: Tok, lean: Lean) -> bool {
     match (a, b) {
         (Tok::Is(a), Tok::Is(b)) => is_same(a, b, lean),
@@ -209,7 +209,7 @@ fn is_same(a: char, b: char, lean: Lean) -> bool {
     a == b || (lean == Lean::Generous && folds())
 }
 
-/// A pattern of names in a rule: `*` is any text, `?` any character.
+/// Returns a pattern of names in a rule: `*` is any text, `?` any character.
 pub(crate) fn name_pattern(text: &str) -> Vec<Tok> {
     let toks = text.chars().map(|c| match c {
         '*' => Tok::Cross,
@@ -225,8 +225,8 @@ mod tests {
 
     use super::*;
 
-    /// A pattern in the letters of these tests: `+` is [`Tok::Cross`], `%` a shell's first `*`,
-    /// `!` a shell's first `?`.
+    /// Returns a pattern in the letters of these tests: `+` is [`Tok::Cross`], `%` a shell's first
+    /// `*`, `!` a shell's first `?`.
     fn toks(text: &str) -> Vec<Tok> {
         let toks = text.chars().flat_map(|c| match c {
             '*' => vec![Tok::Run],

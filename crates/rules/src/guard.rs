@@ -12,11 +12,12 @@ mod terminals;
 
 use crate::act::{Act, Class};
 use crate::glob::{Tok, literal};
-use crate::place::{self, Base, resolve};
+use crate::place::{self, BaseFolders, resolve};
+use crate::shell::names::has;
 use crate::steps;
 use agents::{AGENT_FOLDERS, ANYWHERE, IN_HOME, OF_MACHINE, STRICT_FOLDERS};
-pub use places::Kind;
-use places::Place;
+pub use places::GuardedKind;
+use places::GuardedPlace;
 
 /// The name of the program itself.
 const PROGRAM: &str = "callgate";
@@ -29,12 +30,12 @@ const VARIABLES: &str = "callgate_";
 /// asks at all.
 #[derive(Debug, Clone)]
 pub struct Guarded {
-    places: Vec<Place>,
+    places: Vec<GuardedPlace>,
 }
 
 impl Guarded {
-    /// What is guarded for everybody: callgate's folders in their usual places, its socket, the
-    /// files from which agents and git take what they run, terminals, and the rules of every
+    /// Returns what is guarded for everybody: callgate's folders in their usual places, its socket,
+    /// the files from which agents and git take what they run, terminals, and the rules of every
     /// project.
     #[must_use]
     pub fn new(home: &str) -> Self {
@@ -45,42 +46,42 @@ impl Guarded {
             ".local/state/callgate",
             ".cache/callgate",
         ] {
-            guarded.add(Kind::Own, &format!("{home}/{own}"));
+            guarded.add(GuardedKind::Own, &format!("{home}/{own}"));
         }
-        guarded.add(Kind::Socket, "/tmp/vibe-reachout.sock");
-        guarded.add(Kind::Settings, &format!("{home}/.claude.json"));
-        guarded.add(Kind::Settings, &format!("{home}/.claude/plugins"));
+        guarded.add(GuardedKind::Socket, "/tmp/vibe-reachout.sock");
+        guarded.add(GuardedKind::Settings, &format!("{home}/.claude.json"));
+        guarded.add(GuardedKind::Settings, &format!("{home}/.claude/plugins"));
         for settings in [".claude/settings.json", ".claude/settings.local.json"] {
-            guarded.places.push(Place::anywhere(Kind::Settings, settings));
+            guarded.places.push(GuardedPlace::anywhere(GuardedKind::Settings, settings));
         }
-        for folder in AGENT_FOLDERS {
-            let is_strict = STRICT_FOLDERS.contains(&folder);
-            let kind = if is_strict { Kind::Settings } else { Kind::Hooks };
-            guarded.places.push(Place::anywhere(kind, folder));
+        for folder in AGENT_FOLDERS.split_ascii_whitespace() {
+            let is_strict = has(STRICT_FOLDERS, folder);
+            let kind = if is_strict { GuardedKind::Settings } else { GuardedKind::Hooks };
+            guarded.places.push(GuardedPlace::anywhere(kind, folder));
         }
-        for path in ANYWHERE {
-            guarded.places.push(Place::anywhere(Kind::Hooks, path));
+        for path in ANYWHERE.split_ascii_whitespace() {
+            guarded.places.push(GuardedPlace::anywhere(GuardedKind::Hooks, path));
         }
         for path in IN_HOME {
-            guarded.add(Kind::Hooks, &format!("{home}/{path}"));
+            guarded.add(GuardedKind::Hooks, &format!("{home}/{path}"));
         }
-        for path in OF_MACHINE {
-            guarded.add(Kind::Settings, path);
+        for path in OF_MACHINE.split_ascii_whitespace() {
+            guarded.add(GuardedKind::Settings, path);
         }
         for path in
             ["/dev/tty", "/dev/vcs", "/dev/pts", "/dev/console", "/dev/uinput", "/dev/input"]
         {
-            guarded.places.push(Place::terminals(path));
+            guarded.places.push(GuardedPlace::terminals(path));
         }
         guarded
     }
 
     /// Guards one more file or folder, by its absolute path.
-    pub fn add(&mut self, kind: Kind, path: &str) {
-        self.places.push(Place::at(kind, &crate::place::normal(path)));
+    pub fn add(&mut self, kind: GuardedKind, path: &str) {
+        self.places.push(GuardedPlace::at(kind, &crate::place::normal(path)));
     }
 
-    /// Why an act touches what is guarded, in words that follow "because"; nothing if it does not.
+    /// Returns why an act touches what is guarded, in words that follow "because".
     #[must_use]
     pub fn touches(&self, act: &Act) -> Option<String> {
         if act.is_lost {
@@ -109,11 +110,11 @@ impl Guarded {
         }
     }
 
-    /// A command that is told to run in a guarded folder.
+    /// Returns why a command is told to run in a guarded folder.
     fn entered(&self, act: &Act) -> Option<String> {
         let mut folders = act.cwds.iter().map(|folder| plain(&literal(folder)));
         folders.find_map(|folder| {
-            self.places.iter().find(|place| place.holds(&folder)).map(Place::why)
+            self.places.iter().find(|place| place.holds(&folder)).map(GuardedPlace::why)
         })
     }
 
@@ -122,9 +123,10 @@ impl Guarded {
         let own = || self.places.iter().filter(|place| place.kind.is_private());
         act.paths.iter().find_map(|path| {
             let toks = plain(&literal(path));
-            let finds =
-                |place: &Place| act.is_search && place.kind == Kind::Own && place.is_below(&toks);
-            own().find(|place| place.holds(&toks) || finds(place)).map(Place::why)
+            let finds = |place: &GuardedPlace| {
+                act.is_search && place.kind == GuardedKind::Own && place.is_below(&toks)
+            };
+            own().find(|place| place.holds(&toks) || finds(place)).map(GuardedPlace::why)
         })
     }
 
@@ -139,12 +141,12 @@ impl Guarded {
                 self.places
                     .iter()
                     .find(|place| place.holds(&toks) || place.is_below(&toks))
-                    .map(Place::why)
+                    .map(GuardedPlace::why)
             })
             .or_else(|| self.mentioned(act))
     }
 
-    /// All texts of an input that is not known.
+    /// Returns why a text in the input of an unknown tool names something guarded.
     fn mentioned(&self, act: &Act) -> Option<String> {
         let is_path = |path: &&Vec<Tok>| act.is_clear() && !path.contains(&Tok::Cross);
         // A folder and a name in it may stand apart.
@@ -153,8 +155,9 @@ impl Guarded {
         let touched = act.touched.iter().take_while(|_| !steps::is_spent());
         let by_path = touched.filter(is_path).find_map(|path| {
             let path = plain(path);
-            let is_hit = |place: &&Place| place.holds(&path) || place.is_joined(&path, &others);
-            self.places.iter().find(is_hit).map(Place::why)
+            let is_hit =
+                |place: &&GuardedPlace| place.holds(&path) || place.is_joined(&path, &others);
+            self.places.iter().find(is_hit).map(GuardedPlace::why)
         });
         by_path
             .or_else(|| act.strings.iter().find_map(|text| self.marked(text)))
@@ -167,41 +170,42 @@ impl Guarded {
         strings.find_map(|text| self.told(text, act))
     }
 
-    /// A text that is a folder above a place, or a command that touches one.
+    /// Returns why a text is a folder above a guarded place, or a command that touches one.
     fn told(&self, text: &str, act: &Act) -> Option<String> {
         let text = text.trim();
         let is_path = text.starts_with(['/', '~', '.']) && !text.contains('\n');
-        let base = Base { cwd: &act.project, home: &act.home };
+        let base = BaseFolders { cwd: &act.project, home: &act.home };
         let path = is_path.then(|| plain(&literal(&resolve(text, base))));
-        let is_above = |place: &&Place| path.as_ref().is_some_and(|path| place.is_below(path));
+        let is_above =
+            |place: &&GuardedPlace| path.as_ref().is_some_and(|path| place.is_below(path));
         let is_line = text.contains(['*', '?', '[', '/', '~']);
         let said = || is_line.then(|| self.said(text, act)).flatten();
-        self.places.iter().find(is_above).map(Place::why).or_else(said)
+        self.places.iter().find(is_above).map(GuardedPlace::why).or_else(said)
     }
 
-    /// Why a text names something guarded.
+    /// Returns why a text names something guarded.
     fn marked(&self, text: &str) -> Option<String> {
         self.marked_by(text, |_| true)
     }
 
-    /// Why a text names something guarded, of the places that count.
-    fn marked_by(&self, text: &str, counts: impl Fn(&&Place) -> bool) -> Option<String> {
+    /// Returns why a text names something guarded, of the places that count.
+    fn marked_by(&self, text: &str, counts: impl Fn(&&GuardedPlace) -> bool) -> Option<String> {
         let text = plain_text(text);
         if text.contains(VARIABLES) {
             return Some("it names a variable of callgate".into());
         }
-        let is_named = |place: &&Place| !place.mark.is_empty() && text.contains(&place.mark);
-        self.places.iter().filter(counts).find(is_named).map(Place::why)
+        let is_named = |place: &&GuardedPlace| !place.mark.is_empty() && text.contains(&place.mark);
+        self.places.iter().filter(counts).find(is_named).map(GuardedPlace::why)
     }
 }
 
-/// Whether a file system may leave the character out of a name.
+/// Returns true if a file system may leave the character out of a name.
 fn is_ignored(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
-/// A text in small letters, without what is not seen.
+/// Returns a text in lower case and without invisible characters.
 fn plain_text(text: &str) -> String {
     text.chars().filter(|c| !is_ignored(*c)).flat_map(char::to_lowercase).collect()
 }

@@ -1,11 +1,11 @@
-//! The one judge: what the rules say about an act, on a disk, at a moment.
+//! Judges an act: what the rules say about it, on a disk, at a moment.
 //!
 //! The hook, the daemon, the runtime, `callgate rules` and its backtests all come here, so that one
 //! act has one verdict. A path that leads through a symbolic link is judged by both its names: a
 //! rule that denies or asks holds for either, one that allows has to cover both.
 
 use crate::act::Act;
-use crate::act::follow::Followed;
+use crate::act::follow::FollowedAct;
 use crate::disk::{Disk, Follower};
 use crate::moment::Moment;
 use crate::outside;
@@ -33,8 +33,8 @@ pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdi
 fn judge_within(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
     let follower = Follower::new(disk);
     match act.followed(&follower) {
-        Followed::Same => policy.decide(act, now),
-        Followed::Led(led) => {
+        FollowedAct::Same => policy.decide(act, now),
+        FollowedAct::Led(led) => {
             let verdict = policy.decide(&led, now);
             let is_undecided = verdict.decision == Decision::Ask && !verdict.wants_person;
             if is_undecided && policy.decide(act, now).decision == Decision::Allow {
@@ -43,7 +43,7 @@ fn judge_within(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Ve
             }
             verdict
         }
-        Followed::TooMany => too_many(policy.decide(act, now)),
+        FollowedAct::TooMany => too_many(policy.decide(act, now)),
     }
 }
 
@@ -53,14 +53,14 @@ pub fn explain(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Exp
     let follower = Follower::new(disk);
     let verdict = judge(policy, act, disk, now);
     let mut explanation = match act.followed(&follower) {
-        Followed::Led(led) => policy.explain(&led, now),
-        Followed::Same | Followed::TooMany => policy.explain(act, now),
+        FollowedAct::Led(led) => policy.explain(&led, now),
+        FollowedAct::Same | FollowedAct::TooMany => policy.explain(act, now),
     };
     explanation.verdict = verdict;
     explanation
 }
 
-/// The verdict by names alone, where not all of them could be followed.
+/// Returns the verdict by names alone, where not all of them could be followed.
 fn too_many(verdict: Verdict) -> Verdict {
     if verdict.decision == Decision::Deny || verdict.is_guarded {
         return verdict;

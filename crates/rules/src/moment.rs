@@ -1,59 +1,50 @@
-//! A point in time as plain values, and the times of rules: hours, days, an end.
+//! A point in time where the user is, and the times of rules: hours, days, an end.
 
 use std::fmt;
 
-const DAY_MINUTES: i64 = 24 * 60;
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::Offset;
+
 const DAY_NAMES: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
-/// When something happens. Nothing here reads a clock: whoever calls brings the time.
+/// A point in time, and how far the user's clock is ahead of UTC then. Nothing here reads a clock:
+/// the caller passes the time in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
-    /// Milliseconds since 1970 in UTC.
-    pub unix_ms: i64,
-    /// Minutes since midnight where the user is, 0 to 1439.
-    pub minute: u16,
-    /// The day of the week where the user is, Monday is 0.
-    pub weekday: u8,
+    timestamp: Timestamp,
+    offset: Offset,
 }
 
 impl Moment {
-    /// The moment for somebody whose clock is so many minutes ahead of UTC.
+    /// Returns the moment for a user whose clock is this many minutes ahead of UTC.
     #[must_use]
     pub fn at(unix_ms: i64, ahead_minutes: i32) -> Self {
-        let local = unix_ms.div_euclid(60_000).saturating_add(ahead_minutes.into());
-        Self { unix_ms, minute: minute_of(local), weekday: weekday_of(local) }
+        let limit = if unix_ms < 0 { Timestamp::MIN } else { Timestamp::MAX };
+        let offset = Offset::from_seconds(ahead_minutes.saturating_mul(60));
+        Self {
+            timestamp: Timestamp::from_millisecond(unix_ms).unwrap_or(limit),
+            offset: offset.unwrap_or(Offset::UTC),
+        }
     }
 
-    /// Minutes since 1970 on the user's clock. How far it is ahead of UTC follows from the minute
-    /// and the day of the week: no two zones have both in common.
-    fn local(self) -> i64 {
-        let utc = self.unix_ms.div_euclid(60_000);
-        let ahead = i64::from(self.minute) - i64::from(minute_of(utc));
-        let is_day = |local: &i64| weekday_of(*local) == self.weekday;
-        let near = [0, DAY_MINUTES, -DAY_MINUTES].map(|day| utc.saturating_add(ahead + day));
-        near.into_iter().find(is_day).unwrap_or(near[0])
+    /// Returns the date and time on the user's clock.
+    fn local(self) -> DateTime {
+        self.offset.to_datetime(self.timestamp)
     }
-}
-
-fn minute_of(minutes: i64) -> u16 {
-    u16::try_from(minutes.rem_euclid(DAY_MINUTES)).unwrap_or_default()
-}
-
-fn weekday_of(minutes: i64) -> u8 {
-    // 1970 began on a Thursday.
-    u8::try_from((minutes.div_euclid(DAY_MINUTES) + 3).rem_euclid(7)).unwrap_or_default()
 }
 
 /// Hours of the day: `09:00-18:00`, or over midnight: `22:00-06:00`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Between {
+pub(crate) struct HourSpan {
     from: u16,
     to: u16,
 }
 
-impl Between {
+impl HourSpan {
+    /// Parses hours.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no span of hours; write it as \"09:00-18:00\"");
+        let wrong = || format!("`{text}` is not a span of hours; write it as \"09:00-18:00\"");
         let (from, to) = text.split_once('-').ok_or_else(wrong)?;
         let (from, to) = (clock(from).ok_or_else(wrong)?, clock(to).ok_or_else(wrong)?);
         if from == to {
@@ -64,8 +55,8 @@ impl Between {
         Ok(Self { from, to })
     }
 
-    /// Whether the moment lies within, and whether it does so after midnight.
-    fn place(self, minute: u16) -> Option<bool> {
+    /// Returns `None` outside of these hours, and inside whether they began on the day before.
+    fn began_yesterday(self, minute: u16) -> Option<bool> {
         if self.from < self.to {
             (self.from <= minute && minute < self.to).then_some(false)
         } else if minute >= self.from {
@@ -76,14 +67,14 @@ impl Between {
     }
 }
 
-impl fmt::Display for Between {
+impl fmt::Display for HourSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { from, to } = self;
         write!(f, "{:02}:{:02}-{:02}:{:02}", from / 60, from % 60, to / 60, to % 60)
     }
 }
 
-/// `HH:MM` in minutes; `24:00` is the end of a day.
+/// Parses `HH:MM` into minutes; `24:00` is the end of a day.
 fn clock(text: &str) -> Option<u16> {
     let (hours, minutes) = text.trim().split_once(':')?;
     let is_two = |text: &str| text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit());
@@ -96,10 +87,10 @@ fn clock(text: &str) -> Option<u16> {
 
 /// Days of the week, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Days(u8);
+pub(crate) struct Weekdays(u8);
 
-impl Days {
-    /// Reads `mon` or `mon-fri`; the error is the word that is no day.
+impl Weekdays {
+    /// Parses `mon` or `mon-fri`; the error is the word that is not a day.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let (from, to) = text.split_once('-').unwrap_or((text, text));
         let day = |text: &str| {
@@ -111,112 +102,83 @@ impl Days {
         Ok(Self((0..=span).map(|step| 1 << ((from + step) % 7)).sum()))
     }
 
+    /// Returns the days of both.
     pub(crate) fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
+    /// Returns the names of all days.
     pub(crate) fn names() -> [&'static str; 7] {
         DAY_NAMES
     }
 }
 
-/// Whether hours and days hold. A span over midnight belongs to the day on which it begins.
-pub(crate) fn is_within(between: Option<Between>, days: Option<Days>, moment: &Moment) -> bool {
-    let after_midnight = match between {
+/// Returns true if the hours and days hold. A span over midnight belongs to the day on which it
+/// begins.
+pub(crate) fn is_within(hours: Option<HourSpan>, days: Option<Weekdays>, moment: &Moment) -> bool {
+    let local = moment.local();
+    let minute =
+        u16::from(local.hour().unsigned_abs()) * 60 + u16::from(local.minute().unsigned_abs());
+    let began_yesterday = match hours.map(|hours| hours.began_yesterday(minute)) {
         None => false,
-        Some(between) => match between.place(moment.minute) {
-            Some(after_midnight) => after_midnight,
-            None => return false,
-        },
+        Some(Some(began_yesterday)) => began_yesterday,
+        Some(None) => return false,
     };
-    let day = if after_midnight { (moment.weekday + 6) % 7 } else { moment.weekday % 7 };
-    days.is_none_or(|days| days.0 & (1 << day) != 0)
+    let today = local.weekday();
+    let day = if began_yesterday { today.previous() } else { today };
+    days.is_none_or(|days| days.0 & (1 << day.to_monday_zero_offset()) != 0)
 }
 
 /// The end of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Until {
-    /// This many milliseconds since 1970 in UTC.
-    Instant(i64),
-    /// This minute since 1970 on the user's clock.
-    Local(i64),
+pub(crate) enum RuleEnd {
+    /// An instant, the same for everybody.
+    Instant(Timestamp),
+    /// A date and time on the user's clock.
+    Local(DateTime),
 }
 
-impl Until {
-    /// Reads a date, which holds to its end, or a date with a time.
+impl RuleEnd {
+    /// Parses a date, which holds to its end, or a date with a time.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}` is no date; write it as \"2026-12-31\" or \"2026-12-31T18:00:00+01:00\""
+                "`{text}` is not a date; write it as \"2026-12-31\" or \"2026-12-31T18:00:00+01:00\""
             )
         };
-        let (date, time) = match text.split_once(['T', 't', ' ']) {
-            Some((date, time)) => (date, Some(time)),
-            None => (text, None),
-        };
-        let midnight = date_minutes(date).ok_or_else(wrong)?;
-        let Some(time) = time else { return Ok(Self::Local(midnight + DAY_MINUTES)) };
-        let (time, offset) = match time.char_indices().find(|(_, c)| "Zz+-".contains(*c)) {
-            Some((at, _)) => (&time[..at], Some(offset_minutes(&time[at..]).ok_or_else(wrong)?)),
-            None => (time, None),
-        };
-        let minutes = midnight + time_minutes(time).ok_or_else(wrong)?;
-        Ok(match offset {
-            Some(offset) => Self::Instant((minutes - offset) * 60_000),
-            None => Self::Local(minutes),
-        })
+        let date = text.get(..10).and_then(|date| date.parse::<Date>().ok());
+        let date =
+            date.filter(|date| date.year() >= 1970 && !text.contains('[')).ok_or_else(wrong)?;
+        if text.len() == 10 {
+            let end = date.tomorrow().map_err(|_| wrong())?;
+            return Ok(Self::Local(end.to_datetime(Time::midnight())));
+        }
+        // Seconds do not count.
+        if let Ok(instant) = text.parse::<Timestamp>() {
+            let seconds = instant.as_second();
+            let minute = Timestamp::from_second(seconds - seconds.rem_euclid(60));
+            return minute.map(Self::Instant).map_err(|_| wrong());
+        }
+        let local: DateTime = text.parse().map_err(|_| wrong())?;
+        Ok(Self::Local(date.at(local.hour(), local.minute(), 0, 0)))
     }
 
+    /// Returns true from this end on.
     pub(crate) fn is_over(self, moment: &Moment) -> bool {
         match self {
-            Self::Instant(end) => moment.unix_ms >= end,
+            Self::Instant(end) => moment.timestamp >= end,
             Self::Local(end) => moment.local() >= end,
         }
     }
 
-    /// The moment itself, for somebody whose clock is UTC if the text does not say.
+    /// Returns the moment itself. The user's clock is UTC if the text names no offset.
     pub(crate) fn moment(self) -> Moment {
-        match self {
-            Self::Instant(unix_ms) => Moment::at(unix_ms, 0),
-            Self::Local(minutes) => Moment::at(minutes * 60_000, 0),
-        }
+        let timestamp = match self {
+            Self::Instant(timestamp) => timestamp,
+            Self::Local(local) => Offset::UTC.to_timestamp(local).unwrap_or(Timestamp::MAX),
+        };
+        Moment { timestamp, offset: Offset::UTC }
     }
-}
-
-fn number(text: &str, digits: usize) -> Option<i64> {
-    (text.len() == digits && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
-}
-
-/// Minutes from 1970 to the midnight that begins this date.
-fn date_minutes(text: &str) -> Option<i64> {
-    let mut parts = text.split('-');
-    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-    let (year, month, day) = (number(year, 4)?, number(month, 2)?, number(day, 2)?);
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let lengths = [31, if is_leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let before = usize::try_from(month).ok()?.checked_sub(1)?;
-    let is_real =
-        parts.next().is_none() && year >= 1970 && (1..=*lengths.get(before)?).contains(&day);
-    let leaps = |year: i64| year / 4 - year / 100 + year / 400;
-    let days = (year - 1970) * 365 + leaps(year - 1) - leaps(1969);
-    is_real.then(|| (days + lengths[..before].iter().sum::<i64>() + day - 1) * DAY_MINUTES)
-}
-
-/// `HH:MM`, perhaps with seconds, which do not count.
-fn time_minutes(text: &str) -> Option<i64> {
-    let (clock_part, rest) = text.split_at_checked(5)?;
-    let seconds = rest.strip_prefix(':').map(|rest| rest.split('.').next().unwrap_or(rest));
-    let is_whole =
-        rest.is_empty() || seconds.is_some_and(|text| number(text, 2).is_some_and(|s| s <= 60));
-    clock(clock_part).filter(|_| is_whole).map(i64::from)
-}
-
-fn offset_minutes(text: &str) -> Option<i64> {
-    if text.eq_ignore_ascii_case("z") {
-        return Some(0);
-    }
-    let minutes = i64::from(clock(&text[1..])?);
-    Some(if text.starts_with('-') { -minutes } else { minutes })
 }
 
 #[cfg(test)]
@@ -228,20 +190,26 @@ mod tests {
 
     #[test]
     fn a_moment_knows_the_users_clock() {
-        assert_eq!(Moment::at(NOW, 0), Moment { unix_ms: NOW, minute: 290, weekday: 6 });
-        assert_eq!(Moment::at(NOW, 60).minute, 350);
-        assert_eq!(Moment::at(NOW, -300), Moment { unix_ms: NOW, minute: 1430, weekday: 5 });
-        for ahead in [-720, -300, 0, 60, 345, 780, 840] {
-            let moment = Moment::at(NOW, ahead);
-            assert_eq!(moment.local(), NOW / 60_000 + i64::from(ahead), "{ahead}");
+        for (ahead, expected) in [
+            (0, "2026-11-15T04:50:00"),
+            (60, "2026-11-15T05:50:00"),
+            (-300, "2026-11-14T23:50:00"),
+            (345, "2026-11-15T10:35:00"),
+            (840, "2026-11-15T18:50:00"),
+        ] {
+            assert_eq!(Moment::at(NOW, ahead).local().to_string(), expected, "{ahead}");
+        }
+        for unix_ms in [i64::MIN, i64::MAX] {
+            assert_eq!(Moment::at(unix_ms, 60).local().year() > 0, unix_ms > 0);
         }
     }
 
     fn within(between: &str, days: &str, clock: &str, weekday: u8, expected: bool) {
-        let between = (!between.is_empty()).then(|| Between::read(between).unwrap());
-        let days = (!days.is_empty()).then(|| Days::read(days).unwrap());
-        let minute = super::clock(clock).unwrap();
-        let moment = Moment { unix_ms: 0, minute, weekday };
+        let between = (!between.is_empty()).then(|| HourSpan::read(between).unwrap());
+        let days = (!days.is_empty()).then(|| Weekdays::read(days).unwrap());
+        // 1970 began on a Thursday, so that its fifth day was a Monday.
+        let minutes = (4 + i64::from(weekday)) * 24 * 60 + i64::from(super::clock(clock).unwrap());
+        let moment = Moment::at(minutes * 60_000, 0);
         assert_eq!(is_within(between, days, &moment), expected, "{between:?} {days:?} {clock}");
     }
 
@@ -269,9 +237,9 @@ mod tests {
     fn what_is_no_time_is_refused() {
         for text in ["", "9-18", "09:00", "09:00-25:00", "09:60-10:00", "9:00-18:00", "09:00-09:00"]
         {
-            assert!(Between::read(text).is_err(), "{text}");
+            assert!(HourSpan::read(text).is_err(), "{text}");
         }
-        assert_eq!(Days::read("mon-fry"), Err("fry".into()));
+        assert_eq!(Weekdays::read("mon-fry"), Err("fry".into()));
         for text in [
             "",
             "tomorrow",
@@ -285,15 +253,17 @@ mod tests {
             "2026-01-01T10:00:61",
             "2026-01-01-01",
             "2026-01-01T1é:00",
+            "2026-01-01T10:00[Europe/Berlin]",
+            "9999-12-31",
         ] {
-            assert!(Until::read(text).is_err(), "{text}");
+            assert!(RuleEnd::read(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn a_date_holds_to_its_end_where_the_user_is() {
         let over =
-            |text: &str, ahead: i32| Until::read(text).unwrap().is_over(&Moment::at(NOW, ahead));
+            |text: &str, ahead: i32| RuleEnd::read(text).unwrap().is_over(&Moment::at(NOW, ahead));
         assert!(!over("2026-11-15", 0));
         assert!(over("2026-11-14", 0));
         assert!(!over("2026-11-14", -300));
@@ -303,12 +273,5 @@ mod tests {
         assert!(!over("2026-11-15 04:51", 0));
         assert!(over("2026-11-15T04:51", 1));
         assert!(!over("2028-02-29", 0));
-    }
-
-    #[test]
-    fn dates_are_counted_rightly() {
-        assert_eq!(date_minutes("1970-01-01"), Some(0));
-        assert_eq!(date_minutes("2026-11-15"), Some(NOW / 60_000 - 290));
-        assert_eq!(date_minutes("2000-03-01").map(|m| m / DAY_MINUTES), Some(11_017));
     }
 }

@@ -1,9 +1,9 @@
 //! Which words of a command lead outside of the folders that commands may work in.
 //!
-//! It holds for the commands of our own runtime, which has such folders. This reads words, it is no
-//! sandbox: a program can reach whatever the user can, through links that it finds itself
+//! This applies to the commands of our own runtime, which has such folders. It reads words and is
+//! not a sandbox: a program can reach whatever the user can, through links that it finds itself
 //! (`grep -R`), from a folder that it enters (`tar -C`), and a script can put a path together from
-//! pieces or wildcards. What is seen: every text of an argument between its ends, signs such as
+//! pieces or wildcards. What is seen: every part of an argument between its ends, separators such as
 //! `=`, `:`, `,`, `@` or a blank, and the letters of an option, if it is an absolute path, leads
 //! out by `..`, `~`, `$HOME` or a `file:` URL, or through a symbolic link. An absolute path whose
 //! first name does not exist, such as the pattern `/foo/`, counts only where it could be created.
@@ -13,18 +13,15 @@
 
 mod starts;
 
-use callgate_mask::mask_text;
-
 use crate::act::Act;
-use crate::disk::{Disk, Entry, Follower};
+use crate::disk::{Disk, DiskEntry, Follower};
 use crate::place::is_in;
-use crate::shell::Word;
-use starts::{LONGEST_NAME, LONGEST_PATH, Start, is_host, is_sign, starts};
+use crate::shell::ShellWord;
+use crate::shown::short_path;
+use starts::{LONGEST_NAME, LONGEST_PATH, PathStart, is_host, is_sign, starts};
 
 /// A command with more names that may be there is asked about without looking further.
 const MOST_LOOKS: usize = 50_000;
-/// How much of a path is shown.
-const LONGEST_SHOWN: usize = 200;
 /// What a shell does not leave in a name.
 const SHELL_SIGNS: &str = "'\"`;|&<>()[]{}$*?!#\\";
 /// Where programs are even if PATH does not say so.
@@ -36,7 +33,7 @@ const DEVICES: [&str; 6] =
 
 /// The folders in which the commands of a runtime may work.
 #[derive(Debug, Clone, Default)]
-pub struct Bounds {
+pub struct CommandBounds {
     /// Those folders, absolute.
     pub roots: Vec<String>,
     /// The folders in which programs are looked for by their names.
@@ -48,28 +45,28 @@ pub struct Bounds {
 }
 
 /// Where a command runs.
-struct Place<'a> {
+struct CommandPlace<'a> {
     cwd: &'a str,
-    bounds: &'a Bounds,
+    bounds: &'a CommandBounds,
     follower: Follower<'a>,
 }
 
 /// Returns why a person has to be asked about a command, if so.
-pub(crate) fn reason(act: &Act, bounds: &Bounds, disk: &dyn Disk) -> Option<String> {
+pub(crate) fn reason(act: &Act, bounds: &CommandBounds, disk: &dyn Disk) -> Option<String> {
     let cwd = act.run_in.as_deref()?;
     let command = act.script.as_ref()?.commands.first()?;
-    let words: Vec<&str> = command.words.iter().filter_map(Word::text).collect();
+    let words: Vec<&str> = command.words.iter().filter_map(ShellWord::text).collect();
     let (program, args) = words.split_first()?;
-    let place = Place { cwd, bounds, follower: Follower::new(disk) };
+    let place = CommandPlace { cwd, bounds, follower: Follower::new(disk) };
     look_through(program, args, &place).err()
 }
 
-fn look_through(command: &str, args: &[&str], place: &Place<'_>) -> Result<(), String> {
+fn look_through(command: &str, args: &[&str], place: &CommandPlace<'_>) -> Result<(), String> {
     let roots: Vec<String> =
         place.bounds.roots.iter().filter_map(|root| place.follower.real(root)).collect();
     // A loop of links leads nowhere, which is not inside either.
     let cwd = place.follower.real(place.cwd).unwrap_or_default();
-    let mut search = Search { place, cwd, roots, left: MOST_LOOKS };
+    let mut search = OutsideSearch { place, cwd, roots, left: MOST_LOOKS };
     if !search.is_inside(&search.cwd) {
         return Err(place.words("the command would run in", place.cwd));
     }
@@ -78,8 +75,8 @@ fn look_through(command: &str, args: &[&str], place: &Place<'_>) -> Result<(), S
 }
 
 /// Looks for paths that lead outside; an error is the reason to ask.
-struct Search<'a> {
-    place: &'a Place<'a>,
+struct OutsideSearch<'a> {
+    place: &'a CommandPlace<'a>,
     /// Without symbolic links, as are the roots.
     cwd: String,
     roots: Vec<String>,
@@ -87,8 +84,8 @@ struct Search<'a> {
     left: usize,
 }
 
-/// A way along the names of a path.
-struct Way<'a> {
+/// A position on the way along the names of a path.
+struct PathWay<'a> {
     at: String,
     /// An absolute path before its first name.
     is_top: bool,
@@ -97,19 +94,19 @@ struct Way<'a> {
 }
 
 /// Whether a path begins with somebody's home folder.
-enum Home<'a> {
+enum HomePrefix<'a> {
     Not,
-    /// Ours, and what stands behind it.
+    /// Ours, and what follows it.
     Ours(&'a str),
     /// Another person's.
     Others,
 }
 
-impl Search<'_> {
+impl OutsideSearch<'_> {
     fn program(&self, command: &str) -> Result<(), String> {
         // What rules have read may be something else than the one name that this is.
         if command.contains(|c: char| c.is_whitespace() || SHELL_SIGNS.contains(c)) {
-            let shown = shown(command);
+            let shown = short_path(command);
             return Err(format!(
                 "the name of the program, `{shown}`, has signs that a shell would read"
             ));
@@ -122,11 +119,11 @@ impl Search<'_> {
     }
 
     /// Follows all paths that begin here.
-    fn start(&mut self, start: &Start<'_>) -> Result<(), String> {
+    fn start(&mut self, start: &PathStart<'_>) -> Result<(), String> {
         let (text, letters) = match start {
-            Start::Whole(text) | Start::Word(text) => (*text, None),
-            Start::Glued { letters, text } => (*text, Some(*letters)),
-            Start::Url(text) => (text.as_str(), None),
+            PathStart::Whole(text) | PathStart::Word(text) => (*text, None),
+            PathStart::Glued { letters, text } => (*text, Some(*letters)),
+            PathStart::Url(text) => (text.as_str(), None),
         };
         let text = &text[..text.floor_char_boundary(LONGEST_PATH)];
         if DEVICES.iter().any(|device| text.strip_prefix(device).is_some_and(is_end)) {
@@ -136,11 +133,11 @@ impl Search<'_> {
         let mut from = 0;
         let is_top = text.starts_with('/');
         let at = if is_top { "/".to_owned() } else { self.cwd.clone() };
-        let mut way = Way { at, is_top, letters };
+        let mut way = PathWay { at, is_top, letters };
         match at_home(text) {
-            Home::Not => {}
-            Home::Others => return self.found(text.split(is_sign).next().unwrap_or(text)),
-            Home::Ours(rest) => {
+            HomePrefix::Not => {}
+            HomePrefix::Others => return self.found(text.split(is_sign).next().unwrap_or(text)),
+            HomePrefix::Ours(rest) => {
                 let name = &text[..text.len() - rest.len()];
                 let home = self.place.bounds.home.as_ref();
                 let home = home.and_then(|home| self.place.follower.real(home));
@@ -152,13 +149,13 @@ impl Search<'_> {
                 }
             }
         }
-        self.follow(way, text, from, matches!(start, Start::Whole(_) | Start::Url(_)))
+        self.follow(way, text, from, matches!(start, PathStart::Whole(_) | PathStart::Url(_)))
     }
 
     /// Follows the path of `text` from `from` on; it may end before every sign.
     fn follow(
         &mut self,
-        mut way: Way<'_>,
+        mut way: PathWay<'_>,
         text: &str,
         mut from: usize,
         whole: bool,
@@ -179,9 +176,15 @@ impl Search<'_> {
         }
     }
 
-    /// A path ends with `name`. One with a sign in its name may be two words, unless it is there
-    /// or all there is.
-    fn ending(&mut self, way: &Way<'_>, text: &str, name: &str, whole: bool) -> Result<(), String> {
+    /// Checks a path that ends with `name`. One with a separator in its name may be two words,
+    /// unless it exists or is the whole argument.
+    fn ending(
+        &mut self,
+        way: &PathWay<'_>,
+        text: &str,
+        name: &str,
+        whole: bool,
+    ) -> Result<(), String> {
         self.spend()?;
         if text.is_empty() || (way.is_top && !self.is_somewhere(way, name)) {
             return Ok(());
@@ -198,7 +201,7 @@ impl Search<'_> {
     /// Goes on below `name`, which ends at `end`; says whether there is any sense in it.
     fn enter(
         &mut self,
-        way: &mut Way<'_>,
+        way: &mut PathWay<'_>,
         name: &str,
         text: &str,
         end: usize,
@@ -223,10 +226,10 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Whether an absolute path with this first name can lead to something. Most of what is
-    /// glued to an option is the rest of a relative path: there nothing is taken to be new, and
-    /// the root folder is not meant if the letters end with the name of something.
-    fn is_somewhere(&self, way: &Way<'_>, name: &str) -> bool {
+    /// Returns true if an absolute path with this first name can lead to something. Most of what is
+    /// glued to an option is the rest of a relative path: there nothing is taken to be new, and the
+    /// root folder is not meant if the letters end with the name of something.
+    fn is_somewhere(&self, way: &PathWay<'_>, name: &str) -> bool {
         let exists = |name: &str| self.place.exists(&below(&way.at, name));
         match way.letters {
             None if is_dots(name) => true,
@@ -254,39 +257,29 @@ impl Search<'_> {
     }
 }
 
-/// Whether a name is none of its own.
+/// Returns true if a name is none of its own.
 fn is_dots(name: &str) -> bool {
     matches!(name, "" | "." | "..")
 }
 
-/// Whether a name has ended before `rest`.
+/// Returns true if a name has ended before `rest`.
 fn is_end(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with(|c| c == '/' || is_sign(c))
 }
 
-fn at_home(text: &str) -> Home<'_> {
+fn at_home(text: &str) -> HomePrefix<'_> {
     let tilde = text.strip_prefix('~');
-    let Some(rest) = tilde.or_else(|| text.strip_prefix("$HOME")) else { return Home::Not };
+    let Some(rest) = tilde.or_else(|| text.strip_prefix("$HOME")) else { return HomePrefix::Not };
     // `~+` and `~-` are folders in which a shell is or was.
     let is_user = |c: char| c.is_alphabetic() || matches!(c, '_' | '+' | '-');
     match tilde {
-        _ if is_end(rest) => Home::Ours(rest),
-        Some(rest) if rest.starts_with(is_user) => Home::Others,
-        _ => Home::Not,
+        _ if is_end(rest) => HomePrefix::Ours(rest),
+        Some(rest) if rest.starts_with(is_user) => HomePrefix::Others,
+        _ => HomePrefix::Not,
     }
 }
 
-/// A path in a reason: without secrets and not too long.
-fn shown(path: &str) -> String {
-    let mut shown = mask_text(path).into_shown();
-    if shown.len() > LONGEST_SHOWN {
-        shown.truncate(shown.floor_char_boundary(LONGEST_SHOWN));
-        shown.push('…');
-    }
-    shown
-}
-
-/// A path below a folder; an absolute one is itself.
+/// Returns a path below a folder; an absolute path stays as it is.
 fn below(folder: &str, name: &str) -> String {
     if name.starts_with('/') {
         return name.to_owned();
@@ -294,9 +287,9 @@ fn below(folder: &str, name: &str) -> String {
     format!("{}/{name}", folder.trim_end_matches('/'))
 }
 
-impl Place<'_> {
-    /// Whether a file is right in a usual folder of programs. One that is reached by a link from
-    /// elsewhere is not.
+impl CommandPlace<'_> {
+    /// Returns true if a file is right in a usual folder of programs. One that is reached by a link
+    /// from elsewhere is not.
     fn is_usual(&self, file: &str) -> bool {
         let Some((folder, name)) = file.rsplit_once('/') else { return false };
         let usual = PROGRAMS.into_iter();
@@ -304,18 +297,18 @@ impl Place<'_> {
         !is_dots(name) && programs.any(|known| known == folder)
     }
 
-    /// Whether something is there.
+    /// Returns true if something is there.
     fn exists(&self, path: &str) -> bool {
-        self.follower.entry(path) != Entry::Missing
+        self.follower.entry(path) != DiskEntry::Missing
     }
 
-    /// One name further than a path that is real.
+    /// Goes one name further than a real path.
     fn step(&self, at: &str, name: &str) -> Option<String> {
         self.follower.walk(at.trim_end_matches('/').to_owned(), name)
     }
 
     fn words(&self, what: &str, path: &str) -> String {
-        let shown = shown(path);
+        let shown = short_path(path);
         format!("{what} `{shown}`, which is outside of {}", self.bounds.roots.join(", "))
     }
 }

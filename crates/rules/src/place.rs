@@ -1,4 +1,4 @@
-//! Paths as words: absolute and without `.`, `..` and double slashes, by their letters alone.
+//! Paths as text: absolute and without `.`, `..` and double slashes.
 //!
 //! Nothing here looks at a disk, so a symbolic link is a name like any other; only the
 //! [links](link) that every system has are known.
@@ -16,15 +16,15 @@ pub(crate) const LONGEST: usize = 4_095;
 
 /// The folders against which `~` and relative paths are read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Base<'a> {
+pub(crate) struct BaseFolders<'a> {
     /// The working folder, absolute.
     pub(crate) cwd: &'a str,
     /// The user's home, absolute.
     pub(crate) home: &'a str,
 }
 
-/// The absolute path that `text` names, with `..` resolved; it cannot climb above the root.
-pub(crate) fn resolve(text: &str, base: Base<'_>) -> String {
+/// Returns the absolute path that `text` names, with `..` resolved; it cannot climb above the root.
+pub(crate) fn resolve(text: &str, base: BaseFolders<'_>) -> String {
     let whole = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", base.home),
         _ if text.starts_with('/') => text.to_owned(),
@@ -33,22 +33,22 @@ pub(crate) fn resolve(text: &str, base: Base<'_>) -> String {
     normal(&whole)
 }
 
-/// The absolute path that a word means in a folder. A shell has already resolved what `~` stands
-/// for, so that one which is still there is a name.
+/// Returns the absolute path that a word means in a folder. A shell has already resolved what `~`
+/// stands for, so that one which is still there is a name.
 pub(crate) fn join(cwd: &str, word: &str) -> String {
     normal(&if word.starts_with('/') { word.to_owned() } else { format!("{cwd}/{word}") })
 }
 
-/// An absolute path without `.`, `..` and double slashes, and without the links of a process to
-/// the root.
+/// Returns an absolute path without `.`, `..` and double slashes, and without the links of a
+/// process to the root.
 pub(crate) fn normal(path: &str) -> String {
     let toks = normal_toks(&literal(path));
     let chars = toks.iter().filter_map(|tok| if let Tok::Is(c) = tok { Some(*c) } else { None });
     chars.collect()
 }
 
-/// The same for a path with wildcards. What a `..` leads to after a wildcard that may itself hold
-/// slashes is unknown, and then so is everything before it.
+/// Returns the same as [`normal`] for a path with wildcards. What a `..` leads to after a wildcard
+/// that may itself contain slashes is unknown, and then so is everything before it.
 pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
     // A path that a system takes is resolved all the same; whoever has many looks at the budget.
     if !steps::spend(PATH + path.len()) && path.len() > LONGEST {
@@ -87,7 +87,7 @@ pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
     toks
 }
 
-/// Whether `path` is `folder` or lies in it; both are normal.
+/// Returns true if `path` is `folder` or lies in it; both are normal.
 pub(crate) fn is_in(path: &str, folder: &str) -> bool {
     match path.strip_prefix(folder) {
         Some(rest) => rest.is_empty() || rest.starts_with('/') || folder.ends_with('/'),
@@ -95,7 +95,7 @@ pub(crate) fn is_in(path: &str, folder: &str) -> bool {
     }
 }
 
-/// The folders above a normal path, the nearest first, the root last.
+/// Returns the folders above a normal path, the nearest first, the root last.
 pub(crate) fn above(path: &str) -> impl Iterator<Item = &str> {
     path.char_indices().rev().filter(|(_, c)| *c == '/').filter_map(move |(at, _)| {
         let folder = if at == 0 { "/" } else { &path[..at] };
@@ -103,7 +103,7 @@ pub(crate) fn above(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The last name of a path.
+/// Returns the last name of a path.
 pub(crate) fn last_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
 }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::glob::{Lean, meets};
 
-    const BASE: Base<'_> = Base { cwd: "/home/ada/engine", home: "/home/ada" };
+    const BASE: BaseFolders<'_> = BaseFolders { cwd: "/home/ada/engine", home: "/home/ada" };
 
     fn check(text: &str, expected: &str) {
         assert_eq!(resolve(text, BASE), expected, "{text:?}");

@@ -4,32 +4,24 @@
 //! whatever the rules say, unless a rule denies it. What no rule decides is asked.
 
 mod backtest;
-mod cases;
 mod defaults;
 mod explain;
 
-pub use backtest::{Backtest, LONGEST_LIST, Past, Turned};
-pub use cases::{CaseResult, run_cases};
-pub use defaults::Defaults;
-pub use explain::{Considered, Explanation};
-
-use callgate_mask::mask_text;
-use callgate_mask::text::{Measure, cut, one_line};
+pub use backtest::{Backtest, LONGEST_LIST, TurnedVerdict};
+pub use defaults::PolicyDefaults;
+pub use explain::{ConsideredRule, Explanation};
 
 use crate::act::Act;
 use crate::file::{Problem, RuleFile, Trust};
 use crate::guard::Guarded;
 use crate::moment::Moment;
-use crate::outside::Bounds;
+use crate::outside::CommandBounds;
 use crate::place::is_in;
 use crate::rule::{Decision, Rule};
-use crate::shell::{Command, Script};
+use crate::shell::{ShellCommand, ShellScript};
+use crate::shown::short_command;
 use crate::steps;
 
-/// The longest piece of a command that is repeated in an explanation, in characters.
-const LONGEST_SHOWN: usize = 120;
-/// The longest beginning of a command that is searched for secrets before it is cut, in bytes.
-const LONGEST_MASKED: usize = 4_096;
 /// The most commands of one line that an explanation names.
 const MOST_SHOWN: usize = 4;
 
@@ -68,21 +60,21 @@ pub struct Verdict {
 pub struct Policy {
     rules: Vec<Rule>,
     guarded: Guarded,
-    defaults: Defaults,
-    bounds: Option<Bounds>,
+    defaults: PolicyDefaults,
+    bounds: Option<CommandBounds>,
     /// Files with errors, each with the folder in which its rules would hold.
     broken: Vec<(String, Option<String>)>,
     problems: Vec<Problem>,
 }
 
 impl Policy {
-    /// A policy without rules: everything asks.
+    /// Returns a policy without rules: everything asks.
     #[must_use]
     pub fn new(guarded: Guarded) -> Self {
         Self {
             rules: Vec::new(),
             guarded,
-            defaults: Defaults::default(),
+            defaults: PolicyDefaults::default(),
             bounds: None,
             broken: Vec::new(),
             problems: Vec::new(),
@@ -112,7 +104,7 @@ impl Policy {
 
     /// Sets what holds where no rule decides.
     #[must_use]
-    pub fn with_defaults(mut self, defaults: Defaults) -> Self {
+    pub fn with_defaults(mut self, defaults: PolicyDefaults) -> Self {
         self.defaults = defaults;
         self
     }
@@ -120,17 +112,17 @@ impl Policy {
     /// Sets the folders in which the commands of our own runtime may work; what leads out of them
     /// is asked about, whatever rules allow.
     #[must_use]
-    pub fn with_bounds(mut self, bounds: Bounds) -> Self {
+    pub fn with_bounds(mut self, bounds: CommandBounds) -> Self {
         self.bounds = Some(bounds);
         self
     }
 
-    /// The folders in which commands may work, if there are such.
-    pub(crate) fn bounds(&self) -> Option<&Bounds> {
+    /// Returns the folders in which commands may work, if there are such.
+    pub(crate) fn bounds(&self) -> Option<&CommandBounds> {
         self.bounds.as_ref()
     }
 
-    /// The rules.
+    /// Returns the rules.
     #[must_use]
     pub fn rules(&self) -> &[Rule] {
         &self.rules
@@ -142,7 +134,7 @@ impl Policy {
         self.rules.iter().any(Rule::depends_on_time)
     }
 
-    /// What is wrong with the files.
+    /// Returns what is wrong with the files.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.problems
@@ -186,7 +178,7 @@ impl Policy {
         self.held_back(act, moment).map_or(verdict, Verdict::wanted)
     }
 
-    /// The first rule of a kind that holds.
+    /// Returns the first rule of a kind that holds.
     fn tightened(&self, decision: Decision, act: &Act, moment: &Moment) -> Option<Verdict> {
         let rules = self.rules.iter().take_while(|_| !steps::is_spent());
         rules.filter(|rule| rule.decision == decision).find_map(|rule| {
@@ -200,16 +192,16 @@ impl Policy {
         })
     }
 
-    /// Which file with errors holds here, in words.
+    /// Returns a sentence about a file with errors that applies here.
     fn broken_here(&self, act: &Act) -> Option<String> {
         let is_here = |scope: &Option<String>| {
             scope.as_ref().is_none_or(|scope| act.projects().any(|project| is_in(project, scope)))
         };
         let (file, _) = self.broken.iter().find(|(_, scope)| is_here(scope))?;
-        Some(format!("{file} has errors, and until it is mended nothing is allowed by rules"))
+        Some(format!("{file} has errors, and until they are corrected no rule allows anything"))
     }
 
-    /// Why something that would be allowed is not.
+    /// Returns why something that would be allowed is not.
     fn held_back(&self, act: &Act, moment: &Moment) -> Option<String> {
         if let Some(why) = self.broken_here(act) {
             return Some(why);
@@ -223,7 +215,7 @@ impl Policy {
         })
     }
 
-    /// The verdict when rules allow the act, or why they do not.
+    /// Returns the verdict when rules allow the act, or why they do not.
     fn allowed(&self, act: &Act, moment: &Moment) -> Result<Verdict, String> {
         if let Some(why) = act.doubts() {
             return Err(format!("no rule allows this, because {why}"));
@@ -249,10 +241,10 @@ impl Policy {
         self.rules.iter().filter(|rule| rule.decision == Decision::Allow)
     }
 
-    /// The rule that allows each of some commands, or which command none allows.
+    /// Returns the rule that allows each of some commands, or which command none allows.
     fn all_allowed(
         &self,
-        commands: &[Command],
+        commands: &[ShellCommand],
         act: &Act,
         moment: &Moment,
         depth: usize,
@@ -266,9 +258,9 @@ impl Policy {
                 allows.push(allow);
                 continue;
             }
-            let inner = command.through(&act.home, depth).filter(Script::is_clear);
+            let inner = command.through(&act.home, depth).filter(ShellScript::is_clear);
             let Some(inner) = inner.filter(|inner| !inner.commands.is_empty()) else {
-                return Err(format!("no rule decides `{}`", short(&command.shown())));
+                return Err(format!("no rule decides `{}`", short_command(&command.shown())));
             };
             allows.extend(self.all_allowed(&inner.commands, act, moment, depth + 1)?);
         }
@@ -287,7 +279,7 @@ impl Verdict {
         }
     }
 
-    /// A question that is more than the lack of a rule.
+    /// Returns a verdict to ask that a rule, the guard or the judge wants.
     pub(crate) fn wanted(because: String) -> Self {
         Self { wants_person: true, ..Self::ask(because) }
     }
@@ -310,19 +302,9 @@ impl Verdict {
     }
 }
 
-/// What a rule's writer says of it.
+/// Returns the rule's reason in parentheses, if it has one.
 fn said(rule: &Rule) -> String {
     rule.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
-}
-
-/// A command on one line, not too long, and without its secrets.
-pub(crate) fn short(command: &str) -> String {
-    let beginning = cut(command, LONGEST_MASKED, Measure::Bytes);
-    let masked = mask_text(beginning).into_shown();
-    let line = one_line(&masked);
-    let short = cut(&line, LONGEST_SHOWN, Measure::Chars);
-    let more = if short.len() < line.len() { "…" } else { "" };
-    format!("{short}{more}")
 }
 
 #[cfg(test)]

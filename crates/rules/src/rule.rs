@@ -9,9 +9,10 @@ use std::fmt;
 
 use crate::act::{Act, Class};
 use crate::glob::{Lean, Tok, literal, meets};
-use crate::moment::{Between, Days, Moment, Until, is_within};
+use crate::moment::{HourSpan, Moment, RuleEnd, Weekdays, is_within};
 use crate::place::is_in;
-use crate::shell::Command;
+use crate::shell::ShellCommand;
+use crate::shown::short_command;
 use arguments::ArgumentCondition;
 use command::CommandPattern;
 use host::HostPattern;
@@ -29,7 +30,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The decision's name in rules.
+    /// Returns the decision's name in rules.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -85,18 +86,18 @@ pub struct Rule {
     pub(crate) arguments: Vec<ArgumentCondition>,
     pub(crate) project: Option<Vec<PathPattern>>,
     pub(crate) agent: Option<Vec<NamePattern>>,
-    pub(crate) between: Option<Between>,
-    pub(crate) days: Option<Days>,
-    pub(crate) until: Option<Until>,
+    pub(crate) between: Option<HourSpan>,
+    pub(crate) days: Option<Weekdays>,
+    pub(crate) until: Option<RuleEnd>,
     /// The folder in which alone a project's rule holds.
     pub(crate) scope: Option<String>,
 }
 
 /// Whether a rule holds: why, or why not.
-pub(crate) type Fit = Result<String, String>;
+pub(crate) type RuleFit = Result<String, String>;
 
 impl Rule {
-    /// The rule for people: `` `builds` (rules.toml:3) ``.
+    /// Returns the rule as people see it: `` `builds` (rules.toml:3) ``.
     #[must_use]
     pub fn shown(&self) -> String {
         format!("`{}` ({}:{})", self.name, self.file, self.line)
@@ -107,7 +108,7 @@ impl Rule {
         self.between.is_some() || self.days.is_some() || self.until.is_some()
     }
 
-    /// Whether its time is over.
+    /// Returns true if its time is over.
     #[must_use]
     pub fn is_over(&self, moment: &Moment) -> bool {
         self.until.is_some_and(|until| until.is_over(moment))
@@ -117,7 +118,7 @@ impl Rule {
         if self.decision == Decision::Allow { Lean::Strict } else { Lean::Generous }
     }
 
-    /// What has to hold for every kind of rule: who, where, when and by which tool.
+    /// Checks what every kind of rule requires: who, where, when and by which tool.
     fn surroundings(&self, act: &Act, moment: &Moment) -> Result<(), String> {
         let lean = self.lean();
         if self.is_over(moment) {
@@ -156,8 +157,8 @@ impl Rule {
         arguments::all(&self.arguments, act, lean)
     }
 
-    /// Whether something holds for the project: by each of its names for a rule that allows, by one
-    /// of them for the others.
+    /// Returns true if something holds for the project: by each of its names for a rule that
+    /// allows, by one of them for the others.
     fn holds_by_names(&self, act: &Act, holds: impl Fn(&str) -> bool) -> bool {
         if self.decision == Decision::Allow {
             act.projects().all(holds)
@@ -166,8 +167,9 @@ impl Rule {
         }
     }
 
-    /// Whether a rule that denies or asks holds: something of what the act could do is enough.
-    pub(crate) fn tightens(&self, act: &Act, moment: &Moment) -> Fit {
+    /// Returns why a rule that denies or asks applies, or why not. Anything that the act could do
+    /// is enough.
+    pub(crate) fn tightens(&self, act: &Act, moment: &Moment) -> RuleFit {
         self.surroundings(act, moment)?;
         let mut because = Vec::new();
         if let Some(patterns) = &self.command {
@@ -188,8 +190,8 @@ impl Rule {
         Ok(because.join(", "))
     }
 
-    /// Whether a rule that denies or asks would hold for something in a folder that is searched,
-    /// removed or moved as a whole.
+    /// Returns why a rule that denies or asks would apply to something in a folder that is
+    /// searched, removed or moved as a whole.
     pub(crate) fn reaches(&self, act: &Act, moment: &Moment) -> Option<String> {
         self.surroundings(act, moment).ok()?;
         if let Some(patterns) = &self.command {
@@ -198,8 +200,8 @@ impl Rule {
         path::beneath(self.path.as_ref()?, act)
     }
 
-    /// Whether a rule that allows holds for an act that runs nothing.
-    pub(crate) fn allows(&self, act: &Act, moment: &Moment) -> Fit {
+    /// Returns why a rule that allows applies to an act that runs nothing, or why not.
+    pub(crate) fn allows(&self, act: &Act, moment: &Moment) -> RuleFit {
         self.surroundings(act, moment)?;
         if self.command.is_some() {
             return Err("no command is run".into());
@@ -213,8 +215,13 @@ impl Rule {
         Ok(self.matter(act))
     }
 
-    /// Whether a rule that allows holds for one command of an act.
-    pub(crate) fn allows_command(&self, command: &Command, act: &Act, moment: &Moment) -> Fit {
+    /// Returns why a rule that allows applies to one command of an act, or why not.
+    pub(crate) fn allows_command(
+        &self,
+        command: &ShellCommand,
+        act: &Act,
+        moment: &Moment,
+    ) -> RuleFit {
         self.surroundings(act, moment)?;
         let Some(patterns) = &self.command else {
             return Err("it names no command, and so allows none".into());
@@ -242,10 +249,10 @@ impl Rule {
         if let Some(patterns) = &self.path {
             path::all(patterns, &path::of_command(command)?, act)?;
         }
-        Ok(format!("the command is `{}`", crate::policy::short(&command.shown())))
+        Ok(format!("the command is `{}`", short_command(&command.shown())))
     }
 
-    /// What of the act the rule is about, for people.
+    /// Returns what part of the act the rule is about, as people see it.
     fn matter(&self, act: &Act) -> String {
         if self.path.is_some() && !act.paths.is_empty() {
             let paths: Vec<&str> = act.paths.iter().take(3).map(String::as_str).collect();

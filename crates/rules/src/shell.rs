@@ -1,7 +1,7 @@
 //! Reads command lines of a POSIX shell, bash or zsh, so that they can be trusted in one direction.
 //!
-//! [`Script::read`] finds the simple commands of a line, their words with the quotes resolved, and
-//! says whether it understood *everything*. When [`Script::unclear`] is empty, the shell runs the
+//! [`ShellScript::read`] finds the simple commands of a line, their words with the quotes resolved, and
+//! says whether it understood *everything*. When [`ShellScript::unclear`] is empty, the shell runs the
 //! listed commands with the listed words and nothing else; that is what an allow may rely on. When
 //! it is not empty the commands are still those that were found, which is what a deny looks at.
 //!
@@ -18,9 +18,9 @@ mod redirect;
 mod through;
 mod word;
 
-pub use word::{Piece, Word};
+pub use word::{ShellWord, WordPiece};
 
-use crate::place::Base;
+use crate::place::BaseFolders;
 use crate::steps;
 
 /// The longest command line that is read; of a longer one only the beginning is.
@@ -37,9 +37,9 @@ pub const MOST_WILD_WORDS: usize = 300;
 
 /// A command line, taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Script {
+pub struct ShellScript {
     /// The simple commands in the order of the text, those in substitutions among them.
-    pub commands: Vec<Command>,
+    pub commands: Vec<ShellCommand>,
     /// Why the line is not fully understood, in words that follow "it has"; empty when it is.
     pub unclear: Vec<&'static str>,
     /// Texts in it that a shell might be given to run: here-documents.
@@ -50,48 +50,49 @@ pub struct Script {
 
 /// One simple command: what a shell starts with one set of words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Command {
+pub struct ShellCommand {
     /// The assignments before the program, such as `LANG=C`.
-    pub assigns: Vec<Word>,
+    pub assigns: Vec<ShellWord>,
     /// The program and its arguments.
-    pub words: Vec<Word>,
+    pub words: Vec<ShellWord>,
     /// The files to or from which it is redirected.
-    pub redirects: Vec<Word>,
+    pub redirects: Vec<ShellWord>,
     /// The folders in which it may run, more than one after a `cd`; all are absolute.
     pub folders: Vec<String>,
 }
 
-impl Script {
+impl ShellScript {
     /// Takes a command line apart that would run in `cwd`; `home` is what `~` stands for.
     #[must_use]
     pub fn read(text: &str, cwd: &str, home: &str) -> Self {
-        Self::nested(text, Base { cwd, home }, 0)
+        Self::nested(text, BaseFolders { cwd, home }, 0)
     }
 
-    /// The same at a depth: a command line within a word of another one.
-    pub(crate) fn nested(text: &str, base: Base<'_>, depth: usize) -> Self {
+    /// Parses a command line within a word of another one, at this depth.
+    pub(crate) fn nested(text: &str, base: BaseFolders<'_>, depth: usize) -> Self {
         let mut script = lists::read(text, base.home, depth);
         after::look(&mut script, base);
         script
     }
 
-    /// A program with its arguments, started without a shell.
+    /// Returns a program with its arguments, started without a shell.
     #[must_use]
     pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>, cwd: &str) -> Self {
-        let known = |text| steps::spend(steps::WORD + str::len(text)).then(|| Word::known(text));
+        let known =
+            |text| steps::spend(steps::WORD + str::len(text)).then(|| ShellWord::known(text));
         let mut words = words.into_iter();
-        let read: Vec<Word> = words.by_ref().take(MOST_WORDS).map_while(known).collect();
+        let read: Vec<ShellWord> = words.by_ref().take(MOST_WORDS).map_while(known).collect();
         if words.next().is_some() {
             steps::cut();
         }
         let (words, mut script) = (read, Self::default());
-        if words.first().is_none_or(Word::is_empty) {
+        if words.first().is_none_or(ShellWord::is_empty) {
             script.doubt("no program");
         }
-        script.commands.push(Command {
+        script.commands.push(ShellCommand {
             words,
             folders: vec![crate::place::normal(cwd)],
-            ..Command::default()
+            ..ShellCommand::default()
         });
         script
     }
@@ -104,7 +105,7 @@ impl Script {
         other.unclear.into_iter().for_each(|why| self.doubt(why));
     }
 
-    /// Whether everything was understood.
+    /// Returns true if everything was understood.
     #[must_use]
     pub fn is_clear(&self) -> bool {
         self.unclear.is_empty()
@@ -117,8 +118,8 @@ impl Script {
     }
 }
 
-impl Command {
-    /// The program, if it is known.
+impl ShellCommand {
+    /// Returns the program, if it is known.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         self.words.first()?.text()
@@ -128,7 +129,7 @@ impl Command {
     fn alternative(&self) -> Option<Self> {
         let all = || self.assigns.iter().chain(&self.words).chain(&self.redirects);
         all().any(|word| word.alternative().is_some()).then(|| {
-            let chosen = |words: &[Word]| {
+            let chosen = |words: &[ShellWord]| {
                 words.iter().map(|word| word.alternative().unwrap_or(word).clone()).collect()
             };
             Self {
@@ -140,10 +141,11 @@ impl Command {
         })
     }
 
-    /// The command in one line, for people.
+    /// Returns the command on one line, as people see it.
     #[must_use]
     pub fn shown(&self) -> String {
-        let words: Vec<String> = self.assigns.iter().chain(&self.words).map(Word::shown).collect();
+        let words: Vec<String> =
+            self.assigns.iter().chain(&self.words).map(ShellWord::shown).collect();
         words.join(" ")
     }
 }

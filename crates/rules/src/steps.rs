@@ -32,9 +32,9 @@ thread_local! {
 }
 
 /// Puts back what there was before, also when a check in a test panics.
-struct Opened;
+struct OpenBudget;
 
-impl Drop for Opened {
+impl Drop for OpenBudget {
     fn drop(&mut self) {
         LEFT.set(None);
     }
@@ -46,7 +46,7 @@ pub(crate) fn within<T>(most: usize, work: impl FnOnce() -> T) -> (T, bool) {
     let _opened = LEFT.get().is_none().then(|| {
         LEFT.set(Some(most));
         IS_CUT.set(false);
-        Opened
+        OpenBudget
     });
     let result = work();
     (result, !is_spent() && !IS_CUT.get())
@@ -60,7 +60,7 @@ pub(crate) fn spend(steps: usize) -> bool {
     left > 0
 }
 
-/// Whether the budget is spent.
+/// Returns true if the budget is spent.
 pub(crate) fn is_spent() -> bool {
     LEFT.get() == Some(0)
 }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use callgate_rules::shell::{Piece, Script, Word};
+use callgate_rules::shell::{ShellScript, ShellWord, WordPiece};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -44,21 +44,21 @@ fn run(line: &str, folder: &Path) -> Vec<Vec<String>> {
 }
 
 /// A word as it is when no file fits its wildcards.
-fn literal(word: &Word) -> String {
+fn literal(word: &ShellWord) -> String {
     let parts = word.pieces().iter().map(|piece| match piece {
-        Piece::Text(text) => text.clone(),
-        Piece::Glob(c) => c.to_string(),
-        Piece::Unknown => panic!("a clear word has no unknown piece"),
+        WordPiece::Text(text) => text.clone(),
+        WordPiece::Glob(c) => c.to_string(),
+        WordPiece::Unknown => panic!("a clear word has no unknown piece"),
     });
     parts.collect()
 }
 
 fn understood(line: &str) -> Option<Vec<Vec<String>>> {
-    let script = Script::read(line, "/w", "/no-home");
+    let script = ShellScript::read(line, "/w", "/no-home");
     if !script.is_clear() {
         return None;
     }
-    let words = |words: &Vec<Word>| words.iter().map(literal).collect();
+    let words = |words: &Vec<ShellWord>| words.iter().map(literal).collect();
     let mut commands: Vec<Vec<String>> = script.commands.iter().map(|c| words(&c.words)).collect();
     commands.sort();
     // A path is not looked up, the shell's own commands are not handed over.
@@ -237,7 +237,7 @@ fn these_lines_mean_the_same_to_both() {
             assert!(
                 ["a =", "a ! b"].contains(&line),
                 "{line:?} is not understood: {:?}",
-                Script::read(line, "/w", "/no-home").unclear
+                ShellScript::read(line, "/w", "/no-home").unclear
             );
             continue;
         };

@@ -8,7 +8,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use callgate_rules::{Act, Decision, Disk, Entry, Guarded, Moment, Policy, RuleFile, Trust, judge};
+use callgate_rules::{
+    Act, Decision, Disk, DiskEntry, Guarded, Moment, Policy, RuleFile, Trust, judge,
+};
 use callgate_testkit::leaks::{peak_kib, resident_kib};
 use serde_json::{Value, json};
 
@@ -25,10 +27,10 @@ const MOST_KIB: u64 = 16 * 1024;
 struct Tangle;
 
 impl Disk for Tangle {
-    fn entry(&self, path: &str) -> Entry {
+    fn entry(&self, path: &str) -> DiskEntry {
         match path.len() % 3 {
-            0 => Entry::Link("b".to_owned()),
-            _ => Entry::Present,
+            0 => DiskEntry::Link("b".to_owned()),
+            _ => DiskEntry::Present,
         }
     }
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
 use callgate_rules::{
-    Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge, run_cases,
+    Act, Decision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge, run_tests,
 };
 use serde_json::json;
 
@@ -29,8 +29,8 @@ fn the_examples_are_rules_and_their_tests_pass() {
         let file = RuleFile::read("guide", block, Trust::User);
         assert_eq!(file.problems, []);
         let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
-        for result in run_cases(&policy, &file.cases, HOME, PROJECT, &Moment::at(0, 0)) {
-            assert!(result.is_passed(), "{}: {}", result.case.name, result.verdict.because);
+        for result in run_tests(&policy, &file.tests, HOME, PROJECT, &Moment::at(0, 0)) {
+            assert!(result.is_passed(), "{}: {}", result.test.name, result.verdict.because);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use callgate_mask::mask_text;
-use callgate_rules::{Act, Bounds, Decision, Defaults, Disk, Policy, disk, judge};
+use callgate_rules::{Act, CommandBounds, Decision, Disk, Policy, PolicyDefaults, disk, judge};
 
 use rustix::fs::{Access, access};
 
@@ -112,12 +112,12 @@ impl RuntimeRules {
     }
 
     /// The folders in which commands may work, and where their programs are.
-    fn bounds(&self) -> Bounds {
+    fn bounds(&self) -> CommandBounds {
         let text = |path: &PathBuf| path.to_str().map(str::to_owned);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let programs: Vec<PathBuf> =
             std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
-        Bounds {
+        CommandBounds {
             roots: self.config.agent.roots.iter().filter_map(text).collect(),
             programs: programs.iter().filter_map(text).collect(),
             home: std::env::var_os("HOME").and_then(|home| home.into_string().ok()),
@@ -132,7 +132,7 @@ impl RuntimeRules {
         let mut roots: Vec<String> = named().map(str::to_owned).chain(real).collect();
         roots.sort();
         roots.dedup();
-        let defaults = Defaults::read_inside(roots.iter().map(String::as_str));
+        let defaults = PolicyDefaults::read_inside(roots.iter().map(String::as_str));
         let ruler = Ruler::new(&self.config, self.warn.clone())
             .with_defaults(defaults)
             .with_bounds(self.bounds());

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use callgate_mask::text::{Change, Line, Side, diff};
+use callgate_mask::text::{DiffLine, LineChange, OmittedLines, diff};
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::name::shown;
@@ -116,21 +116,24 @@ impl Writer<'_> {
         );
         for part in lines.chunk_by(|a, b| is_gap(a) == is_gap(b)) {
             match part[0].change {
-                Change::Gap(Side::Both, count) => self.skip(count),
+                LineChange::Gap(OmittedLines::Both, count) => self.skip(count),
                 _ => self.hunk(part, last),
             }
         }
     }
 
-    fn hunk(&mut self, lines: &[Line<'_>], last: (Option<usize>, Option<usize>)) {
-        let count = |change: Change, side: Side| {
-            let of = |line: &Line<'_>| match line.change {
-                Change::Gap(gap, lines) if gap == side => lines,
-                other => usize::from(other == change || other == Change::Same),
+    fn hunk(&mut self, lines: &[DiffLine<'_>], last: (Option<usize>, Option<usize>)) {
+        let count = |change: LineChange, side: OmittedLines| {
+            let of = |line: &DiffLine<'_>| match line.change {
+                LineChange::Gap(gap, lines) if gap == side => lines,
+                other => usize::from(other == change || other == LineChange::Same),
             };
             lines.iter().map(of).sum::<usize>()
         };
-        let (old, new) = (count(Change::Removed, Side::Old), count(Change::Added, Side::New));
+        let (old, new) = (
+            count(LineChange::Removed, OmittedLines::Old),
+            count(LineChange::Added, OmittedLines::New),
+        );
         let start = |first: usize, lines: usize| if lines == 0 { first - 1 } else { first };
         let (old_start, new_start) = (start(self.old, old), start(self.new, new));
         // Writing to a string cannot fail.
@@ -138,11 +141,11 @@ impl Writer<'_> {
         for line in lines {
             let _ = writeln!(self.out, "{line}");
             let (is_old, is_new) = match line.change {
-                Change::Same => (1, 1),
-                Change::Removed => (1, 0),
-                Change::Added => (0, 1),
-                Change::Gap(Side::Old, lines) => (lines, 0),
-                Change::Gap(_, lines) => (0, lines),
+                LineChange::Same => (1, 1),
+                LineChange::Removed => (1, 0),
+                LineChange::Added => (0, 1),
+                LineChange::Gap(OmittedLines::Old, lines) => (lines, 0),
+                LineChange::Gap(_, lines) => (0, lines),
             };
             let is_open = (is_old == 1 && last.0 == Some(self.old))
                 || (is_new == 1 && last.1 == Some(self.new));
@@ -155,6 +158,6 @@ impl Writer<'_> {
     }
 }
 
-fn is_gap(line: &Line<'_>) -> bool {
-    matches!(line.change, Change::Gap(Side::Both, _))
+fn is_gap(line: &DiffLine<'_>) -> bool {
+    matches!(line.change, LineChange::Gap(OmittedLines::Both, _))
 }

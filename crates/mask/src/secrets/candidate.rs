@@ -1,9 +1,9 @@
-//! Tells a secret from what only stands in its place: a reference, a type, a word of prose.
+//! Tells a secret from what only takes its place: a reference, a type, a word of prose.
 
 use super::names::NameStrength;
 use crate::word_list::{contains_exactly, contains_word};
 
-/// What separates commands, redirects or substitutes in a shell.
+/// Returns true for a character that separates commands, redirects or substitutes in a shell.
 pub(super) fn is_operator(byte: u8) -> bool {
     matches!(byte, b';' | b'|' | b'&' | b'<' | b'>' | b'(' | b')' | b'`')
 }
@@ -35,7 +35,7 @@ pub(super) struct SecretCandidate<'a> {
 }
 
 impl SecretCandidate<'_> {
-    /// Whether the value is hidden.
+    /// Returns true if the value is hidden.
     pub(super) fn is_secret(&self) -> bool {
         let value = self.value;
         if value.is_empty() || is_reference(value) || is_nothing(value) || is_place(value) {
@@ -53,12 +53,13 @@ impl SecretCandidate<'_> {
             && !(self.may_run() && is_more_than_a_word(value))
     }
 
-    /// Whether the value may be what a shell is given to run.
+    /// Returns true if the value may be what a shell is given to run.
     fn may_run(&self) -> bool {
         !matches!(self.link, NameLink::Query | NameLink::Member)
     }
 
-    /// Test runners write `PASS: name`, and counts follow the word too.
+    /// Returns true if a value after the word `pass` is a secret. Test runners write `PASS: name`,
+    /// and counts follow the word too.
     fn is_for_pass(&self) -> bool {
         let is_number = self.value.iter().all(u8::is_ascii_digit);
         match self.link {
@@ -67,7 +68,7 @@ impl SecretCandidate<'_> {
         }
     }
 
-    /// Whether a value without quotes is one, and not code or prose.
+    /// Returns true if a value without quotes is one, and not code or prose.
     fn is_by_link(&self) -> bool {
         let is_word = !is_unwordly(self.value);
         let is_last =
@@ -100,7 +101,7 @@ impl SecretCandidate<'_> {
     }
 }
 
-/// Whether a shell would take a text for more than one word, were it run.
+/// Returns true if a shell would take a text for more than one word, were it run.
 pub(super) fn is_more_than_a_word(value: &[u8]) -> bool {
     let has = |text: &[u8]| memchr::memmem::find(value, text).is_some();
     value.iter().any(|byte| byte.is_ascii_whitespace() || is_operator(*byte))
@@ -109,12 +110,13 @@ pub(super) fn is_more_than_a_word(value: &[u8]) -> bool {
         || (value.starts_with(b"{") && value.contains(&b','))
 }
 
-/// Whether a shell would run something to get the value. What runs is always shown.
+/// Returns true if a shell would run something to get the value. What runs is always shown.
 pub(super) fn runs_something(value: &[u8]) -> bool {
     value.contains(&b'`') || value.windows(2).any(|pair| matches!(pair, b"$(" | b"<(" | b">("))
 }
 
-/// Whether the value only says where the secret is: `$VAR`, `${VAR}`, `%VAR%`, `{{ var }}`, `<token>`.
+/// Returns true if the value only says where the secret is: `$VAR`, `${VAR}`, `%VAR%`, `{{ var }}`,
+/// `<token>`.
 pub(super) fn is_reference(value: &[u8]) -> bool {
     let wrapped = |start: &[u8], end: &[u8]| {
         value.len() > start.len() && value.starts_with(start) && value.ends_with(end)
@@ -131,7 +133,7 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
     only_variables(value)
 }
 
-/// Whether there is nothing but `$VAR`s, `${VAR}`s and separators.
+/// Returns true if the value is only `$VAR`s, `${VAR}`s and separators.
 fn only_variables(value: &[u8]) -> bool {
     let mut at = 0;
     let mut variables = 0;
@@ -149,7 +151,7 @@ fn only_variables(value: &[u8]) -> bool {
     variables > 0
 }
 
-/// The length of a variable's name, with its braces if it has any.
+/// Returns the length of a variable's name, with its braces if it has any.
 fn variable(value: &[u8]) -> Option<usize> {
     let (open, inner) = match value.first()? {
         b'{' => (1, &value[1..]),
@@ -178,7 +180,7 @@ fn variable(value: &[u8]) -> Option<usize> {
     }
 }
 
-/// Variables are `UPPER`, `lower` or `camelCase`; `$uperSecret1` is a password.
+/// Returns true for `UPPER`, `lower` and `camelCase`; `$uperSecret1` is a password.
 fn plausible_variable(name: &[u8]) -> bool {
     let digits = name.iter().filter(|byte| byte.is_ascii_digit()).count();
     let has = |of: fn(&u8) -> bool| name.iter().any(of);
@@ -192,7 +194,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Words that say there is no value, and rows of one character.
+/// Returns true for words that say there is no value, and for rows of one character.
 fn is_nothing(value: &[u8]) -> bool {
     const NOTHING: &str = "\
         %s %v %d null none nil true false yes no on off undefined required optional default empty";
@@ -200,7 +202,7 @@ fn is_nothing(value: &[u8]) -> bool {
     is_row || contains_word(NOTHING, value)
 }
 
-/// Files and addresses.
+/// Returns true for files and addresses.
 fn is_place(value: &[u8]) -> bool {
     const STARTS: &str = "\
         env: ~/ ./ ../ /home/ /etc/ /run/ /var/ /tmp/ /usr/ /opt/ /root/ /dev/ /mnt/ /Users/ \
@@ -208,12 +210,12 @@ fn is_place(value: &[u8]) -> bool {
     STARTS.split(' ').any(|start| value.starts_with(start.as_bytes()))
 }
 
-/// Whether there is more in it than letters, `_` and `.`.
+/// Returns true if the value has more than letters, `_` and `.`.
 fn is_unwordly(value: &[u8]) -> bool {
     value.iter().any(|byte| !(byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.')))
 }
 
-/// Lists, blocks, paths and macros, which no value without quotes looks like.
+/// Returns true for lists, blocks, paths and macros, which no value without quotes looks like.
 fn is_code(value: &[u8]) -> bool {
     // `*name` is a pointer in one language and an alias in another.
     let is_pointer = value[0] == b'*' && value.get(1).is_some_and(u8::is_ascii_alphabetic);
@@ -225,7 +227,7 @@ fn is_code(value: &[u8]) -> bool {
         || value.windows(2).any(|pair| matches!(pair, b"::" | b"![" | b"->"))
 }
 
-/// Names of types, which stand after a colon in code.
+/// Returns true for the name of a type, which follows a colon in code.
 fn is_type(value: &[u8]) -> bool {
     const TYPES: &str = "\
         string str number int integer any bool boolean bytes text varchar unknown object \
@@ -233,7 +235,7 @@ fn is_type(value: &[u8]) -> bool {
     contains_word(TYPES, value)
 }
 
-/// Whether it is `name`, `config.password` or `args[0].token`, as in code.
+/// Returns true for `name`, `config.password` or `args[0].token`, as in code.
 fn is_path_of_names(value: &[u8]) -> bool {
     let plain = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b'?' | b'!');
     value.first().is_some_and(u8::is_ascii_alphabetic)
@@ -242,7 +244,7 @@ fn is_path_of_names(value: &[u8]) -> bool {
                 && value.iter().all(|byte| plain(byte) || b"[]->:".contains(byte))))
 }
 
-/// Short words that follow an option in prose: "use --password to …".
+/// Returns true for a short word that follows an option in prose: "use --password to …".
 fn is_short_word(value: &[u8]) -> bool {
     const WORDS: &str = "\
         option flag with when from that must will instead should argument value which because \
@@ -251,7 +253,8 @@ fn is_short_word(value: &[u8]) -> bool {
     value.starts_with(b"-") || (is_lower && value.len() <= 3) || contains_exactly(WORDS, value)
 }
 
-/// Whether it looks random: long enough, of several kinds of characters, few of them often.
+/// Returns true if the value looks random: long enough, with letters and digits, few of them
+/// repeated.
 pub(super) fn is_random(value: &[u8]) -> bool {
     let head = &value[..value.len().min(64)];
     let digits = head.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -259,7 +262,7 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     head.len() >= 6 && digits > 0 && letters > 0 && distinct(head) >= 5
 }
 
-/// How many different bytes there are.
+/// Returns how many different bytes there are.
 pub(super) fn distinct(bytes: &[u8]) -> u32 {
     let mut seen = [0_u128; 2];
     for byte in bytes {

@@ -1,6 +1,6 @@
 //! Secrets in commands: `--password X`, `mysql -pX`, `curl -u user:X`, `echo X | … --password-stdin`.
 //!
-//! Words are split at blanks only, and quotes before a word are passed over, so that a command in
+//! Words are split at blanks only, and quotes before a word are skipped, so that a command in
 //! a command (`bash -c "mysql -pX"`) is read like any other.
 
 mod hashes;
@@ -36,7 +36,7 @@ pub(super) fn find(bytes: &[u8], uses: &UsedVariables, spans: &mut SpanList) {
 #[derive(Debug, Clone, Copy, Default)]
 struct CommandState {
     program: Option<&'static str>,
-    /// A subcommand of which an option depends.
+    /// A subcommand on which an option depends.
     subcommand: Option<&'static str>,
     /// What the next word is.
     next: NextWord,
@@ -48,7 +48,7 @@ struct CommandState {
     htpasswd: Option<HtpasswdCall>,
     /// Whether what a command in an option prints is a secret: `--password-command "echo …"`.
     prints_secret: bool,
-    /// Whether a program was named that speaks of commits and checksums.
+    /// Whether a program was named that works with commits or checksums.
     has_hashes: bool,
     /// The word before this one.
     last: Option<(usize, usize)>,
@@ -118,7 +118,7 @@ impl CommandReader<'_> {
         self.state.last = Some((word.start, word.end));
     }
 
-    /// A new command begins; after `|` it reads what the one before wrote.
+    /// Begins a new command. After a `|` it reads what the one before wrote.
     fn begin(&mut self, word: CommandWord) {
         let CommandState { echoed, in_netrc, prints_secret, .. } = self.state;
         let piped = echoed.filter(|_| word.is_piped);
@@ -156,7 +156,7 @@ impl CommandReader<'_> {
             b"htpasswd" => self.state.htpasswd = Some(HtpasswdCall::default()),
             b"machine" if word.starts_command => self.state.in_netrc = true,
             b"password" if self.state.in_netrc => {
-                self.state.next = NextWord::Secret(NameStrength::Strong)
+                self.state.next = NextWord::Secret(NameStrength::Strong);
             }
             b"ConvertTo-SecureString" | b"PASSWORD" => self.state.next = NextWord::Quoted,
             _ if text.eq_ignore_ascii_case(b"identified") => self.state.next = NextWord::By,
@@ -167,7 +167,7 @@ impl CommandReader<'_> {
         }
     }
 
-    /// The name in `set NAME value`; with a sign in it, it is read elsewhere.
+    /// Reads the name in `set NAME value`. A name with a `=` in it is read elsewhere.
     fn name(&mut self, text: &[u8]) {
         match text {
             b"set" => self.state.next = NextWord::Name,
@@ -246,14 +246,14 @@ impl CommandReader<'_> {
             SecretPlacement::Word | SecretPlacement::Next | SecretPlacement::Attached
                 if self.is_port(from) => {}
             SecretPlacement::Word | SecretPlacement::Next | SecretPlacement::Attached => {
-                self.secret(from, NameStrength::Strong, spans)
+                self.secret(from, NameStrength::Strong, spans);
             }
             SecretPlacement::AfterUser => self.after_user(from, spans),
             SecretPlacement::Cookies => drop(headers::cookies(self.search.bytes, from, spans)),
         }
     }
 
-    /// `3306:3306`, as containers have it.
+    /// Returns true for ports as containers take them, `3306:3306`.
     fn is_port(&self, from: usize) -> bool {
         let rest = self.search.bytes.get(from..).unwrap_or_default();
         let len =
@@ -261,7 +261,7 @@ impl CommandReader<'_> {
         rest[..len].contains(&b':') && rest.get(len).is_none_or(u8::is_ascii_whitespace)
     }
 
-    /// A word of 40 hexadecimal digits is a key, unless it is about a commit or a checksum.
+    /// Hides a word of 40 hexadecimal digits unless it is a commit or a checksum.
     fn hash(&mut self, word: CommandWord, spans: &mut SpanList) {
         let bytes = self.search.bytes;
         let last = self.state.last.map(|(start, end)| &bytes[start..end]);
@@ -278,7 +278,7 @@ impl CommandReader<'_> {
         self.search.hide(from, level, NameLink::Option, spans);
     }
 
-    /// `user:secret` or `user%secret`: only the secret is hidden.
+    /// Hides the secret in `user:secret` or `user%secret`.
     fn after_user(&mut self, from: usize, spans: &mut SpanList) {
         if from >= self.search.bytes.len() {
             return;
@@ -300,7 +300,7 @@ impl CommandReader<'_> {
         }
     }
 
-    /// What was echoed into a command that reads a password.
+    /// Hides what was echoed into a command that reads a password.
     fn piped(&mut self, spans: &mut SpanList) {
         let Some(from) = self.state.piped.take() else { return };
         let Some(value) = self.echoed(from) else { return };
@@ -328,8 +328,8 @@ impl CommandReader<'_> {
         }
     }
 
-    /// The word after `echo`. The quotes before it are behind the reader already, so they are
-    /// read anew from there.
+    /// Returns the word after `echo`. The reader is past its quotes already, so they are read
+    /// again.
     fn echoed(&self, from: usize) -> Option<ValueRange> {
         let rest = &self.search.bytes[from..];
         let value = read(rest, 0, &mut QuoteTracker::new(rest))?;
@@ -339,8 +339,8 @@ impl CommandReader<'_> {
     }
 }
 
-/// Whether a word begins an option or a variable that holds the command which prints a secret, with
-/// its value or without.
+/// Returns true if a word begins an option or a variable that holds the command which prints a
+/// secret, with its value or without.
 fn prints_secret(word: &[u8]) -> bool {
     const COMMAND: usize = "command".len();
     let name = word.split(|byte| *byte == b'=').next().unwrap_or_default();

@@ -4,7 +4,8 @@ use super::candidate::{is_operator, is_reference, runs_something};
 use super::span::{SecretSpan, SpanList};
 use crate::word_list::contains_word;
 
-/// `Authorization: Scheme credentials`, or credentials alone. The scheme stays.
+/// Hides the credentials in `Authorization: Scheme credentials`, or credentials alone. The scheme
+/// stays.
 pub(super) fn authorization(bytes: &[u8], from: usize, spans: &mut SpanList) -> Option<usize> {
     let start = from + quotes(bytes, from);
     let scheme = word(bytes, start);
@@ -41,13 +42,13 @@ fn is_prose(value: &[u8]) -> bool {
     value.len() < 4 || value.len() < 12 && value.iter().all(u8::is_ascii_lowercase)
 }
 
-/// Quotes, with their backslashes, before a value.
+/// Returns how many quotes and backslashes stand before a value.
 fn quotes(bytes: &[u8], from: usize) -> usize {
     let is_quote = |byte: &&u8| matches!(byte, b'"' | b'\'' | b'\\');
     bytes.get(from..).unwrap_or_default().iter().take(8).take_while(is_quote).count()
 }
 
-/// The length of the word at `from`, as far as a shell would take it for one.
+/// Returns the length of the word at `from`, as far as a shell would take it for one.
 fn word(bytes: &[u8], from: usize) -> usize {
     let ends = |byte: &u8| {
         byte.is_ascii_whitespace() || is_operator(*byte) || matches!(byte, b'"' | b'\'' | b'\\')
@@ -56,8 +57,8 @@ fn word(bytes: &[u8], from: usize) -> usize {
     rest.iter().position(ends).unwrap_or(rest.len())
 }
 
-/// `Cookie: a=b; c=d`: the values are hidden one by one, as long as it looks like that. What
-/// follows a `;` and is no `name=value` would run in a shell, and stays.
+/// Hides the values in `Cookie: a=b; c=d` one by one. What follows a `;` and is not `name=value`
+/// would run in a shell, and stays.
 pub(super) fn cookies(bytes: &[u8], from: usize, spans: &mut SpanList) -> Option<usize> {
     let mut at = from + quotes(bytes, from);
     let mut end = None;
@@ -85,7 +86,7 @@ pub(super) fn cookies(bytes: &[u8], from: usize, spans: &mut SpanList) -> Option
     }
 }
 
-/// What `Set-Cookie` says about a cookie; nothing of it is secret.
+/// Returns true for an attribute of `Set-Cookie`; none of them is secret.
 fn is_cookie_attribute(name: &[u8]) -> bool {
     const ATTRIBUTES: &str = "\
         path domain expires max-age samesite secure httponly priority partitioned";

@@ -1,6 +1,6 @@
 //! Hides secrets in JSON, and leaves it JSON.
 //!
-//! Nothing is parsed into values: strings are found where they stand, their contents are searched
+//! Nothing is parsed into values: strings are found in place, their contents are searched
 //! as text, and everything else stays byte for byte.
 
 mod string;
@@ -16,7 +16,7 @@ use super::used_variables::{UsedVariables, could_run};
 use super::value_search::label;
 use super::{MOST_SPANS, MaskedText, SEVERAL_WORDS, mask_text};
 
-/// JSON that is deeper is hidden as a whole; nobody could read it.
+/// The deepest JSON that is masked string by string. Deeper JSON is hidden as a whole.
 const DEEPEST: usize = 512;
 
 /// Hides the secrets in a JSON value given as text: those in its strings, and the strings whose
@@ -52,7 +52,7 @@ enum SecretsBelow {
     All(NameStrength),
 }
 
-/// How the member is called whose value is next.
+/// The name of the member whose value is next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum MemberRole {
     /// Anything else.
@@ -72,7 +72,7 @@ struct JsonFrame {
     /// What the member's name, or the element before, says about the next value.
     next: Option<NameStrength>,
     member: MemberRole,
-    /// Whether the next value is the secrets of many.
+    /// Whether the member's name is a plural, such as `passwords`.
     is_plural: bool,
     /// Whether the next value is what a tool runs.
     is_command: bool,
@@ -92,7 +92,7 @@ struct JsonWalk<'a> {
 }
 
 impl JsonWalk<'_> {
-    /// Goes through all; `None` when it is too deep or has too many secrets.
+    /// Walks the whole text. Returns `None` when it is too deep or has too many secrets.
     fn run(&mut self) -> Option<()> {
         while let Some(&byte) = self.text.as_bytes().get(self.at) {
             self.at += 1;
@@ -116,7 +116,7 @@ impl JsonWalk<'_> {
         self.frames.last_mut()
     }
 
-    /// A member or an element ends. In an array, an option (`"--password"`) is about the next.
+    /// Ends a member or an element. In an array, an option (`"--password"`) is about the next.
     fn forget(&mut self) {
         if let Some(frame) = self.frame().filter(|frame| frame.is_object) {
             (frame.next, frame.member) = (None, MemberRole::Other);
@@ -136,7 +136,7 @@ impl JsonWalk<'_> {
         (self.frames.len() <= DEEPEST).then_some(())
     }
 
-    /// A string, whose opening quote is just passed.
+    /// Masks the string whose opening quote has just been read.
     fn string(&mut self) {
         let start = self.at;
         let end = string::end(self.text, start);
@@ -176,7 +176,7 @@ impl JsonWalk<'_> {
         frame.is_command = matches!(key, "command" | "cmd" | "script" | "args" | "argv" | "code");
     }
 
-    /// Whether the value `text` is a secret as a whole, by what stands before it.
+    /// Returns how strongly what comes before the value `text` suggests that all of it is a secret.
     fn secret(&mut self, text: &str) -> Option<NameStrength> {
         let frame = self.frame()?;
         let level = frame.next.or(match frame.below {
@@ -200,7 +200,7 @@ impl JsonWalk<'_> {
         level
     }
 
-    /// What is hidden of a string with this text.
+    /// Returns what is hidden of a string with this text.
     fn hidden(&mut self, raw: &str, text: &str, level: Option<NameStrength>) -> Vec<SecretSpan> {
         /// Nothing shorter is found in a text.
         const SHORTEST: usize = 5;
@@ -224,7 +224,7 @@ impl JsonWalk<'_> {
     }
 }
 
-/// Whether a string is hidden because of its member's name.
+/// Returns true if a string is hidden because of its member's name.
 fn is_whole(text: &str, level: NameStrength) -> bool {
     let bytes = text.as_bytes();
     let is_random = level != NameStrength::Weak || (bytes.len() >= 16 && is_random(bytes));

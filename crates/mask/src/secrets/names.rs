@@ -2,7 +2,7 @@
 
 use crate::word_list::contains_word;
 
-/// How sure a name makes that its value is a secret.
+/// How strongly a name suggests that its value is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameStrength {
     /// Only when the value looks random: `auth`, `signature`, `session`.
@@ -15,26 +15,26 @@ pub(super) enum NameStrength {
     Strong,
 }
 
-/// What a value is by the name of it.
+/// What a value is, judged by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameRole {
     /// It may be a secret.
     Secret(NameStrength),
     /// It is the value of an `Authorization` header.
     Authorization,
-    /// It is a row of cookies.
+    /// It is a list of cookies.
     Cookie,
 }
 
-/// Of a longer name only the end is looked at.
+/// How much of the end of a name is read, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// Names of which one word is enough.
+/// Words that make a name secret by themselves.
 const STRONG: &str = "\
     password passwords passwd passphrase passcode pwd pw secret secrets credential credentials \
     passwort kennwort contraseña senha пароль Пароль 密码 密碼 パスワード 비밀번호 apikey pgpass sshpass";
 
-/// Endings that make one word of two.
+/// Endings of a word that make a name secret, as in `dbpassword`.
 const STRONG_ENDINGS: [&str; 14] = [
     "password",
     "passwd",
@@ -52,13 +52,13 @@ const STRONG_ENDINGS: [&str; 14] = [
     "masterkey",
 ];
 
-/// What makes a secret of the word `key` after it.
+/// Words that make a secret of a `key` after them.
 const KEYS: &str = "\
     api access secret private signing encryption decryption master account shared auth storage \
     session hmac subscription app application license jwt crypt write integration service admin \
     aes symmetric consumer cipher ssh deploy";
 
-/// Words after the one that matters.
+/// Words that may follow the one that matters.
 const TRAILERS: &str = "\
     base value prod production dev development staging test live old new current previous plain \
     text string raw default base64 primary";
@@ -75,7 +75,7 @@ const WEAK: &str = "auth sig signature hmac sessionid sid sas salt";
 /// Words that end in `pass` and have nothing to do with passwords.
 const NOT_PASS: &str = "compass bypass encompass trespass surpass overpass underpass";
 
-/// What the value of `name` is, if its name tells anything.
+/// Returns what the value of `name` is, if the name says so.
 pub(super) fn role(name: &[u8]) -> Option<NameRole> {
     let words = NameWords::split(name);
     match words.last(0)? {
@@ -114,7 +114,7 @@ fn level(words: &NameWords, skip: usize) -> Option<NameStrength> {
     contains_word(WEAK, last.as_bytes()).then_some(NameStrength::Weak)
 }
 
-/// Whether a query parameter that no other name rule knows may carry a secret.
+/// Returns true if a query parameter that no other name rule knows may carry a secret.
 pub(super) fn is_query_secret(name: &[u8]) -> bool {
     let words = NameWords::split(name);
     matches!(words.last(0), Some("key" | "sig" | "signature" | "code" | "auth" | "hmac" | "st"))
@@ -160,7 +160,7 @@ impl NameWords {
         }
     }
 
-    /// The word with this place from the end.
+    /// Returns the word at this position from the end.
     fn last(&self, place: usize) -> Option<&str> {
         let (start, end) = *self.ends[..self.count].get(place)?;
         std::str::from_utf8(&self.buffer[usize::from(start)..usize::from(end)]).ok()
@@ -171,8 +171,8 @@ fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
-/// Where the word that ends at `end` begins: after a separator, or where small letters turn into
-/// capitals.
+/// Returns where the word that ends at `end` begins: after a separator, or where small letters turn
+/// into capitals.
 fn word_start(name: &[u8], end: usize) -> usize {
     let mut start = end;
     while start > 0 && is_word_byte(name[start - 1]) {

@@ -63,7 +63,8 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// The length of what may stand between two lines: blanks, quotes, commas, written line ends.
+/// Returns the length of what may stand between two lines: blanks, quotes, commas, written line
+/// ends.
 fn between(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     loop {
@@ -75,13 +76,13 @@ fn between(bytes: &[u8], from: usize) -> usize {
     }
 }
 
-/// Whether a run is a line of a key and no command: no program is called that.
+/// Returns true if a run is a line of a key and not a command: no program has such a name.
 fn is_full_line(line: &[u8]) -> bool {
     let has = |of: fn(&u8) -> bool| line.iter().any(of);
     line.len() >= 24 && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
 }
 
-/// The last line of a key is shorter, and so is the checksum of an armoured one.
+/// Returns true for the last line of a key, which is shorter, or the checksum of an armoured one.
 fn is_last_line(line: &[u8], ends: bool) -> bool {
     let is_key =
         |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"=+".contains(byte);
@@ -90,7 +91,7 @@ fn is_last_line(line: &[u8], ends: bool) -> bool {
         && (ends || line.contains(&b'='))
 }
 
-/// Where the header that begins at `start` ends, if it is one of those that keys have.
+/// Returns where the header that begins at `start` ends, if it is one of those that keys have.
 fn header_end(bytes: &[u8], start: usize) -> Option<usize> {
     const HEADERS: [&str; 6] =
         ["Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Charset:", "Hash:"];

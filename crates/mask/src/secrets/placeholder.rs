@@ -14,7 +14,7 @@ use super::span::{SecretSpan, SpanList};
 /// How a placeholder begins.
 const START: &str = "[hidden ";
 
-/// Longer labels are not ours.
+/// The longest label of a placeholder.
 const LONGEST_LABEL: usize = 48;
 
 /// Writes the placeholder of the secret with this number.
@@ -31,12 +31,12 @@ pub(super) fn write(number: usize, label: &str, out: &mut String) {
 pub(super) struct Placeholder<'a> {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The number; zero when it is none of ours.
+    /// The number; zero when it is not one of ours.
     pub(super) number: usize,
     pub(super) label: &'a str,
 }
 
-/// All that looks like a placeholder, in order.
+/// Returns all that looks like a placeholder, in order.
 pub(super) fn all(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
     memmem::find_iter(text.as_bytes(), START).filter_map(|start| read(text, start))
 }

@@ -17,7 +17,7 @@ pub(super) struct OpenQuotes {
 }
 
 impl OpenQuotes {
-    /// Whether `quote`, with a backslash before it or not, closes something here.
+    /// Returns true if `quote`, with a backslash before it or not, closes something here.
     pub(super) fn closes(self, quote: u8, is_escaped: bool) -> bool {
         match self.outer {
             None => false,
@@ -58,8 +58,8 @@ impl<'a> QuoteTracker<'a> {
         }
     }
 
-    /// What is open at `place` by the reading of the whole text and by that of the line. Places
-    /// are asked for in order.
+    /// Returns what is open at `place`, read from the start of the text and from the start of the
+    /// line. Callers ask for places in order.
     pub(super) fn at(&mut self, place: usize) -> (OpenQuotes, OpenQuotes) {
         while self.at < place {
             self.step();
@@ -96,7 +96,7 @@ impl<'a> QuoteTracker<'a> {
         }
     }
 
-    /// Whether a single quote stands between two letters, as in `don't`.
+    /// Returns true if a single quote stands between two letters, as in `don't`.
     fn is_apostrophe(&self) -> bool {
         let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphabetic);
         self.bytes[self.at] == b'\''

@@ -22,7 +22,7 @@ impl fmt::Display for PlaceholderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let how = match self.how {
             PlaceholderFault::Missing => "was changed or removed",
-            PlaceholderFault::Doubled => "stands there more often than before",
+            PlaceholderFault::Doubled => "occurs more often than before",
             PlaceholderFault::Unknown => "is not one of them",
         };
         let placeholder = &self.placeholder;

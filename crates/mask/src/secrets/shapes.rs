@@ -25,17 +25,17 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
 }
 
-/// How many bytes from `from` on are of a kind.
+/// Returns how many bytes from `from` on are of a kind.
 fn run(bytes: &[u8], from: usize, most: usize, of: impl Fn(u8) -> bool) -> usize {
     bytes.get(from..).unwrap_or_default().iter().take(most).take_while(|byte| of(**byte)).count()
 }
 
-/// How many bytes before `end` are of a kind.
+/// Returns how many bytes before `end` are of a kind.
 fn run_back(bytes: &[u8], end: usize, most: usize, of: impl Fn(u8) -> bool) -> usize {
     bytes[..end].iter().rev().take(most).take_while(|byte| of(**byte)).count()
 }
 
-/// `eyJ….….…`: a head, a body and perhaps a signature.
+/// Finds JSON web tokens, `eyJ….….…`: a head, a body and perhaps a signature.
 fn jwts(bytes: &[u8], spans: &mut SpanList) {
     spans.begin();
     let finder = memmem::Finder::new("eyJ");
@@ -56,7 +56,7 @@ fn jwts(bytes: &[u8], spans: &mut SpanList) {
     }
 }
 
-/// `123456789:…` with 35 characters after the colon, also in `/bot123456789:…/`.
+/// Finds `123456789:…` with 35 characters after the colon, also in `/bot123456789:…/`.
 fn telegram(bytes: &[u8], spans: &mut SpanList) {
     spans.begin();
     for colon in memchr_iter(b':', bytes) {
@@ -72,7 +72,7 @@ fn telegram(bytes: &[u8], spans: &mut SpanList) {
     }
 }
 
-/// Three parts with dots: the user's number in base64, a time, a signature.
+/// Finds three parts with dots between them: the user's number in base64, a time, a signature.
 fn discord(bytes: &[u8], spans: &mut SpanList) {
     spans.begin();
     for dot in memchr_iter(b'.', bytes) {
@@ -96,7 +96,7 @@ fn discord(bytes: &[u8], spans: &mut SpanList) {
     }
 }
 
-/// Client secrets of Azure have `Q~` after their fourth character.
+/// Finds client secrets of Azure, which have `Q~` after their fourth character.
 fn azure(bytes: &[u8], spans: &mut SpanList) {
     spans.begin();
     for mark in memmem::find_iter(bytes, "Q~") {
@@ -110,7 +110,7 @@ fn azure(bytes: &[u8], spans: &mut SpanList) {
     }
 }
 
-/// 32 hexadecimal digits, `-us` and a number.
+/// Finds 32 hexadecimal digits followed by `-us` and a number.
 fn mailchimp(bytes: &[u8], spans: &mut SpanList) {
     spans.begin();
     for mark in memmem::find_iter(bytes, "-us") {
@@ -123,7 +123,7 @@ fn mailchimp(bytes: &[u8], spans: &mut SpanList) {
     }
 }
 
-/// `Bearer …` and `Basic …` wherever they stand.
+/// Finds `Bearer …` and `Basic …` wherever they occur.
 fn schemes(bytes: &[u8], spans: &mut SpanList) {
     for (scheme, label) in [("earer ", "bearer token"), ("asic ", "credentials")] {
         spans.begin();
@@ -150,7 +150,7 @@ fn schemes(bytes: &[u8], spans: &mut SpanList) {
     }
 }
 
-/// The 40 characters that stand near the id of an AWS key.
+/// Finds the 40 characters near the id of an AWS key.
 fn aws_secrets(bytes: &[u8], spans: &mut SpanList) {
     /// How far from the id the secret is looked for.
     const NEAR: usize = 256;

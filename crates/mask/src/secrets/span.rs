@@ -35,13 +35,13 @@ impl SpanList {
         Self { all: Vec::new(), before: 0, len }
     }
 
-    /// Another search begins at the start of the text.
+    /// Begins another search at the start of the text.
     pub(super) fn begin(&mut self) {
         self.before = self.all.len();
     }
 
-    /// Adds a span. After too many of one search the rest of the
-    /// text is hidden, and no more are kept: no text can fill the memory with spans.
+    /// Adds a span. After too many of one search, the rest of the text is hidden and no more spans
+    /// are kept, so that no text can fill the memory.
     pub(super) fn push(&mut self, span: SecretSpan) {
         match (self.all.len() - self.before).cmp(&MOST_SPANS) {
             Ordering::Less => self.all.push(span),
@@ -54,11 +54,12 @@ impl SpanList {
         }
     }
 
-    /// Those with this label.
+    /// Returns the spans with this label.
     pub(super) fn labelled(&self, label: &str) -> impl Iterator<Item = &SecretSpan> {
         self.all.iter().filter(move |span| span.label == label)
     }
-    /// Joins what overlaps. The longer span gives the label, of equals the first that was found.
+    /// Returns the spans in order, overlapping ones joined. The longest gives the label; among equals
+    /// the first that was found.
     pub(super) fn merged(self) -> Vec<SecretSpan> {
         let mut spans = self.all;
         spans.retain(|span| span.start < span.end);

@@ -7,7 +7,7 @@ use self::table::{INDEX, PAIRS};
 use super::candidate::distinct;
 use super::span::{SecretSpan, SpanList};
 
-/// Which bytes a token goes on with.
+/// The bytes that may follow the prefix of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenBody {
     Alnum,
@@ -35,7 +35,7 @@ impl TokenBody {
     }
 }
 
-/// One kind of token.
+/// A kind of token: how it begins, and what may follow.
 pub(super) struct TokenPattern {
     pub(super) prefix: &'static str,
     pub(super) label: &'static str,
@@ -49,10 +49,10 @@ pub(super) struct TokenPattern {
     pub(super) keeps_prefix: bool,
 }
 
-/// So many bytes of a token are looked at to tell it from a word.
+/// How many bytes of a token are read to tell it from a word.
 const HEAD: usize = 64;
 
-/// So many quotes may stand inside one token.
+/// The most quotes inside one token.
 const MOST_JOINS: usize = 64;
 
 /// Finds all tokens of the table.
@@ -89,7 +89,7 @@ fn token_at(bytes: &[u8], at: usize) -> Option<SecretSpan> {
     })
 }
 
-/// Whether a word begins at `at`: also after an escape such as `\n` or `%20`.
+/// Returns true if a word begins at `at`: also after an escape such as `\n` or `%20`.
 pub(super) fn starts_word(bytes: &[u8], at: usize) -> bool {
     let back = |by: usize| at.checked_sub(by).map(|place| bytes[place]);
     let Some(before) = back(1) else { return true };
@@ -99,7 +99,7 @@ pub(super) fn starts_word(bytes: &[u8], at: usize) -> bool {
     back(2) == Some(b'\\') || (back(3) == Some(b'%') && before.is_ascii_hexdigit())
 }
 
-/// Where the token ends whose body begins at `from`, if it is one.
+/// Returns the end of the token whose body begins at `from`, if it is one.
 fn body_end(bytes: &[u8], from: usize, token: &TokenPattern) -> Option<usize> {
     let mut head = [0; HEAD];
     let mut len = 0;
@@ -137,7 +137,7 @@ fn body_end(bytes: &[u8], from: usize, token: &TokenPattern) -> Option<usize> {
     (is_long && is_varied(&head[..len.min(HEAD)], token)).then_some(end)
 }
 
-/// Whether a body is more than a word or a row of one letter.
+/// Returns true if a body is more than a word or a row of one letter.
 fn is_varied(head: &[u8], token: &TokenPattern) -> bool {
     if !token.is_strict {
         return distinct(head) >= 5;
@@ -150,8 +150,8 @@ fn is_varied(head: &[u8], token: &TokenPattern) -> bool {
         && longest_run.unwrap_or(0) >= 12
 }
 
-/// Where a token goes on that is interrupted at `at` by shell quoting (`"ghp_ab""cd"`), by a
-/// line that goes on, or by `" + "`.
+/// Returns where a token goes on that is interrupted at `at` by shell quoting (`"ghp_ab""cd"`), by
+/// a line that goes on, or by `" + "`.
 fn join(bytes: &[u8], at: usize, is_short: bool, body: TokenBody) -> Option<usize> {
     let is_quote = |byte: &&u8| matches!(byte, b'"' | b'\'');
     let goes_on = |next: usize| bytes.get(next).is_some_and(|byte| body.has(*byte)).then_some(next);

@@ -6,7 +6,7 @@ use super::candidate::{distinct, is_operator, is_random, is_reference, runs_some
 use super::span::{SecretSpan, SpanList};
 use crate::word_list::contains_word;
 
-/// Longer than this is no user, password and host.
+/// The longest user, password and host together, in bytes.
 const LONGEST_AUTHORITY: usize = 4096;
 
 /// Finds all passwords in addresses.
@@ -72,14 +72,15 @@ fn path(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
     start + len
 }
 
-/// Whether a name after one that announces a token is one.
+/// Returns true if a name after one that announces a token is one.
 fn is_told_token(name: &[u8]) -> bool {
     let longest = name.split(|byte| matches!(byte, b'-' | b'.' | b'_')).map(<[u8]>::len).max();
     longest.unwrap_or(0) >= 16 && is_random(name) && distinct(name) >= 8
 }
 
-/// Whether a name can be nothing but a token: long, and capitals, small letters and digits come and
-/// go in it. A commit has no capitals, and a name that people made has its digits in one place.
+/// Returns true if a name can be nothing but a token: long, and capitals, small letters and digits
+/// come and go in it. A commit has no capitals, and a name that people made has its digits in one
+/// place.
 fn is_token(name: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if name.len() < 24 || !name.iter().all(is_part) {
@@ -98,7 +99,7 @@ fn is_token(name: &[u8]) -> bool {
     has(0) && has(1) && has(2) && digits >= 2 && changes * 5 >= name.len() * 2
 }
 
-/// `user:password@tcp(host)/name`, as Go writes it.
+/// Hides the password in `user:password@tcp(host)/name`, a data source name of Go.
 fn data_source(bytes: &[u8], at: usize, spans: &mut SpanList) {
     const LONGEST: usize = 256;
     let from = at.saturating_sub(LONGEST);

@@ -1,5 +1,5 @@
-//! What of a text could be executed: no such thing is hidden by its name alone, and where a
-//! hidden one could still run, whoever approves is told.
+//! What in a text could be executed. Nothing that could run is hidden by its name alone; where a
+//! hidden secret could still run, whoever approves is told.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
 const BEFORE_A_PROGRAM: &str =
     "-c -lc -ec -exec -execdir -ok --exec --eval then do else elif if while until { !";
 
-/// The variables of which a text uses the value.
+/// The variables whose values a text uses.
 #[derive(Debug, Default)]
 pub(super) struct UsedVariables<'a> {
     names: HashSet<&'a [u8]>,
@@ -54,18 +54,18 @@ impl<'a> UsedVariables<'a> {
         Self { names, outer: None }
     }
 
-    /// Those of a part of a text, beside those of the whole.
+    /// Finds those of a part of a text, and keeps those of the whole.
     pub(super) fn within(bytes: &'a [u8], outer: &'a UsedVariables<'a>) -> Self {
         Self { outer: Some(outer), ..Self::find(bytes) }
     }
 
-    /// Whether the text uses the value of this variable.
+    /// Returns true if the text uses the value of this variable.
     pub(super) fn has(&self, name: &[u8]) -> bool {
         self.names.contains(name) || self.outer.is_some_and(|outer| outer.has(name))
     }
 }
 
-/// The name of a variable at the beginning of some bytes.
+/// Returns the name of a variable at the beginning of some bytes.
 fn name(bytes: &[u8]) -> &[u8] {
     /// A longer one is none.
     const LONGEST: usize = 128;
@@ -73,14 +73,14 @@ fn name(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.iter().take(LONGEST).take_while(is_part).count()]
 }
 
-/// Whether what follows a name gives it a value.
+/// Returns true if what follows a name gives it a value.
 fn is_set(after: &[u8]) -> bool {
     let blanks = after.iter().take(8).take_while(|byte| **byte == b' ').count();
     let after = &after[blanks..];
     after.starts_with(b"=") && !after.starts_with(b"==") && !after.starts_with(b"=~")
 }
 
-/// Whether what is hidden in a text could be executed.
+/// Returns true if what is hidden in a text could be executed.
 pub(super) fn could_run(
     text: &[u8],
     span: &SecretSpan,
@@ -96,7 +96,7 @@ pub(super) fn could_run(
         || (is_command && begins_command(before))
 }
 
-/// Whether it is the value of a variable that is used.
+/// Returns true if the value of a used variable follows.
 fn is_used(before: &[u8], uses: &UsedVariables) -> bool {
     let Some(before) = before.strip_suffix(b"=") else { return false };
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
@@ -104,7 +104,7 @@ fn is_used(before: &[u8], uses: &UsedVariables) -> bool {
     uses.has(&before[before.len() - len..])
 }
 
-/// Whether a program's name would stand after this.
+/// Returns true if a program's name would follow here.
 fn begins_command(before: &[u8]) -> bool {
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let before = &before[..before.len() - blanks];

@@ -5,16 +5,16 @@ use memchr::memchr;
 use super::candidate::{is_operator, is_random};
 use super::quotes::{OpenQuotes, QuoteTracker};
 
-/// A quoted value is looked for this far. Longer ones end at the first blank.
+/// The longest quoted value, in bytes. A longer one ends at its first blank.
 const LONGEST_QUOTED: usize = 8 * 1024;
 
-/// So many pieces, as in `"a"'b'c`, are taken for one word.
+/// The most pieces of one word, as in `"a"'b'c`.
 const MOST_PIECES: usize = 16;
 
-/// Deeper escaped quotes than this are not followed.
+/// The most backslashes before a quote that are understood.
 const MOST_BACKSLASHES: usize = 8;
 
-/// Where a value stands, without its quotes.
+/// The position of a value without its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueRange {
     pub(super) start: usize,
@@ -22,7 +22,7 @@ pub(super) struct ValueRange {
     pub(super) is_quoted: bool,
 }
 
-/// The value that begins at `from`, where there is no blank. `None` when it is empty.
+/// Returns the value that begins at `from`, where there is no blank. `None` when it is empty.
 pub(super) fn read(bytes: &[u8], from: usize, quotes: &mut QuoteTracker) -> Option<ValueRange> {
     let start = from + string_prefix(&bytes[from..]);
     let (slashes, quote) = opening(&bytes[start..]);
@@ -34,7 +34,7 @@ pub(super) fn read(bytes: &[u8], from: usize, quotes: &mut QuoteTracker) -> Opti
     value.filter(|value| value.start < value.end)
 }
 
-/// The length of a prefix such as in `f"…"` or `$'…'`.
+/// Returns the length of a prefix such as in `f"…"` or `$'…'`.
 fn string_prefix(bytes: &[u8]) -> usize {
     let letters = bytes.iter().take(2).take_while(|byte| b"fFbBrRuU$@".contains(byte)).count();
     let is_quote = |at: usize| matches!(bytes.get(at), Some(b'"' | b'\''));
@@ -45,7 +45,7 @@ fn string_prefix(bytes: &[u8]) -> usize {
     }
 }
 
-/// The backslashes and the quote with which a value begins.
+/// Returns the backslashes and the quote with which a value begins.
 fn opening(bytes: &[u8]) -> (usize, Option<u8>) {
     let slashes = bytes.iter().take(MOST_BACKSLASHES).take_while(|byte| **byte == b'\\').count();
     (slashes, bytes.get(slashes).copied().filter(|byte| matches!(byte, b'"' | b'\'')))
@@ -82,13 +82,13 @@ fn quoted(
     Some(ValueRange { start, end, is_quoted: true })
 }
 
-/// The first whole word of a quotation without end.
+/// Returns the first whole word of a quotation without end.
 fn word(bytes: &[u8], start: usize) -> ValueRange {
     let len = bytes[start..].iter().take_while(|byte| !stops_bare(**byte)).count();
     ValueRange { start, end: start + len, is_quoted: false }
 }
 
-/// Where the quotation that begins at `start` closes.
+/// Returns where the quotation that begins at `start` closes.
 fn closing(bytes: &[u8], start: usize, mark: QuoteMark) -> Option<usize> {
     let window = &bytes[start..bytes.len().min(start + LONGEST_QUOTED)];
     let mut from = 0;
@@ -110,13 +110,14 @@ fn closing(bytes: &[u8], start: usize, mark: QuoteMark) -> Option<usize> {
     None
 }
 
-/// Where to stop when it is not sure that the value is quoted: before what a shell might run.
+/// Returns where to stop when it is not sure that the value is quoted: before what a shell might
+/// run.
 fn careful_end(bytes: &[u8], start: usize, end: usize) -> usize {
     let is_danger = |byte: &u8| is_operator(*byte) || *byte == b'\n';
     bytes[start..end].iter().position(is_danger).map_or(end, |at| start + at)
 }
 
-/// What ends a value without quotes.
+/// Returns true for a byte that ends a value without quotes.
 fn stops_bare(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'') || is_operator(byte)
 }
@@ -127,7 +128,7 @@ fn bare(
     (text, line): (OpenQuotes, OpenQuotes),
     last: &mut (usize, usize),
 ) -> ValueRange {
-    /// From this length on a word is remembered, so that no text makes it be read often.
+    /// The length from which a word is remembered, so that it is not read again from inside.
     const LONG: usize = 256;
     let is_open = text != line || text.outer.is_some();
     if last.0 <= start && start < last.1 {
@@ -144,8 +145,8 @@ fn bare(
     ValueRange { start, end: end - trailing, is_quoted: false }
 }
 
-/// Where a word without quotes ends. Inside a quotation a backslash escapes the quote or writes a
-/// line end; outside, it keeps the next character in the word.
+/// Returns where a word without quotes ends. Inside a quotation a backslash escapes the quote or
+/// writes a line end; outside, it keeps the next character in the word.
 fn bare_end(bytes: &[u8], start: usize, is_open: bool) -> usize {
     let mut at = start;
     let mut braces = 0_usize;
@@ -175,7 +176,7 @@ fn bare_end(bytes: &[u8], start: usize, is_open: bool) -> usize {
     at
 }
 
-/// The length of `${…}`, which may hold blanks, or of `$` alone.
+/// Returns the length of `${…}`, which may hold blanks, or of `$` alone.
 fn variable(bytes: &[u8]) -> usize {
     const LONGEST: usize = 256;
     let window = &bytes[..bytes.len().min(LONGEST)];
@@ -196,7 +197,8 @@ fn random_tail(bytes: &[u8], from: usize) -> Option<usize> {
     (len >= 6 && is_mixed && is_random(tail)).then_some(from + len)
 }
 
-/// Where a word ends that goes on at `from` with quoted or bare pieces; `None` if it does not.
+/// Returns where a word ends that goes on at `from` with quoted or bare pieces; `None` if it does
+/// not.
 fn pieces(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     let mut end = None;

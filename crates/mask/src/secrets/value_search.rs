@@ -11,10 +11,10 @@ use super::span::{SecretSpan, SpanList};
 use super::used_variables::UsedVariables;
 use super::value::{ValueRange, read};
 
-/// So many blanks may stand between a name, its sign and its value.
+/// The most blanks between a name, its sign and its value.
 const MOST_BLANKS: usize = 64;
 
-/// So much after a value tells whether it is the last on its line.
+/// How many bytes after a value are read to see whether it is the last on its line.
 const AFTER: usize = 80;
 
 /// A text in which names and values are looked for.
@@ -102,7 +102,7 @@ impl ValueSearch<'_> {
         rest.iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
-    /// The name before the sign: quoted or not, perhaps in brackets, as in `x["name"] = …`.
+    /// Returns the name before the sign: quoted or not, perhaps in brackets, as in `x["name"] = …`.
     fn name(&self, sign: usize) -> Option<NameRange> {
         let back = |end: usize, of: fn(u8) -> bool, most: usize| {
             end - self.bytes[..end].iter().rev().take(most).take_while(|byte| of(**byte)).count()
@@ -121,7 +121,8 @@ impl ValueSearch<'_> {
         (start < end).then_some(NameRange { start, end, is_spaced })
     }
 
-    /// What the name means; in `name: type = value` it is the name before the type that counts.
+    /// Returns what the name means; in `name: type = value` it is the name before the type that
+    /// counts.
     fn role_of(&self, name: NameRange, sign: usize) -> Option<NameRole> {
         let found = role(&self.bytes[name.start..name.end]);
         if found.is_some() || self.bytes[sign] != b'=' {
@@ -145,7 +146,7 @@ impl ValueSearch<'_> {
             || before.ends_with(b"#")
     }
 
-    /// A parameter of an address, which ends at `&`.
+    /// Hides a parameter of an address, which ends at `&`.
     fn query(
         &mut self,
         name: NameRange,
@@ -176,7 +177,7 @@ impl ValueSearch<'_> {
         })
     }
 
-    /// `<password>value</password>`
+    /// Hides the value in `<password>value</password>`.
     fn element(&mut self, sign: usize, spans: &mut SpanList) -> Option<usize> {
         const LONGEST: usize = 1024;
         let name = self.name(sign)?;
@@ -232,7 +233,8 @@ impl ValueSearch<'_> {
         SecretCandidate { level, link, is_quoted, value, after: &after[..len] }
     }
 
-    /// Whether only marks of lists, comments and quotations stand before `start` on its line.
+    /// Returns true if only marks of lists, comments and quotations stand before `start` on its
+    /// line.
     fn starts_line(&self, start: usize) -> bool {
         let is_mark = |byte: &&u8| b" \t\"'-#*/{[(\\".contains(byte);
         let marks = self.bytes[..start].iter().rev().take(MOST_BLANKS).take_while(is_mark).count();
@@ -245,7 +247,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.') || byte >= 0x80
 }
 
-/// How a secret of this kind is called.
+/// Returns the label of a secret with such a name.
 pub(super) fn label(level: NameStrength) -> &'static str {
     match level {
         NameStrength::Strong | NameStrength::Pass => "password",

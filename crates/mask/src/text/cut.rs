@@ -1,4 +1,4 @@
-//! Cuts that split no character, nor what a reader takes for one.
+//! Cuts that split neither a character nor what a reader sees as one.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// How much `c` counts.
+    /// Returns how much `c` counts.
     #[must_use]
     pub fn of(self, c: char) -> usize {
         match self {
@@ -32,7 +32,7 @@ impl Measure {
     }
 }
 
-/// The length of `text`.
+/// Returns the length of `text`.
 #[must_use]
 pub fn length(text: &str, by: Measure) -> usize {
     match by {
@@ -41,8 +41,7 @@ pub fn length(text: &str, by: Measure) -> usize {
     }
 }
 
-/// Cuts a line to so many columns of a terminal. Scripts whose letters take two are counted with
-/// two.
+/// Cuts a line to this many columns of a terminal. Characters of wide scripts count as two.
 #[must_use]
 pub fn fit(line: &str, width: usize) -> Cow<'_, str> {
     let columns = |c: char| if c < '\u{1100}' { 1 } else { 2 };
@@ -59,8 +58,8 @@ pub fn fit(line: &str, width: usize) -> Cow<'_, str> {
     format!("{}…", cut(line, count, Measure::Chars)).into()
 }
 
-/// The longest beginning of `text` that is at most `most` long and ends between two characters
-/// as a reader sees them.
+/// Returns the longest beginning of `text` that is at most `most` long and ends between two
+/// characters as a reader sees them.
 #[must_use]
 pub fn cut(text: &str, most: usize, by: Measure) -> &str {
     let mut used = 0;
@@ -121,7 +120,7 @@ fn page_end(rest: &str, most: usize) -> usize {
     after('\n').or_else(|| after(' ')).unwrap_or(page.len())
 }
 
-/// Where a first grapheme that is longer than a page has to be split after all.
+/// Returns where a first grapheme that is longer than a page has to be split after all.
 fn first_that_fits(rest: &str, most: usize) -> usize {
     let mut used = 0;
     let fits = rest.chars().take_while(|c| {

@@ -1,8 +1,8 @@
 //! A line diff for edits, short and with bounded work.
 //!
-//! What both texts begin and end with is found without looking at lines. Of what is between, a
-//! longest common subsequence is computed when it is small; otherwise everything old is shown as
-//! removed and everything new as added, which is also true.
+//! The common beginning and end are found without splitting lines. Between them a longest common
+//! subsequence is computed if there are few lines; otherwise all old lines are shown as removed and
+//! all new ones as added, which is also true.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ use memchr::{memchr, memchr_iter, memrchr};
 /// How many unchanged lines are shown before and after a change.
 const CONTEXT: usize = 3;
 
-/// How many lines of each text are compared and shown at most; of more, the number is given.
+/// The most lines of each text that are compared and shown. Of more, only the number is shown.
 pub const DIFF_LINES: usize = 512;
 
-/// What became of a line.
+/// How a line changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum LineChange {
     /// The line is in both texts.
     Same,
     /// The line is only in the old text.
@@ -24,12 +24,12 @@ pub enum Change {
     /// The line is only in the new text.
     Added,
     /// This many lines are not shown: unchanged ones, or more than [`DIFF_LINES`] of a kind.
-    Gap(Side, usize),
+    Gap(OmittedLines, usize),
 }
 
-/// Of which kind the lines are that are not shown.
+/// The kind of lines that are not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum OmittedLines {
     /// Unchanged lines.
     Both,
     /// Removed lines.
@@ -40,31 +40,32 @@ pub enum Side {
 
 /// One line of a diff. Written out, it begins with a blank, `-`, `+` or `…`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line<'a> {
-    /// What became of it.
-    pub change: Change,
+pub struct DiffLine<'a> {
+    /// How it changed.
+    pub change: LineChange,
     /// Its text without the newline; empty for a gap.
     pub text: &'a str,
 }
 
-impl fmt::Display for Line<'_> {
+impl fmt::Display for DiffLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, count) = match self.change {
-            Change::Same => return write!(f, " {}", self.text),
-            Change::Removed => return write!(f, "-{}", self.text),
-            Change::Added => return write!(f, "+{}", self.text),
-            Change::Gap(Side::Both, count) => ("unchanged", count),
-            Change::Gap(Side::Old, count) => ("more removed", count),
-            Change::Gap(Side::New, count) => ("more added", count),
+            LineChange::Same => return write!(f, " {}", self.text),
+            LineChange::Removed => return write!(f, "-{}", self.text),
+            LineChange::Added => return write!(f, "+{}", self.text),
+            LineChange::Gap(OmittedLines::Both, count) => ("unchanged", count),
+            LineChange::Gap(OmittedLines::Old, count) => ("more removed", count),
+            LineChange::Gap(OmittedLines::New, count) => ("more added", count),
         };
         write!(f, "… {count} {kind} line{}", if count == 1 { "" } else { "s" })
     }
 }
 
-/// The lines that differ between `old` and `new`, with a few unchanged ones around them. Empty
-/// when the texts are the same. A last line that lost or gained its newline counts as changed.
+/// Returns the lines that differ between `old` and `new`, with a few unchanged ones around them.
+/// Empty when the texts are the same. A last line that lost or gained its newline counts as
+/// changed.
 #[must_use]
-pub fn diff<'a>(old: &'a str, new: &'a str) -> Vec<Line<'a>> {
+pub fn diff<'a>(old: &'a str, new: &'a str) -> Vec<DiffLine<'a>> {
     if old == new {
         return Vec::new();
     }
@@ -75,7 +76,7 @@ pub fn diff<'a>(old: &'a str, new: &'a str) -> Vec<Line<'a>> {
     fold(&lines)
 }
 
-/// Where the first differing line begins, and where in each text the last one ends.
+/// Returns where the first differing line begins, and where in each text the last one ends.
 fn differing(old: &str, new: &str) -> (usize, usize, usize) {
     let same = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
     let start = memrchr(b'\n', &old.as_bytes()[..same]).map_or(0, |at| at + 1);
@@ -95,55 +96,60 @@ fn differing(old: &str, new: &str) -> (usize, usize, usize) {
     (start, old.len() - kept, new.len() - kept)
 }
 
-fn line(change: Change, text: &str) -> Line<'_> {
-    Line { change, text: text.strip_suffix('\n').unwrap_or(text) }
+fn line(change: LineChange, text: &str) -> DiffLine<'_> {
+    DiffLine { change, text: text.strip_suffix('\n').unwrap_or(text) }
 }
 
-fn before(text: &str) -> Vec<Line<'_>> {
+fn before(text: &str) -> Vec<DiffLine<'_>> {
     let bytes = text.as_bytes();
     let mut from = text.len();
     for _ in 0..CONTEXT {
         from = memrchr(b'\n', &bytes[..from.saturating_sub(1)]).map_or(0, |at| at + 1);
     }
     let skipped = memchr_iter(b'\n', &bytes[..from]).count();
-    let gap = (skipped > 0).then(|| line(Change::Gap(Side::Both, skipped), ""));
+    let gap = (skipped > 0).then(|| line(LineChange::Gap(OmittedLines::Both, skipped), ""));
     gap.into_iter()
-        .chain(text[from..].split_inclusive('\n').map(|text| line(Change::Same, text)))
+        .chain(text[from..].split_inclusive('\n').map(|text| line(LineChange::Same, text)))
         .collect()
 }
 
-fn after<'a>(text: &'a str, lines: &mut Vec<Line<'a>>) {
+fn after<'a>(text: &'a str, lines: &mut Vec<DiffLine<'a>>) {
     let mut rest = text.split_inclusive('\n');
-    lines.extend(rest.by_ref().take(CONTEXT).map(|text| line(Change::Same, text)));
+    lines.extend(rest.by_ref().take(CONTEXT).map(|text| line(LineChange::Same, text)));
     let skipped = rest.count();
     if skipped > 0 {
-        lines.push(line(Change::Gap(Side::Both, skipped), ""));
+        lines.push(line(LineChange::Gap(OmittedLines::Both, skipped), ""));
     }
 }
 
-fn middle<'a>(old: &'a str, new: &'a str, lines: &mut Vec<Line<'a>>) {
+fn middle<'a>(old: &'a str, new: &'a str, lines: &mut Vec<DiffLine<'a>>) {
     let mut old_rest = old.split_inclusive('\n');
     let mut new_rest = new.split_inclusive('\n');
     let old: Vec<&str> = old_rest.by_ref().take(DIFF_LINES).collect();
     let new: Vec<&str> = new_rest.by_ref().take(DIFF_LINES).collect();
     let (more_old, more_new) = (old_rest.count(), new_rest.count());
     if more_old + more_new > 0 {
-        one_side(&old, Change::Removed, Change::Gap(Side::Old, more_old), lines);
-        one_side(&new, Change::Added, Change::Gap(Side::New, more_new), lines);
+        one_side(&old, LineChange::Removed, LineChange::Gap(OmittedLines::Old, more_old), lines);
+        one_side(&new, LineChange::Added, LineChange::Gap(OmittedLines::New, more_new), lines);
         return;
     }
     subsequence(&old, &new, lines);
 }
 
-fn one_side<'a>(texts: &[&'a str], change: Change, gap: Change, lines: &mut Vec<Line<'a>>) {
+fn one_side<'a>(
+    texts: &[&'a str],
+    change: LineChange,
+    gap: LineChange,
+    lines: &mut Vec<DiffLine<'a>>,
+) {
     lines.extend(texts.iter().map(|text| line(change, text)));
-    if !matches!(gap, Change::Gap(_, 0)) {
+    if !matches!(gap, LineChange::Gap(_, 0)) {
         lines.push(line(gap, ""));
     }
 }
 
 /// Walks along a longest common subsequence. The table has at most `DIFF_LINES`² small numbers.
-fn subsequence<'a>(old: &[&'a str], new: &[&'a str], lines: &mut Vec<Line<'a>>) {
+fn subsequence<'a>(old: &[&'a str], new: &[&'a str], lines: &mut Vec<DiffLine<'a>>) {
     let width = new.len() + 1;
     let mut longest = vec![0_u16; (old.len() + 1) * width];
     for i in (0..old.len()).rev() {
@@ -158,32 +164,34 @@ fn subsequence<'a>(old: &[&'a str], new: &[&'a str], lines: &mut Vec<Line<'a>>) 
     let (mut i, mut j) = (0, 0);
     while i < old.len() || j < new.len() {
         if i < old.len() && j < new.len() && old[i] == new[j] {
-            lines.push(line(Change::Same, old[i]));
+            lines.push(line(LineChange::Same, old[i]));
             (i, j) = (i + 1, j + 1);
         } else if i < old.len()
             && (j == new.len() || longest[(i + 1) * width + j] >= longest[i * width + j + 1])
         {
-            lines.push(line(Change::Removed, old[i]));
+            lines.push(line(LineChange::Removed, old[i]));
             i += 1;
         } else {
-            lines.push(line(Change::Added, new[j]));
+            lines.push(line(LineChange::Added, new[j]));
             j += 1;
         }
     }
 }
 
 /// Folds long stretches of unchanged lines between changes.
-fn fold<'a>(lines: &[Line<'a>]) -> Vec<Line<'a>> {
+fn fold<'a>(lines: &[DiffLine<'a>]) -> Vec<DiffLine<'a>> {
     let mut folded = Vec::with_capacity(lines.len());
-    for stretch in lines.chunk_by(|a, b| (a.change == Change::Same) == (b.change == Change::Same)) {
-        let is_long = stretch[0].change == Change::Same && stretch.len() > 2 * CONTEXT + 1;
+    for stretch in
+        lines.chunk_by(|a, b| (a.change == LineChange::Same) == (b.change == LineChange::Same))
+    {
+        let is_long = stretch[0].change == LineChange::Same && stretch.len() > 2 * CONTEXT + 1;
         if !is_long {
             folded.extend(stretch);
             continue;
         }
         let hidden = stretch.len() - 2 * CONTEXT;
         folded.extend(&stretch[..CONTEXT]);
-        folded.push(line(Change::Gap(Side::Both, hidden), ""));
+        folded.push(line(LineChange::Gap(OmittedLines::Both, hidden), ""));
         folded.extend(&stretch[stretch.len() - CONTEXT..]);
     }
     folded

@@ -130,8 +130,11 @@ fn a_diff_of_large_texts_is_bounded() {
     let new = "new\n".repeat(600_000);
     let lines = diff(&old, &new);
     assert_eq!(lines.len(), 2 * DIFF_LINES + 2);
-    assert_eq!(lines[DIFF_LINES].change, Change::Gap(Side::Old, 500_000 - DIFF_LINES));
-    assert_eq!(lines.last().unwrap().change, Change::Gap(Side::New, 600_000 - DIFF_LINES));
+    assert_eq!(lines[DIFF_LINES].change, LineChange::Gap(OmittedLines::Old, 500_000 - DIFF_LINES));
+    assert_eq!(
+        lines.last().unwrap().change,
+        LineChange::Gap(OmittedLines::New, 600_000 - DIFF_LINES)
+    );
     let changed = format!("{old}x\n{old}");
     let edited = changed.replace('x', "y");
     let lines = diff(&changed, &edited);
@@ -228,15 +231,15 @@ proptest! {
     #[test]
     fn a_diff_tells_both_texts(old in "([ab]\n){0,12}[ab]?", new in "([ab]\n){0,12}[ab]?") {
         let lines = diff(&old, &new);
-        let side = |skipped: Change| {
+        let side = |skipped: LineChange| {
             let kept = lines.iter().filter(move |line| line.change != skipped);
-            kept.map(|line| match line.change { Change::Gap(_, count) => count, _ => 1 }).sum::<usize>()
+            kept.map(|line| match line.change { LineChange::Gap(_, count) => count, _ => 1 }).sum::<usize>()
         };
         if old == new {
             prop_assert!(lines.is_empty());
         } else {
-            prop_assert_eq!(side(Change::Added), old.split_inclusive('\n').count());
-            prop_assert_eq!(side(Change::Removed), new.split_inclusive('\n').count());
+            prop_assert_eq!(side(LineChange::Added), old.split_inclusive('\n').count());
+            prop_assert_eq!(side(LineChange::Removed), new.split_inclusive('\n').count());
         }
     }
 }

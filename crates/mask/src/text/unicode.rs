@@ -17,7 +17,8 @@ pub(super) fn deceives(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
 }
 
-/// Variation selectors, which change the look of the character before them or nothing at all.
+/// Returns true for a variation selector, which changes the look of the character before it or
+/// nothing at all.
 pub(super) fn is_variation_selector(c: char) -> bool {
     matches!(c, '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
@@ -38,18 +39,18 @@ pub(super) fn is_joining_letter(c: char) -> bool {
         | '\u{11000}'..='\u{11fff}' | '\u{1e900}'..='\u{1e94b}')
 }
 
-/// The signs of the scripts of India that take a letter's vowel away; a joiner may follow them
-/// at the end of a word.
+/// Returns true for a virama, a sign of Indian scripts that removes a letter's vowel. A joiner may
+/// follow one at the end of a word.
 pub(super) fn is_virama(c: char) -> bool {
     (('\u{900}'..='\u{d7f}').contains(&c) && u32::from(c) & 0x7f == 0x4d) || c == '\u{dca}'
 }
 
-/// Mongolian letters, whose shape the Mongolian variation selectors choose.
+/// Returns true for a Mongolian letter, whose shape the Mongolian variation selectors choose.
 pub(super) fn is_mongolian(c: char) -> bool {
     matches!(c, '\u{1820}'..='\u{18aa}')
 }
 
-/// Characters that are, or with U+FE0F become, pictures.
+/// Returns true for a character that is, or with U+FE0F becomes, a picture.
 pub(super) fn is_picture(c: char) -> bool {
     matches!(c,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
@@ -59,7 +60,8 @@ pub(super) fn is_picture(c: char) -> bool {
         | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Marks that are drawn over their letter. Piled up they cover the lines around them.
+/// Returns true for a mark that is drawn over its letter. Piled up they cover the lines around
+/// them.
 pub(super) fn is_overlay(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{34e}' | '\u{350}'..='\u{36f}' | '\u{483}'..='\u{489}'

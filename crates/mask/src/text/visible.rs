@@ -26,14 +26,15 @@ const FLAGS: [&str; 3] = [
     "\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
 ];
 
-/// `text` with everything invisible or deceptive in it shown. Newlines and tabs stay, and a
+/// Returns `text` with everything invisible or deceptive in it shown. Newlines and tabs stay, and a
 /// carriage return before a newline is left out.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     shown(text, false)
 }
 
-/// [`visible`] on one line, for terminals and lists: a newline is shown as `⏎`, a tab as a blank.
+/// Returns [`visible`] text on one line, for terminals and lists: a newline is shown as `⏎`, a tab
+/// as a blank.
 #[must_use]
 pub fn one_line(text: &str) -> Cow<'_, str> {
     shown(text, true)
@@ -42,7 +43,7 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 fn shown(text: &str, on_one_line: bool) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
-    let mut context = Context::default();
+    let mut context = CharacterContext::default();
     for (at, c) in text.char_indices() {
         let rest = &text[at + c.len_utf8()..];
         let stays = context.step(c, rest);
@@ -69,7 +70,7 @@ fn shown(text: &str, on_one_line: bool) -> Cow<'_, str> {
 
 /// What stands before a character, as far as it matters.
 #[derive(Default)]
-struct Context {
+struct CharacterContext {
     /// The character before; `None` at the start and after one that was not left as it is.
     before: Option<char>,
     /// Whether the character before is a variation selector after a picture.
@@ -79,8 +80,8 @@ struct Context {
     flag: usize,
 }
 
-impl Context {
-    /// Whether `c`, which is followed by `rest`, stays as it is.
+impl CharacterContext {
+    /// Returns true if `c`, which is followed by `rest`, stays as it is.
     fn step(&mut self, c: char, rest: &str) -> bool {
         let stays = self.allows(c, rest);
         self.marks = if is_overlay(c) { self.marks + 1 } else { 0 };

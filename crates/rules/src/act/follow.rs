@@ -1,4 +1,4 @@
-//! An act as the disk has it: each path by its name and by where that leads.
+//! An act with its symbolic links followed: each path by its name and by its target.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,24 +6,24 @@ use super::{Act, touch};
 use crate::disk::{Disk, Follower};
 use crate::glob::{Tok, literal};
 use crate::place;
-use crate::shell::{Command, Word};
+use crate::shell::{ShellCommand, ShellWord};
 use crate::steps;
 
 /// Where the paths of an act lead that do not lead where their letters say.
 #[derive(Debug, Default)]
-struct Leads {
+struct LinkTargets {
     project: Option<String>,
     home: Option<String>,
     paths: Vec<String>,
     cwds: Vec<String>,
     strings: Vec<String>,
     /// Commands with the other names, each with the index of the command that it stands for.
-    commands: Vec<(usize, Command)>,
+    commands: Vec<(usize, ShellCommand)>,
     by_name: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// What came of following the paths of an act.
-pub(crate) enum Followed {
+pub(crate) enum FollowedAct {
     /// All of them lead where their letters say.
     Same,
     /// Some lead elsewhere. This is the act with both names of each.
@@ -33,8 +33,8 @@ pub(crate) enum Followed {
 }
 
 impl Act {
-    /// Where the paths that it names lead, in their order; not those of a command. A path whose
-    /// links lead in circles leads nowhere and is left as it is.
+    /// Returns where the paths that it names lead, in their order; not those of a command. A path
+    /// whose links lead in circles leads nowhere and is left as it is.
     #[must_use]
     pub fn places(&self, disk: &dyn Disk) -> Vec<String> {
         let follower = Follower::new(disk);
@@ -42,18 +42,18 @@ impl Act {
     }
 
     /// Follows every path in it.
-    pub(crate) fn followed(&self, follower: &Follower<'_>) -> Followed {
-        let leads = Leads::of(self, follower);
+    pub(crate) fn followed(&self, follower: &Follower<'_>) -> FollowedAct {
+        let leads = LinkTargets::of(self, follower);
         if follower.is_spent() {
-            Followed::TooMany
+            FollowedAct::TooMany
         } else if leads.is_empty() {
-            Followed::Same
+            FollowedAct::Same
         } else {
-            Followed::Led(Box::new(self.with(leads)))
+            FollowedAct::Led(Box::new(self.with(leads)))
         }
     }
 
-    fn with(&self, leads: Leads) -> Self {
+    fn with(&self, leads: LinkTargets) -> Self {
         let mut act = self.clone();
         act.real_project = leads.project;
         act.real_home = leads.home;
@@ -76,7 +76,7 @@ impl Act {
     }
 }
 
-impl Leads {
+impl LinkTargets {
     fn of(act: &Act, follower: &Follower<'_>) -> Self {
         let other = |path: &str| follower.real(path).filter(|place| place != path);
         let mut leads = Self {
@@ -107,15 +107,15 @@ impl Leads {
             && self.commands.is_empty()
     }
 
-    /// The command with the other names of its paths, if it has some. Which of its words are paths
-    /// nobody knows, so that all are looked at, as for rules that forbid.
+    /// Returns the command with the other names of its paths, if it has some. Which of its words
+    /// are paths nobody knows, so that all are looked at, as for rules that forbid.
     fn command(
         &mut self,
-        command: &Command,
+        command: &ShellCommand,
         act: &Act,
         follower: &Follower<'_>,
-    ) -> Option<Command> {
-        let mut twin: Option<Command> = None;
+    ) -> Option<ShellCommand> {
+        let mut twin: Option<ShellCommand> = None;
         for folder in &command.folders {
             if let Some(place) = self.elsewhere(folder, follower) {
                 let twin = twin.get_or_insert_with(|| command.clone());
@@ -151,16 +151,16 @@ impl Leads {
         twin
     }
 
-    /// The other names of what a word could mean.
+    /// Returns the other names of what a word could mean.
     fn word(
         &mut self,
-        word: &Word,
-        command: &Command,
+        word: &ShellWord,
+        command: &ShellCommand,
         act: &Act,
         follower: &Follower<'_>,
-    ) -> Vec<Word> {
+    ) -> Vec<ShellWord> {
         let toks = word.toks();
-        let mut found: Vec<Word> = Vec::new();
+        let mut found: Vec<ShellWord> = Vec::new();
         for part in touch::parts(&toks) {
             // Before the first wildcard stands a folder that is known.
             let known = part.iter().take_while(|tok| matches!(tok, Tok::Is(_))).count();
@@ -178,9 +178,9 @@ impl Leads {
                 let spelled = touch::joined(&text, folder, &act.home);
                 if let Some(place) = self.elsewhere(&spelled, follower) {
                     let word = if rest.is_empty() {
-                        Word::known(&place)
+                        ShellWord::known(&place)
                     } else {
-                        Word::of_toks(&format!("{}/", place.trim_end_matches('/')), rest)
+                        ShellWord::of_toks(&format!("{}/", place.trim_end_matches('/')), rest)
                     };
                     if !found.contains(&word) {
                         found.push(word);
@@ -191,7 +191,7 @@ impl Leads {
         found
     }
 
-    /// Where an absolute path leads, if not where its letters say.
+    /// Returns where an absolute path leads, if not where its letters say.
     fn elsewhere(&mut self, spelled: &str, follower: &Follower<'_>) -> Option<String> {
         let place = follower.real(spelled).filter(|place| place != spelled)?;
         let name = place::normal(spelled);
@@ -202,8 +202,8 @@ impl Leads {
     }
 }
 
-/// The texts of a tool that is not known which could be paths: those with a slash, and those that
-/// are one word.
+/// Returns the texts of a tool that is not known which could be paths: those with a slash, and
+/// those that are one word.
 fn named_in_strings(act: &Act) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for text in &act.strings {
@@ -230,17 +230,17 @@ impl Act {
         }
     }
 
-    /// Where a path of a command leads, if elsewhere than its letters say.
+    /// Returns where a path of a command leads, if elsewhere than its letters say.
     pub(crate) fn led_to(&self, path: &str) -> &[String] {
         self.led.get(path).map_or(&[], Vec::as_slice)
     }
 
-    /// The names of the project's folder: its own, and the one without links.
+    /// Returns the names of the project's folder: its own, and the one without links.
     pub(crate) fn projects(&self) -> impl Iterator<Item = &str> {
         [Some(&self.project), self.real_project.as_ref()].into_iter().flatten().map(String::as_str)
     }
 
-    /// The names of the user's folder.
+    /// Returns the names of the user's folder.
     pub(crate) fn homes(&self) -> impl Iterator<Item = &str> {
         [Some(&self.home), self.real_home.as_ref()].into_iter().flatten().map(String::as_str)
     }

@@ -1,4 +1,4 @@
-//! The JSON a tool is given.
+//! The JSON input of a tool.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ const MOST_NAMES: usize = 64;
 /// The most values of an input that is read.
 const MOST_VALUES: usize = 50_000;
 
-/// A tool's input, or why it is not clear what it says.
+/// Returns a tool's input, or why it is not clear what it says.
 pub(super) fn read(text: &str) -> Result<Map<String, Value>, &'static str> {
     if has_many_values(text) {
         steps::exhaust();
@@ -60,7 +60,8 @@ impl<'de> Visitor<'de> for MembersVisitor {
     }
 }
 
-/// Whether there are more values than may be kept, each of which takes many times its length.
+/// Returns true if there are more values than may be kept, each of which takes many times its
+/// length.
 fn has_many_values(text: &str) -> bool {
     let (bytes, mut at, mut values) = (text.as_bytes(), 0, 0);
     while let Some(byte) = bytes.get(at) {
@@ -73,7 +74,7 @@ fn has_many_values(text: &str) -> bool {
     values > MOST_VALUES
 }
 
-/// Where the text of a string ends that begins at `at`, its quote included.
+/// Returns where the text of a string ends that begins at `at`, its quote included.
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -85,17 +86,17 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// A member that is a text.
+/// Returns a member that is a text.
 pub(super) fn text<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     input.get(name)?.as_str()
 }
 
-/// A member that is a list of texts.
+/// Returns a member that is a list of texts.
 pub(super) fn texts<'a>(input: &'a Map<String, Value>, name: &str) -> Option<Vec<&'a str>> {
     input.get(name)?.as_array()?.iter().map(Value::as_str).collect()
 }
 
-/// All texts in the input, names of members too.
+/// Returns all texts in the input, names of members too.
 pub(super) fn strings(input: &Map<String, Value>) -> Vec<String> {
     let mut found = Vec::new();
     let mut left: Vec<&Value> = Vec::new();
@@ -124,7 +125,7 @@ pub(super) fn strings(input: &Map<String, Value>) -> Vec<String> {
     found
 }
 
-/// The names of a path that are given one by one.
+/// Returns the names of a path that are given one by one.
 fn joined(values: &[Value]) -> Option<String> {
     let names: Vec<&str> = values.iter().map_while(Value::as_str).collect();
     let is_path = (2..=MOST_NAMES).contains(&names.len()) && names.len() == values.len();

@@ -1,10 +1,10 @@
-//! The files of a patch in Codex's form.
+//! The files of a patch in the format of Codex.
 
 use super::Act;
-use crate::place::{Base, resolve};
+use crate::place::{BaseFolders, resolve};
 use crate::steps;
 
-/// What names a file.
+/// Line beginnings that name a file.
 const MARKS: [&str; 4] =
     ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
 /// The other lines that begin with stars.
@@ -22,7 +22,7 @@ pub(super) fn fill(act: &mut Act, patch: &str, cwd: &str) {
         }
         if let Some(path) = MARKS.iter().find_map(|mark| line.strip_prefix(mark)) {
             act.refuse_overlong(path.trim());
-            named.push(resolve(path.trim(), Base { cwd, home: &act.home }));
+            named.push(resolve(path.trim(), BaseFolders { cwd, home: &act.home }));
         } else {
             is_odd |= line.starts_with("***") && !FRAMES.contains(&line.trim_end());
         }

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::input::{strings, text, texts};
 use super::{Act, Class, LARGEST_INPUT, MOST_STRINGS, host_of, input, patch};
-use crate::place::{Base, resolve};
-use crate::shell::Script;
+use crate::place::{BaseFolders, resolve};
+use crate::shell::ShellScript;
 use crate::steps;
 
 /// Tools that run a command.
@@ -37,7 +37,7 @@ const OWN_RUN: &str = "run_shell_command";
 const OWN_FILES: &[&str] =
     &[LIST_TOOL, "read_file", "write_file", "edit_file", "search_files", "search_text"];
 const OWN_PATH: &str = "path";
-/// Tools that speak to other machines.
+/// Tools that connect to other machines.
 const NETWORK_TOOLS: &[&str] = &["WebFetch", "WebSearch"];
 /// Tools that ask the user, or plan, or look at the machine: nothing in their input is a path.
 const QUIET_TOOLS: &[&str] =
@@ -50,7 +50,7 @@ const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
 /// The members that name the folder of a command, and the tools that have one of them.
 const FOLDERS: [&str; 4] = ["workdir", "cwd", "working_directory", "directory"];
 const FOLDER_TOOLS: &[&str] = &["shell", "local_shell", "shell_command", "exec_command"];
-/// Which of two members a tool takes is anybody's guess.
+/// Why an input is unclear that says something twice: tools differ in which of the two they take.
 const TWICE: &str = "its input says the same thing in more than one place";
 
 pub(super) fn class(tool: &str) -> Class {
@@ -124,7 +124,7 @@ fn files(act: &mut Act, input: &Map<String, Value>) {
     if named.len() > 1 || !others.is_empty() {
         act.doubt(TWICE);
     }
-    let base = Base { cwd: &act.project, home: &act.home };
+    let base = BaseFolders { cwd: &act.project, home: &act.home };
     let mut paths: Vec<String> =
         named.iter().chain(&others).map(|path| resolve(path, base)).collect();
     if named.is_empty() && (is_own || paths.is_empty()) {
@@ -164,7 +164,7 @@ fn others<'a>(input: &'a Map<String, Value>, known: &'a [&str]) -> impl Iterator
     })
 }
 
-/// Why a path may mean another one to the tool than it does here.
+/// Returns why a path may mean another one to the tool than it does here.
 fn odd(path: &str) -> Option<&'static str> {
     if path.contains('\0') {
         Some("the path in its input has a NUL")
@@ -177,22 +177,22 @@ fn odd(path: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether the pattern says where a search begins. Our own takes one without a slash for a name in
-/// any folder.
+/// Returns true if the pattern says where a search begins. Our own takes one without a slash for a
+/// name in any folder.
 fn is_tied(tool: &str, pattern: &str) -> bool {
     tool == "Glob" || (tool == "search_files" && pattern.trim_end_matches('/').contains('/'))
 }
 
-/// The folder in which a search by this pattern begins.
+/// Returns the folder in which a search by this pattern begins.
 fn searched(folder: &str, pattern: &str, home: &str) -> String {
     let is_wild = |segment: &&str| segment.contains(['*', '?', '[', '{', '!', '(']);
     let fixed: Vec<&str> = pattern.split('/').take_while(|segment| !is_wild(segment)).collect();
     let fixed =
         if pattern.starts_with('/') && fixed.len() == 1 { "/".into() } else { fixed.join("/") };
-    resolve(&fixed, Base { cwd: folder, home })
+    resolve(&fixed, BaseFolders { cwd: folder, home })
 }
 
-/// Whether it has a `..`, or a second root stands behind a wildcard.
+/// Returns true if the pattern has a `..`, or a second root after a wildcard.
 fn begins_wild(pattern: &str) -> bool {
     let wild = pattern.find(['*', '?', '[', '{', '!', '(']).unwrap_or(pattern.len());
     pattern.contains("..") || pattern[wild..].contains("{/") || pattern[wild..].contains(",/")
@@ -213,7 +213,7 @@ fn network(act: &mut Act, input: &Map<String, Value>) {
     }
 }
 
-/// The members with which an agent asks to run outside of its sandbox.
+/// Returns true if a member of the input asks to run outside of the sandbox.
 fn leaves_sandbox(input: &Map<String, Value>) -> bool {
     let is_set = |name: &str| match input.get(name) {
         None | Some(Value::Null | Value::Bool(false)) => false,
@@ -250,7 +250,7 @@ fn command(act: &mut Act, input: &Map<String, Value>) {
         if has_args {
             with_args(act, line, input, &cwd);
         } else {
-            act.run(line.to_owned(), Script::read(line, &cwd, &act.home));
+            act.run(line.to_owned(), ShellScript::read(line, &cwd, &act.home));
         }
     } else {
         act.doubt("its input names no command");
@@ -258,7 +258,7 @@ fn command(act: &mut Act, input: &Map<String, Value>) {
     }
 }
 
-/// The folders in which a command may run: one, unless the input is in doubt.
+/// Returns the folders in which a command may run: one, unless the input is in doubt.
 fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
     let named: Vec<&Value> =
         FOLDERS.iter().filter_map(|name| input.get(*name)).filter(|v| !v.is_null()).collect();
@@ -280,7 +280,7 @@ fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
         let whole = || format!("{}/{folder}", act.project);
         act.run_in = Some(if is_absolute { folder.to_owned() } else { whole() });
     }
-    let base = Base { cwd: &act.project, home: &act.home };
+    let base = BaseFolders { cwd: &act.project, home: &act.home };
     let mut found: Vec<String> =
         named.iter().filter_map(|v| v.as_str()).map(|folder| resolve(folder, base)).collect();
     act.cwds.clone_from(&found);
@@ -290,26 +290,27 @@ fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
     found
 }
 
-/// Whether our own tool, which lets the system resolve a folder, may end up in another one than
-/// its letters say.
+/// Returns true if our own tool, which lets the system resolve a folder, may end up in another one
+/// than its letters say.
 fn is_bent(folder: &str) -> bool {
     let names = || folder.split('/').filter(|name| !matches!(*name, "" | "."));
     folder.starts_with('~') || names().skip_while(|name| *name == "..").any(|name| name == "..")
 }
 
-/// Input that says the same thing twice: all of it is looked through, and nothing allows it.
+/// Reads input that says the same thing twice. All of it is looked through, and nothing allows it.
 fn contradicted(act: &mut Act, input: &Map<String, Value>, members: &[&str], folders: &[String]) {
     act.doubt(TWICE);
     act.strings = strings(input);
-    let mut whole = Script::default();
+    let mut whole = ShellScript::default();
     let mut shown = Vec::new();
     for member in members {
         let words = texts(input, member);
         shown.extend(text(input, member).map(ToOwned::to_owned));
         shown.extend(words.as_ref().map(|words| words.join(" ")));
         for cwd in folders {
-            let line = text(input, member).map(|line| Script::read(line, cwd, &act.home));
-            let argv = words.as_ref().map(|words| Script::of_words(words.iter().copied(), cwd));
+            let line = text(input, member).map(|line| ShellScript::read(line, cwd, &act.home));
+            let argv =
+                words.as_ref().map(|words| ShellScript::of_words(words.iter().copied(), cwd));
             for script in line.into_iter().chain(argv) {
                 whole.add(script);
             }
@@ -320,7 +321,7 @@ fn contradicted(act: &mut Act, input: &Map<String, Value>, members: &[&str], fol
     }
 }
 
-/// A program and its arguments apart: no shell reads them.
+/// Reads a program and its arguments given apart. No shell reads them.
 fn with_args(act: &mut Act, program: &str, input: &Map<String, Value>, cwd: &str) {
     let is_given = input.get("args").is_some_and(|args| !args.is_null());
     let Some(args) = (if is_given { texts(input, "args") } else { Some(Vec::new()) }) else {
@@ -335,13 +336,13 @@ fn with_args(act: &mut Act, program: &str, input: &Map<String, Value>, cwd: &str
     }
     // Nothing allows it, and in case that a shell reads it after all a deny looks into it.
     act.doubt("its program is no single word");
-    let mut script = Script::of_words(words.iter().copied(), cwd);
+    let mut script = ShellScript::of_words(words.iter().copied(), cwd);
     let shown = shown(&script);
-    script.add(Script::read(program, cwd, &act.home));
+    script.add(ShellScript::read(program, cwd, &act.home));
     act.run(shown, script);
 }
 
-/// Words that are run without a shell, or a patch that looks like one.
+/// Reads words that are run without a shell, or a patch given as such.
 fn argv(act: &mut Act, words: &[&str], cwd: &str) {
     if let ["apply_patch" | "applypatch", patch] = words
         && act.tool != OWN_RUN
@@ -350,11 +351,12 @@ fn argv(act: &mut Act, words: &[&str], cwd: &str) {
         patch::fill(act, patch, cwd);
         return;
     }
-    let script = Script::of_words(words.iter().copied(), cwd);
+    let script = ShellScript::of_words(words.iter().copied(), cwd);
     act.run(shown(&script), script);
 }
 
-fn shown(script: &Script) -> String {
-    let commands: Vec<String> = script.commands.iter().map(crate::shell::Command::shown).collect();
+fn shown(script: &ShellScript) -> String {
+    let commands: Vec<String> =
+        script.commands.iter().map(crate::shell::ShellCommand::shown).collect();
     commands.join(" ")
 }

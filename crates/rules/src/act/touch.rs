@@ -1,7 +1,7 @@
 //! The paths and hosts an act could touch, for rules that forbid.
 //!
-//! Which words of a command are paths nobody knows but the program, so every word counts as one,
-//! and so does every part of a word behind a `=`, a `:`, a `,`, an `@` or an option's letter.
+//! Only the program knows which words of a command are paths, so every word counts as one, and so
+//! does every part of a word after a `=`, a `:`, a `,`, an `@` or an option's letter.
 
 use callgate_mask::programs::is_one_of;
 
@@ -10,10 +10,10 @@ use crate::glob::{Tok, is_text, literal};
 use crate::place::link::leads_anywhere;
 use crate::place::normal_toks;
 use crate::shell::names::{MOVERS, SEARCHERS};
-use crate::shell::{Command, MOST_WILD_WORDS, Word, operands};
+use crate::shell::{MOST_WILD_WORDS, ShellCommand, ShellWord, operands};
 use crate::steps;
 
-/// What is longer than this is no path: systems refuse it.
+/// The longest path, in bytes. Systems refuse longer ones.
 const LONGEST_PATH: usize = 4_096;
 /// What it costs to keep one word that may be a host.
 const HOST: usize = 32;
@@ -22,7 +22,7 @@ const MOST_PARTS: usize = 24;
 /// The most paths that are found in one act; one with more is too long to judge.
 const MOST_PATHS: usize = 20_000;
 
-/// All paths an act could touch, absolute.
+/// Returns all paths an act could touch, absolute.
 pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
     let named = act.paths.iter().chain(&act.cwds);
     let mut found: Vec<Vec<Tok>> = named.map(|path| literal(path)).collect();
@@ -47,7 +47,7 @@ pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
     few_wild(found, act)
 }
 
-/// The absolute path that a part spells in a folder, with every `..` as it stands.
+/// Returns the absolute path that a part spells in a folder, with every `..` kept.
 pub(super) fn joined(part: &str, folder: &str, home: &str) -> String {
     match part.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
@@ -56,18 +56,18 @@ pub(super) fn joined(part: &str, folder: &str, home: &str) -> String {
     }
 }
 
-/// The words of a text that is no command.
+/// Returns the words of a text that is not a command.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || is_bracket(c)).filter(|piece| !piece.is_empty())
 }
 
-/// Whether a character stands around paths; to search for it in a text would be slow.
+/// Returns true for a character that surrounds paths. A search in a string would be slower.
 fn is_bracket(c: char) -> bool {
     matches!(c, '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | ';')
 }
 
-/// Whether one of the paths, or a folder of a command, may lead anywhere. In a line that is not
-/// understood a variable alone says nothing.
+/// Returns true if one of the paths, or a folder of a command, may lead anywhere. In a line that is
+/// not understood a variable alone says nothing.
 pub(super) fn is_lost(act: &Act) -> bool {
     let begins =
         |path: &[Tok]| ["/proc/", "/dev/fd/"].iter().any(|p| path.starts_with(&literal(p)));
@@ -77,7 +77,7 @@ pub(super) fn is_lost(act: &Act) -> bool {
         || folders.any(|folder| leads_anywhere(&literal(folder)))
 }
 
-/// A line with many wildcards is not understood and asks anyway, so that the first are enough.
+/// Keeps only the first paths with wildcards where the line is not understood, which asks anyway.
 fn few_wild(mut paths: Vec<Vec<Tok>>, act: &Act) -> Vec<Vec<Tok>> {
     let mut wild = 0;
     paths.retain(|path| {
@@ -88,8 +88,8 @@ fn few_wild(mut paths: Vec<Vec<Tok>>, act: &Act) -> Vec<Vec<Tok>> {
     paths
 }
 
-/// The paths that the words of a command could mean, in each folder in which it may run.
-pub(crate) fn of_command(command: &Command, home: &str, found: &mut Vec<Vec<Tok>>) {
+/// Adds the paths that the words of a command could mean, in each folder in which it may run.
+pub(crate) fn of_command(command: &ShellCommand, home: &str, found: &mut Vec<Vec<Tok>>) {
     for word in words(command) {
         let toks = word.toks();
         for part in parts(&toks) {
@@ -103,9 +103,9 @@ pub(crate) fn of_command(command: &Command, home: &str, found: &mut Vec<Vec<Tok>
     }
 }
 
-/// All words of a command that could be a path; the program is one when it has a slash.
-fn words(command: &Command) -> impl Iterator<Item = &Word> {
-    let is_path = |word: &&Word| word.known_text().contains('/');
+/// Returns all words of a command that could be a path; the program is one when it has a slash.
+fn words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
+    let is_path = |word: &&ShellWord| word.known_text().contains('/');
     let program = command.words.first().filter(is_path);
     let texts = operands::harmless_texts(command);
     let rest = command.words.iter().enumerate().skip(1);
@@ -113,7 +113,7 @@ fn words(command: &Command) -> impl Iterator<Item = &Word> {
     program.into_iter().chain(rest).chain(&command.redirects).chain(&command.assigns)
 }
 
-/// The parts of a word that could be a path by themselves; the word itself is the first.
+/// Returns the parts of a word that could be a path by themselves; the word itself is the first.
 pub(crate) fn parts(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
     let is_option = toks.first() == Some(&Tok::Is('-'));
     let begins = move |at: usize| {
@@ -125,7 +125,7 @@ pub(crate) fn parts(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
     (from..toks.len()).filter(move |at| begins(*at)).map(move |at| &toks[at..]).take(MOST_PARTS)
 }
 
-/// The absolute path that a part means in a folder.
+/// Returns the absolute path that a part means in a folder.
 pub(crate) fn placed(part: &[Tok], folder: &str, home: &str) -> Vec<Tok> {
     let mut whole = match part {
         [Tok::Is('/') | Tok::Cross, ..] => Vec::new(),
@@ -137,15 +137,16 @@ pub(crate) fn placed(part: &[Tok], folder: &str, home: &str) -> Vec<Tok> {
     normal_toks(&whole)
 }
 
-/// The folders that an act searches, removes or moves with all that is in them.
+/// Returns the folders that an act searches, removes or moves with all that is in them.
 pub(super) fn swept(act: &Act) -> Vec<Vec<Tok>> {
     let mut found = Vec::new();
     if act.is_search && !filters(act) {
         found.extend(act.paths.iter().map(|path| literal(path)));
     }
     for command in &act.runs.commands {
-        let is =
-            |list| command.words.iter().filter_map(Word::text).any(|word| is_one_of(word, list));
+        let is = |list| {
+            command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, list))
+        };
         if is(SEARCHERS) {
             found.extend(command.folders.iter().map(|folder| literal(folder)));
         }
@@ -156,17 +157,18 @@ pub(super) fn swept(act: &Act) -> Vec<Vec<Tok>> {
     few_wild(found, act)
 }
 
-/// Whether the tool itself leaves out what rules deny or ask for: the searches of our own runtime.
+/// Returns true if the tool itself leaves out what rules deny or ask for: the searches of our own
+/// runtime.
 fn filters(act: &Act) -> bool {
     act.agent == OWN_AGENT && matches!(act.tool.as_str(), "search_text" | "search_files")
 }
 
-/// Everything in an act that could be the name of a host, in small letters, and whether it surely
-/// is one.
+/// Returns everything in an act that could be the name of a host, in lower case, and whether it
+/// surely is one.
 pub(crate) fn hosts(act: &Act) -> Vec<(String, bool)> {
     let words =
         act.runs.commands.iter().flat_map(|command| command.words.iter().chain(&command.assigns));
-    let texts = words.map(Word::known_text).chain(act.strings.iter().cloned());
+    let texts = words.map(ShellWord::known_text).chain(act.strings.iter().cloned());
     let mut found: Vec<(String, bool)> =
         act.hosts.iter().map(|host| (host.clone(), true)).collect();
     for text in texts {

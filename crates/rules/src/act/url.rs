@@ -1,6 +1,6 @@
-//! The host in a URL, or nothing when the URL could be read in two ways.
+//! The host in a URL, or `None` when the URL could be read in two ways.
 
-/// The host of a URL, in small letters, with its port if one is given.
+/// Returns the host of a URL, in lower case, with its port if one is given.
 pub(crate) fn host_of(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let is_scheme = !scheme.is_empty()

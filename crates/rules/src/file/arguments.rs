@@ -3,22 +3,25 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::fields::{Fields, Source};
+use super::fields::{FileSource, TableFields};
 use super::{LONGEST_PATTERN, MOST_PATTERNS};
 use crate::rule::arguments::{ArgumentCondition, WrittenValue};
 
 /// How deep a condition may be nested.
 const DEEPEST: usize = 8;
 
-/// Reads all conditions; an error is noted with its place.
-pub(super) fn read(fields: &Fields<'_>, source: &mut Source<'_>) -> Vec<ArgumentCondition> {
+/// Parses all conditions, and reports errors at their positions.
+pub(super) fn read(
+    fields: &TableFields<'_>,
+    source: &mut FileSource<'_>,
+) -> Vec<ArgumentCondition> {
     let mut found = Vec::new();
     let Some(value) = fields.value("arguments") else { return found };
     match value.get_ref().as_table() {
         Some(table) if !table.is_empty() => members(table, &[], source, &mut found),
         _ => source.error(
             value.span().start,
-            "`arguments` is a table, such as { to = \"*@example.org\", amount = \"<= 100\" }",
+            "`arguments` must be a table, such as { to = \"*@example.org\", amount = \"<= 100\" }",
         ),
     }
     if found.len() > MOST_PATTERNS {
@@ -33,7 +36,7 @@ pub(super) fn read(fields: &Fields<'_>, source: &mut Source<'_>) -> Vec<Argument
 fn members(
     table: &DeTable<'_>,
     above: &[String],
-    source: &mut Source<'_>,
+    source: &mut FileSource<'_>,
     found: &mut Vec<ArgumentCondition>,
 ) {
     for (key, value) in table {
@@ -56,7 +59,7 @@ fn members(
     }
 }
 
-/// The values that one argument may have.
+/// Returns the values that one argument may have.
 fn values(value: &Spanned<DeValue<'_>>) -> Result<Vec<WrittenValue>, String> {
     match value.get_ref() {
         DeValue::Array(values) if values.len() > MOST_PATTERNS => {
@@ -72,7 +75,7 @@ fn written(value: &DeValue<'_>) -> Result<WrittenValue, String> {
         DeValue::String(text) if text.len() <= LONGEST_PATTERN => {
             Ok(WrittenValue::Text(text.to_string()))
         }
-        DeValue::String(_) => Err(format!("the text is longer than {LONGEST_PATTERN} bytes")),
+        DeValue::String(_) => Err(format!("the string is longer than {LONGEST_PATTERN} bytes")),
         DeValue::Boolean(truth) => Ok(WrittenValue::Truth(*truth)),
         DeValue::Integer(number) if number.radix() == 10 => {
             Ok(WrittenValue::Number(number.as_str().trim_start_matches('+').to_owned()))
@@ -80,6 +83,9 @@ fn written(value: &DeValue<'_>) -> Result<WrittenValue, String> {
         DeValue::Float(number) => {
             Ok(WrittenValue::Number(number.as_str().trim_start_matches('+').to_owned()))
         }
-        _ => Err("a value is a text, a decimal number, true, false, or a list of these".into()),
+        _ => {
+            Err("a value must be a string, a decimal number, true, false, or a list of these"
+                .into())
+        }
     }
 }

@@ -1,22 +1,27 @@
-//! Rules that would allow more than their writer thinks, or that never hold.
+//! Finds rules that would allow more than their writer thinks, or that never apply.
 
 pub(super) mod programs;
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
 
-use super::Level;
-use super::fields::{Fields, Source};
+use super::ProblemLevel;
+use super::fields::{FileSource, TableFields};
 use crate::act::{Class, RUN_TOOLS, WRITE_TOOLS};
 use crate::glob::Lean;
 use crate::place::last_name;
 use crate::rule::command::CommandPattern;
 use crate::rule::{Decision, Rule};
-use crate::shell::names::{CAN_RUN, STATEFUL};
+use crate::shell::names::{CAN_RUN, STATEFUL, has};
 use programs::{ESCAPES, EXAMPLES, HARMLESS, ONLY_BY_OPTIONS, TAKES_SCRIPT, WRITERS};
 
-/// Notes what is dangerous; whether the rule may hold all the same.
-pub(super) fn check(rule: &mut Rule, fields: &Fields<'_>, source: &mut Source<'_>) -> bool {
-    let errors = source.problems.iter().filter(|problem| problem.level == Level::Error).count();
+/// Reports what is dangerous in a rule. Returns true if the rule may be used all the same.
+pub(super) fn check(
+    rule: &mut Rule,
+    fields: &TableFields<'_>,
+    source: &mut FileSource<'_>,
+) -> bool {
+    let errors =
+        source.problems.iter().filter(|problem| problem.level == ProblemLevel::Error).count();
     never(rule, fields, source);
     if rule.decision == Decision::Allow {
         vague(rule, fields, source);
@@ -24,11 +29,11 @@ pub(super) fn check(rule: &mut Rule, fields: &Fields<'_>, source: &mut Source<'_
             broad(pattern, rule.options.is_some(), fields, source);
         }
     }
-    source.problems.iter().filter(|problem| problem.level == Level::Error).count() == errors
+    source.problems.iter().filter(|problem| problem.level == ProblemLevel::Error).count() == errors
 }
 
-/// What no act can fulfil.
-fn never(rule: &Rule, fields: &Fields<'_>, source: &mut Source<'_>) {
+/// Reports conditions that no act can fulfil.
+fn never(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
     let name = &rule.name;
     let is_class = |class| rule.class.as_ref().is_none_or(|classes| classes.contains(&class));
     if rule.command.is_some() && !is_class(Class::Run) {
@@ -65,8 +70,8 @@ fn never(rule: &Rule, fields: &Fields<'_>, source: &mut Source<'_>) {
     }
 }
 
-/// An allow that says too little of what it allows.
-fn vague(rule: &Rule, fields: &Fields<'_>, source: &mut Source<'_>) {
+/// Reports an allow that says too little about what it allows.
+fn vague(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
     let name = &rule.name;
     let says_what = ["tool", "class", "command", "path", "host"].iter().any(|key| fields.has(key));
     if !says_what {
@@ -109,23 +114,27 @@ fn vague(rule: &Rule, fields: &Fields<'_>, source: &mut Source<'_>) {
     {
         let message =
             format!("rule `{name}` allows a whole class; name the tools or hosts that you mean");
-        source.note(Level::Warning, fields.at_of("class"), message);
+        source.note(ProblemLevel::Warning, fields.at_of("class"), message);
     }
 }
 
-/// A pattern that allows more than it seems.
+/// Reports a pattern that allows more than it seems to.
 fn broad(
     pattern: &CommandPattern,
     lists_options: bool,
-    fields: &Fields<'_>,
-    source: &mut Source<'_>,
+    fields: &TableFields<'_>,
+    source: &mut FileSource<'_>,
 ) {
     let at = fields.at_of("command");
     let fixed = pattern.fixed();
     let text = &pattern.text;
     let Some(program) = fixed.first() else {
         if text.trim() == "*" {
-            source.note(Level::Warning, at, "`*` allows every command that is fully understood");
+            source.note(
+                ProblemLevel::Warning,
+                at,
+                "`*` allows every command that is fully understood",
+            );
         } else {
             source.error(at, format!("`{text}`: the program of an allow has to be written out"));
         }
@@ -148,28 +157,29 @@ fn broad(
     } else if is(STATEFUL) {
         let message =
             format!("`{text}` is never allowed: `{program}` changes what other commands mean");
-        source.note(Level::Warning, at, message);
+        source.note(ProblemLevel::Warning, at, message);
     } else if pattern.is_open()
         && let Some(why) = open_tail(&fixed, lists_options)
     {
-        source.note(Level::Warning, at, format!("`{text}` also allows {why}"));
+        source.note(ProblemLevel::Warning, at, format!("`{text}` also allows {why}"));
     }
     if pattern.has_wild_path() {
         let message = format!(
             "`{text}`: a `*` beside a slash also stands for `..`; use `path` to say which files are meant"
         );
-        source.note(Level::Warning, at, message);
+        source.note(ProblemLevel::Warning, at, message);
     }
 }
 
-/// Whether a program, by its name and without a version, is one of [`ESCAPES`].
+/// Returns true if a program, by its name and without a version, is one of [`ESCAPES`].
 fn escapes(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     [name.as_str(), bare].iter().any(|name| ESCAPES.binary_search(name).is_ok())
 }
 
-/// What else the words allow that may follow a command, if that is more than names and files.
+/// Returns what else the words allow that may follow a command, if that is more than names and
+/// files.
 fn open_tail(fixed: &[String], lists_options: bool) -> Option<String> {
     let (program, words) = fixed.split_first()?;
     let is = |list: &str| is_one_of(program, list);
@@ -182,7 +192,9 @@ fn open_tail(fixed: &[String], lists_options: bool) -> Option<String> {
     let is_known =
         escapes(name) || [WRAPPERS, SHELLS, INTERPRETERS, CAN_RUN, WRITERS].into_iter().any(is);
     let command = words.first().map(|word| format!("{name} {word}"));
-    let is_harmless = command.as_deref().is_some_and(|command| HARMLESS.contains(&command));
+    let is_harmless = words.first().is_some_and(|word| {
+        HARMLESS.iter().any(|(program, commands)| *program == name && has(commands, word))
+    });
     let has_script = is(TAKES_SCRIPT) && words.iter().any(|word| !is_own_word(word));
     let by_options = is(ONLY_BY_OPTIONS);
     let has_ended = by_options && (lists_options || words.iter().any(|word| word == "--"));
@@ -207,14 +219,15 @@ fn open_tail(fixed: &[String], lists_options: bool) -> Option<String> {
     ))
 }
 
-/// Whether a wrapper is told what to run. What follows an option may be the option's value, unless
-/// that is `--`.
+/// Returns true if a wrapper is told what to run. What follows an option may be the option's value,
+/// unless that is `--`.
 fn names_program(fixed: &[String]) -> bool {
     let takes_value = |word: &str| word.starts_with('-') && word != "--" && !word.contains('=');
     fixed.windows(2).any(|two| !is_own_word(&two[1]) && !takes_value(&two[0]))
 }
 
-/// A word of a wrapper that names no program: an option, a number, another wrapper.
+/// Returns true for a word of a wrapper that names no program: an option, a number, another
+/// wrapper.
 fn is_own_word(word: &str) -> bool {
     word.starts_with('-')
         || word.starts_with(|c: char| c.is_ascii_digit())
@@ -223,7 +236,7 @@ fn is_own_word(word: &str) -> bool {
         || is_one_of(word, SHELLS)
 }
 
-/// Whether an interpreter is given its program as a text that is left open.
+/// Returns true if an interpreter is given its program as a text that is left open.
 fn runs_code(fixed: &[String], is_open: bool) -> bool {
     let takes_text =
         ["-c", "-e", "-E", "-r", "--eval", "--command", "-lc", "-exec", "-execdir", "-ok"];

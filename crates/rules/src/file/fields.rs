@@ -1,4 +1,4 @@
-//! The members of one table of a file, each with its place.
+//! The members of one table of a file, each with its position.
 
 use std::ops::Range;
 
@@ -6,17 +6,18 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::nearest::hint;
-use super::{LONGEST_PATTERN, Level, MOST_PATTERNS, Problem};
+use super::{LONGEST_PATTERN, MOST_PATTERNS, Problem, ProblemLevel};
+use crate::rule::Decision;
 
 /// The text of a file, and what is wrong with it.
-pub(super) struct Source<'a> {
+pub(super) struct FileSource<'a> {
     pub(super) name: &'a str,
     pub(super) text: &'a str,
     pub(super) problems: Vec<Problem>,
 }
 
-impl Source<'_> {
-    /// The line and the column of a byte.
+impl FileSource<'_> {
+    /// Returns the line and the column of a byte.
     pub(super) fn place(&self, at: usize) -> (usize, usize) {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;
@@ -25,42 +26,42 @@ impl Source<'_> {
         (line, column)
     }
 
-    pub(super) fn note(&mut self, level: Level, at: usize, message: impl Into<String>) {
+    pub(super) fn note(&mut self, level: ProblemLevel, at: usize, message: impl Into<String>) {
         let (line, column) = self.place(at);
         let message = message.into();
         self.problems.push(Problem { level, file: self.name.into(), line, column, message });
     }
 
     pub(super) fn error(&mut self, at: usize, message: impl Into<String>) {
-        self.note(Level::Error, at, message);
+        self.note(ProblemLevel::Error, at, message);
     }
 }
 
-/// A text in a file, and where it begins.
+/// A string in a file, and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Text {
+pub(super) struct TextField {
     pub(super) text: String,
     pub(super) at: usize,
 }
 
-/// One table.
-pub(super) struct Fields<'a> {
+/// One table of a file.
+pub(super) struct TableFields<'a> {
     pub(super) table: &'a DeTable<'a>,
     pub(super) span: Range<usize>,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> TableFields<'a> {
     pub(super) fn new(value: &'a Spanned<DeValue<'a>>) -> Option<Self> {
         Some(Self { table: value.get_ref().as_table()?, span: value.span() })
     }
 
-    /// Where the table begins.
+    /// Returns where the table begins.
     pub(super) fn at(&self) -> usize {
         self.span.start
     }
 
-    /// Notes every member whose name is not known.
-    pub(super) fn only(&self, known: &[&str], source: &mut Source<'_>) {
+    /// Reports every member whose name is not known.
+    pub(super) fn only(&self, known: &[&str], source: &mut FileSource<'_>) {
         for (key, _) in self.table {
             let name: &str = key.get_ref();
             if !known.contains(&name) {
@@ -78,28 +79,28 @@ impl<'a> Fields<'a> {
         self.value(name).is_some()
     }
 
-    /// Where the value of a member begins, or the table.
+    /// Returns where the value of a member begins, or the table.
     pub(super) fn at_of(&self, name: &str) -> usize {
         self.value(name).map_or(self.at(), |value| value.span().start)
     }
 
-    /// A member that is a text; a date counts as one.
-    pub(super) fn text(&self, name: &str, source: &mut Source<'_>) -> Option<Text> {
+    /// Returns a member that is a text; a date counts as one.
+    pub(super) fn text(&self, name: &str, source: &mut FileSource<'_>) -> Option<TextField> {
         let value = self.value(name)?;
         let at = value.span().start;
         let text = match value.get_ref() {
             DeValue::String(text) => text.to_string(),
             DeValue::Datetime(date) => date.to_string(),
             other => {
-                source.error(at, format!("`{name}` is a text, not {}", other.type_str()));
+                source.error(at, format!("`{name}` must be a string, not {}", other.type_str()));
                 return None;
             }
         };
-        Some(Text { text, at })
+        Some(TextField { text, at })
     }
 
-    /// A member that is a text or a list of texts.
-    pub(super) fn texts(&self, name: &str, source: &mut Source<'_>) -> Option<Vec<Text>> {
+    /// Returns a member that is a text or a list of texts.
+    pub(super) fn texts(&self, name: &str, source: &mut FileSource<'_>) -> Option<Vec<TextField>> {
         let value = self.value(name)?;
         let at = value.span().start;
         let values: Vec<&Spanned<DeValue<'_>>> = match value.get_ref() {
@@ -107,36 +108,59 @@ impl<'a> Fields<'a> {
             _ => vec![value],
         };
         if values.is_empty() || values.len() > MOST_PATTERNS {
-            source.error(at, format!("`{name}` is a text or a list of 1 to {MOST_PATTERNS} texts"));
+            source.error(
+                at,
+                format!("`{name}` must be a string or a list of 1 to {MOST_PATTERNS} strings"),
+            );
         }
         let mut texts = Vec::new();
         for value in values {
             let at = value.span().start;
             match value.get_ref().as_str() {
                 Some(text) if text.len() <= LONGEST_PATTERN && !text.trim().is_empty() => {
-                    texts.push(Text { text: text.into(), at });
+                    texts.push(TextField { text: text.into(), at });
                 }
                 Some(_) => source.error(
                     at,
                     format!(
-                        "`{name}` has a text that is empty or longer than {LONGEST_PATTERN} bytes"
+                        "`{name}` has a string that is empty or longer than {LONGEST_PATTERN} bytes"
                     ),
                 ),
-                None => source.error(at, format!("`{name}` is a text or a list of texts")),
+                None => source.error(at, format!("`{name}` must be a string or a list of strings")),
             }
         }
         Some(texts)
     }
 
-    /// A member that is a table of any values, as JSON.
-    pub(super) fn json(&self, name: &str, source: &mut Source<'_>) -> Option<serde_json::Value> {
+    /// Returns a member that is a decision. A missing one is an error.
+    pub(super) fn decision(&self, name: &str, source: &mut FileSource<'_>) -> Option<Decision> {
+        if !self.has(name) {
+            source.error(self.at(), format!("`{name}` is missing: \"allow\", \"deny\" or \"ask\""));
+            return None;
+        }
+        let TextField { text, at } = self.text(name, source)?;
+        let known = [Decision::Allow, Decision::Deny, Decision::Ask];
+        let found = known.into_iter().find(|decision| decision.name() == text);
+        if found.is_none() {
+            let hint = hint(&text, &known.map(Decision::name));
+            source.error(at, format!("`{name}` cannot be `{text}`{hint}"));
+        }
+        found
+    }
+
+    /// Returns a member that is a table of any values, as JSON.
+    pub(super) fn json(
+        &self,
+        name: &str,
+        source: &mut FileSource<'_>,
+    ) -> Option<serde_json::Value> {
         let value = self.value(name)?;
         if value.get_ref().is_table() {
             return Some(json(value.get_ref()));
         }
         source.error(
             value.span().start,
-            format!("`{name}` is a table, such as {{ file_path = \"a.txt\" }}"),
+            format!("`{name}` must be a table, such as {{ file_path = \"a.txt\" }}"),
         );
         None
     }

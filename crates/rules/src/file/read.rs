@@ -1,38 +1,22 @@
-//! From the text of a file to its rules.
+//! Parses a file of rules.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::fields::{Fields, Source, Text};
+use super::fields::{FileSource, TableFields, TextField};
 use super::nearest::hint;
-use super::{LARGEST_FILE, Level, MOST_RULES, RuleFile, Trust, arguments, case, danger};
+use super::{
+    LARGEST_FILE, MOST_RULES, ProblemLevel, RuleFile, Trust, arguments, danger, rule_test,
+};
 use crate::act::Class;
 use crate::glob::name_pattern;
-use crate::moment::{Between, Days, Until};
+use crate::moment::{HourSpan, RuleEnd, Weekdays};
 use crate::rule::command::CommandPattern;
 use crate::rule::host::HostPattern;
 use crate::rule::path::PathPattern;
 use crate::rule::{Decision, NamePattern, Rule};
 
-/// What a rule may say.
-const KEYS: [&str; 15] = [
-    "name",
-    "decide",
-    "tool",
-    "class",
-    "command",
-    "options",
-    "path",
-    "host",
-    "arguments",
-    "project",
-    "agent",
-    "between",
-    "days",
-    "until",
-    "reason",
-];
-/// What makes a rule one about something.
+/// What makes a rule about something.
 const CONDITIONS: [&str; 11] = [
     "tool",
     "class",
@@ -46,16 +30,18 @@ const CONDITIONS: [&str; 11] = [
     "days",
     "until",
 ];
+/// What a rule may say besides.
+const OTHER_KEYS: [&str; 4] = ["name", "decide", "options", "reason"];
 
 pub(super) fn read(name: &str, text: &str, trust: Trust) -> RuleFile {
     let mut file = RuleFile {
         name: name.into(),
         trust,
         rules: Vec::new(),
-        cases: Vec::new(),
+        tests: Vec::new(),
         problems: Vec::new(),
     };
-    let mut source = Source { name, text, problems: Vec::new() };
+    let mut source = FileSource { name, text, problems: Vec::new() };
     if text.len() > LARGEST_FILE {
         source.error(0, format!("the file is larger than {LARGEST_FILE} bytes"));
     } else {
@@ -72,7 +58,7 @@ pub(super) fn read(name: &str, text: &str, trust: Trust) -> RuleFile {
     file
 }
 
-fn tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut Source<'_>) {
+fn tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut FileSource<'_>) {
     for (key, value) in table {
         let name: &str = key.get_ref();
         match name {
@@ -80,7 +66,7 @@ fn tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut Source<'_>) {
                 let rule = rule(fields, file.trust, source)?;
                 if let Some(first) = file.rules.iter().find(|other| other.name == rule.name) {
                     let message = format!(
-                        "the name `{}` is already that of the rule in line {}",
+                        "the name `{}` is already used by the rule in line {}",
                         rule.name, first.line
                     );
                     source.error(fields.at_of("name"), message);
@@ -89,7 +75,7 @@ fn tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut Source<'_>) {
                 Some(())
             }),
             "test" => each(value, "test", source, |fields, source| {
-                file.cases.push(case::read(fields, source)?);
+                file.tests.push(rule_test::read(fields, source)?);
                 Some(())
             }),
             _ => {
@@ -103,12 +89,12 @@ fn tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut Source<'_>) {
     }
 }
 
-/// Reads every table of a list.
+/// Calls `read` with every table of a list.
 fn each(
     value: &Spanned<DeValue<'_>>,
     name: &str,
-    source: &mut Source<'_>,
-    mut read: impl FnMut(&Fields<'_>, &mut Source<'_>) -> Option<()>,
+    source: &mut FileSource<'_>,
+    mut read: impl FnMut(&TableFields<'_>, &mut FileSource<'_>) -> Option<()>,
 ) {
     let at = value.span().start;
     let Some(values) = value.get_ref().as_array() else {
@@ -119,7 +105,7 @@ fn each(
         source.error(at, format!("there are more than {MOST_RULES} of `{name}`"));
     }
     for value in values.iter().take(MOST_RULES) {
-        match Fields::new(value) {
+        match TableFields::new(value) {
             Some(fields) => {
                 read(&fields, source);
             }
@@ -129,11 +115,11 @@ fn each(
     }
 }
 
-fn rule(fields: &Fields<'_>, trust: Trust, source: &mut Source<'_>) -> Option<Rule> {
+fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> Option<Rule> {
     let errors = source.problems.len();
-    fields.only(&KEYS, source);
+    fields.only(&[&OTHER_KEYS[..], &CONDITIONS].concat(), source);
     let name = fields.text("name", source);
-    let decision = decision(fields, "decide", source);
+    let decision = fields.decision("decide", source);
     let (path, path_except) = paths(fields, source);
     let mut rule = Rule {
         name: name.map(|name| name.text).unwrap_or_default(),
@@ -151,13 +137,13 @@ fn rule(fields: &Fields<'_>, trust: Trust, source: &mut Source<'_>) -> Option<Ru
         arguments: arguments::read(fields, source),
         project: patterns(fields, "project", source, PathPattern::read),
         agent: names(fields, "agent", source),
-        between: one(fields, "between", source, Between::read),
+        between: one(fields, "between", source, HourSpan::read),
         days: days(fields, source),
-        until: one(fields, "until", source, Until::read),
+        until: one(fields, "until", source, RuleEnd::read),
         scope: None,
     };
     if rule.name.trim().is_empty() && !(fields.has("name") && source.problems.len() > errors) {
-        source.error(fields.at_of("name"), "a rule has a `name`, by which it is told apart");
+        source.error(fields.at_of("name"), "a rule needs a `name` of its own");
     }
     if !CONDITIONS.iter().any(|condition| fields.has(condition)) {
         let message =
@@ -173,42 +159,24 @@ fn rule(fields: &Fields<'_>, trust: Trust, source: &mut Source<'_>) -> Option<Ru
              put it into your own rules",
             rule.name
         );
-        source.note(Level::Warning, fields.at(), message);
+        source.note(ProblemLevel::Warning, fields.at(), message);
         return None;
     }
     danger::check(&mut rule, fields, source).then_some(rule)
 }
 
-/// A member that is a decision.
-pub(super) fn decision(
-    fields: &Fields<'_>,
+fn names(
+    fields: &TableFields<'_>,
     name: &str,
-    source: &mut Source<'_>,
-) -> Option<Decision> {
-    if !fields.has(name) {
-        source.error(fields.at(), format!("`{name}` is missing: \"allow\", \"deny\" or \"ask\""));
-        return None;
-    }
-    let Text { text, at } = fields.text(name, source)?;
-    let known = [Decision::Allow, Decision::Deny, Decision::Ask];
-    let found = known.into_iter().find(|decision| decision.name() == text);
-    if found.is_none() {
-        source.error(
-            at,
-            format!("`{name}` is no `{text}`{}", hint(&text, &known.map(Decision::name))),
-        );
-    }
-    found
-}
-
-fn names(fields: &Fields<'_>, name: &str, source: &mut Source<'_>) -> Option<Vec<NamePattern>> {
+    source: &mut FileSource<'_>,
+) -> Option<Vec<NamePattern>> {
     patterns(fields, name, source, |text| {
         Ok(NamePattern { text: text.into(), toks: name_pattern(text) })
     })
 }
 
-/// The options that may stand in the open end of a command; an empty list means none.
-fn options(fields: &Fields<'_>, source: &mut Source<'_>) -> Option<Vec<NamePattern>> {
+/// Returns the options that may stand in the open end of a command; an empty list means none.
+fn options(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<NamePattern>> {
     let is_empty = |value: &Spanned<DeValue<'_>>| {
         value.get_ref().as_array().is_some_and(|values| values.is_empty())
     };
@@ -218,10 +186,10 @@ fn options(fields: &Fields<'_>, source: &mut Source<'_>) -> Option<Vec<NamePatte
     names(fields, "options", source)
 }
 
-/// The paths of a rule, and those that it leaves out, written with `!`: one or the other.
+/// Returns the paths of a rule, and those that it leaves out, written with `!`: one or the other.
 fn paths(
-    fields: &Fields<'_>,
-    source: &mut Source<'_>,
+    fields: &TableFields<'_>,
+    source: &mut FileSource<'_>,
 ) -> (Option<Vec<PathPattern>>, Option<Vec<PathPattern>>) {
     let errors = source.problems.len();
     let read = |text: &str| {
@@ -239,7 +207,7 @@ fn paths(
     if except.is_empty() { (Some(bare(named)), None) } else { (None, Some(bare(except))) }
 }
 
-fn classes(fields: &Fields<'_>, source: &mut Source<'_>) -> Option<Vec<Class>> {
+fn classes(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<Class>> {
     patterns(fields, "class", source, |text| {
         let known = Class::ALL.map(Class::name);
         let class = Class::ALL.into_iter().find(|class| class.name() == text);
@@ -248,13 +216,13 @@ fn classes(fields: &Fields<'_>, source: &mut Source<'_>) -> Option<Vec<Class>> {
 }
 
 fn patterns<T>(
-    fields: &Fields<'_>,
+    fields: &TableFields<'_>,
     name: &str,
-    source: &mut Source<'_>,
+    source: &mut FileSource<'_>,
     read: impl Fn(&str) -> Result<T, String>,
 ) -> Option<Vec<T>> {
     let mut found = Vec::new();
-    for Text { text, at } in fields.texts(name, source)? {
+    for TextField { text, at } in fields.texts(name, source)? {
         match read(&text) {
             Ok(pattern) => found.push(pattern),
             Err(why) => source.error(at, format!("`{name}`: {why}")),
@@ -264,19 +232,19 @@ fn patterns<T>(
 }
 
 fn one<T>(
-    fields: &Fields<'_>,
+    fields: &TableFields<'_>,
     name: &str,
-    source: &mut Source<'_>,
+    source: &mut FileSource<'_>,
     read: impl Fn(&str) -> Result<T, String>,
 ) -> Option<T> {
-    let Text { text, at } = fields.text(name, source)?;
+    let TextField { text, at } = fields.text(name, source)?;
     read(&text).map_err(|why| source.error(at, format!("`{name}`: {why}"))).ok()
 }
 
-fn days(fields: &Fields<'_>, source: &mut Source<'_>) -> Option<Days> {
+fn days(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Weekdays> {
     let days = patterns(fields, "days", source, |text| {
-        Days::read(text)
-            .map_err(|word| format!("there is no day `{word}`{}", hint(&word, &Days::names())))
+        Weekdays::read(text)
+            .map_err(|word| format!("there is no day `{word}`{}", hint(&word, &Weekdays::names())))
     })?;
-    days.into_iter().reduce(Days::and)
+    days.into_iter().reduce(Weekdays::and)
 }

@@ -77,7 +77,7 @@ fn mistakes_are_named_with_their_place_and_the_nearest_word() {
         &rule("decide = \"alow\"\ncomand = \"ls\""),
         &expect![[r"
             rules.toml:1:1: error: a rule without any condition would hold for everything; add one of: tool, class, command, path, host, arguments, project, agent, between, days, until
-            rules.toml:3:10: error: `decide` is no `alow`; did you mean `allow`?
+            rules.toml:3:10: error: `decide` cannot be `alow`; did you mean `allow`?
             rules.toml:4:1: error: unknown key `comand`; did you mean `command`?"]],
     );
     check(
@@ -86,11 +86,11 @@ fn mistakes_are_named_with_their_place_and_the_nearest_word() {
     );
     check(
         "[[rule]]\ndecide = \"ask\"\ntool = \"Read\"",
-        &expect!["rules.toml:1:1: error: a rule has a `name`, by which it is told apart"],
+        &expect!["rules.toml:1:1: error: a rule needs a `name` of its own"],
     );
     check(
         &rule("decide = 1\ntool = \"Read\""),
-        &expect!["rules.toml:3:10: error: `decide` is a text, not integer"],
+        &expect!["rules.toml:3:10: error: `decide` must be a string, not integer"],
     );
     check(
         &rule("decide = \"ask\"\nclass = \"wirte\""),
@@ -100,29 +100,29 @@ fn mistakes_are_named_with_their_place_and_the_nearest_word() {
     );
     check(
         &rule("decide = \"ask\"\ntool = []"),
-        &expect!["rules.toml:4:8: error: `tool` is a text or a list of 1 to 256 texts"],
+        &expect!["rules.toml:4:8: error: `tool` must be a string or a list of 1 to 256 strings"],
     );
     check(
         &rule("decide = \"ask\"\ntool = [\"a\", 1]"),
-        &expect!["rules.toml:4:14: error: `tool` is a text or a list of texts"],
+        &expect!["rules.toml:4:14: error: `tool` must be a string or a list of strings"],
     );
     check(
         &rule("decide = \"ask\"\ntool = \"\""),
         &expect![
-            "rules.toml:4:8: error: `tool` has a text that is empty or longer than 1024 bytes"
+            "rules.toml:4:8: error: `tool` has a string that is empty or longer than 1024 bytes"
         ],
     );
     check(
         &rule("decide = \"ask\"\ndays = [\"mon\", \"tuw\"]\nbetween = \"9-5\"\nuntil = \"soon\""),
         &expect![[r#"
             rules.toml:4:16: error: `days`: there is no day `tuw`; did you mean `tue`?
-            rules.toml:5:11: error: `between`: `9-5` is no span of hours; write it as "09:00-18:00"
-            rules.toml:6:9: error: `until`: `soon` is no date; write it as "2026-12-31" or "2026-12-31T18:00:00+01:00""#]],
+            rules.toml:5:11: error: `between`: `9-5` is not a span of hours; write it as "09:00-18:00"
+            rules.toml:6:9: error: `until`: `soon` is not a date; write it as "2026-12-31" or "2026-12-31T18:00:00+01:00""#]],
     );
     let twice = rule("decide = \"ask\"\ntool = \"a\"").repeat(2);
     check(
         &twice,
-        &expect!["rules.toml:6:8: error: the name `x` is already that of the rule in line 1"],
+        &expect!["rules.toml:6:8: error: the name `x` is already used by the rule in line 1"],
     );
     check(
         &"# é\n".repeat(70_000),
@@ -148,7 +148,7 @@ fn patterns_are_checked() {
         ("host = \"https://x.com\"", "without `https://`"),
         ("host = \"x.*.com\"", "before the first dot"),
         ("host = \"x.com*\"", "before the first dot"),
-        ("host = \"a b\"", "is no host"),
+        ("host = \"a b\"", "is not a host"),
         ("class = \"read\"\ncommand = \"ls\"", "never holds"),
     ] {
         assert!(line(text).contains(expected), "{text}: {}", line(text));
@@ -253,7 +253,7 @@ fn expired_rules_are_reported() {
     assert_eq!(check(0), [""; 0]);
     assert_eq!(
         check(1),
-        ["rules.toml:1:1: warning: rule `x` has expired and holds no more; remove it"]
+        ["rules.toml:1:1: warning: rule `x` has expired and no longer applies; remove it"]
     );
 }
 
@@ -273,7 +273,7 @@ fn tests_are_read_or_refused() {
         ("expect = \"ask\"", "a test names what it is about"),
         ("command = \"ls\"\npath = \"x\"\nexpect = \"ask\"", "not command and path"),
         ("command = \"ls\"\nexpext = \"ask\"", "did you mean `expect`?"),
-        ("tool = \"X\"\ninput = 1\nexpect = \"ask\"", "`input` is a table"),
+        ("tool = \"X\"\ninput = 1\nexpect = \"ask\"", "`input` must be a table"),
         ("command = \"ls\"\nexpect = \"ask\"\nat = \"noon\"", "rules.toml:4:6: error: `at`"),
     ] {
         assert!(test(lines).contains(expected), "{lines}: {}", test(lines));
@@ -301,21 +301,21 @@ fn mistakes_in_arguments_are_named() {
     check(
         &arguments("\"to\""),
         &expect![[
-            r#"rules.toml:4:13: error: `arguments` is a table, such as { to = "*@example.org", amount = "<= 100" }"#
+            r#"rules.toml:4:13: error: `arguments` must be a table, such as { to = "*@example.org", amount = "<= 100" }"#
         ]],
     );
     check(
         &arguments("{}"),
         &expect![[
-            r#"rules.toml:4:13: error: `arguments` is a table, such as { to = "*@example.org", amount = "<= 100" }"#
+            r#"rules.toml:4:13: error: `arguments` must be a table, such as { to = "*@example.org", amount = "<= 100" }"#
         ]],
     );
     check(
         &arguments("{ amount = \"<= ten\", a.b = [\"!x\", \"y\"], c = 2030-01-01, d = \"\" }"),
         &expect![[r"
-            rules.toml:4:24: error: `amount`: `ten` is no number; for a text that begins with `<`, `>` or `=` write `?` for it
+            rules.toml:4:24: error: `amount`: `ten` is not a number; for a text that begins with `<`, `>` or `=` write `?` for it
             rules.toml:4:40: error: `a.b`: write `!` before every value of the list, or before none
-            rules.toml:4:57: error: `c`: a value is a text, a decimal number, true, false, or a list of these
+            rules.toml:4:57: error: `c`: a value must be a string, a decimal number, true, false, or a list of these
             rules.toml:4:73: error: `d`: an empty text fits nothing; for an argument that is not given write `[]`"]],
     );
     check(

@@ -5,46 +5,19 @@
 //! as a whole, since each release finds new things to load from it.
 
 /// Folders that may lie in any folder, the user's home among them. Each may hold worktrees.
-pub(super) const AGENT_FOLDERS: [&str; 17] = [
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".qwen",
-    ".copilot",
-    ".opencode",
-    ".cline",
-    ".clinerules",
-    ".kimi-code",
-    ".kimi",
-    ".factory",
-    ".goose",
-    ".cursor",
-    ".amp",
-    ".kiro",
-    ".amazonq",
-    ".callgate",
-];
+pub(super) const AGENT_FOLDERS: &str = "\
+    .claude .codex .gemini .qwen .copilot .opencode .cline .clinerules .kimi-code .kimi .factory \
+    .goose .cursor .amp .kiro .amazonq .callgate";
 
 /// Those of them that even a command which only reads may not name: they hold credentials, or
 /// callgate's own rules.
-pub(super) const STRICT_FOLDERS: [&str; 2] = [".codex", ".callgate"];
+pub(super) const STRICT_FOLDERS: &str = ".codex .callgate";
 
 /// Other files and folders that may lie in any folder. Those of git hold hooks, and settings that
 /// name programs to run; a submodule's and a worktree's lie below.
-pub(super) const ANYWHERE: [&str; 12] = [
-    ".mcp.json",
-    ".claude.json",
-    "opencode.json",
-    "opencode.jsonc",
-    ".github/hooks",
-    ".github/agents",
-    ".github/copilot",
-    ".git/config",
-    ".git/config.worktree",
-    ".git/hooks",
-    ".git/modules",
-    ".git/worktrees",
-];
+pub(super) const ANYWHERE: &str = "\
+    .mcp.json .claude.json opencode.json opencode.jsonc .github/hooks .github/agents \
+    .github/copilot .git/config .git/config.worktree .git/hooks .git/modules .git/worktrees";
 
 /// Files and folders in the user's home.
 pub(super) const IN_HOME: [&str; 12] = [
@@ -63,11 +36,5 @@ pub(super) const IN_HOME: [&str; 12] = [
 ];
 
 /// Files and folders of the whole machine.
-pub(super) const OF_MACHINE: [&str; 6] = [
-    "/etc/claude-code",
-    "/etc/codex",
-    "/etc/gemini-cli",
-    "/etc/qwen-code",
-    "/etc/cursor",
-    "/etc/gitconfig",
-];
+pub(super) const OF_MACHINE: &str = "\
+    /etc/claude-code /etc/codex /etc/gemini-cli /etc/qwen-code /etc/cursor /etc/gitconfig";

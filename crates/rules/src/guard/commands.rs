@@ -1,15 +1,16 @@
 //! Commands that touch what is guarded.
 
-use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
+use callgate_mask::programs::{WRAPPERS, is_one_of};
 
-use super::places::{Kind, Place};
-use super::{Guarded, git, looks, plain, program};
+use super::looks::{self, FEEDERS, changes};
+use super::places::{GuardedKind, GuardedPlace};
+use super::{Guarded, git, plain, program};
 use crate::act::{Act, touch};
 use crate::glob::{Lean, Tok, is_text, literal, meets};
 use crate::place::{above, last_name, normal_toks};
-use crate::shell::loose::Runs;
+use crate::shell::loose::PossibleRuns;
 use crate::shell::names::{MOVERS, SEARCHERS};
-use crate::shell::{Command, Script, Word};
+use crate::shell::{ShellCommand, ShellScript, ShellWord};
 use crate::steps;
 
 /// Programs that put files into the folder that they name last.
@@ -17,8 +18,6 @@ const COPIERS: &str = "cp gcp mv gmv ln gln install ginstall rsync scp";
 
 /// What is longer is no command line that somebody wrote into another tool's input.
 const LONGEST_SAID: usize = 20_000;
-/// Programs that run another one on what they are fed.
-const FEEDERS: &str = "xargs gxargs parallel";
 
 /// Programs that write whatever files their input names, in the folder in which they are told to.
 const UNPACKERS: &str = "patch gpatch tar gtar bsdtar unzip bsdcpio cpio pax 7z";
@@ -27,16 +26,16 @@ const CHECKOUTS: &str = "apply am checkout checkout-index restore reset switch s
     rebase cherry-pick revert clone worktree read-tree clean submodule";
 
 impl Guarded {
-    /// Why a command touches what is guarded.
-    pub(super) fn command(&self, command: &Command, act: &Act) -> Option<String> {
+    /// Returns why a command touches what is guarded.
+    pub(super) fn command(&self, command: &ShellCommand, act: &Act) -> Option<String> {
         if let Some(why) = program::writes_us(command, act) {
             return Some(why);
         }
         let only_looks = looks::only_looks(command, act);
         let only_speaks = looks::only_speaks(command, act);
-        let is_soft = |place: &Place| place.kind == Kind::Hooks;
+        let is_soft = |place: &GuardedPlace| place.kind == GuardedKind::Hooks;
         let all = || command.words.iter().chain(&command.assigns).chain(&command.redirects);
-        let counts = |place: &&Place| !is_soft(place) || !(only_looks || only_speaks);
+        let counts = |place: &&GuardedPlace| !is_soft(place) || !(only_looks || only_speaks);
         if let Some(why) = all().find_map(|word| self.marked_by(&word.known_text(), counts)) {
             return Some(why);
         }
@@ -50,41 +49,42 @@ impl Guarded {
             paths.iter().cloned().chain(folders).collect()
         };
         let others = relatives(command);
-        let is_hit = |place: &&Place| {
+        let is_hit = |place: &&GuardedPlace| {
             let paths = if is_soft(place) { &changed } else { &paths };
             paths.iter().any(|path| place.holds(path) || place.is_joined(path, &others))
         };
-        let hit = self.places.iter().find(is_hit).map(Place::why);
+        let hit = self.places.iter().find(is_hit).map(GuardedPlace::why);
         hit.or_else(|| git::replaces_folder(command)).or_else(|| self.swept(command, act, &paths))
     }
 
-    /// Why a text that may be a command line touches what is guarded, were it run.
+    /// Returns why a text that may be a command line touches what is guarded, were it run.
     pub(super) fn said(&self, text: &str, act: &Act) -> Option<String> {
         if text.len() > LONGEST_SAID {
             return None;
         }
-        let script = Script::read(text, &act.project, &act.home);
-        Runs::of(&script, &act.home).commands.iter().find_map(|command| {
+        let script = ShellScript::read(text, &act.project, &act.home);
+        PossibleRuns::of(&script, &act.home).commands.iter().find_map(|command| {
             let mut paths = Vec::new();
             touch::of_command(command, &act.home, &mut paths);
             // In other texts a bracket is no wildcard.
             paths.retain(|path| !path.contains(&Tok::Cross) || begins_known(path, &act.project));
             let paths: Vec<Vec<Tok>> = paths.iter().map(|path| plain(path)).collect();
-            let is_hit = |place: &&Place| paths.iter().any(|path| place.holds(path));
+            let is_hit = |place: &&GuardedPlace| paths.iter().any(|path| place.holds(path));
             let sweeps = || {
                 let program = command.program()?;
                 let is = |list| is_one_of(program, list);
                 let is_sweeper = is(MOVERS) || is(UNPACKERS) || is(SEARCHERS) || is(WRAPPERS);
                 is_sweeper.then(|| self.swept(command, act, &paths))?
             };
-            self.places.iter().find(is_hit).map(Place::why).or_else(sweeps)
+            self.places.iter().find(is_hit).map(GuardedPlace::why).or_else(sweeps)
         })
     }
 
-    /// Why a command takes what is guarded along with a folder above it.
-    fn swept(&self, command: &Command, act: &Act, paths: &[Vec<Tok>]) -> Option<String> {
-        let is =
-            |list| command.words.iter().filter_map(Word::text).any(|word| is_one_of(word, list));
+    /// Returns why a command takes what is guarded along with a folder above it.
+    fn swept(&self, command: &ShellCommand, act: &Act, paths: &[Vec<Tok>]) -> Option<String> {
+        let is = |list| {
+            command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, list))
+        };
         let is_moving = is(MOVERS) && changes(command, act);
         let mut moved = if is_moving { sources(command, act) } else { Vec::new() };
         if is_moving && is(FEEDERS) {
@@ -103,15 +103,15 @@ impl Guarded {
             read.extend_from_slice(paths);
             read.extend(command.folders.iter().map(|folder| literal(folder)));
         }
-        let is_hit = |place: &&Place| {
+        let is_hit = |place: &&GuardedPlace| {
             moved.iter().chain(&written).any(|path| place.is_below(path))
-                || (place.kind == Kind::Own && read.iter().any(|path| place.is_below(path)))
+                || (place.kind == GuardedKind::Own && read.iter().any(|path| place.is_below(path)))
         };
         let holds_project = |path: &Vec<Tok>| {
             let project = [act.project.as_str()].into_iter().chain(above(&act.project));
             project.into_iter().any(|folder| meets(path, &literal(folder), Lean::Generous))
         };
-        self.places.iter().find(is_hit).map(Place::why).or_else(|| {
+        self.places.iter().find(is_hit).map(GuardedPlace::why).or_else(|| {
             let why =
                 "it could change the whole project, and with it the settings that are guarded";
             moved.iter().any(holds_project).then(|| why.into())
@@ -119,8 +119,8 @@ impl Guarded {
     }
 }
 
-/// The paths that a command could touch.
-fn paths_of(command: &Command, act: &Act) -> Vec<Vec<Tok>> {
+/// Returns the paths that a command could touch.
+fn paths_of(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
     let mut paths = Vec::new();
     touch::of_command(command, &act.home, &mut paths);
     // What is not known at all is asked about anyway, for a better reason.
@@ -128,54 +128,36 @@ fn paths_of(command: &Command, act: &Act) -> Vec<Vec<Tok>> {
     paths.iter().map(|path| plain(path)).collect()
 }
 
-/// A command with its redirects and assignments, and those of its arguments that count.
-fn with_words(command: &Command, counts: impl Fn(&Word) -> bool) -> Command {
+/// Returns a command with its redirects and assignments, and those of its arguments that count.
+fn with_words(command: &ShellCommand, counts: impl Fn(&ShellWord) -> bool) -> ShellCommand {
     let (program, rest) = command.words.split_at(command.words.len().min(1));
     let rest = rest.iter().filter(|word| counts(word));
-    Command { words: program.iter().chain(rest).cloned().collect(), ..command.clone() }
+    ShellCommand { words: program.iter().chain(rest).cloned().collect(), ..command.clone() }
 }
 
-/// Whether a word is several: no path that somebody means has blanks in such a place.
-fn is_prose(word: &Word) -> bool {
+/// Returns true if a word is several: no path that somebody means has blanks in such a place.
+fn is_prose(word: &ShellWord) -> bool {
     word.known_text().contains(char::is_whitespace)
 }
 
-/// Whether a path with a wildcard begins with a name that is written out, and not in the project.
+/// Returns true if a path with a wildcard begins with a name that is written out, and not in the
+/// project.
 fn begins_known(path: &[Tok], project: &str) -> bool {
     matches!(path, [_, Tok::Is(_), ..]) && !path.starts_with(&literal(project))
 }
 
-/// Whether a program that can change folders is told to, or its findings are handed to another.
-pub(super) fn changes(command: &Command, act: &Act) -> bool {
-    let feeds = |words: &[Word]| {
-        words.first().and_then(Word::text).is_some_and(|program| {
-            [FEEDERS, SHELLS, INTERPRETERS].iter().any(|list| is_one_of(program, list))
-        })
-    };
-    let is_find = command
-        .words
-        .iter()
-        .filter_map(Word::text)
-        .any(|word| is_one_of(word, "find gfind fd fdfind"));
-    let is_action = |text: &str| {
-        let actions = ["-delete", "-exec", "-ok", "-fprint", "-fls", "-x", "-X", "--exec"];
-        actions.iter().any(|action| text.starts_with(action))
-    };
-    let is_fed = || act.runs.each().any(|(other, words)| other != command && feeds(words));
-    !is_find || is_fed() || command.words.iter().any(|word| word.text().is_none_or(is_action))
-}
-
-/// The paths that a command removes, moves or changes with all that is in them.
-fn sources(command: &Command, act: &Act) -> Vec<Vec<Tok>> {
+/// Returns the paths that a command removes, moves or changes with all that is in them.
+fn sources(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
     let mut command = command.clone();
     let is_copier =
-        command.words.iter().filter_map(Word::text).any(|word| is_one_of(word, COPIERS));
-    let is_whole = |word: &Word| {
+        command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, COPIERS));
+    let is_whole = |word: &ShellWord| {
         let text = word.known_text();
         text.ends_with('/') || matches!(last_name(&text), "." | "..")
     };
-    let names_target =
-        |word: &Word| word.known_text().starts_with("-t") || word.known_text().starts_with("--t");
+    let names_target = |word: &ShellWord| {
+        word.known_text().starts_with("-t") || word.known_text().starts_with("--t")
+    };
     let rest = &command.words[1..];
     let all_but_last = rest.get(..rest.len().saturating_sub(1)).unwrap_or_default();
     // What is copied into a folder by its own name changes nothing else in it.
@@ -188,8 +170,8 @@ fn sources(command: &Command, act: &Act) -> Vec<Vec<Tok>> {
     paths.iter().map(|path| plain(path)).collect()
 }
 
-/// The words of a command as paths within some folder: as they are, and by their last name.
-fn relatives(command: &Command) -> Vec<Vec<Tok>> {
+/// Returns the words of a command as paths within some folder: as they are, and by their last name.
+fn relatives(command: &ShellCommand) -> Vec<Vec<Tok>> {
     let mut found = Vec::new();
     for word in command.words.iter().skip(1).chain(&command.redirects) {
         let toks = plain(&word.toks());

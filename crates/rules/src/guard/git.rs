@@ -4,56 +4,33 @@ use callgate_mask::programs::is_one_of;
 
 use crate::act::Act;
 use crate::place::last_name;
-use crate::shell::names::MOVERS;
-use crate::shell::{Command, Word};
+use crate::shell::names::{MOVERS, has};
+use crate::shell::{ShellCommand, ShellWord};
 
 /// Options of git itself that take the next word.
-const TAKES_NEXT: [&str; 7] =
-    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"];
+const TAKES_NEXT: &str = "-C -c --git-dir --work-tree --namespace --super-prefix --config-env";
 
 /// Settings that only say who somebody is and how things are shown or merged; all others may name
 /// a program, a folder of hooks, another file of settings or another server.
-const HARMLESS: [&str; 26] = [
-    "user.name",
-    "user.email",
-    "user.signingkey",
-    "init.defaultbranch",
-    "commit.gpgsign",
-    "tag.gpgsign",
-    "pull.rebase",
-    "pull.ff",
-    "push.default",
-    "push.autosetupremote",
-    "fetch.prune",
-    "merge.conflictstyle",
-    "merge.ff",
-    "rebase.autosquash",
-    "rebase.autostash",
-    "rerere.enabled",
-    "core.autocrlf",
-    "core.eol",
-    "core.filemode",
-    "core.ignorecase",
-    "core.longpaths",
-    "core.quotepath",
-    "core.abbrev",
-    "color.ui",
-    "log.date",
-    "diff.algorithm",
-];
+const HARMLESS: &str = "\
+    user.name user.email user.signingkey init.defaultbranch commit.gpgsign tag.gpgsign \
+    pull.rebase pull.ff push.default push.autosetupremote fetch.prune merge.conflictstyle \
+    merge.ff rebase.autosquash rebase.autostash rerere.enabled core.autocrlf core.eol \
+    core.filemode core.ignorecase core.longpaths core.quotepath core.abbrev color.ui log.date \
+    diff.algorithm";
 
 /// Programs beside the movers that write the file which they are told.
 const WRITERS: &str = "touch sed gsed perl curl wget patch";
 
 /// Returns why a command may put another file in the place of a repository's `.git`: a file of that
 /// name says where the real one is, with its settings and hooks.
-pub(super) fn replaces_folder(command: &Command) -> Option<String> {
-    let is_git = |word: &Word| last_name(&word.known_text()).eq_ignore_ascii_case(".git");
-    let writes = |word: &Word| {
+pub(super) fn replaces_folder(command: &ShellCommand) -> Option<String> {
+    let is_git = |word: &ShellWord| last_name(&word.known_text()).eq_ignore_ascii_case(".git");
+    let writes = |word: &ShellWord| {
         word.text().is_some_and(|text| is_one_of(text, MOVERS) || is_one_of(text, WRITERS))
     };
     // What is left out is not written.
-    let leaves_out = |word: &Word| {
+    let leaves_out = |word: &ShellWord| {
         let text = word.known_text();
         ["--exclude", "--ignore", "-x", "-I", "-E", "-path", "-name"]
             .iter()
@@ -76,11 +53,11 @@ pub(super) fn changes_settings(act: &Act) -> Option<String> {
     })
 }
 
-fn changed_by(words: &[Word]) -> Option<String> {
-    let texts: Vec<String> = words.iter().map(Word::known_text).collect();
+fn changed_by(words: &[ShellWord]) -> Option<String> {
+    let texts: Vec<String> = words.iter().map(ShellWord::known_text).collect();
     let mut at = 0;
     while let Some(option) = texts.get(at).filter(|text| text.starts_with('-')) {
-        at += 1 + usize::from(TAKES_NEXT.contains(&option.as_str()));
+        at += 1 + usize::from(has(TAKES_NEXT, option));
     }
     let (command, rest) = texts.get(at..)?.split_first()?;
     let starts = |start: &'static str| move |text: &String| text.starts_with(start);
@@ -97,12 +74,13 @@ fn changed_by(words: &[Word]) -> Option<String> {
     }
 }
 
-/// `-c`, `--config` and their abbreviations; `-c` may stand with its value in one word.
+/// Returns true for `-c`, `--config` and their abbreviations; `-c` may be in one word with its
+/// value.
 fn is_setting(text: &str) -> bool {
     text.starts_with("--co") || (text.starts_with("-c") && !text.starts_with("--"))
 }
 
-/// Whether `git config` is only asked, or told something harmless.
+/// Returns true if `git config` is only asked, or told something harmless.
 fn only_reads(words: &[String]) -> bool {
     let (options, names): (Vec<&String>, Vec<&String>) =
         words.iter().partition(|text| text.starts_with('-'));
@@ -124,9 +102,9 @@ fn only_reads(words: &[String]) -> bool {
     }
 }
 
-/// Whether these are the name and the value of a setting that runs nothing.
+/// Returns true if these are the name and the value of a setting that runs nothing.
 fn is_harmless(setting: &[&String]) -> bool {
     let [name, _] = setting else { return false };
     let name = name.to_lowercase();
-    HARMLESS.contains(&name.as_str()) || name.starts_with("advice.")
+    has(HARMLESS, &name) || name.starts_with("advice.")
 }

@@ -11,7 +11,7 @@ use callgate_mask::programs::{SHELLS, is_one_of};
 use super::names::ProgramNames;
 use crate::act::Act;
 use crate::place::last_name;
-use crate::shell::Word;
+use crate::shell::ShellWord;
 
 /// How the agent is called that types without asking.
 const AGENT: &str = "codex";
@@ -24,73 +24,28 @@ const ALWAYS: &str = "vi vim nvim ex ed emacs nano pico micro joe less more most
 
 /// Programs that wait unless they are told by an option or a file what to do: their names, and the
 /// options that say it.
-const TOLD: [(&str, &[&str]); 8] = [
-    ("python pypy python2 python3 pypy3", &["-c", "-m", "-V", "-h", "--version", "--help"]),
-    (
-        "node nodejs ts-node tsx",
-        &[
-            "-e",
-            "-p",
-            "-c",
-            "-v",
-            "-h",
-            "--eval",
-            "--print",
-            "--check",
-            "--version",
-            "--help",
-            "--test",
-        ],
-    ),
-    ("ruby perl", &["-e", "-E", "-n", "-v", "-V", "-h", "--version", "--help"]),
-    ("php", &["-r", "-f", "-l", "-S", "-v", "-i", "-m", "-h", "--version", "--help"]),
+const TOLD: [(&str, &str); 8] = [
+    ("python pypy python2 python3 pypy3", "-c -m -V -h --version --help"),
+    ("node nodejs ts-node tsx", "-e -p -c -v -h --eval --print --check --version --help --test"),
+    ("ruby perl", "-e -E -n -v -V -h --version --help"),
+    ("php", "-r -f -l -S -v -i -m -h --version --help"),
     (
         "lua luajit tclsh wish guile racket sbcl clisp ocaml scala erl clj clojure gawk",
-        &["-e", "-v", "--eval", "--version", "--help"],
+        "-e -v --eval --version --help",
     ),
-    (
-        "R Rscript julia octave",
-        &["-e", "-E", "-f", "-h", "-v", "--eval", "--version", "--help", "CMD"],
-    ),
+    ("R Rscript julia octave", "-e -E -f -h -v --eval --version --help CMD"),
     (
         "mongo mongosh duckdb cqlsh influx clickhouse-client usql",
-        &[
-            "--eval",
-            "-c",
-            "-e",
-            "-f",
-            "-q",
-            "--query",
-            "--command",
-            "--execute",
-            "--file",
-            "--version",
-            "--help",
-        ],
+        "--eval -c -e -f -q --query --command --execute --file --version --help",
     ),
-    (
-        "psql mysql mariadb",
-        &[
-            "-c",
-            "-f",
-            "-l",
-            "-e",
-            "-V",
-            "--command",
-            "--file",
-            "--list",
-            "--execute",
-            "--version",
-            "--help",
-        ],
-    ),
+    ("psql mysql mariadb", "-c -f -l -e -V --command --file --list --execute --version --help"),
 ];
 
 /// Those of them to which a file's or a database's name says nothing about what to do.
 const NAMED: &str = "psql mysql mariadb mongo mongosh duckdb cqlsh influx clickhouse-client usql";
 
 /// Options after which a program waits whatever else it is told.
-const WAITS: [&str; 6] = ["-i", "-a", "--interactive", "-it", "-ti", "-"];
+const WAITS: &str = "-i -a --interactive -it -ti -";
 
 /// Programs that wait in ways of their own.
 const OTHERS: &str = "sqlite3 redis-cli deno bun sftp nc ncat netcat socat ssh su script sudo doas \
@@ -114,7 +69,7 @@ pub(super) fn waits(act: &Act) -> Option<String> {
         if !KNOWN.has(&program) {
             return None;
         }
-        let texts: Vec<String> = rest.iter().map(Word::known_text).collect();
+        let texts: Vec<String> = rest.iter().map(ShellWord::known_text).collect();
         waits_for_input(&program, &texts).then(|| {
             let name = last_name(&program);
             format!("`{name}` waits for input, and what {AGENT} types into it is not asked about")
@@ -149,11 +104,11 @@ fn waits_for_input(program: &str, words: &[String]) -> bool {
     }
     if let Some((_, told)) = TOLD.iter().find(|(names, _)| is(names)) {
         let is_module = |name: &str| words.windows(2).any(|two| two[0] == "-m" && two[1] == name);
-        let is_told = told.iter().any(|option| has(option) || starts_with_value(words, option))
+        let is_told = told.split(' ').any(|option| has(option) || starts_with_value(words, option))
             || (!is(NAMED) && plain().next().is_some());
         let debugs = words.first().is_some_and(|word| word == "inspect" || word.starts_with("-d"));
         let is_repl = ["pdb", "code", "asyncio", "IPython"].into_iter().any(is_module);
-        return !is_told || WAITS.iter().any(|option| has(option)) || debugs || is_repl;
+        return !is_told || WAITS.split(' ').any(has) || debugs || is_repl;
     }
     match last_name(program) {
         "sqlite3" => plain().count() < 2 && !has("-version") && !has("--version"),
@@ -170,12 +125,13 @@ fn waits_for_input(program: &str, words: &[String]) -> bool {
     }
 }
 
-/// Whether a short option stands in one word with its value, as in `-c'…'`.
+/// Returns true if a short option stands in one word with its value, as in `-c'…'`.
 fn starts_with_value(words: &[String], option: &str) -> bool {
     option.len() == 2 && words.iter().any(|text| text.len() > 2 && text.starts_with(option))
 }
 
-/// Whether `ssh` is given no command: only the host is left when its options are taken away.
+/// Returns true if `ssh` is given no command: only the host is left when its options are taken
+/// away.
 fn ssh_waits(words: &[String]) -> bool {
     const TAKES_NEXT: &str = "BbcDEeFIiJLlmOopQRSWw";
     let mut plain = 0;

@@ -2,9 +2,9 @@
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, is_one_of};
 
-use super::commands::changes;
 use crate::act::Act;
-use crate::shell::{Command, Word};
+use crate::shell::names::has;
+use crate::shell::{ShellCommand, ShellWord};
 
 /// Programs that write to no file, whatever their arguments.
 const LOOKERS: &str = "cat ls ll head tail wc nl tac grep egrep fgrep zgrep rg ag ack ugrep stat \
@@ -13,55 +13,73 @@ const LOOKERS: &str = "cat ls ll head tail wc nl tac grep egrep fgrep zgrep rg a
 /// The commands of git that write to no file in the folders that they name.
 const GIT_LOOKERS: &str =
     "status diff log show blame add ls-files ls-tree check-ignore rev-parse grep shortlog";
+/// Programs that run another one on what they are fed.
+pub(super) const FEEDERS: &str = "xargs gxargs parallel";
+/// Programs that find files, and can change what they find.
+const FINDERS: &str = "find gfind fd fdfind";
 /// Programs whose arguments are mostly text for people.
 const SPEAKERS: &str = "echo printf git gh glab hub hg svn jj";
 
 /// Returns true if a command changes no file that its words name; what it is redirected to is
 /// another matter.
-pub(super) fn only_looks(command: &Command, act: &Act) -> bool {
+pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
     let Some(program) = command.program() else { return false };
     if !command.assigns.is_empty() || program.contains('/') {
         return false;
     }
     if program == "git" {
-        let texts = || command.words.iter().skip(1).map(Word::known_text);
+        let texts = || command.words.iter().skip(1).map(ShellWord::known_text);
         // An option before the command may change what it does; some write their output to a file.
-        let is_known =
-            texts().next().is_some_and(|name| GIT_LOOKERS.split(' ').any(|known| known == name));
+        let is_known = texts().next().is_some_and(|name| has(GIT_LOOKERS, &name));
         return is_known && !texts().any(|text| is_output(&text));
     }
     if matches!(program, "echo" | "printf") {
         return only_speaks(command, act);
     }
     let runs_others = |text: &str| text.starts_with("--pre") || text.starts_with("--hostname-bin");
-    is_exactly(program, LOOKERS)
+    has(LOOKERS, program)
         && !changes_findings(command, act)
         && !command.words.iter().any(|word| runs_others(&word.known_text()))
 }
 
 /// Returns true if the words of a command are text for people that no other program of the line
 /// is given to run.
-pub(super) fn only_speaks(command: &Command, act: &Act) -> bool {
-    let is_speaker = command.program().is_some_and(|program| is_exactly(program, SPEAKERS));
-    let runs_texts = |words: &[Word]| {
+pub(super) fn only_speaks(command: &ShellCommand, act: &Act) -> bool {
+    let is_speaker = command.program().is_some_and(|program| has(SPEAKERS, program));
+    let runs_texts = |words: &[ShellWord]| {
         words
             .first()
-            .and_then(Word::text)
+            .and_then(ShellWord::text)
             .is_some_and(|program| is_one_of(program, SHELLS) || is_one_of(program, INTERPRETERS))
     };
     is_speaker && !act.runs.each().any(|(other, words)| other != command && runs_texts(words))
 }
 
-fn is_exactly(program: &str, list: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == program)
-}
-
-/// `find` changes nothing unless it is told to, or its findings are handed on.
-fn changes_findings(command: &Command, act: &Act) -> bool {
-    let is_find = command.program().is_some_and(|name| is_exactly(name, "find gfind fd fdfind"));
+/// Returns true if `find` changes what it finds: when it is told to, or when its findings are
+/// handed on.
+fn changes_findings(command: &ShellCommand, act: &Act) -> bool {
+    let is_find = command.program().is_some_and(|name| has(FINDERS, name));
     is_find && changes(command, act)
 }
 
 fn is_output(text: &str) -> bool {
     text.starts_with("--output") || text.starts_with("-o") || text.starts_with("--ext-diff")
+}
+
+/// Returns true if a program that can change folders is told to, or its findings are handed to
+/// another.
+pub(super) fn changes(command: &ShellCommand, act: &Act) -> bool {
+    let feeds = |words: &[ShellWord]| {
+        words.first().and_then(ShellWord::text).is_some_and(|program| {
+            [FEEDERS, SHELLS, INTERPRETERS].iter().any(|list| is_one_of(program, list))
+        })
+    };
+    let is_find =
+        command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, FINDERS));
+    let is_action = |text: &str| {
+        let actions = ["-delete", "-exec", "-ok", "-fprint", "-fls", "-x", "-X", "--exec"];
+        actions.iter().any(|action| text.starts_with(action))
+    };
+    let is_fed = || act.runs.each().any(|(other, words)| other != command && feeds(words));
+    !is_find || is_fed() || command.words.iter().any(|word| word.text().is_none_or(is_action))
 }

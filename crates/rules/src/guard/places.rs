@@ -12,7 +12,7 @@ static WORKTREES: LazyLock<Vec<Tok>> = LazyLock::new(|| literal("/worktrees"));
 
 /// What a guarded place is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum GuardedKind {
     /// Callgate's own: it may not even be read without asking, since it may hold secrets.
     Own,
     /// A socket of callgate: like its files, but a search of a folder above finds nothing in it.
@@ -26,17 +26,17 @@ pub enum Kind {
     Hooks,
 }
 
-impl Kind {
-    /// Whether reading it with a tool asks.
+impl GuardedKind {
+    /// Returns true if reading it with a tool asks.
     pub(super) fn is_private(self) -> bool {
         matches!(self, Self::Own | Self::Socket | Self::Terminal)
     }
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Place {
-    pub(super) kind: Kind,
-    /// The text by which it is known inside of other texts, in small letters.
+pub(super) struct GuardedPlace {
+    pub(super) kind: GuardedKind,
+    /// The text by which it is known inside of other texts, in lower case.
     pub(super) mark: String,
     shown: String,
     /// Whether it may lie in any folder.
@@ -44,22 +44,22 @@ pub(super) struct Place {
     /// The place, what lies below it, and the folders above it that are known.
     path: Vec<Tok>,
     below: Vec<Tok>,
-    above: Vec<Above>,
+    above: Vec<ParentFolder>,
 }
 
 /// A folder above a place, and the rest of the way.
 #[derive(Debug, Clone)]
-struct Above {
+struct ParentFolder {
     folder: Vec<Tok>,
     rest: Vec<Tok>,
 }
 
-impl Place {
-    /// A place at an absolute path.
-    pub(super) fn at(kind: Kind, path: &str) -> Self {
+impl GuardedPlace {
+    /// Returns a place at an absolute path.
+    pub(super) fn at(kind: GuardedKind, path: &str) -> Self {
         let above = above(path).map(|folder| {
             let rest = path[folder.len()..].trim_start_matches('/');
-            Above { folder: literal(folder), rest: literal(rest) }
+            ParentFolder { folder: literal(folder), rest: literal(rest) }
         });
         // The last two names tell it apart from everything else in a text.
         let names: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
@@ -68,16 +68,16 @@ impl Place {
         Self { mark, above, ..Self::new(kind, path, literal(path)) }
     }
 
-    /// A place in every folder.
-    pub(super) fn anywhere(kind: Kind, path: &str) -> Self {
+    /// Returns a place in every folder.
+    pub(super) fn anywhere(kind: GuardedKind, path: &str) -> Self {
         let somewhere = |path: &str| {
             let mut toks = vec![Tok::Cross, Tok::Is('/')];
             toks.extend(literal(path));
             toks
         };
         let cut = path.rsplit_once('/');
-        let above =
-            cut.map(|(folder, rest)| Above { folder: somewhere(folder), rest: literal(rest) });
+        let above = cut
+            .map(|(folder, rest)| ParentFolder { folder: somewhere(folder), rest: literal(rest) });
         // A folder is known by its slash; a file has a telling name.
         let mark = match path {
             _ if path.contains('/') => path.trim_end_matches(".json").into(),
@@ -88,15 +88,15 @@ impl Place {
         Self { mark, above, is_anywhere: true, ..Self::new(kind, path, somewhere(path)) }
     }
 
-    /// All devices of the terminal whose paths begin so.
+    /// Returns a place for all terminal devices whose paths begin so.
     pub(super) fn terminals(path: &str) -> Self {
         let mut toks = literal(path);
         toks.push(Tok::Run);
         let mark = path.trim_start_matches('/').into();
-        Self { mark, ..Self::new(Kind::Terminal, path, toks) }
+        Self { mark, ..Self::new(GuardedKind::Terminal, path, toks) }
     }
 
-    fn new(kind: Kind, shown: &str, path: Vec<Tok>) -> Self {
+    fn new(kind: GuardedKind, shown: &str, path: Vec<Tok>) -> Self {
         let below = [path.as_slice(), &[Tok::Is('/'), Tok::Cross]].concat();
         let (mark, shown) = (String::new(), shown.to_owned());
         Self { kind, mark, shown, is_anywhere: false, path, below, above: Vec::new() }
@@ -104,12 +104,12 @@ impl Place {
 
     pub(super) fn why(&self) -> String {
         match self.kind {
-            Kind::Terminal => format!("it could type into a terminal ({}…)", self.shown),
+            GuardedKind::Terminal => format!("it could type into a terminal ({}…)", self.shown),
             _ => format!("it could touch {}, which is guarded", self.shown),
         }
     }
 
-    /// Whether a path is this place or lies in it.
+    /// Returns true if a path is this place or lies in it.
     pub(super) fn holds(&self, path: &[Tok]) -> bool {
         if self.is_anywhere && !may_be_hidden(path) {
             return false;
@@ -122,12 +122,12 @@ impl Place {
         meets(path, &self.path, Lean::Generous) || meets(path, &self.below, Lean::Generous)
     }
 
-    /// Whether this place lies below a path.
+    /// Returns true if this place lies below a path.
     pub(super) fn is_below(&self, path: &[Tok]) -> bool {
         self.above.iter().any(|above| meets(path, &above.folder, Lean::Generous))
     }
 
-    /// Whether a path joined with one of these relative paths is this place or lies in it.
+    /// Returns true if a path joined with one of these relative paths is this place or lies in it.
     pub(super) fn is_joined(&self, path: &[Tok], others: &[Vec<Tok>]) -> bool {
         let ways = self.above.iter().filter(|above| meets(path, &above.folder, Lean::Generous));
         ways.into_iter().any(|above| others.iter().any(|other| is_or_below(other, &above.rest)))
@@ -143,21 +143,21 @@ fn is_or_below(path: &[Tok], place: &[Tok]) -> bool {
     meets(path, place, Lean::Generous) || meets(path, &below, Lean::Generous)
 }
 
-/// Whether a path could have a name of a place that may lie anywhere: nearly all of these begin
-/// with a dot. It saves comparing every path with every place.
+/// Returns true if a path could have a name of a place that may lie anywhere: nearly all of these
+/// begin with a dot. It saves comparing every path with every place.
 fn may_be_hidden(path: &[Tok]) -> bool {
     !is_text(path)
         || path.windows(2).any(|two| two == [Tok::Is('/'), Tok::Is('.')])
         || path.iter().any(|tok| matches!(tok, Tok::Is('j' | 'J')))
 }
 
-/// Whether more than a few letters of the last name are written out.
+/// Returns true if more than a few letters of the last name are written out.
 fn is_written(path: &[Tok]) -> bool {
     let name = path.rsplit(|tok| *tok == Tok::Is('/')).next().unwrap_or_default();
     name.iter().filter(|tok| matches!(tok, Tok::Is(_))).count() > 5
 }
 
-/// The rest of a path that leads into a worktree which an agent keeps in its own folder, as
+/// Returns the rest of a path that leads into a worktree which an agent keeps in its own folder, as
 /// `.claude/worktrees/NAME`: that is a project of its own, and only what lies in it counts.
 fn in_worktree(path: &[Tok]) -> &[Tok] {
     let (mut rest, mut names) = (path, path);
@@ -169,7 +169,10 @@ fn in_worktree(path: &[Tok]) -> &[Tok] {
             break;
         }
         names = after;
-        if !AGENT_FOLDERS.iter().any(|folder| meets(name, &literal(folder), Lean::Generous)) {
+        if !AGENT_FOLDERS
+            .split_ascii_whitespace()
+            .any(|folder| meets(name, &literal(folder), Lean::Generous))
+        {
             continue;
         }
         let Some((folder, after)) = first_name(names) else { break };
@@ -182,7 +185,7 @@ fn in_worktree(path: &[Tok]) -> &[Tok] {
     rest
 }
 
-/// The first name of a path, and what follows it with its slash.
+/// Returns the first name of a path, and what follows it with its slash.
 fn first_name(path: &[Tok]) -> Option<(&[Tok], &[Tok])> {
     let path = path.strip_prefix(&[Tok::Is('/')])?;
     let end = path.iter().position(|tok| *tok == Tok::Is('/')).unwrap_or(path.len());

@@ -2,13 +2,13 @@
 
 use callgate_mask::programs::{WRAPPERS, is_one_of};
 
-use super::commands::changes;
+use super::looks::changes;
 use super::{HOOK, PROGRAM, plain};
 use crate::act::{Act, touch};
 use crate::glob::{Lean, Tok, literal, meets};
 use crate::place::last_name;
 use crate::shell::names::{MOVERS, SEARCHERS};
-use crate::shell::{Command, Word};
+use crate::shell::{ShellCommand, ShellWord};
 
 /// Programs that end others.
 const KILLERS: &str = "kill pkill killall skill fuser xkill tskill snice";
@@ -22,7 +22,7 @@ const READERS: &str = "cat bat ls ll exa eza file which type whereis stat head t
     cargo time timeout nice command sudo env kill pkill killall systemctl service launchctl \
     journalctl mkdir export cut sort uniq tr jq";
 
-/// Why an act runs callgate, or ends it.
+/// Returns why an act runs callgate, or ends it.
 pub(super) fn runs_us(act: &Act) -> Option<String> {
     act.runs.each().find_map(|(_, words)| {
         let (program, rest) = words.split_first()?;
@@ -43,12 +43,12 @@ pub(super) fn runs_us(act: &Act) -> Option<String> {
     })
 }
 
-/// Whether this is the name of one of our programs, in small letters.
+/// Returns true if this is the name of one of our programs, in lower case.
 fn is_us(name: &str) -> bool {
     [PROGRAM, HOOK].contains(&name)
 }
 
-/// Whether callgate only says what it is.
+/// Returns true if callgate only says what it is.
 fn is_harmless(words: &[String]) -> bool {
     let is_name = |word: &String| word.chars().all(|c| c.is_ascii_lowercase());
     match words {
@@ -58,7 +58,7 @@ fn is_harmless(words: &[String]) -> bool {
     }
 }
 
-/// Whether a program that ends others is told names that cannot be ours.
+/// Returns true if a program that ends others is told names that cannot be ours.
 fn kills_others(program: &str, words: &[String]) -> bool {
     let is_signal = |word: &str| {
         let name = word.trim_start_matches('-');
@@ -87,15 +87,15 @@ fn kills_others(program: &str, words: &[String]) -> bool {
         && signals.iter().all(|word| is_signal(word))
 }
 
-/// Whether `cargo` puts a program in place that may be ours.
+/// Returns true if `cargo` puts a program in place that may be ours.
 fn installs_us(words: &[String]) -> bool {
     let is_install = |word: &String| matches!(word.as_str(), "install" | "binstall");
     let may_be_us = |word: &String| word.contains(PROGRAM) || word.starts_with("--path");
     words.iter().any(is_install) && words.iter().any(may_be_us)
 }
 
-/// Why a command may write one of the programs, by whatever name of a folder.
-pub(super) fn writes_us(command: &Command, act: &Act) -> Option<String> {
+/// Returns why a command may write one of the programs, by whatever name of a folder.
+pub(super) fn writes_us(command: &ShellCommand, act: &Act) -> Option<String> {
     let is_wrapper = command.program().is_some_and(|program| is_one_of(program, WRAPPERS));
     let mut inner = act.runs.each().filter(|(other, _)| is_wrapper && *other == command);
     (command.redirects.iter().any(|word| names_us(&word.toks()))
@@ -104,15 +104,15 @@ pub(super) fn writes_us(command: &Command, act: &Act) -> Option<String> {
     .then(|| "it could change the program callgate".into())
 }
 
-/// Whether these words of a command name one of the programs for more than to look at it.
-fn may_write(words: &[Word], command: &Command, act: &Act) -> bool {
+/// Returns true if these words of a command name one of the programs for more than to look at it.
+fn may_write(words: &[ShellWord], command: &ShellCommand, act: &Act) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     // What belongs to a wrapper before the program.
     if program.known_text().starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
         return false;
     }
     let is = |list| program.text().is_some_and(|program| is_one_of(program, list));
-    let is_output = |word: &Word| {
+    let is_output = |word: &ShellWord| {
         let text = word.known_text();
         text.starts_with("-o") || text.starts_with("--output")
     };
@@ -121,7 +121,8 @@ fn may_write(words: &[Word], command: &Command, act: &Act) -> bool {
     (!only_reads || is_told) && rest.iter().any(|word| names_us(&word.toks()))
 }
 
-/// Whether the last name of a path, or of a part of a word, could be that of one of the programs.
+/// Returns true if the last name of a path, or of a part of a word, could be that of one of the
+/// programs.
 pub(super) fn names_us(word: &[Tok]) -> bool {
     let word = plain(word);
     let name = |part: &[Tok]| -> Vec<Tok> {

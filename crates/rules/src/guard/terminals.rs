@@ -10,7 +10,8 @@ use callgate_mask::programs::is_one_of;
 use super::names::ProgramNames;
 use crate::act::Act;
 use crate::place::last_name;
-use crate::shell::Word;
+use crate::shell::ShellWord;
+use crate::shell::names::has as has_word;
 
 /// Programs that exist to send keys, or to put text into another terminal.
 const TYPISTS: &str = "xdotool ydotool wtype dotool dotoolc kdotool wlrctl xte xvkbd xmacroplay \
@@ -28,7 +29,7 @@ const TMUX_HARMLESS: &str = "ls list-sessions lsw list-windows lsp list-panes ls
 const SOMETIMES: &str = "screen dtach kitty kitten wezterm zellij vi vim gvim nvim neovide nvr mvim \
     osascript";
 /// The options of multiplexers that take the next word.
-const TMUX_TAKES: [&str; 5] = ["-f", "-L", "-S", "-T", "-c"];
+const TMUX_TAKES: &str = "-f -L -S -T -c";
 /// Programs that look into a running process, and can change it.
 const DEBUGGERS: &str = "gdb lldb strace ltrace";
 /// The system call that types into a terminal, as programs write it.
@@ -46,13 +47,13 @@ pub(super) fn types(act: &Act) -> Option<String> {
         if !KNOWN.has(&program) {
             return None;
         }
-        let texts: Vec<String> = rest.iter().map(Word::known_text).collect();
+        let texts: Vec<String> = rest.iter().map(ShellWord::known_text).collect();
         may_type(&program, &texts).then(|| {
             format!("`{}` could type into another terminal or program", last_name(&program))
         })
     });
     let commands = || act.runs.commands.iter().flat_map(|command| &command.words);
-    let texts = || commands().map(Word::known_text).chain(act.strings.iter().cloned());
+    let texts = || commands().map(ShellWord::known_text).chain(act.strings.iter().cloned());
     let calls = |text: String| {
         let text = text.to_lowercase();
         CALLS.iter().any(|call| text.contains(call))
@@ -94,22 +95,19 @@ fn may_type(program: &str, words: &[String]) -> bool {
     }
 }
 
-/// Whether all that a multiplexer is told leaves the terminals that are there as they are.
+/// Returns true if all that a multiplexer is told leaves the terminals that are there as they are.
 fn is_quiet_tmux(words: &[String]) -> bool {
     let mut at = 0;
     while let Some(option) = words.get(at).filter(|text| text.starts_with('-')) {
         if option == "-V" {
             return true;
         }
-        at += 1 + usize::from(TMUX_TAKES.contains(&option.as_str()));
+        at += 1 + usize::from(has_word(TMUX_TAKES, option));
     }
     // Its own `;` separates commands, also at the end of a word.
     let ends = |text: &String| text.ends_with(';');
     match words.get(at) {
         None => true,
-        Some(command) => {
-            TMUX_HARMLESS.split_ascii_whitespace().any(|known| known == command)
-                && !words.iter().any(ends)
-        }
+        Some(command) => has_word(TMUX_HARMLESS, command) && !words.iter().any(ends),
     }
 }

@@ -9,8 +9,8 @@ use super::*;
 
 fn guarded() -> Guarded {
     let mut guarded = Guarded::new("/home/ada");
-    guarded.add(Kind::Socket, "/run/user/1000/callgate/desk.sock");
-    guarded.add(Kind::Own, "/srv/callgate-data");
+    guarded.add(GuardedKind::Socket, "/run/user/1000/callgate/desk.sock");
+    guarded.add(GuardedKind::Own, "/srv/callgate-data");
     guarded
 }
 

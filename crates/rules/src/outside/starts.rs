@@ -1,19 +1,19 @@
 //! Where in an argument a path may begin. This reads text alone.
 
-/// Longer paths are none for the kernel.
+/// The longest path that the kernel takes, in bytes.
 pub(super) const LONGEST_PATH: usize = 4096;
-/// Longer names are none either.
+/// The longest name that the kernel takes, in bytes.
 pub(super) const LONGEST_NAME: usize = 255;
-/// Behind these and `://` stands a host, not a path.
+/// Schemes after whose `://` a host follows, not a path.
 const HOSTS: [&str; 11] =
     ["http", "https", "ws", "wss", "ftp", "ftps", "ssh", "sftp", "git", "git+ssh", "git+https"];
 
-/// A place where a path may begin: all text from there on.
+/// A position where a path may begin: all text from there on.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Start<'a> {
+pub(super) enum PathStart<'a> {
     /// The whole argument.
     Whole(&'a str),
-    /// Behind a sign, or behind letters that it cannot belong to.
+    /// After a separator, or after letters that it cannot belong to.
     Word(&'a str),
     /// The first `/` behind the letters of an option, which may be its value's name.
     Glued { letters: &'a str, text: &'a str },
@@ -21,18 +21,18 @@ pub(super) enum Start<'a> {
     Url(String),
 }
 
-/// Whether a path may end before this character, and another begin behind it.
+/// Returns true if a path may end before this character, and another begin behind it.
 pub(super) fn is_sign(c: char) -> bool {
     c.is_whitespace() || "'\"`;|&<>()[]{},=:@".contains(c)
 }
 
-/// All places, the whole argument first.
-pub(super) fn starts(arg: &str) -> impl Iterator<Item = Start<'_>> {
+/// Returns all places, the whole argument first.
+pub(super) fn starts(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
     let behind = arg.match_indices(is_sign).map(|(at, sign)| at + sign.len());
     let behind = behind.filter(|at| *at < arg.len() && !is_host(arg, *at));
     let words =
-        behind.flat_map(|at| [Start::Word(&arg[at..])].into_iter().chain(glued(&arg[at..])));
-    [Start::Whole(arg)]
+        behind.flat_map(|at| [PathStart::Word(&arg[at..])].into_iter().chain(glued(&arg[at..])));
+    [PathStart::Whole(arg)]
         .into_iter()
         .chain(glued(arg))
         .chain(words)
@@ -41,7 +41,7 @@ pub(super) fn starts(arg: &str) -> impl Iterator<Item = Start<'_>> {
         .chain(files(arg))
 }
 
-/// Whether a host stands at `at`, behind the `:` of a scheme.
+/// Returns true if a host stands at `at`, behind the `:` of a scheme.
 pub(super) fn is_host(text: &str, at: usize) -> bool {
     let Some(before) = text[..at].strip_suffix(':').filter(|_| text[at..].starts_with("//")) else {
         return false;
@@ -50,9 +50,9 @@ pub(super) fn is_host(text: &str, at: usize) -> bool {
     scheme.is_some_and(|scheme| HOSTS.iter().any(|host| host.eq_ignore_ascii_case(scheme)))
 }
 
-/// The values that may stand right behind the letters of an option. A value begins before the
-/// first `/` or with it: letters are no `/`.
-fn glued(word: &str) -> impl Iterator<Item = Start<'_>> {
+/// Returns the values that may follow the letters of an option without a separator. A value begins
+/// before the first `/` or with it: letters are not `/`.
+fn glued(word: &str) -> impl Iterator<Item = PathStart<'_>> {
     let is_option = word.starts_with('-');
     let end = word.find(|c| c == '/' || is_sign(c)).unwrap_or(word.len());
     let (option, rest) = word.split_at(if is_option { end } else { 0 });
@@ -61,39 +61,39 @@ fn glued(word: &str) -> impl Iterator<Item = Start<'_>> {
     let letters = option.get(first..).unwrap_or_default().char_indices();
     let inner = letters
         .filter(move |(at, c)| !is_long || first + at == 1 || matches!(c, '.' | '~'))
-        .map(move |(at, _)| Start::Word(&word[first + at..]));
+        .map(move |(at, _)| PathStart::Word(&word[first + at..]));
     let last = match rest.chars().next() {
         Some('/') if option.len() > 2 => {
-            Some(Start::Glued { letters: &option[first..], text: rest })
+            Some(PathStart::Glued { letters: &option[first..], text: rest })
         }
-        Some(_) if is_option => Some(Start::Word(rest)),
+        Some(_) if is_option => Some(PathStart::Word(rest)),
         _ => None,
     };
     inner.chain(last)
 }
 
-/// `../` behind something else than a `/`.
-fn parents(arg: &str) -> impl Iterator<Item = Start<'_>> {
+/// Finds `../` after anything but a `/`.
+fn parents(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
     let is_name = |at: usize| arg[..at].ends_with(['/', '.']);
     arg.match_indices("../")
         .filter(move |(at, _)| !is_name(*at))
-        .map(|(at, _)| Start::Word(&arg[at..]))
+        .map(|(at, _)| PathStart::Word(&arg[at..]))
 }
 
-/// The home folder, wherever a shell would put it.
-fn homes(arg: &str) -> impl Iterator<Item = Start<'_>> {
-    let braced = arg.contains("${HOME").then_some(Start::Word("$HOME"));
-    arg.match_indices("$HOME").map(|(at, _)| Start::Word(&arg[at..])).chain(braced)
+/// Returns the home folder, wherever a shell would put it.
+fn homes(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
+    let braced = arg.contains("${HOME").then_some(PathStart::Word("$HOME"));
+    arg.match_indices("$HOME").map(|(at, _)| PathStart::Word(&arg[at..])).chain(braced)
 }
 
-fn files(arg: &str) -> impl Iterator<Item = Start<'_>> {
+fn files(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
     let lower = arg.to_ascii_lowercase();
     let found: Vec<usize> =
         lower.match_indices("file:").map(|(at, name)| at + name.len()).collect();
-    found.into_iter().map(|at| Start::Url(url_path(&arg[at..])))
+    found.into_iter().map(|at| PathStart::Url(url_path(&arg[at..])))
 }
 
-/// The path of a `file:` URL: behind the host, with `%41` resolved.
+/// Returns the path of a `file:` URL: after the host, with `%41` decoded.
 fn url_path(rest: &str) -> String {
     // A byte may be written as three.
     let rest = &rest[..rest.floor_char_boundary(3 * LONGEST_PATH)];

@@ -29,22 +29,22 @@ const LINKS: &[(&str, &str)] = &[
 ];
 
 impl Disk for MadeUp {
-    fn entry(&self, path: &str) -> Entry {
+    fn entry(&self, path: &str) -> DiskEntry {
         let there = ["/bin", "/dev", "/etc", "/home", "/proc", "/srv", "/tmp", "/usr"];
         let inside = ["/home", "/home/ada", "/home/ada/engine", "/home/ada/engine/src", "/usr/bin"];
         let odd = ["/home/ada/engine/d "];
         match LINKS.iter().find(|(name, _)| *name == path) {
-            Some((_, target)) => Entry::Link((*target).to_owned()),
+            Some((_, target)) => DiskEntry::Link((*target).to_owned()),
             None if there.iter().chain(&inside).chain(&odd).any(|name| *name == path) => {
-                Entry::Present
+                DiskEntry::Present
             }
-            None => Entry::Missing,
+            None => DiskEntry::Missing,
         }
     }
 }
 
 fn ask_in(cwd: &str, is_root_writable: bool, words: &[&str]) -> Option<String> {
-    let bounds = Bounds {
+    let bounds = CommandBounds {
         roots: vec!["/home/ada/engine".into(), "/tmp/scratch".into()],
         programs: vec!["/home/ada/.cargo/bin".into()],
         home: Some("/home/ada".into()),

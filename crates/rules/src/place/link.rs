@@ -35,26 +35,26 @@ static LINKS: LazyLock<Vec<Vec<Tok>>> = LazyLock::new(|| {
     links.iter().map(|link| link.chars().map(tok).collect()).collect()
 });
 
-/// Whether a normal path goes through a link, or could, that may lead anywhere.
+/// Returns true if a normal path goes through a link, or could, that may lead anywhere.
 pub(crate) fn leads_anywhere(path: &[Tok]) -> bool {
     LINKS.iter().any(|link| meets(path, link, Lean::Strict))
 }
 
-/// Whether these names are the link of a process to the root.
+/// Returns true if these names are the link of a process to the root.
 pub(super) fn is_root(names: &[&[Tok]]) -> bool {
     matches!(names, [proc, process, root]
         if is(proc, "proc") && is(root, "root") && !process.contains(&Tok::Cross))
 }
 
-/// Whether these names have gone through a link that may lead anywhere.
+/// Returns true if these names have gone through a link that may lead anywhere.
 pub(super) fn is_lost(names: &[&[Tok]]) -> bool {
     let is_link =
         |name: &[Tok]| ["cwd", "exe", "fd", "map_files", "task"].iter().any(|link| is(name, link));
     matches!(names, [proc, _, link, ..] if is(proc, "proc") && is_link(link))
 }
 
-/// Whether a `..` after these names leads to an unknown folder: some of what lies in `/proc`, and
-/// `/dev/fd`, are links themselves.
+/// Returns true if a `..` after these names leads to an unknown folder: some of what lies in
+/// `/proc`, and `/dev/fd`, are links themselves.
 pub(super) fn climbs_unknown(names: &[&[Tok]]) -> bool {
     match names {
         [first, second, ..] => {
@@ -68,13 +68,13 @@ fn is(name: &[Tok], text: &str) -> bool {
     name == literal(text)
 }
 
-/// A name of which nothing is known is left to those who ask about it anyway.
+/// Returns true if a name could be `text`. A name of which nothing is known is asked about anyway.
 fn could_be(name: &[Tok], text: &str) -> bool {
     name != [Tok::Cross] && meets(name, &literal(text), Lean::Strict)
 }
 
-/// Whether a folder, reached by this word from another, was reached through the link to the root:
-/// a shell remembers the link and climbs back over it.
+/// Returns true if a folder, reached by this word from another, was reached through the link to the
+/// root: a shell remembers the link and climbs back over it.
 pub(crate) fn is_through_root(cwd: &str, word: &str) -> bool {
     let whole = if word.starts_with('/') { word.to_owned() } else { format!("{cwd}/{word}") };
     let names: Vec<&str> = whole.split('/').filter(|name| !matches!(*name, "" | ".")).collect();

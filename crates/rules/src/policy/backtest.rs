@@ -1,31 +1,14 @@
 //! What a policy would have decided on what has happened.
 
-use super::{Policy, Verdict};
-use crate::act::Act;
-use crate::disk::NoLinks;
-use crate::judge::judge;
-use crate::moment::Moment;
+use super::Verdict;
 use crate::rule::Decision;
 
 /// The most acts that are listed one by one; more are only counted.
 pub const LONGEST_LIST: usize = 1_000;
 
-/// Something that has happened.
-#[derive(Debug, Clone)]
-pub struct Past {
-    /// What tells it apart, such as its number in the ledger.
-    pub label: String,
-    /// What was to happen.
-    pub act: Act,
-    /// When.
-    pub moment: Moment,
-    /// What was decided then; [`Decision::Ask`] when nobody did.
-    pub decided: Decision,
-}
-
 /// An act on which the policy decides otherwise.
 #[derive(Debug, Clone)]
-pub struct Turned {
+pub struct TurnedVerdict {
     /// What tells it apart.
     pub label: String,
     /// What was decided then.
@@ -45,17 +28,17 @@ pub struct Backtest {
     /// How many were denied then and would be let through now.
     pub let_through_count: usize,
     /// The first of them.
-    pub let_through: Vec<Turned>,
+    pub let_through: Vec<TurnedVerdict>,
     /// How many were allowed then and would be denied now.
     pub newly_denied_count: usize,
     /// The first of them.
-    pub newly_denied: Vec<Turned>,
+    pub newly_denied: Vec<TurnedVerdict>,
     /// How many a person decided then and nobody would be asked now.
     pub spared: usize,
 }
 
 impl Backtest {
-    /// How many acts would have been decided so.
+    /// Returns how many acts would have been decided so.
     #[must_use]
     pub fn count(&self, decision: Decision) -> usize {
         self.would[decision as usize]
@@ -77,7 +60,7 @@ impl Backtest {
         };
         *count += 1;
         if list.len() < LONGEST_LIST {
-            list.push(Turned { label, decided, verdict: verdict.clone() });
+            list.push(TurnedVerdict { label, decided, verdict: verdict.clone() });
         }
     }
 
@@ -100,16 +83,5 @@ impl Backtest {
                 list.truncate(LONGEST_LIST);
             }
         }
-    }
-}
-
-impl Policy {
-    /// Decides again on everything that has happened.
-    pub fn backtest(&self, past: impl IntoIterator<Item = Past>) -> Backtest {
-        let mut result = Backtest::default();
-        for Past { label, act, moment, decided } in past {
-            result.note(label, decided, &judge(self, &act, &NoLinks, &moment));
-        }
-        result
     }
 }

@@ -9,13 +9,13 @@ use crate::rule::Decision;
 /// Nothing is allowed by default that is not understood, that touches callgate itself, or, when
 /// there are roots, that names a path outside of them.
 #[derive(Debug, Clone, Default)]
-pub struct Defaults {
+pub struct PolicyDefaults {
     allowed: Vec<Class>,
     roots: Option<Vec<String>>,
 }
 
-impl Defaults {
-    /// The runtime's own: reading inside of the roots is allowed, all else asks.
+impl PolicyDefaults {
+    /// Returns the runtime's defaults: reading inside of the roots is allowed, all else asks.
     #[must_use]
     pub fn read_inside<'a>(roots: impl IntoIterator<Item = &'a str>) -> Self {
         Self { allowed: vec![Class::Read], roots: Some(roots.into_iter().map(normal).collect()) }
@@ -31,7 +31,7 @@ impl Defaults {
         self
     }
 
-    /// Why an act is allowed by default, if it is.
+    /// Returns why an act is allowed by default, if it is.
     pub(super) fn decide(&self, act: &Act) -> Option<String> {
         if !self.allowed.contains(&act.class) || act.doubts().is_some() {
             return None;

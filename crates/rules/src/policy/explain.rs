@@ -2,15 +2,16 @@
 
 use std::fmt;
 
-use super::{Policy, Verdict, short};
+use super::{Policy, Verdict};
 use crate::act::Act;
 use crate::moment::Moment;
 use crate::rule::{Decision, Rule};
+use crate::shown::short_command;
 use crate::steps;
 
 /// One rule, and whether it held.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Considered {
+pub struct ConsideredRule {
     /// The rule, with its file and line.
     pub rule: String,
     /// What it decides.
@@ -32,7 +33,7 @@ pub struct Explanation {
     /// Why nothing may allow it, if so.
     pub doubts: Option<String>,
     /// All rules, in the order of their files.
-    pub considered: Vec<Considered>,
+    pub considered: Vec<ConsideredRule>,
 }
 
 impl Policy {
@@ -41,14 +42,14 @@ impl Policy {
         let commands = act.script.iter().flat_map(|script| &script.commands);
         Explanation {
             verdict: self.decide(act, moment),
-            commands: commands.map(|command| short(&command.shown())).collect(),
+            commands: commands.map(|command| short_command(&command.shown())).collect(),
             doubts: act.doubts(),
             considered: self.rules.iter().map(|rule| consider(rule, act, moment)).collect(),
         }
     }
 }
 
-fn consider(rule: &Rule, act: &Act, moment: &Moment) -> Considered {
+fn consider(rule: &Rule, act: &Act, moment: &Moment) -> ConsideredRule {
     let fit = || {
         if rule.decision == Decision::Allow {
             allows(rule, act, moment)
@@ -60,10 +61,11 @@ fn consider(rule: &Rule, act: &Act, moment: &Moment) -> Considered {
     let fit = if was_enough { fit } else { Err(steps::TOO_LONG.to_owned()) };
     let holds = fit.is_ok();
     let (Ok(because) | Err(because)) = fit;
-    Considered { rule: rule.shown(), decision: rule.decision, holds, because }
+    ConsideredRule { rule: rule.shown(), decision: rule.decision, holds, because }
 }
 
-/// Whether an allow holds; for a list of commands, which of them it holds for.
+/// Returns why an allow applies, or why not. For a list of commands, names those to which it
+/// applies.
 fn allows(rule: &Rule, act: &Act, moment: &Moment) -> Result<String, String> {
     if let Some(why) = act.doubts() {
         return Err(why);
@@ -76,11 +78,11 @@ fn allows(rule: &Rule, act: &Act, moment: &Moment) -> Result<String, String> {
     while let Some(command) = left.pop() {
         steps += 1;
         match rule.allows_command(&command, act, moment) {
-            Ok(_) => found.push(format!("`{}`", short(&command.shown()))),
+            Ok(_) => found.push(format!("`{}`", short_command(&command.shown()))),
             Err(why) => {
                 why_not = Err(why);
                 let inner =
-                    command.through(&act.home, steps).filter(crate::shell::Script::is_clear);
+                    command.through(&act.home, steps).filter(crate::shell::ShellScript::is_clear);
                 left.extend(inner.into_iter().flat_map(|inner| inner.commands));
             }
         }
@@ -95,7 +97,7 @@ impl fmt::Display for Explanation {
         for command in &self.commands {
             writeln!(f, "  command: {command}")?;
         }
-        for Considered { rule, decision, holds, because } in &self.considered {
+        for ConsideredRule { rule, decision, holds, because } in &self.considered {
             let holds = if *holds { "holds" } else { "does not hold" };
             writeln!(f, "  {decision} {rule} {holds}: {because}")?;
         }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::act::Class;
-use crate::file::Level;
+use crate::file::ProblemLevel;
 
 const HOME: &str = "/home/ada";
 const PROJECT: &str = "/home/ada/engine";
@@ -323,7 +323,7 @@ fn a_command_in_a_folder_that_is_denied_is_denied() {
 fn no_member_leads_a_tool_of_ours_past_a_deny() {
     let searched = |rule: &str, input: serde_json::Value| {
         let act = Act::of("search_text", &input.to_string(), PROJECT, "callgate", HOME);
-        let inside = Defaults::read_inside([PROJECT]);
+        let inside = PolicyDefaults::read_inside([PROJECT]);
         policy(&rules(&[rule])).with_defaults(inside).decide(&act, &now()).decision
     };
     for name in ["file_path", "dir_path", "filePath", "notebook_path"] {
@@ -479,7 +479,7 @@ fn nothing_is_allowed_where_a_file_has_errors() {
     );
     let sealed = Policy::new(Guarded::new(HOME)).with(&good, None).with(&bad, None);
     let verdict = sealed.decide(&bash("make build"), &now());
-    expect!["bad.toml has errors, and until it is mended nothing is allowed by rules"]
+    expect!["bad.toml has errors, and until they are corrected no rule allows anything"]
         .assert_eq(&verdict.because);
     let gone = RuleFile::unreadable("x.toml", "permission denied", Trust::Project);
     let policy =
@@ -489,7 +489,7 @@ fn nothing_is_allowed_where_a_file_has_errors() {
         policy("/home/ada/other").decide(&bash("make build"), &now()).decision,
         Decision::Allow
     );
-    assert_eq!(sealed.problems()[0].level, Level::Error);
+    assert_eq!(sealed.problems()[0].level, ProblemLevel::Error);
 }
 
 #[test]
@@ -540,14 +540,15 @@ fn the_gate_asks_whatever_the_rules_allow() {
         Decision::Allow
     );
     let open = Policy::new(Guarded::new(HOME))
-        .with_defaults(Defaults::default().with(Class::Run, Decision::Allow));
+        .with_defaults(PolicyDefaults::default().with(Class::Run, Decision::Allow));
     assert_eq!(open.decide(&bash("callgate uninstall"), &now()).decision, Decision::Ask);
 }
 
 #[test]
 fn defaults_hold_where_no_rule_decides() {
-    let policy = |defaults: Defaults, lines: &[&str]| policy(&rules(lines)).with_defaults(defaults);
-    let inside = || Defaults::read_inside([PROJECT]);
+    let policy =
+        |defaults: PolicyDefaults, lines: &[&str]| policy(&rules(lines)).with_defaults(defaults);
+    let inside = || PolicyDefaults::read_inside([PROJECT]);
     let read = |path: &str| act("Read", &json!({ "file_path": path }));
     let decide = |policy: &Policy, act: &Act| policy.decide(act, &now()).decision;
     assert_eq!(decide(&policy(inside(), &[]), &read("src/a")), Decision::Allow);
@@ -577,7 +578,7 @@ fn defaults_hold_where_no_rule_decides() {
         ),
         Decision::Ask
     );
-    let run = Defaults::default().with(Class::Run, Decision::Allow);
+    let run = PolicyDefaults::default().with(Class::Run, Decision::Allow);
     assert_eq!(decide(&policy(run.clone(), &[]), &bash("make")), Decision::Allow);
     assert_eq!(decide(&policy(run.clone(), &[]), &bash("make $(x)")), Decision::Ask);
     assert_eq!(
@@ -647,41 +648,43 @@ fn the_tests_of_a_file_are_run() {
         ";
     let file = file(&text);
     let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
-    let results = run_cases(&policy, &file.cases, HOME, PROJECT, &now());
-    let passed: Vec<bool> = results.iter().map(CaseResult::is_passed).collect();
+    let results = crate::run_tests(&policy, &file.tests, HOME, PROJECT, &now());
+    let passed: Vec<bool> = results.iter().map(crate::RuleTestResult::is_passed).collect();
     assert_eq!(passed, [true, true, true, false]);
-    assert_eq!((results[3].case.name.as_str(), results[3].case.line), ("wrong on purpose", 21));
+    assert_eq!((results[3].test.name.as_str(), results[3].test.line), ("wrong on purpose", 21));
     expect!["no rule decides this"].assert_eq(&results[3].verdict.because);
 }
 
 #[test]
 fn a_backtest_says_what_would_have_been_decided() {
     let policy = policy(&rules(&["allow; command = \"make *\"", "deny; command = \"rm\""]));
-    let past = |label: &str, command: &str, decided: Decision| Past {
-        label: label.into(),
-        act: bash(command),
-        moment: now(),
-        decided,
+    let play = |past: &[(&str, &str, Decision)]| {
+        let mut result = Backtest::default();
+        for (label, command, decided) in past {
+            let verdict = crate::judge(&policy, &bash(command), &crate::NoLinks, &now());
+            result.note((*label).into(), *decided, &verdict);
+        }
+        result
     };
-    let result = policy.backtest([
-        past("1", "make build", Decision::Allow),
-        past("2", "make deploy", Decision::Deny),
-        past("3", "rm x", Decision::Allow),
-        past("4", "rm y", Decision::Deny),
-        past("5", "ls", Decision::Allow),
-        past("6", "make x", Decision::Ask),
+    let result = play(&[
+        ("1", "make build", Decision::Allow),
+        ("2", "make deploy", Decision::Deny),
+        ("3", "rm x", Decision::Allow),
+        ("4", "rm y", Decision::Deny),
+        ("5", "ls", Decision::Allow),
+        ("6", "make x", Decision::Ask),
     ]);
     assert_eq!(result.acts, 6);
     let counts =
         [Decision::Allow, Decision::Ask, Decision::Deny].map(|decision| result.count(decision));
     assert_eq!(counts, [3, 1, 2]);
     assert_eq!(result.spared, 5);
-    let labels =
-        |turned: &[Turned]| turned.iter().map(|turned| turned.label.clone()).collect::<Vec<_>>();
+    let labels = |turned: &[TurnedVerdict]| {
+        turned.iter().map(|turned| turned.label.clone()).collect::<Vec<_>>()
+    };
     assert_eq!((labels(&result.let_through), result.let_through_count), (vec!["2".into()], 1));
     assert_eq!((labels(&result.newly_denied), result.newly_denied_count), (vec!["3".into()], 1));
-    let many = (0..=LONGEST_LIST).map(|n| past(&n.to_string(), "make x", Decision::Deny));
-    let many = policy.backtest(many);
+    let many = play(&[("0", "make x", Decision::Deny); LONGEST_LIST + 1]);
     assert_eq!((many.let_through_count, many.let_through.len()), (LONGEST_LIST + 1, LONGEST_LIST));
 }
 

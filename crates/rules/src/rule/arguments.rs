@@ -14,12 +14,12 @@ use crate::act::Act;
 use crate::glob::Lean;
 use crate::steps;
 use decimal::Decimal;
-use lookup::{Found, elements, find_all, find_one, scalars};
+use lookup::{ArgumentMatch, elements, find_all, find_one, scalars};
 use pattern::ArgumentPattern;
 
 /// A relation between an argument and a number of the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Relation {
+enum NumberRelation {
     Less,
     AtMost,
     Equal,
@@ -29,11 +29,11 @@ enum Relation {
 
 /// One value that a condition names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Expected {
+enum ExpectedValue {
     /// A text that fits the pattern.
     Text(ArgumentPattern),
     /// A number for which all of these hold.
-    Number(Vec<(Relation, Decimal)>),
+    Number(Vec<(NumberRelation, Decimal)>),
     /// `true` or `false`.
     Truth(bool),
 }
@@ -46,10 +46,10 @@ pub(crate) struct ArgumentCondition {
     /// Whether none of the values may fit, written `!`.
     is_not: bool,
     /// One of these has to fit. None at all: the argument is not given.
-    choices: Vec<Expected>,
+    choices: Vec<ExpectedValue>,
 }
 
-impl Relation {
+impl NumberRelation {
     const ALL: [(&'static str, Self); 6] = [
         ("<=", Self::AtMost),
         (">=", Self::AtLeast),
@@ -89,9 +89,9 @@ impl ArgumentCondition {
         let mut negated = 0;
         for value in values {
             choices.push(match value {
-                WrittenValue::Truth(truth) => Expected::Truth(*truth),
+                WrittenValue::Truth(truth) => ExpectedValue::Truth(*truth),
                 WrittenValue::Number(text) => {
-                    Expected::Number(vec![(Relation::Equal, number(text)?)])
+                    ExpectedValue::Number(vec![(NumberRelation::Equal, number(text)?)])
                 }
                 WrittenValue::Text(text) => {
                     let rest = text.strip_prefix('!');
@@ -119,14 +119,14 @@ impl ArgumentCondition {
         }
     }
 
-    /// Whether the argument is given, once, and is what the condition says or, if `is_not`, cannot
-    /// be taken for it.
+    /// Returns true if the argument is given, once, and is what the condition says or, if `is_not`,
+    /// cannot be taken for it.
     fn fits_strictly(&self, input: &str, is_not: bool) -> bool {
         let value = match find_one(input, &self.names) {
-            Found::Absent => return self.choices.is_empty(),
-            Found::Unclear => return false,
-            Found::Value(value) if is_absent(value) => return self.choices.is_empty(),
-            Found::Value(value) => value,
+            ArgumentMatch::Absent => return self.choices.is_empty(),
+            ArgumentMatch::Unclear => return false,
+            ArgumentMatch::Value(value) if is_absent(value) => return self.choices.is_empty(),
+            ArgumentMatch::Value(value) => value,
         };
         if is_not {
             return !self.could_be(value);
@@ -138,7 +138,7 @@ impl ArgumentCondition {
         }
     }
 
-    /// Whether something in the value could be taken for one that is named.
+    /// Returns true if something in the value could be taken for one that is named.
     fn could_be(&self, value: Json<'_>) -> bool {
         let Some(scalars) = scalars(value) else { return true };
         let could = |scalar: &Json<'_>| self.choices.iter().any(|choice| choice.could_be(*scalar));
@@ -146,8 +146,8 @@ impl ArgumentCondition {
     }
 }
 
-impl Expected {
-    /// Whether the value is of this type and fits.
+impl ExpectedValue {
+    /// Returns true if the value is of this type and fits.
     fn is(&self, value: Json<'_>) -> bool {
         match self {
             Self::Text(pattern) => value.string().is_some_and(|text| pattern.is(&text)),
@@ -158,7 +158,7 @@ impl Expected {
         }
     }
 
-    /// Whether a tool could take the value for one that fits. What cannot be compared fits.
+    /// Returns true if a tool could take the value for one that fits. What cannot be compared fits.
     fn could_be(&self, value: Json<'_>) -> bool {
         let text = value.string();
         let text = text.as_deref().unwrap_or(value.get());
@@ -172,40 +172,40 @@ impl Expected {
     }
 }
 
-/// What a text says of a number: `<= 100`, or `>= 0, <= 100`; else it is a pattern.
-fn expected(text: &str) -> Result<Expected, String> {
+/// Parses comparisons, `<= 100` or `>= 0, <= 100`, or else a pattern.
+fn expected(text: &str) -> Result<ExpectedValue, String> {
     if !text.trim_start().starts_with(['<', '>', '=']) {
-        return ArgumentPattern::read(text).map(Expected::Text);
+        return ArgumentPattern::read(text).map(ExpectedValue::Text);
     }
     let mut relations = Vec::new();
     for comparison in text.split(',').map(str::trim) {
-        let parts = Relation::ALL
+        let parts = NumberRelation::ALL
             .iter()
             .find_map(|(sign, relation)| Some((*relation, comparison.strip_prefix(sign)?)));
         let (relation, rest) = parts.ok_or_else(|| {
-            format!("`{comparison}` is no comparison; write it as in \">= 0, <= 100\"")
+            format!("`{comparison}` is not a comparison; write it as in \">= 0, <= 100\"")
         })?;
         relations.push((relation, number(rest.trim())?));
     }
-    Ok(Expected::Number(relations))
+    Ok(ExpectedValue::Number(relations))
 }
 
 fn number(text: &str) -> Result<Decimal, String> {
     Decimal::read(text).ok_or_else(|| {
         format!(
-            "`{text}` is no number; for a text that begins with `<`, `>` or `=` write `?` for it"
+            "`{text}` is not a number; for a text that begins with `<`, `>` or `=` write `?` for it"
         )
     })
 }
 
-/// Whether a value says as much as no value.
+/// Returns true if a value says as much as no value.
 fn is_absent(value: Json<'_>) -> bool {
     value.is_null()
         || value.string().is_some_and(|text| text.is_empty())
         || elements(value).is_some_and(|values| values.is_empty())
 }
 
-/// What a tool could take a text for that is to be true or false.
+/// Returns what a tool could take a text for where it expects true or false.
 fn truth_of(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "t" | "yes" | "y" | "on" => Some(true),
@@ -214,7 +214,7 @@ fn truth_of(text: &str) -> Option<bool> {
     }
 }
 
-/// Whether the arguments of an act fit all conditions; the error says which one does not.
+/// Checks that the arguments of an act fit all conditions. The error names the one that does not.
 pub(crate) fn all(conditions: &[ArgumentCondition], act: &Act, lean: Lean) -> Result<(), String> {
     let Some(input) = act.input.as_deref() else {
         return match lean {

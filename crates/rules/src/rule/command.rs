@@ -7,14 +7,15 @@ use super::NamePattern;
 use crate::act::Act;
 use crate::glob::{Lean, Tok, literal, meets};
 use crate::place::last_name;
-use crate::shell::{Command, Word};
+use crate::shell::{ShellCommand, ShellWord};
+use crate::shown::short_command;
 
 /// The most words of a pattern.
 const MOST_WORDS: usize = 64;
 
 /// One word of a pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Part {
+struct PatternWord {
     /// Whether the home stands before it, written `~`.
     is_home: bool,
     toks: Vec<Tok>,
@@ -24,13 +25,13 @@ struct Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandPattern {
     pub(crate) text: String,
-    assigns: Vec<Part>,
-    words: Vec<Part>,
+    assigns: Vec<PatternWord>,
+    words: Vec<PatternWord>,
     /// Whether any more words may follow.
     is_open: bool,
 }
 
-impl Part {
+impl PatternWord {
     fn fits(&self, word: &[Tok], home: &str, lean: Lean) -> bool {
         if !self.is_home {
             return meets(word, &self.toks, lean);
@@ -44,7 +45,7 @@ impl Part {
         !self.is_home && self.toks == [Tok::Cross]
     }
 
-    /// The text, when it has no wildcards.
+    /// Returns the text, when it has no wildcards.
     fn text(&self) -> Option<String> {
         let chars = self.toks.iter().map(|tok| match tok {
             Tok::Is(c) => Some(*c),
@@ -68,7 +69,7 @@ impl CommandPattern {
         if words.len() > MOST_WORDS {
             return Err(format!("the pattern has more than {MOST_WORDS} words"));
         }
-        let is_open = words.last().is_some_and(Part::is_star);
+        let is_open = words.last().is_some_and(PatternWord::is_star);
         if is_open {
             words.pop();
         }
@@ -78,33 +79,35 @@ impl CommandPattern {
         Ok(Self { text: text.to_owned(), assigns, words, is_open })
     }
 
-    /// The program, when the pattern writes it out, and the words after it that are written out.
+    /// Returns the program, when the pattern writes it out, and the words after it that are written
+    /// out.
     pub(crate) fn fixed(&self) -> Vec<String> {
-        self.words.iter().map_while(Part::text).collect()
+        self.words.iter().map_while(PatternWord::text).collect()
     }
 
-    /// Whether more words may follow.
+    /// Returns true if more words may follow.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Whether a word has both a wildcard and a slash, so that it looks like a pattern of paths.
+    /// Returns true if a word has both a wildcard and a slash, so that it looks like a pattern of
+    /// paths.
     pub(crate) fn has_wild_path(&self) -> bool {
-        let is_wild = |part: &Part| part.text().is_none();
+        let is_wild = |part: &PatternWord| part.text().is_none();
         self.words.iter().any(|part| is_wild(part) && part.toks.contains(&Tok::Is('/')))
     }
 
-    /// The words of a command that is meant for which the pattern leaves room at its end.
-    pub(crate) fn tail<'a>(&self, command: &'a Command) -> &'a [Word] {
+    /// Returns the words of a matching command that follow where the pattern ends in a `*`.
+    pub(crate) fn tail<'a>(&self, command: &'a ShellCommand) -> &'a [ShellWord] {
         if self.is_open { command.words.get(self.words.len()..).unwrap_or_default() } else { &[] }
     }
 
-    /// Whether exactly this command is meant.
-    pub(crate) fn is(&self, command: &Command, home: &str) -> bool {
+    /// Returns true if exactly this command is meant.
+    pub(crate) fn is(&self, command: &ShellCommand, home: &str) -> bool {
         if self.words.is_empty() {
             return true;
         }
-        let all = |parts: &[Part], words: &[Word]| {
+        let all = |parts: &[PatternWord], words: &[ShellWord]| {
             parts
                 .iter()
                 .zip(words)
@@ -121,15 +124,16 @@ impl CommandPattern {
             && all(&self.words, &command.words)
     }
 
-    /// Whether these words could begin a command that is meant.
-    pub(super) fn could_be(&self, words: &[Word], command: &Command, home: &str) -> bool {
+    /// Returns true if these words could begin a command that is meant.
+    pub(super) fn could_be(&self, words: &[ShellWord], command: &ShellCommand, home: &str) -> bool {
         let Some(first) = words.first() else { return false };
-        let could = |part: &Part, word: &Word| part.fits(&word.toks(), home, Lean::Generous);
-        let assigned = |part: &Part| command.assigns.iter().any(|word| could(part, word));
+        let could =
+            |part: &PatternWord, word: &ShellWord| part.fits(&word.toks(), home, Lean::Generous);
+        let assigned = |part: &PatternWord| command.assigns.iter().any(|word| could(part, word));
         let Some((program, rest)) = self.words.split_first() else { return !first.is_unknown() };
         if first.is_unknown() {
             // It may be any program, but then the words that follow have to say what is meant.
-            let says = |part: &Part, word: &Word| word.is_known() && could(part, word);
+            let says = |part: &PatternWord, word: &ShellWord| word.is_known() && could(part, word);
             return !rest.is_empty()
                 && self.assigns.iter().all(assigned)
                 && follows(rest, &words[1..], &says);
@@ -143,10 +147,10 @@ impl CommandPattern {
     }
 }
 
-/// Whether all options among some words are listed. What begins with a `+` or an `@`, has the form
-/// `NAME=value`, or is not known at its beginning counts as an option; behind a listed `--` nothing
-/// does.
-pub(crate) fn only_options(listed: &[NamePattern], words: &[Word]) -> bool {
+/// Returns true if all options among some words are listed. What begins with a `+` or an `@`, has
+/// the form `NAME=value`, or is not known at its beginning counts as an option; behind a listed
+/// `--` nothing does.
+pub(crate) fn only_options(listed: &[NamePattern], words: &[ShellWord]) -> bool {
     for word in words {
         let text = word.known_text();
         let name = text.split('=').next().unwrap_or_default();
@@ -169,15 +173,19 @@ pub(crate) fn only_options(listed: &[NamePattern], words: &[Word]) -> bool {
     true
 }
 
-/// Whether a path that is not fully known could end in this program.
-fn could_end(program: &Part, word: &Word) -> bool {
+/// Returns true if a path that is not fully known could end in this program.
+fn could_end(program: &PatternWord, word: &ShellWord) -> bool {
     let mut toks = vec![Tok::Cross, Tok::Is('/')];
     toks.extend(&program.toks);
     word.known_text().contains('/') && meets(&word.toks(), &toks, Lean::Generous)
 }
 
-/// Whether the parts are found in order, with nothing but options between them.
-fn follows(parts: &[Part], words: &[Word], could: &dyn Fn(&Part, &Word) -> bool) -> bool {
+/// Returns true if the parts are found in order, with nothing but options between them.
+fn follows(
+    parts: &[PatternWord],
+    words: &[ShellWord],
+    could: &dyn Fn(&PatternWord, &ShellWord) -> bool,
+) -> bool {
     // `open[i]` says whether the first `i` parts can have been found so far.
     let mut open = vec![false; parts.len() + 1];
     open[0] = true;
@@ -203,24 +211,24 @@ fn follows(parts: &[Part], words: &[Word], could: &dyn Fn(&Part, &Word) -> bool)
     open[parts.len()]
 }
 
-/// Whether anything that could run is meant by one of the patterns.
+/// Returns which command that could run matches one of the patterns, or why none does.
 pub(crate) fn found(patterns: &[CommandPattern], act: &Act) -> Result<String, String> {
     if act.script.is_none() {
         return Err("no command is run".into());
     }
     for (command, words) in act.runs.beginnings() {
         if patterns.iter().any(|pattern| pattern.could_be(words, command, &act.home)) {
-            let words: Vec<String> = words.iter().map(Word::shown).collect();
-            return Ok(format!("it could run `{}`", crate::policy::short(&words.join(" "))));
+            let words: Vec<String> = words.iter().map(ShellWord::shown).collect();
+            return Ok(format!("it could run `{}`", short_command(&words.join(" "))));
         }
     }
     Err("it runs other commands".into())
 }
 
 /// Cuts a pattern into words, each with whether it is an assignment.
-fn split(text: &str) -> Result<Vec<(Part, bool)>, String> {
+fn split(text: &str) -> Result<Vec<(PatternWord, bool)>, String> {
     let mut words = Vec::new();
-    let mut word: Option<(Part, bool)> = None;
+    let mut word: Option<(PatternWord, bool)> = None;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         if c == ' ' || c == '\t' {
@@ -228,7 +236,7 @@ fn split(text: &str) -> Result<Vec<(Part, bool)>, String> {
             continue;
         }
         let is_first = word.is_none();
-        let (part, is_assign) = word.get_or_insert_with(|| (Part::default(), false));
+        let (part, is_assign) = word.get_or_insert_with(|| (PatternWord::default(), false));
         match c {
             '*' => part.toks.push(Tok::Cross),
             '?' => part.toks.extend([Tok::One]),
@@ -261,7 +269,7 @@ fn split(text: &str) -> Result<Vec<(Part, bool)>, String> {
 fn quoted(
     quote: char,
     chars: &mut impl Iterator<Item = char>,
-    part: &mut Part,
+    part: &mut PatternWord,
 ) -> Result<(), String> {
     while let Some(c) = chars.next() {
         match c {

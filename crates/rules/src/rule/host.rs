@@ -27,7 +27,7 @@ impl HostPattern {
             );
         }
         if !fixed.chars().all(is_host) || (fixed.is_empty() && name != "*") {
-            return Err(format!("`{text}` is no host"));
+            return Err(format!("`{text}` is not a host"));
         }
         let toks = name.chars().map(|c| if c == '*' { Tok::Cross } else { Tok::Is(c) }).collect();
         Ok(Self { text: text.to_owned(), name: toks, port: port.map(Into::into) })
@@ -45,7 +45,7 @@ impl HostPattern {
     }
 }
 
-/// Whether all hosts are meant, and there are some.
+/// Checks that there are hosts and that all of them match.
 pub(crate) fn all(patterns: &[HostPattern], act: &Act) -> Result<(), String> {
     if act.hosts.is_empty() {
         return Err("it names no host".into());
@@ -57,7 +57,7 @@ pub(crate) fn all(patterns: &[HostPattern], act: &Act) -> Result<(), String> {
     }
 }
 
-/// Whether some host that the act mentions is meant.
+/// Returns which host that the act mentions matches, or why none does.
 pub(crate) fn mentioned(patterns: &[HostPattern], act: &Act) -> Result<String, String> {
     let hosts = touch::hosts(act);
     for pattern in patterns {

@@ -4,14 +4,14 @@ use crate::act::Act;
 use crate::glob::{Lean, Tok, begins_otherwise, literal, meets};
 use crate::place::join;
 use crate::rule::command::CommandPattern;
-use crate::shell::{Command, Word, operands};
+use crate::shell::{ShellCommand, ShellWord, operands};
 use crate::steps;
 
 /// The most `**` of a pattern.
 const MOST_CROSSINGS: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Root {
+enum PathRoot {
     Absolute,
     Home,
     Project,
@@ -21,7 +21,7 @@ enum Root {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathPattern {
     pub(crate) text: String,
-    root: Root,
+    root: PathRoot,
     /// What follows the root; each begins with a slash or is empty, and one of them has to fit.
     choices: Vec<Vec<Tok>>,
     /// The folder within the root before the first wildcard.
@@ -34,10 +34,10 @@ impl PathPattern {
     /// Reads a pattern. One that is neither absolute nor begins with `~/` lies in the project.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let (root, rest) = match text.strip_prefix('~') {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => (Root::Home, rest),
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => (PathRoot::Home, rest),
             Some(_) => return Err("the home of another user cannot be named by `~`".into()),
-            None if text.starts_with('/') => (Root::Absolute, text),
-            None => (Root::Project, text),
+            None if text.starts_with('/') => (PathRoot::Absolute, text),
+            None => (PathRoot::Project, text),
         };
         let mut segments: Vec<&str> =
             rest.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
@@ -66,17 +66,17 @@ impl PathPattern {
         Ok(Self { text: text.to_owned(), root, choices: choices(&segments), fixed, mark })
     }
 
-    /// Whether the pattern lies in the project, wherever that is.
+    /// Returns true if the pattern lies in the project, wherever that is.
     pub(crate) fn is_relative(&self) -> bool {
-        self.root == Root::Project
+        self.root == PathRoot::Project
     }
 
-    /// The folders in which it lies: the home and the project have two names behind a link.
+    /// Returns the folders in which it lies: the home and the project have two names behind a link.
     fn roots<'a>(&self, act: &'a Act) -> Vec<&'a str> {
         let roots: Vec<&str> = match self.root {
-            Root::Absolute => vec![""],
-            Root::Home => act.homes().collect(),
-            Root::Project => act.projects().collect(),
+            PathRoot::Absolute => vec![""],
+            PathRoot::Home => act.homes().collect(),
+            PathRoot::Project => act.projects().collect(),
         };
         roots.into_iter().map(|root| root.trim_end_matches('/')).collect()
     }
@@ -103,13 +103,13 @@ impl PathPattern {
         })
     }
 
-    /// Whether the path is meant exactly.
+    /// Returns true if the path is meant exactly.
     fn is(&self, path: &str, act: &Act) -> bool {
         self.fits(&literal(path), act, Lean::Strict, false)
     }
 
-    /// Whether the path could be meant, or lie below one that is. A variable could be any path, so
-    /// that one with a variable has to show something of the pattern.
+    /// Returns true if the path could be meant, or lie below one that is. A variable could be any
+    /// path, so that one with a variable has to show something of the pattern.
     fn could_be(&self, path: &[Tok], act: &Act) -> bool {
         let is_shown = act.is_clear() || !path.contains(&Tok::Cross) || {
             let known: String =
@@ -119,13 +119,13 @@ impl PathPattern {
         is_shown && self.fits(path, act, Lean::Generous, true)
     }
 
-    /// Whether a folder is the one that is meant or lies in it.
+    /// Returns true if a folder is the one that is meant or lies in it.
     pub(crate) fn holds(&self, folder: &str, act: &Act, lean: Lean) -> bool {
         self.fits(&literal(folder), act, lean, true)
     }
 
-    /// Whether what is meant lies below this path. For a search anything that may be there is
-    /// enough; what a command goes through nobody knows, and so only a folder counts that the
+    /// Returns true if what is meant lies below this path. For a search anything that may be there
+    /// is enough; what a command goes through nobody knows, and so only a folder counts that the
     /// pattern names.
     fn is_below(&self, path: &[Tok], act: &Act) -> bool {
         let mut above = path.to_vec();
@@ -142,7 +142,7 @@ impl PathPattern {
     }
 }
 
-/// All ways to write the segments: every `**` may also be no folder at all.
+/// Returns all ways to write the segments: every `**` may also be no folder at all.
 fn choices(segments: &[&str]) -> Vec<Vec<Tok>> {
     let mut choices = vec![Vec::new()];
     for segment in segments {
@@ -166,7 +166,7 @@ fn choices(segments: &[&str]) -> Vec<Vec<Tok>> {
     choices
 }
 
-/// Whether all paths are meant, and where they lead, and there are some.
+/// Checks that there are paths, and that all of them and their targets match.
 pub(crate) fn all(patterns: &[PathPattern], paths: &[String], act: &Act) -> Result<(), String> {
     if paths.is_empty() {
         return Err("it names no path".into());
@@ -179,7 +179,7 @@ pub(crate) fn all(patterns: &[PathPattern], paths: &[String], act: &Act) -> Resu
     }
 }
 
-/// Whether some path that the act could touch is meant.
+/// Returns which pattern matches a path that the act could touch, or why none does.
 pub(crate) fn touched(patterns: &[PathPattern], act: &Act) -> Result<String, String> {
     for pattern in patterns {
         let mut touched = act.touched.iter().take_while(|_| !steps::is_spent());
@@ -190,8 +190,8 @@ pub(crate) fn touched(patterns: &[PathPattern], act: &Act) -> Result<String, Str
     Err("it touches other paths".into())
 }
 
-/// Whether the act, or one of those commands of it that are named, is about a path other than
-/// these: unless an allow with these paths would hold.
+/// Returns why the act, or one of its commands that are named, is about a path other than these, or
+/// why not. An allow with these paths would not apply then.
 pub(crate) fn outside(
     patterns: &[PathPattern],
     commands: Option<&[CommandPattern]>,
@@ -205,7 +205,7 @@ pub(crate) fn outside(
         let why = if act.paths.is_empty() { None } else { fits(&act.paths) };
         return why.ok_or_else(|| "its paths are left out".into());
     }
-    let is_named = |(command, words): &(&Command, &[Word])| {
+    let is_named = |(command, words): &(&ShellCommand, &[ShellWord])| {
         commands.is_none_or(|patterns| {
             patterns.iter().any(|pattern| pattern.could_be(words, command, &act.home))
         })
@@ -222,16 +222,17 @@ pub(crate) fn outside(
     Err("its paths are left out".into())
 }
 
-/// Whether something that is meant lies in a folder that is searched or moved as a whole.
+/// Returns which pattern matches something in a folder that is searched or moved as a whole.
 pub(crate) fn beneath(patterns: &[PathPattern], act: &Act) -> Option<String> {
     let is_below =
         |pattern: &&PathPattern| act.swept.iter().any(|path| pattern.is_below(path, act));
     patterns.iter().find(is_below).map(|pattern| format!("it reaches {}", pattern.text))
 }
 
-/// All paths that a command may act on: its folders, and every word as if it were a path, except
-/// for [what is none](operands). The error says which word could be a path that is not known.
-pub(crate) fn of_command(command: &Command) -> Result<Vec<String>, String> {
+/// Returns all paths that a command may act on: its folders, and every word as if it were a path,
+/// except for [what is none](operands). The error says which word could be a path that is not
+/// known.
+pub(crate) fn of_command(command: &ShellCommand) -> Result<Vec<String>, String> {
     let mut paths = Vec::new();
     let texts = operands::harmless_texts(command);
     let words = command.words.iter().enumerate().skip(1);

@@ -3,16 +3,16 @@
 use callgate_mask::programs::is_one_of;
 
 use super::names::STATEFUL;
-use super::{Command, MOST_WILD_WORDS, Script, Word};
+use super::{MOST_WILD_WORDS, ShellCommand, ShellScript, ShellWord};
 use crate::place::link::is_through_root;
-use crate::place::{Base, LONGEST, join, last_name, normal};
+use crate::place::{BaseFolders, LONGEST, join, last_name, normal};
 use crate::steps;
 
 /// The most folders in which a command may run before that counts as unknown.
 const MOST_FOLDERS: usize = 16;
 
 /// Finds the folders of all commands, and what makes a line unclear that is no matter of grammar.
-pub(super) fn look(script: &mut Script, base: Base<'_>) {
+pub(super) fn look(script: &mut ShellScript, base: BaseFolders<'_>) {
     let mut folders = vec![normal(base.cwd)];
     let mut doubts = Vec::new();
     for command in &mut script.commands {
@@ -39,7 +39,7 @@ pub(super) fn look(script: &mut Script, base: Base<'_>) {
     }
 }
 
-fn doubt(command: &Command) -> Option<&'static str> {
+fn doubt(command: &ShellCommand) -> Option<&'static str> {
     let first = command.words.first()?;
     let Some(program) = first.text() else {
         return Some("a program whose name is not written out");
@@ -67,10 +67,11 @@ fn has_substitution(text: &str) -> bool {
 }
 
 /// Adds the folder that this command goes to; false when that is unknown.
-fn step(command: &Command, folders: &mut Vec<String>, home: &str) -> bool {
-    let is_prefix =
-        |word: &&Word| matches!(word.text(), Some("time" | "-p" | "command" | "builtin" | "--"));
-    let mut words = command.words.iter().skip_while(is_prefix).map(Word::text);
+fn step(command: &ShellCommand, folders: &mut Vec<String>, home: &str) -> bool {
+    let is_prefix = |word: &&ShellWord| {
+        matches!(word.text(), Some("time" | "-p" | "command" | "builtin" | "--"))
+    };
+    let mut words = command.words.iter().skip_while(is_prefix).map(ShellWord::text);
     let program = words.next().flatten().map(last_name);
     let Some("cd" | "chdir" | "pushd") = program else { return true };
     // With an assignment it may go by another home, or search other folders.

@@ -1,12 +1,12 @@
 //! Quotes with the escapes of C: `$'…'`.
 
-use super::lists::Reader;
-use super::word::Word;
+use super::lists::ShellReader;
+use super::word::ShellWord;
 
-impl Reader<'_> {
-    /// `$'…'`: the escapes of C. Where a shell does not know them the quote ends elsewhere, so the
-    /// text is worked out for a deny alone.
-    pub(super) fn ansi(&mut self, word: &mut Word) {
+impl ShellReader<'_> {
+    /// Reads `$'…'` with the escapes of C. Where a shell does not know them the quote ends
+    /// elsewhere, so the text only counts for a deny.
+    pub(super) fn ansi(&mut self, word: &mut ShellWord) {
         self.doubt("a quote with escapes");
         word.is_quoted = true;
         while let Some(c) = self.next() {
@@ -19,7 +19,7 @@ impl Reader<'_> {
         self.broken("an unfinished quote");
     }
 
-    fn escape(&mut self, word: &mut Word) {
+    fn escape(&mut self, word: &mut ShellWord) {
         let Some(c) = self.next() else { return };
         let known = match c {
             'n' => '\n',
@@ -46,8 +46,8 @@ impl Reader<'_> {
         word.push(known);
     }
 
-    /// A character by its number, in at most so many digits.
-    fn code(&mut self, most: usize, radix: u32, word: &mut Word) {
+    /// Reads a character by its number, in at most this many digits.
+    fn code(&mut self, most: usize, radix: u32, word: &mut ShellWord) {
         let mut digits = String::new();
         while let Some(c) = self.peek().filter(|c| c.is_digit(radix) && digits.len() < most) {
             digits.push(c);

@@ -4,32 +4,34 @@
 //! command, and the reading goes on.
 
 use super::names::{CONTROL, OPENERS, has};
-use super::{Command, DEEPEST, LONGEST_LINE, MOST_COMMANDS, MOST_WORDS, Script, Word};
+use super::{
+    DEEPEST, LONGEST_LINE, MOST_COMMANDS, MOST_WORDS, ShellCommand, ShellScript, ShellWord,
+};
 use crate::steps;
 
 /// Reads a whole text.
-pub(super) fn read(text: &str, home: &str, depth: usize) -> Script {
-    let mut reader = Reader::new(text, home, depth);
+pub(super) fn read(text: &str, home: &str, depth: usize) -> ShellScript {
+    let mut reader = ShellReader::new(text, home, depth);
     reader.list(false);
     reader.script
 }
 
 /// Reads a here-document, of which only the expansions are commands.
-pub(super) fn read_document(text: &str, home: &str, depth: usize) -> Script {
-    let mut reader = Reader::new(text, home, depth);
+pub(super) fn read_document(text: &str, home: &str, depth: usize) -> ShellScript {
+    let mut reader = ShellReader::new(text, home, depth);
     reader.document();
     reader.script
 }
 
 /// Where a here-document ends.
-pub(super) struct Here {
+pub(super) struct HereDocument {
     pub(super) end: String,
     pub(super) strips_tabs: bool,
     /// Whether nothing in it is expanded.
     pub(super) is_literal: bool,
 }
 
-pub(super) struct Reader<'a> {
+pub(super) struct ShellReader<'a> {
     pub(super) chars: Vec<char>,
     pub(super) at: usize,
     /// Up to where the alternatives of a brace expansion were kept.
@@ -37,13 +39,13 @@ pub(super) struct Reader<'a> {
     pub(super) depth: usize,
     pub(super) home: &'a str,
     words: usize,
-    pub(super) script: Script,
-    pub(super) here: Vec<Here>,
+    pub(super) script: ShellScript,
+    pub(super) here: Vec<HereDocument>,
 }
 
 /// What of a command stands already.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Stands {
+pub(super) enum CommandContent {
     #[default]
     Nothing,
     /// A word, an assignment or a redirect.
@@ -54,18 +56,18 @@ pub(super) enum Stands {
 
 /// The command that is being read.
 #[derive(Default)]
-pub(super) struct Open {
-    pub(super) command: Command,
+pub(super) struct OpenCommand {
+    pub(super) command: ShellCommand,
     /// What of it stands already.
-    pub(super) stands: Stands,
+    pub(super) stands: CommandContent,
     /// A simpler shell takes `&>` for the end of the command, so that nothing may follow.
     pub(super) is_ended: bool,
     /// An operator before it wants it to come.
     is_owed: bool,
 }
 
-impl<'a> Reader<'a> {
-    /// A reader of `text`, or of nothing where the budget does not suffice.
+impl<'a> ShellReader<'a> {
+    /// Returns a reader of `text`, or of nothing where the budget does not suffice.
     fn new(text: &str, home: &'a str, depth: usize) -> Self {
         let mut reader = Self {
             chars: Vec::new(),
@@ -74,7 +76,7 @@ impl<'a> Reader<'a> {
             depth,
             home: home.trim_end_matches('/'),
             words: 0,
-            script: Script::default(),
+            script: ShellScript::default(),
             here: Vec::new(),
         };
         if text.len() > LONGEST_LINE {
@@ -135,7 +137,7 @@ impl<'a> Reader<'a> {
             self.broken("too much nesting");
             self.at = self.chars.len();
         }
-        let mut open = Open::default();
+        let mut open = OpenCommand::default();
         let mut is_closed = !in_parens;
         let mut is_empty = true;
         while let Some(c) = self.peek() {
@@ -153,7 +155,7 @@ impl<'a> Reader<'a> {
                 _ => self.part(&mut open),
             }
         }
-        if open.is_owed && open.stands == Stands::Nothing {
+        if open.is_owed && open.stands == CommandContent::Nothing {
             self.doubt("an unfinished list");
         }
         self.close(&mut open);
@@ -166,7 +168,8 @@ impl<'a> Reader<'a> {
         self.depth -= 1;
     }
 
-    /// A comment is seen through only when a shell that has no comments would find nothing in it.
+    /// Skips a comment. It counts as understood only if a shell without comments would find nothing
+    /// in it.
     fn comment(&mut self) {
         while let Some(c) = self.peek() {
             if c == '\n' {
@@ -179,7 +182,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn operator(&mut self, open: &mut Open) {
+    fn operator(&mut self, open: &mut OpenCommand) {
         let Some(c) = self.next() else { return };
         match c {
             '(' => self.group(open),
@@ -204,8 +207,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Ends a command at an operator, which may want one before it and after it.
-    fn end(&mut self, open: &mut Open, wants_one: bool, owes_next: bool) {
-        let is_there = open.stands != Stands::Nothing;
+    fn end(&mut self, open: &mut OpenCommand, wants_one: bool, owes_next: bool) {
+        let is_there = open.stands != CommandContent::Nothing;
         let was_owed = open.is_owed;
         if wants_one && !is_there {
             self.doubt("an operator without a command");
@@ -215,18 +218,18 @@ impl<'a> Reader<'a> {
         open.is_owed = owes_next || (was_owed && !is_there);
     }
 
-    fn group(&mut self, open: &mut Open) {
+    fn group(&mut self, open: &mut OpenCommand) {
         let is_doubled = self.peek() == Some('(');
-        if open.stands != Stands::Nothing || is_doubled {
+        if open.stands != CommandContent::Nothing || is_doubled {
             self.doubt("a parenthesis of unknown use");
         }
         self.close(open);
         self.list(true);
-        open.stands = Stands::Group;
+        open.stands = CommandContent::Group;
     }
 
-    /// A word or a redirect.
-    fn part(&mut self, open: &mut Open) {
+    /// Reads a word or a redirect.
+    fn part(&mut self, open: &mut OpenCommand) {
         if self.is_redirect() {
             self.redirect(open, false);
             return;
@@ -234,7 +237,7 @@ impl<'a> Reader<'a> {
         let before = self.at;
         let word = self.word();
         debug_assert!(self.at > before, "a word has characters");
-        if open.stands == Stands::Group {
+        if open.stands == CommandContent::Group {
             self.doubt("a word after a parenthesis");
             self.close(open);
         }
@@ -250,8 +253,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Steps over the words of the grammar that stand where a command begins.
-    fn is_keyword(&mut self, word: &Word, open: &mut Open) -> bool {
-        let Some(text) = word.text().filter(|_| !word.is_quoted && open.stands == Stands::Nothing)
+    fn is_keyword(&mut self, word: &ShellWord, open: &mut OpenCommand) -> bool {
+        let Some(text) =
+            word.text().filter(|_| !word.is_quoted && open.stands == CommandContent::Nothing)
         else {
             return false;
         };
@@ -265,12 +269,12 @@ impl<'a> Reader<'a> {
         has(OPENERS, text)
     }
 
-    fn take(&mut self, word: Word, open: &mut Open) {
+    fn take(&mut self, word: ShellWord, open: &mut OpenCommand) {
         if open.is_ended {
             self.doubt("a word after a redirect of all output");
         }
         self.words += 1;
-        open.stands = Stands::Something;
+        open.stands = CommandContent::Something;
         if self.words > MOST_WORDS || self.script.commands.len() >= MOST_COMMANDS {
             steps::cut();
             self.broken("more commands than are read");
@@ -282,9 +286,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn close(&mut self, open: &mut Open) {
-        let Open { command, stands, .. } = std::mem::take(open);
-        if stands != Stands::Something {
+    fn close(&mut self, open: &mut OpenCommand) {
+        let OpenCommand { command, stands, .. } = std::mem::take(open);
+        if stands != CommandContent::Something {
             return;
         }
         if command.words.is_empty() {

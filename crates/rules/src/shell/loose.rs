@@ -6,35 +6,35 @@
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
 
 use super::names::CAN_RUN;
-use super::{Command, DEEPEST, Script, Word, operands};
-use crate::place::Base;
+use super::{DEEPEST, ShellCommand, ShellScript, ShellWord, operands};
+use crate::place::BaseFolders;
 use crate::steps;
 
 /// All commands that could run, and where in their words they could begin.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Runs {
+pub(crate) struct PossibleRuns {
     /// The commands of the line and those found in its words.
-    pub(crate) commands: Vec<Command>,
+    pub(crate) commands: Vec<ShellCommand>,
     /// For each possible beginning: the command's index, and the word's index in it.
     pub(crate) starts: Vec<(usize, usize)>,
 }
 
-impl Runs {
+impl PossibleRuns {
     /// Finds everything that could run in a script.
-    pub(crate) fn of(script: &Script, home: &str) -> Self {
+    pub(crate) fn of(script: &ShellScript, home: &str) -> Self {
         let mut runs = Self::default();
         runs.add(script, home, 0, false);
         runs
     }
 
-    /// The words of every command that could run, the program first.
-    pub(crate) fn each(&self) -> impl Iterator<Item = (&Command, &[Word])> {
+    /// Returns the words of every command that could run, the program first.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&ShellCommand, &[ShellWord])> {
         // Whoever asks looks at all of them, and in a long line that is much.
         self.beginnings().take_while(|(_, words)| steps::spend(words.len()))
     }
 
-    /// The same for whoever looks at the first words of most of them.
-    pub(crate) fn beginnings(&self) -> impl Iterator<Item = (&Command, &[Word])> {
+    /// Returns the same at a lower price, for callers that look at the first words of most of them.
+    pub(crate) fn beginnings(&self) -> impl Iterator<Item = (&ShellCommand, &[ShellWord])> {
         let counted = self.starts.iter().take_while(|_| steps::spend(1));
         counted.map(|(command, word)| {
             let command = &self.commands[*command];
@@ -42,7 +42,7 @@ impl Runs {
         })
     }
 
-    fn add(&mut self, script: &Script, home: &str, depth: usize, is_code: bool) {
+    fn add(&mut self, script: &ShellScript, home: &str, depth: usize, is_code: bool) {
         let is_open = is_code || script.is_broken || script.commands.iter().any(opens_all);
         for command in &script.commands {
             let index = self.commands.len();
@@ -54,13 +54,13 @@ impl Runs {
             let is_code = is_code || (!texts.is_empty() && takes_code(command));
             for text in texts {
                 for cwd in &command.folders {
-                    self.read(&text, Base { cwd, home }, depth, is_code);
+                    self.read(&text, BaseFolders { cwd, home }, depth, is_code);
                 }
             }
         }
         if is_open {
             let cwd = script.commands.first().and_then(|command| command.folders.first());
-            let base = Base { cwd: cwd.map_or("/", String::as_str), home };
+            let base = BaseFolders { cwd: cwd.map_or("/", String::as_str), home };
             for body in &script.bodies {
                 self.read(body, base, depth, is_code);
             }
@@ -68,21 +68,21 @@ impl Runs {
     }
 
     /// Reads a text as a command line, or as code in which one may stand anywhere.
-    fn read(&mut self, text: &str, base: Base<'_>, depth: usize, is_code: bool) {
+    fn read(&mut self, text: &str, base: BaseFolders<'_>, depth: usize, is_code: bool) {
         if text.trim().is_empty() || steps::is_spent() {
             return;
         }
         if depth >= DEEPEST {
             steps::cut();
         } else {
-            let script = Script::nested(text, base, depth + 1);
+            let script = ShellScript::nested(text, base, depth + 1);
             self.add(&script, base.home, depth + 1, is_code);
         }
     }
 }
 
-/// Whether this command may run anything that stands anywhere in the line.
-fn opens_all(command: &Command) -> bool {
+/// Returns true if this command may run anything that stands anywhere in the line.
+fn opens_all(command: &ShellCommand) -> bool {
     let is_feeder = |program: &str| {
         is_one_of(program, SHELLS)
             || is_one_of(program, "eval source . xargs gxargs parallel trap alias")
@@ -92,16 +92,16 @@ fn opens_all(command: &Command) -> bool {
         || command.words.first().is_some_and(|program| !program.is_known())
 }
 
-/// Whether this command is given code of another language than the shell's.
-fn takes_code(command: &Command) -> bool {
+/// Returns true if this command is given code of another language than the shell's.
+fn takes_code(command: &ShellCommand) -> bool {
     let is_interpreter = |at: usize| {
         command.words[at].text().is_some_and(|program| is_one_of(program, INTERPRETERS))
     };
     starts(command, false).into_iter().any(is_interpreter)
 }
 
-/// The words at which a program may begin.
-fn starts(command: &Command, is_open: bool) -> Vec<usize> {
+/// Returns the words at which a program may begin.
+fn starts(command: &ShellCommand, is_open: bool) -> Vec<usize> {
     let Some(program) = command.words.first() else { return Vec::new() };
     let is = |list| program.text().is_some_and(|program| is_one_of(program, list));
     if is_open || is(INTERPRETERS) || is(SHELLS) {
@@ -113,12 +113,13 @@ fn starts(command: &Command, is_open: bool) -> Vec<usize> {
     }
 }
 
-/// The words of a wrapper up to the first that is surely the program, and on through wrappers.
-fn wrapped(words: &[Word]) -> Vec<usize> {
+/// Returns the words of a wrapper up to the first that is surely the program, and on through
+/// wrappers.
+fn wrapped(words: &[ShellWord]) -> Vec<usize> {
     let mut starts = vec![0];
     let mut after_option = false;
     // A lock, a folder, a mask or a user, and only then the program.
-    let takes_operand = |word: &Word| {
+    let takes_operand = |word: &ShellWord| {
         word.text().is_some_and(|program| {
             is_one_of(program, "flock chroot taskset faketime setuidgid chpst runuser su")
         })
@@ -142,8 +143,8 @@ fn wrapped(words: &[Word]) -> Vec<usize> {
     starts
 }
 
-/// The texts in a command's words that may be command lines themselves.
-fn texts(command: &Command, is_open: bool) -> Vec<String> {
+/// Returns the texts in a command's words that may be command lines themselves.
+fn texts(command: &ShellCommand, is_open: bool) -> Vec<String> {
     let is = |list| command.program().is_some_and(|program| is_one_of(program, list));
     let looks_inside = is_open || is(INTERPRETERS) || is(SHELLS) || is(WRAPPERS);
     // What a harmless program prints is run only where something in the line runs it.
@@ -168,7 +169,7 @@ fn texts(command: &Command, is_open: bool) -> Vec<String> {
     texts
 }
 
-/// What stands behind each `=` of an option.
+/// Returns what follows each `=` of an option.
 fn values(text: &str) -> impl Iterator<Item = String> {
     let after =
         |(at, _): (usize, &str)| text[at + 1..].trim_start_matches(['!', '\'', '"']).to_owned();
@@ -176,22 +177,5 @@ fn values(text: &str) -> impl Iterator<Item = String> {
 }
 
 fn is_special(c: char) -> bool {
-    matches!(
-        c,
-        ';' | '&'
-            | '|'
-            | '<'
-            | '>'
-            | '('
-            | ')'
-            | '`'
-            | '$'
-            | '\''
-            | '"'
-            | '!'
-            | '{'
-            | '}'
-            | '='
-            | ','
-    ) || c.is_whitespace()
+    c.is_whitespace() || ";&|<>()`$'\"!{}=,".contains(c)
 }

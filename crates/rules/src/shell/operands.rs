@@ -9,7 +9,7 @@ mod tests;
 
 use callgate_mask::programs::is_one_of;
 
-use super::Command;
+use super::ShellCommand;
 
 /// Programs that act on the files that they are given, and on nothing else in their folder.
 const ONLY_NAMED: &str = "\
@@ -31,7 +31,7 @@ const GREP_NUMBERS: &str = "ABCm";
 const MOST_TEXTS: usize = 64;
 
 /// Returns true if the command acts on nothing but the files that its words name.
-pub(crate) fn are_all(command: &Command) -> bool {
+pub(crate) fn are_all(command: &ShellCommand) -> bool {
     let Some(program) = command.program().filter(|program| !program.contains('/')) else {
         return false;
     };
@@ -42,7 +42,7 @@ pub(crate) fn are_all(command: &Command) -> bool {
 /// write no other files and start nothing, and patterns for `grep` and `rg`.
 ///
 /// Nothing is returned where an option is not known: then it is not sure which word the program is.
-pub(crate) fn harmless_texts(command: &Command) -> Vec<usize> {
+pub(crate) fn harmless_texts(command: &ShellCommand) -> Vec<usize> {
     let Some(program) = command.program() else { return Vec::new() };
     let is = |list: &str| is_one_of(program, list);
     if ![AWK, SED, GREP, RIPGREP].into_iter().any(is) {
@@ -59,8 +59,8 @@ pub(crate) fn harmless_texts(command: &Command) -> Vec<usize> {
     found.filter(|found| found.len() <= MOST_TEXTS).unwrap_or_default()
 }
 
-/// The texts of the words, when those that are not known in full cannot be options.
-fn known_beginnings(command: &Command) -> Option<Vec<&str>> {
+/// Returns the texts of the words, when those that are not known in full cannot be options.
+fn known_beginnings(command: &ShellCommand) -> Option<Vec<&str>> {
     let words = command.words.iter().map(|word| match word.text() {
         None if word.known_text().starts_with(['-', '\0']) => None,
         text => Some(text.unwrap_or(UNKNOWN_FILE)),
@@ -71,7 +71,8 @@ fn known_beginnings(command: &Command) -> Option<Vec<&str>> {
 /// Stands for a word that names files and is not known in full. It is no program of any kind.
 const UNKNOWN_FILE: &str = "\0";
 
-/// The program of `awk` among its words, the first that is no option, and what separates fields.
+/// Returns the program of `awk` among its words, the first that is no option, and what separates
+/// fields.
 fn awk_program(words: &[&str]) -> Option<Vec<usize>> {
     let mut found = Vec::new();
     let mut at = 1;
@@ -95,7 +96,8 @@ fn awk_program(words: &[&str]) -> Option<Vec<usize>> {
     words.get(at).is_some_and(|text| awk::is_harmless(text)).then_some(found)
 }
 
-/// The scripts of `sed` among its words: all behind `-e`, or else the first that is no option.
+/// Returns the scripts of `sed` among its words: all behind `-e`, or else the first that is no
+/// option.
 fn scripts(words: &[&str]) -> Option<Vec<usize>> {
     let mut found = Vec::new();
     let mut first = None;
@@ -121,7 +123,8 @@ fn scripts(words: &[&str]) -> Option<Vec<usize>> {
     (!found.is_empty() && found.iter().all(is_harmless)).then_some(found)
 }
 
-/// The pattern of `grep` among its words, the first that is no option, and numbers of options.
+/// Returns the pattern of `grep` among its words, the first that is no option, and numbers of
+/// options.
 fn pattern(words: &[&str], known: &str) -> Option<Vec<usize>> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let (mut pattern, mut found) = (None, Vec::new());

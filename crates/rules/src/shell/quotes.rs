@@ -1,13 +1,13 @@
 //! One word: quotes, escapes and expansions.
 
-use super::lists::Reader;
-use super::word::{Piece, Word};
+use super::lists::ShellReader;
+use super::word::{ShellWord, WordPiece};
 use crate::steps;
 
-impl Reader<'_> {
+impl ShellReader<'_> {
     /// Reads a word up to the blank or operator that ends it.
-    pub(super) fn word(&mut self) -> Word {
-        let mut word = Word::default();
+    pub(super) fn word(&mut self) -> ShellWord {
+        let mut word = ShellWord::default();
         if !steps::spend(steps::WORD) {
             self.stop();
             return word;
@@ -40,11 +40,11 @@ impl Reader<'_> {
         word
     }
 
-    /// A character outside of quotes that ends no word.
-    fn plain(&mut self, c: char, is_first: bool, word: &mut Word) {
+    /// Reads a character outside of quotes that does not end the word.
+    fn plain(&mut self, c: char, is_first: bool, word: &mut ShellWord) {
         match c {
-            '*' | '?' => word.push_piece(Piece::Glob(c)),
-            '[' if !(is_first && self.ends_word()) => word.push_piece(Piece::Glob('[')),
+            '*' | '?' => word.push_piece(WordPiece::Glob(c)),
+            '[' if !(is_first && self.ends_word()) => word.push_piece(WordPiece::Glob('[')),
             '~' => self.tilde(is_first, word),
             '=' if is_first => {
                 self.doubt("a character with a special meaning");
@@ -71,26 +71,26 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether nothing more of the word comes.
+    /// Returns true if nothing more of the word comes.
     fn ends_word(&self) -> bool {
         self.peek().is_none_or(|c| " \t\n;&|<>()".contains(c))
     }
 
-    /// `~` is the home at the beginning of a word, and may be after `=` and `:`.
-    fn tilde(&mut self, is_first: bool, word: &mut Word) {
+    /// Reads a `~`, which is the home at the beginning of a word, and may be after `=` and `:`.
+    fn tilde(&mut self, is_first: bool, word: &mut ShellWord) {
         if is_first && (self.peek() == Some('/') || self.ends_word()) {
             word.push_text(self.home);
             word.is_quoted = true;
         } else if is_first || word.ends_with(['=', ':']) {
             self.doubt("a tilde of unknown meaning");
-            word.push_piece(Piece::Unknown);
+            word.push_piece(WordPiece::Unknown);
         } else {
             word.push('~');
         }
     }
 
-    /// `{` and `}` stand for themselves alone, and around a name: `{}`, `HEAD@{1}`.
-    fn brace(&mut self, word: &mut Word) {
+    /// Reads a `{` or `}`. They stand for themselves alone and around a name: `{}`, `HEAD@{1}`.
+    fn brace(&mut self, word: &mut ShellWord) {
         let Some(c) = self.next() else { return };
         let is_name = |c: &&char| c.is_ascii_alphanumeric() || "_-/:@^".contains(**c);
         let name: String = self.chars[self.at..].iter().take_while(is_name).collect();
@@ -105,7 +105,7 @@ impl Reader<'_> {
             word.push(c);
         } else {
             self.doubt("a brace expansion");
-            word.push_piece(Piece::Unknown);
+            word.push_piece(WordPiece::Unknown);
             self.alternatives();
         }
     }
@@ -122,7 +122,7 @@ impl Reader<'_> {
         self.script.bodies.push(rest.replace(['{', '}', ','], " "));
     }
 
-    fn single(&mut self, word: &mut Word) {
+    fn single(&mut self, word: &mut ShellWord) {
         word.is_quoted = true;
         while let Some(c) = self.next() {
             match c {
@@ -134,7 +134,7 @@ impl Reader<'_> {
         self.broken("an unfinished quote");
     }
 
-    pub(super) fn double(&mut self, word: &mut Word) {
+    pub(super) fn double(&mut self, word: &mut ShellWord) {
         word.is_quoted = true;
         while let Some(c) = self.peek() {
             match c {
@@ -169,7 +169,7 @@ impl Reader<'_> {
 
     /// Reads a whole here-document: all of it is text but for its expansions.
     pub(super) fn document(&mut self) {
-        let mut word = Word::default();
+        let mut word = ShellWord::default();
         while let Some(c) = self.peek() {
             match c {
                 '`' => self.backticks(&mut word),
@@ -183,7 +183,7 @@ impl Reader<'_> {
         }
     }
 
-    fn backslash(&mut self, word: &mut Word) {
+    fn backslash(&mut self, word: &mut ShellWord) {
         self.at += 1;
         match self.next() {
             Some('\n') if word.is_empty() => {}
@@ -200,8 +200,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What follows a `$`.
-    fn dollar(&mut self, word: &mut Word, in_quotes: bool) {
+    /// Reads what follows a `$`.
+    fn dollar(&mut self, word: &mut ShellWord, in_quotes: bool) {
         match self.peek() {
             Some('\'') if !in_quotes => {
                 self.at += 1;
@@ -215,7 +215,7 @@ impl Reader<'_> {
             Some('(') => {
                 self.at += 1;
                 self.doubt("a substitution");
-                word.push_piece(Piece::Unknown);
+                word.push_piece(WordPiece::Unknown);
                 self.list(true);
             }
             Some('{') => {
@@ -226,7 +226,7 @@ impl Reader<'_> {
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
                 self.at += 1;
                 self.doubt("a variable");
-                word.push_piece(Piece::Unknown);
+                word.push_piece(WordPiece::Unknown);
             }
             Some('"' | ' ' | '\t' | '\n') => word.push('$'),
             None if !in_quotes => word.push('$'),
@@ -237,7 +237,7 @@ impl Reader<'_> {
         }
     }
 
-    fn variable(&mut self, word: &mut Word, in_quotes: bool) {
+    fn variable(&mut self, word: &mut ShellWord, in_quotes: bool) {
         let mut name = String::new();
         while let Some(c) = self.peek().filter(|c| c.is_ascii_alphanumeric() || *c == '_') {
             name.push(c);
@@ -246,8 +246,8 @@ impl Reader<'_> {
         self.expand(&name, in_quotes, word);
     }
 
-    /// The home is known; no other variable is.
-    fn expand(&mut self, name: &str, in_quotes: bool, word: &mut Word) {
+    /// Reads a variable. Only the home is known.
+    fn expand(&mut self, name: &str, in_quotes: bool, word: &mut ShellWord) {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
         let is_whole = in_quotes || self.home.chars().all(is_plain);
         // A shell may read a colon or a bracket after the name as a part of the expansion.
@@ -257,12 +257,12 @@ impl Reader<'_> {
             word.is_quoted = true;
         } else {
             self.doubt("a variable");
-            word.push_piece(Piece::Unknown);
+            word.push_piece(WordPiece::Unknown);
         }
     }
 
-    /// `${…}`: commands may stand in it.
-    fn braced(&mut self, word: &mut Word) {
+    /// Reads `${…}`, which may contain commands.
+    fn braced(&mut self, word: &mut ShellWord) {
         let rest = &self.chars[self.at..];
         if rest.starts_with(&['H', 'O', 'M', 'E', '}']) {
             self.at += 5;
@@ -271,7 +271,7 @@ impl Reader<'_> {
         }
         self.doubt("a variable");
         let has_value = self.is_followed_by_value();
-        let mut inside = Word::default();
+        let mut inside = ShellWord::default();
         self.depth += 1;
         if self.depth > super::DEEPEST {
             steps::cut();
@@ -285,7 +285,7 @@ impl Reader<'_> {
                     if has_value {
                         word.push_alternative(inside);
                     } else {
-                        word.push_piece(Piece::Unknown);
+                        word.push_piece(WordPiece::Unknown);
                     }
                     return;
                 }
@@ -301,7 +301,7 @@ impl Reader<'_> {
             }
         }
         self.depth -= 1;
-        word.push_piece(Piece::Unknown);
+        word.push_piece(WordPiece::Unknown);
         self.broken("an unfinished expansion");
     }
 
@@ -319,11 +319,11 @@ impl Reader<'_> {
         has_value
     }
 
-    /// `` `…` ``: a command line with one more level of backslashes.
-    fn backticks(&mut self, word: &mut Word) {
+    /// Reads `` `…` ``, a command line with one more level of backslashes.
+    fn backticks(&mut self, word: &mut ShellWord) {
         self.at += 1;
         self.doubt("a substitution");
-        word.push_piece(Piece::Unknown);
+        word.push_piece(WordPiece::Unknown);
         let mut inside = String::new();
         loop {
             match self.next() {
@@ -350,7 +350,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether `NAME`, `NAME+` or `NAME[…]` before a `=` is the name of a variable.
+/// Returns true if `NAME`, `NAME+` or `NAME[…]` before a `=` is the name of a variable.
 fn is_assignable(name: &str) -> bool {
     let name = name.strip_suffix('+').unwrap_or(name);
     let mut chars = name.chars();

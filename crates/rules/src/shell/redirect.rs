@@ -1,18 +1,18 @@
 //! Redirects and here-documents.
 
-use super::lists::{self, Here, Open, Reader, Stands};
-use super::{DEEPEST, Word};
+use super::lists::{self, CommandContent, HereDocument, OpenCommand, ShellReader};
+use super::{DEEPEST, ShellWord};
 use crate::steps;
 
-impl Reader<'_> {
-    /// Whether a redirect comes next, perhaps with the number of what it redirects.
+impl ShellReader<'_> {
+    /// Returns true if a redirect comes next, perhaps with the number of what it redirects.
     pub(super) fn is_redirect(&self) -> bool {
         let digits = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
         matches!(self.peek_at(digits), Some('<' | '>'))
     }
 
     /// Reads a redirect, of both outputs when a `&` was before it.
-    pub(super) fn redirect(&mut self, open: &mut Open, is_both: bool) {
+    pub(super) fn redirect(&mut self, open: &mut OpenCommand, is_both: bool) {
         let mut number = String::new();
         while let Some(c) = self.peek().filter(char::is_ascii_digit) {
             number.push(c);
@@ -23,7 +23,7 @@ impl Reader<'_> {
             self.stop();
             return;
         }
-        open.stands = Stands::Something;
+        open.stands = CommandContent::Something;
         match (arrow, self.peek()) {
             (_, Some('(')) => {
                 self.at += 1;
@@ -46,22 +46,22 @@ impl Reader<'_> {
         }
     }
 
-    /// The word after a redirect; an empty one when there is none.
-    fn target(&mut self) -> Word {
+    /// Returns the word after a redirect; an empty one when there is none.
+    fn target(&mut self) -> ShellWord {
         while matches!(self.peek(), Some(' ' | '\t')) {
             self.at += 1;
         }
         match self.peek() {
             None | Some('\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>' | '#') => {
                 self.doubt("a redirect without a file");
-                Word::default()
+                ShellWord::default()
             }
             _ => self.word(),
         }
     }
 
-    /// `<<`, `<<-` and `<<<`.
-    fn here(&mut self, open: &mut Open) {
+    /// Reads `<<`, `<<-` and `<<<`.
+    fn here(&mut self, open: &mut OpenCommand) {
         self.at += 1;
         self.doubt("input written into the command");
         if self.eat('<') {
@@ -80,12 +80,12 @@ impl Reader<'_> {
         // Nothing but quotes is read in the word that ends it, and they keep the text as it is.
         let is_literal = raw.iter().any(|c| matches!(c, '\'' | '"' | '\\'));
         let end = if is_literal { end } else { raw.iter().collect() };
-        self.here.push(Here { end, strips_tabs, is_literal });
+        self.here.push(HereDocument { end, strips_tabs, is_literal });
     }
 
     /// Reads the here-documents that begin after this line end.
     pub(super) fn here_documents(&mut self) {
-        for Here { end, strips_tabs, is_literal } in std::mem::take(&mut self.here) {
+        for HereDocument { end, strips_tabs, is_literal } in std::mem::take(&mut self.here) {
             let mut body = String::new();
             while self.at < self.chars.len() {
                 let line = self.line();
@@ -123,8 +123,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a redirect changes nothing but what is seen of the output.
-fn is_harmless(number: &str, copies: bool, target: &Word) -> bool {
+/// Returns true if a redirect changes nothing but what is seen of the output.
+fn is_harmless(number: &str, copies: bool, target: &ShellWord) -> bool {
     let is_standard = matches!(number, "" | "0" | "1" | "2");
     match target.text() {
         Some("/dev/null") => is_standard,

@@ -3,11 +3,11 @@
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::loose::Runs;
+use super::loose::PossibleRuns;
 use super::*;
 
-fn read(text: &str) -> Script {
-    Script::read(text, "/home/ada/engine", "/home/ada")
+fn read(text: &str) -> ShellScript {
+    ShellScript::read(text, "/home/ada/engine", "/home/ada")
 }
 
 fn check(text: &str, expected: &Expect) {
@@ -17,8 +17,8 @@ fn check(text: &str, expected: &Expect) {
         .iter()
         .map(|command| {
             let texts: Vec<String> =
-                command.assigns.iter().chain(&command.words).map(Word::shown).collect();
-            let redirects: Vec<String> = command.redirects.iter().map(Word::shown).collect();
+                command.assigns.iter().chain(&command.words).map(ShellWord::shown).collect();
+            let redirects: Vec<String> = command.redirects.iter().map(ShellWord::shown).collect();
             format!("{} | {} | {}", texts.join(" "), redirects.join(" "), command.folders.join(" "))
                 .trim_end_matches(" |  | /home/ada/engine")
                 .to_owned()
@@ -221,7 +221,7 @@ fn wrappers_are_seen_through_only_when_every_word_is_known() {
     let through = |text: &str| -> Option<String> {
         let script = read(text);
         let inner = script.commands.first()?.through("/home/ada", 0)?;
-        let shown: Vec<String> = inner.commands.iter().map(Command::shown).collect();
+        let shown: Vec<String> = inner.commands.iter().map(ShellCommand::shown).collect();
         Some(format!("{}{}", shown.join("; "), if inner.is_clear() { "" } else { " (unclear)" }))
     };
     for (text, expected) in [
@@ -266,11 +266,11 @@ fn a_command_in_a_shell_of_two_folders_runs_in_both() {
 
 #[test]
 fn words_without_a_shell_stand_for_themselves() {
-    let script = Script::of_words(["echo", "$(rm)", "*", ";"], "/tmp");
+    let script = ShellScript::of_words(["echo", "$(rm)", "*", ";"], "/tmp");
     assert!(script.is_clear());
-    assert!(script.commands[0].words.iter().all(Word::is_known));
-    assert!(!Script::of_words([], "/").is_clear());
-    assert!(!Script::of_words([""], "/").is_clear());
+    assert!(script.commands[0].words.iter().all(ShellWord::is_known));
+    assert!(!ShellScript::of_words([], "/").is_clear());
+    assert!(!ShellScript::of_words([""], "/").is_clear());
 }
 
 /// Characters that stand for themselves in the middle of a word.
@@ -311,14 +311,18 @@ fn nesting_length_and_number_are_bounded() {
     ] {
         let script = read(&text);
         assert!(script.unclear.contains(&why), "{}: {:?}", &text[..9], script.unclear);
-        let runs = Runs::of(&script, "/home/ada");
+        let runs = PossibleRuns::of(&script, "/home/ada");
         assert!(runs.commands.len() < 400_000, "{}", runs.commands.len());
     }
     let mut nested = "rm x".to_owned();
     for _ in 0..5 {
         nested = format!("bash -c '{}'", nested.replace('\'', "'\\''"));
     }
-    assert!(Runs::of(&read(&nested), "/").each().any(|(_, words)| words[0].text() == Some("rm")));
+    assert!(
+        PossibleRuns::of(&read(&nested), "/")
+            .each()
+            .any(|(_, words)| words[0].text() == Some("rm"))
+    );
 }
 
 proptest! {
@@ -326,7 +330,7 @@ proptest! {
     fn any_text_is_read_without_a_panic(text in "\\PC{0,60}", shell in "[ab \\n;&|()<>{}$`'\"\\\\#!=~*?\\[0-9]{0,60}") {
         for text in [text, shell] {
             let script = read(&text);
-            let runs = Runs::of(&script, "/home/ada");
+            let runs = PossibleRuns::of(&script, "/home/ada");
             prop_assert!(runs.commands.len() >= script.commands.len());
             for command in &script.commands {
                 prop_assert!(!command.folders.is_empty());
@@ -342,7 +346,7 @@ proptest! {
         let line: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
         let script = read(&line.join(" "));
         prop_assert!(script.is_clear(), "{:?}", script.unclear);
-        let found: Vec<_> = script.commands[0].words.iter().filter_map(Word::text).collect();
+        let found: Vec<_> = script.commands[0].words.iter().filter_map(ShellWord::text).collect();
         prop_assert_eq!(found, words);
     }
 

@@ -1,18 +1,19 @@
 //! Wrappers that are seen through: commands that run another one and change nothing of it.
 
-use super::{Command, Script, Word};
-use crate::place::{Base, last_name};
+use super::{ShellCommand, ShellScript, ShellWord};
+use crate::place::{BaseFolders, last_name};
 
 /// The folders in which a shell by its path is the shell of its name.
 const SHELL_FOLDERS: [&str; 3] = ["", "/bin/", "/usr/bin/"];
 
-impl Command {
-    /// The commands that this one runs, if it is a wrapper of which every word is understood.
-    pub(crate) fn through(&self, home: &str, depth: usize) -> Option<Script> {
+impl ShellCommand {
+    /// Returns the commands that this one runs, if it is a wrapper of which every word is
+    /// understood.
+    pub(crate) fn through(&self, home: &str, depth: usize) -> Option<ShellScript> {
         if !self.assigns.is_empty() || depth >= super::DEEPEST {
             return None;
         }
-        let texts: Vec<&str> = self.words.iter().map_while(Word::text).collect();
+        let texts: Vec<&str> = self.words.iter().map_while(ShellWord::text).collect();
         let (program, rest) = texts.split_first()?;
         if is_shell(program) {
             return self.shell(rest, home, depth);
@@ -30,22 +31,25 @@ impl Command {
             return None;
         }
         let words = self.words[taken..].to_vec();
-        let command = Command { words, folders: self.folders.clone(), ..Command::default() };
-        let mut script = Script { commands: vec![command], ..Script::default() };
+        let command =
+            ShellCommand { words, folders: self.folders.clone(), ..ShellCommand::default() };
+        let mut script = ShellScript { commands: vec![command], ..ShellScript::default() };
         let folder = self.folders.first()?;
-        super::after::look(&mut script, Base { cwd: folder, home });
+        super::after::look(&mut script, BaseFolders { cwd: folder, home });
         script.commands[0].folders.clone_from(&self.folders);
         Some(script)
     }
 
-    /// `sh -c '…'`, in each of the folders.
-    fn shell(&self, rest: &[&str], home: &str, depth: usize) -> Option<Script> {
+    /// Returns the commands of `sh -c '…'`, in each of the folders.
+    fn shell(&self, rest: &[&str], home: &str, depth: usize) -> Option<ShellScript> {
         let ["-c" | "-lc", text] = rest else { return None };
         if self.words.len() != 3 {
             return None;
         }
-        let mut scripts =
-            self.folders.iter().map(|cwd| Script::nested(text, Base { cwd, home }, depth + 1));
+        let mut scripts = self
+            .folders
+            .iter()
+            .map(|cwd| ShellScript::nested(text, BaseFolders { cwd, home }, depth + 1));
         let mut script = scripts.next()?;
         for other in scripts {
             for (command, same) in script.commands.iter_mut().zip(other.commands) {
@@ -62,7 +66,7 @@ fn is_shell(program: &str) -> bool {
         && SHELL_FOLDERS.iter().any(|folder| program == format!("{folder}{name}"))
 }
 
-/// How many words after `nice` are its own.
+/// Returns how many words after `nice` are its own.
 fn nice(rest: &[&str]) -> Option<usize> {
     let is_number = |text: &str| text.parse::<i8>().is_ok();
     match rest {
@@ -72,7 +76,7 @@ fn nice(rest: &[&str]) -> Option<usize> {
     }
 }
 
-/// How many words after `timeout` are its own.
+/// Returns how many words after `timeout` are its own.
 fn timeout(rest: &[&str]) -> Option<usize> {
     let mut at = 0;
     loop {

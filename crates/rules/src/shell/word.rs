@@ -5,7 +5,7 @@ use crate::steps;
 
 /// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum WordPiece {
     /// Text that stands for itself.
     Text(String),
     /// An unquoted `*`, `?` or `[`.
@@ -16,8 +16,8 @@ pub enum Piece {
 
 /// One word, its quotes resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Word {
-    pieces: Vec<Piece>,
+pub struct ShellWord {
+    pieces: Vec<WordPiece>,
     /// Whether something of it was quoted; then it is no keyword.
     pub(crate) is_quoted: bool,
     /// Whether it has an unquoted `=`; only the first can make it an assignment.
@@ -25,11 +25,11 @@ pub struct Word {
     /// Where the value begins, in a word that is an assignment when it stands before a program.
     pub(crate) value_at: Option<usize>,
     /// The word that it is where `${NAME:-value}` stands for its value.
-    alternative: Option<Box<Word>>,
+    alternative: Option<Box<ShellWord>>,
 }
 
-impl Word {
-    /// A word that stands for itself.
+impl ShellWord {
+    /// Returns a word that stands for itself.
     #[must_use]
     pub fn known(text: &str) -> Self {
         let mut word = Self { is_quoted: true, ..Self::default() };
@@ -37,15 +37,15 @@ impl Word {
         word
     }
 
-    /// A word that begins with a known text and goes on with these.
+    /// Returns a word that begins with a known text and goes on with these.
     pub(crate) fn of_toks(text: &str, toks: &[Tok]) -> Self {
         let mut word = Self::known(text);
         for tok in toks {
             match tok {
                 Tok::Is(c) => word.push(*c),
-                Tok::Run => word.push_piece(Piece::Glob('*')),
-                Tok::One | Tok::ShyOne => word.push_piece(Piece::Glob('?')),
-                Tok::Cross => word.push_piece(Piece::Unknown),
+                Tok::Run => word.push_piece(WordPiece::Glob('*')),
+                Tok::One | Tok::ShyOne => word.push_piece(WordPiece::Glob('?')),
+                Tok::Cross => word.push_piece(WordPiece::Unknown),
                 // It stands before a star.
                 Tok::Shy => {}
             }
@@ -53,31 +53,32 @@ impl Word {
         word
     }
 
-    /// The text, if the shell changes nothing of it.
+    /// Returns the text, if the shell changes nothing of it.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
-            [Piece::Text(text)] => Some(text),
+            [WordPiece::Text(text)] => Some(text),
             _ => None,
         }
     }
 
-    /// Whether the shell changes nothing of it.
+    /// Returns true if the shell changes nothing of it.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.text().is_some()
     }
 
-    /// The parts of the word.
+    /// Returns the parts of the word.
     #[must_use]
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[WordPiece] {
         &self.pieces
     }
 
-    /// Whether nothing at all is known of it.
+    /// Returns true if nothing at all is known of it.
     pub(crate) fn is_unknown(&self) -> bool {
-        !self.pieces.is_empty() && !self.pieces.iter().any(|part| matches!(part, Piece::Text(_)))
+        !self.pieces.is_empty()
+            && !self.pieces.iter().any(|part| matches!(part, WordPiece::Text(_)))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -94,11 +95,11 @@ impl Word {
         };
         for piece in value.pieces {
             match piece {
-                Piece::Text(text) => alternative.push_text(&text),
+                WordPiece::Text(text) => alternative.push_text(&text),
                 piece => alternative.push_piece(piece),
             }
         }
-        self.push_piece(Piece::Unknown);
+        self.push_piece(WordPiece::Unknown);
         self.alternative = Some(alternative);
     }
 
@@ -111,10 +112,10 @@ impl Word {
         if let Some(alternative) = &mut self.alternative {
             alternative.push(c);
         }
-        if let Some(Piece::Text(text)) = self.pieces.last_mut() {
+        if let Some(WordPiece::Text(text)) = self.pieces.last_mut() {
             text.push(c);
         } else {
-            self.push_piece(Piece::Text(c.into()));
+            self.push_piece(WordPiece::Text(c.into()));
         }
     }
 
@@ -122,14 +123,14 @@ impl Word {
         if let Some(alternative) = &mut self.alternative {
             alternative.push_text(text);
         }
-        if let Some(Piece::Text(known)) = self.pieces.last_mut() {
+        if let Some(WordPiece::Text(known)) = self.pieces.last_mut() {
             known.push_str(text);
         } else if !text.is_empty() {
-            self.push_piece(Piece::Text(text.into()));
+            self.push_piece(WordPiece::Text(text.into()));
         }
     }
 
-    pub(crate) fn push_piece(&mut self, piece: Piece) {
+    pub(crate) fn push_piece(&mut self, piece: WordPiece) {
         if let Some(alternative) = &mut self.alternative {
             alternative.push_piece(piece.clone());
         }
@@ -138,29 +139,29 @@ impl Word {
         }
     }
 
-    /// Whether its text, as far as it is known, ends with one of these.
+    /// Returns true if its text, as far as it is known, ends with one of these.
     pub(crate) fn ends_with(&self, ends: [char; 2]) -> bool {
-        matches!(self.pieces.last(), Some(Piece::Text(text)) if text.ends_with(ends))
+        matches!(self.pieces.last(), Some(WordPiece::Text(text)) if text.ends_with(ends))
     }
 
-    /// The word for people: what is not known is `…`.
+    /// Returns the word as people see it: what is not known is `…`.
     #[must_use]
     pub fn shown(&self) -> String {
-        let text: String = self.pieces.iter().map(Piece::shown).collect();
+        let text: String = self.pieces.iter().map(WordPiece::shown).collect();
         let is_plain = |c: char| c.is_alphanumeric() || "_-./,:=+@%^~*?[]{}…\\!".contains(c);
         if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{text}'") }
     }
 
-    /// All that is known of its text; what is not is a NUL, which no real word holds.
+    /// Returns what is known of its text. What is not known is a NUL, which no real word contains.
     pub(crate) fn known_text(&self) -> String {
         let parts = self.pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => text.as_str(),
+            WordPiece::Text(text) => text.as_str(),
             _ => "\0",
         });
         parts.collect()
     }
 
-    /// The texts that the word can become.
+    /// Returns the texts that the word can become.
     pub(crate) fn toks(&self) -> Vec<Tok> {
         let mut toks = Vec::new();
         if !steps::spend(self.pieces.len()) {
@@ -169,16 +170,18 @@ impl Word {
         for (at, piece) in self.pieces.iter().enumerate() {
             let begins_name = matches!(toks.last(), None | Some(Tok::Is('/')));
             match piece {
-                Piece::Text(text) => toks.extend(text.chars().map(Tok::Is)),
-                Piece::Unknown => toks.push(Tok::Cross),
+                WordPiece::Text(text) => toks.extend(text.chars().map(Tok::Is)),
+                WordPiece::Unknown => toks.push(Tok::Cross),
                 // With some options two stars cross folders.
-                Piece::Glob('*') if self.pieces.get(at + 1) == Some(piece) => toks.push(Tok::Cross),
-                Piece::Glob('*') if begins_name => toks.extend([Tok::Shy, Tok::Run]),
-                Piece::Glob('*') => toks.push(Tok::Run),
-                Piece::Glob('?') if begins_name => toks.push(Tok::ShyOne),
-                Piece::Glob('?') => toks.push(Tok::One),
+                WordPiece::Glob('*') if self.pieces.get(at + 1) == Some(piece) => {
+                    toks.push(Tok::Cross);
+                }
+                WordPiece::Glob('*') if begins_name => toks.extend([Tok::Shy, Tok::Run]),
+                WordPiece::Glob('*') => toks.push(Tok::Run),
+                WordPiece::Glob('?') if begins_name => toks.push(Tok::ShyOne),
+                WordPiece::Glob('?') => toks.push(Tok::One),
                 // What a bracket ends with is not worked out.
-                Piece::Glob(_) => {
+                WordPiece::Glob(_) => {
                     toks.push(Tok::Cross);
                     break;
                 }
@@ -188,7 +191,7 @@ impl Word {
     }
 }
 
-impl Piece {
+impl WordPiece {
     fn shown(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),

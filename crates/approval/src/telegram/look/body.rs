@@ -107,6 +107,6 @@ fn edit(html: Html, path: &str, changes: &[Change]) -> (Html, bool) {
 }
 
 /// Whether lines are left out that the edit would add or remove.
-fn is_gap(change: text::Change) -> bool {
-    matches!(change, text::Change::Gap(text::Side::Old | text::Side::New, _))
+fn is_gap(change: text::LineChange) -> bool {
+    matches!(change, text::LineChange::Gap(text::OmittedLines::Old | text::OmittedLines::New, _))
 }

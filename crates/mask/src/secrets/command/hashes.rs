@@ -1,14 +1,14 @@
 //! Words of 40 hexadecimal digits: commits and checksums are shown, all others are keys.
 //!
-//! Nothing tells a commit from a key but what stands around it. In a command it is a commit when a
-//! program that speaks of commits or checksums was named, or when the word before says so. A word
+//! Only the context tells a commit from a key. In a command it is a commit when a
+//! program that works with commits or checksums was named, or when the word before says so. A word
 //! that begins a line (`git ls-remote`, `sha1sum`) is one too, and so is whatever is only part of
 //! a word (`origin/main..HASH`, `actions/checkout@HASH`).
 
 use crate::secrets::candidate::distinct;
 use crate::word_list::{contains_exactly, contains_word};
 
-/// Programs and commands that speak of commits or checksums.
+/// Programs and commands that work with commits or checksums.
 const ABOUT: &str = "\
     git gh glab hub jj hg svn tig nix nix-prefetch-git nix-shell cherry-pick rev-parse sha1sum \
     shasum sha1 cksum openssl b3sum rg grep actions submodule bisect rebase checkout docker \
@@ -19,7 +19,7 @@ const ANNOUNCING: &str = "\
     commit commits tree parent object merge blob tag revert reverts fixes rev revision sha sha1 \
     hash checksum digest at from to head base since until --rev --ref --sha --commit id";
 
-/// Whether a word is 40 hexadecimal digits that are no pattern.
+/// Returns true if a word is 40 hexadecimal digits without a pattern.
 pub(super) fn is_hash(word: &[u8]) -> bool {
     word.len() == 40
         && word.iter().all(u8::is_ascii_hexdigit)
@@ -27,13 +27,13 @@ pub(super) fn is_hash(word: &[u8]) -> bool {
         && distinct(word) >= 8
 }
 
-/// Whether a word is the name of a program that speaks of commits or checksums.
+/// Returns true if a word is the name of a program that works with commits or checksums.
 pub(super) fn is_about_hashes(word: &[u8]) -> bool {
     let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or(word);
     contains_exactly(ABOUT, name)
 }
 
-/// Whether a hash may follow a word.
+/// Returns true if a hash may follow a word.
 pub(super) fn announces_hash(word: &[u8]) -> bool {
     let word = word.strip_suffix(b":").unwrap_or(word);
     contains_word(ANNOUNCING, word)

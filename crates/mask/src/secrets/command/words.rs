@@ -29,7 +29,7 @@ impl<'a> CommandWords<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Whether the quotes from `raw` on have nothing between them.
+    /// Returns true if the quotes from `raw` on have nothing between them.
     fn is_empty(&self, raw: usize) -> bool {
         self.at - raw == 2 && self.bytes[raw] == self.bytes[raw + 1] && self.bytes[raw] != b'\\'
     }

@@ -6,7 +6,7 @@ use memchr::{memchr, memchr2};
 
 use crate::secrets::span::SecretSpan;
 
-/// Where the string that begins at `start` ends: the place of its closing quote.
+/// Returns where the string that begins at `start` ends: the place of its closing quote.
 pub(super) fn end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;
@@ -19,7 +19,7 @@ pub(super) fn end(text: &str, start: usize) -> usize {
     bytes.len()
 }
 
-/// The text of a string. Half of a surrogate pair becomes U+FFFD.
+/// Returns the text of a string. Half of a surrogate pair becomes U+FFFD.
 pub(super) fn decode(raw: &str) -> Cow<'_, str> {
     if memchr(b'\\', raw.as_bytes()).is_none() {
         return Cow::Borrowed(raw);
@@ -34,7 +34,7 @@ pub(super) fn decode(raw: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The first character of a string's content, and how long it is as it is written.
+/// Returns the first character of a string's content, and how long it is as it is written.
 fn character(raw: &str) -> (char, usize) {
     let bytes = raw.as_bytes();
     if bytes[0] != b'\\' {
@@ -53,7 +53,7 @@ fn character(raw: &str) -> (char, usize) {
     }
 }
 
-/// `\uXXXX`, or two of them.
+/// Decodes `\uXXXX`, or two of them.
 fn unicode(raw: &str) -> (char, usize) {
     let unit = |at: usize| {
         let escape = raw.get(at..at + 6).filter(|escape| escape.starts_with("\\u"));
@@ -67,7 +67,7 @@ fn unicode(raw: &str) -> (char, usize) {
     }
 }
 
-/// The spans of a decoded text as places in the string as it is written.
+/// Returns the spans of a decoded text as places in the string as it is written.
 pub(super) fn place(raw: &str, text: &str, found: &[SecretSpan]) -> Vec<SecretSpan> {
     let mut placed = Vec::with_capacity(found.len());
     let (mut decoded, mut at) = (0, 0);

@@ -35,7 +35,7 @@ fn placeholders_cannot_be_edited() {
             all.replacen("[hidden 1: password]", "", 1),
             "[hidden 1: password] was changed or removed",
         ),
-        (format!("{all} [hidden 2: password]"), "[hidden 2: password] stands there more often"),
+        (format!("{all} [hidden 2: password]"), "[hidden 2: password] occurs more often"),
         (format!("{all} [hidden 3: password]"), "[hidden 3: password] is not one of them"),
         (all.replace("2: password", "2: token"), "[hidden 2: token] is not one of them"),
         (

@@ -1,7 +1,7 @@
 //! Programs whose arguments can make them run other programs or write files.
 
 /// Programs that can be made to start a shell or another program by their arguments or by commands
-/// of their own; sorted, in small letters. The list is long, and rules are read at every call.
+/// of their own; sorted, in lower case. The list is long, and rules are read at every call.
 #[rustfmt::skip]
 pub(in crate::file) const ESCAPES: &[&str] = &[
     "aa-exec", "acr", "agetty", "ansible", "ansible-playbook", "ansible-test", "ant", "aoss",
@@ -62,39 +62,23 @@ pub(super) const TAKES_SCRIPT: &str = "\
     python python2 python3 pypy pypy3 perl ruby node nodejs php lua luajit Rscript julia tclsh \
     guile sh bash zsh dash ksh pwsh jshell tsx ts-node osascript";
 
-/// Commands of such programs that neither run programs nor write files by their options.
-pub(super) const HARMLESS: &[&str] = &[
-    "git status",
-    "git add",
-    "git branch",
-    "git blame",
-    "git describe",
-    "git ls-files",
-    "git ls-tree",
-    "git merge-base",
-    "git rev-list",
-    "git rev-parse",
-    "git switch",
-    "git tag",
-    "go version",
-    "go env",
-    "docker ps",
-    "docker images",
-    "docker logs",
-    "docker inspect",
-    "systemctl status",
-    "systemctl is-active",
-    "npm ls",
-    "npm view",
-    "pip show",
-    "pip list",
-    "pip freeze",
-    "rustup show",
-    "apt list",
-    "apt show",
-    "brew list",
-    "brew info",
-    "gem list",
+/// Commands of such programs that neither run programs nor write files by their options: the
+/// program, and its harmless commands.
+pub(super) const HARMLESS: &[(&str, &str)] = &[
+    (
+        "git",
+        "status add branch blame describe ls-files ls-tree merge-base rev-list rev-parse \
+         switch tag",
+    ),
+    ("go", "version env"),
+    ("docker", "ps images logs inspect"),
+    ("systemctl", "status is-active"),
+    ("npm", "ls view"),
+    ("pip", "show list freeze"),
+    ("rustup", "show"),
+    ("apt", "list show"),
+    ("brew", "list info"),
+    ("gem", "list"),
 ];
 
 /// Commands with the option that a warning names as an example.

@@ -9,7 +9,7 @@ const DEEPEST: usize = 8;
 const MOST_VALUES: usize = 10_000;
 
 /// What was found under the names of a condition.
-pub(super) enum Found<'a> {
+pub(super) enum ArgumentMatch<'a> {
     /// No such argument.
     Absent,
     /// More than one that a tool could take for it, or one inside of what is no object.
@@ -22,23 +22,23 @@ pub(super) enum Found<'a> {
 ///
 /// Some readers of JSON do not tell `to` from `To`, and which of two they take differs, so that a
 /// second one makes it unclear.
-pub(super) fn find_one<'a>(input: &'a str, names: &[String]) -> Found<'a> {
+pub(super) fn find_one<'a>(input: &'a str, names: &[String]) -> ArgumentMatch<'a> {
     let mut text = input;
     let mut found = None;
     for name in names {
-        let Ok(members) = Members::read(text) else { return Found::Unclear };
+        let Ok(members) = Members::read(text) else { return ArgumentMatch::Unclear };
         let folded = fold(name);
         let mut alike = members.0.iter().filter(|(key, _)| fold(key) == folded);
         match (alike.next(), alike.next()) {
-            (None, _) => return Found::Absent,
+            (None, _) => return ArgumentMatch::Absent,
             (Some((key, value)), None) if key == name => {
                 text = value.get();
                 found = Some(*value);
             }
-            _ => return Found::Unclear,
+            _ => return ArgumentMatch::Unclear,
         }
     }
-    found.map_or(Found::Absent, Found::Value)
+    found.map_or(ArgumentMatch::Absent, ArgumentMatch::Value)
 }
 
 /// Finds every argument that a tool could take for the one with these names.
@@ -58,7 +58,7 @@ pub(super) fn find_all<'a>(input: &'a str, names: &[String]) -> Vec<Json<'a>> {
     found
 }
 
-/// The object that a text is, or those in the list that it is.
+/// Returns the object in a JSON text, or the objects in its list.
 fn objects(text: &str) -> Vec<Members<'_>> {
     if let Ok(members) = Members::read(text) {
         return vec![members];
@@ -67,13 +67,14 @@ fn objects(text: &str) -> Vec<Members<'_>> {
     values.into_iter().filter_map(|value| Members::read(value.get()).ok()).collect()
 }
 
-/// The elements of a list; `None` for every other value.
+/// Returns the elements of a list; `None` for every other value.
 pub(super) fn elements(value: Json<'_>) -> Option<Vec<Json<'_>>> {
     let values: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
     Some(values.into_iter().map(Json::from).collect())
 }
 
-/// All texts, numbers and truth values in a value; `None` when they are too many or too deep.
+/// Returns all texts, numbers and truth values in a value; `None` when they are too many or too
+/// deep.
 pub(super) fn scalars(value: Json<'_>) -> Option<Vec<Json<'_>>> {
     let mut found = Vec::new();
     let mut level = vec![value];
@@ -99,7 +100,7 @@ pub(super) fn scalars(value: Json<'_>) -> Option<Vec<Json<'_>>> {
     None
 }
 
-/// A name as a lenient reader of JSON compares it: without case, `_` and `-`.
+/// Returns a name as a lenient reader of JSON compares it: without case, `_` and `-`.
 fn fold(name: &str) -> String {
     let chars = name.chars().filter(|c| !matches!(c, '_' | '-'));
     chars.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()

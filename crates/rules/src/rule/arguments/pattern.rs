@@ -8,7 +8,7 @@ const MOST_STEPS: usize = 1_000_000;
 
 /// One step of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum PatternStep {
     Is(char),
     /// `?`: any one character.
     One,
@@ -21,7 +21,7 @@ enum Step {
 /// A pattern of texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ArgumentPattern {
-    steps: Vec<Step>,
+    steps: Vec<PatternStep>,
     /// The pattern for denying and asking, where every `*` is anything.
     loose: Vec<Tok>,
 }
@@ -40,26 +40,26 @@ impl ArgumentPattern {
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
             steps.push(match c {
-                '*' if chars.next_if_eq(&'*').is_some() => Step::Any,
-                '*' => Step::Word,
-                '?' => Step::One,
-                c => Step::Is(c),
+                '*' if chars.next_if_eq(&'*').is_some() => PatternStep::Any,
+                '*' => PatternStep::Word,
+                '?' => PatternStep::One,
+                c => PatternStep::Is(c),
             });
         }
         let loose = steps.iter().map(|step| match step {
-            Step::Is(c) => Tok::Is(*c),
+            PatternStep::Is(c) => Tok::Is(*c),
             // `Tok::One` is no slash; what is longer than one character is for the safe side.
-            Step::One | Step::Word | Step::Any => Tok::Cross,
+            PatternStep::One | PatternStep::Word | PatternStep::Any => Tok::Cross,
         });
         Ok(Self { loose: loose.collect(), steps })
     }
 
-    /// Whether the text fits exactly.
+    /// Returns true if the text fits exactly.
     pub(super) fn is(&self, text: &str) -> bool {
-        if self.steps == [Step::Any] {
+        if self.steps == [PatternStep::Any] {
             return true;
         }
-        let is_wild = self.steps.iter().any(|step| !matches!(step, Step::Is(_)));
+        let is_wild = self.steps.iter().any(|step| !matches!(step, PatternStep::Is(_)));
         if is_wild && climbs(text) {
             return false;
         }
@@ -75,10 +75,10 @@ impl ArgumentPattern {
             let mut next = vec![false; open.len()];
             for (at, step) in self.steps.iter().enumerate().filter(|(at, _)| open[*at]) {
                 match step {
-                    Step::Is(wanted) => next[at + 1] |= *wanted == c,
-                    Step::One => next[at + 1] |= !c.is_control(),
-                    Step::Word => next[at] |= is_word(c),
-                    Step::Any => next[at] = true,
+                    PatternStep::Is(wanted) => next[at + 1] |= *wanted == c,
+                    PatternStep::One => next[at + 1] |= !c.is_control(),
+                    PatternStep::Word => next[at] |= is_word(c),
+                    PatternStep::Any => next[at] = true,
                 }
             }
             self.skip(&mut next);
@@ -90,13 +90,13 @@ impl ArgumentPattern {
     /// Lets every wildcard stand for nothing.
     fn skip(&self, open: &mut [bool]) {
         for (at, step) in self.steps.iter().enumerate() {
-            if open[at] && matches!(step, Step::Word | Step::Any) {
+            if open[at] && matches!(step, PatternStep::Word | PatternStep::Any) {
                 open[at + 1] = true;
             }
         }
     }
 
-    /// Whether the text, or one of several in it, could be meant.
+    /// Returns true if the text, or one of several in it, could be meant.
     pub(super) fn could_be(&self, text: &str) -> bool {
         let fits = |text: &str| meets(&literal(text.trim()), &self.loose, Lean::Generous);
         let separates =
@@ -105,12 +105,13 @@ impl ArgumentPattern {
     }
 }
 
-/// What a `*` of an allow stands for: nothing that begins another address, path or option.
+/// Returns true for a character that a `*` of an allow stands for: none that begins another
+/// address, path or option.
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+')
 }
 
-/// Whether a path in the text climbs.
+/// Returns true if a path in the text climbs.
 fn climbs(text: &str) -> bool {
     text.split(['/', '\\']).any(|name| name == "..")
 }

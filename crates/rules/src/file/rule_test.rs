@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::fields::{Fields, Source};
-use super::read::decision;
+use super::fields::{FileSource, TableFields};
 use crate::act::Act;
-use crate::moment::{Moment, Until};
+use crate::moment::{Moment, RuleEnd};
 use crate::rule::Decision;
 
+/// The keys of a test.
 const KEYS: [&str; 10] =
     ["name", "tool", "command", "path", "url", "input", "project", "agent", "at", "expect"];
 
 /// One test of a file of rules.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Case {
+pub struct RuleTest {
     /// What is shown for it: its name, or what it is about.
     pub name: String,
     /// The line in which it begins.
@@ -28,25 +28,26 @@ pub struct Case {
     at: Option<Moment>,
 }
 
-impl Case {
-    /// The act that is decided on, for a user with this home and this project unless it says.
+impl RuleTest {
+    /// Returns the act that is decided on, for a user with this home and this project unless it
+    /// says.
     #[must_use]
     pub fn act(&self, home: &str, project: &str) -> Act {
         let project = self.project.as_deref().unwrap_or(project);
-        let project = crate::place::resolve(project, crate::place::Base { cwd: "/", home });
+        let project = crate::place::resolve(project, crate::place::BaseFolders { cwd: "/", home });
         Act::of(&self.tool, &self.input.to_string(), &project, &self.agent, home)
     }
 
-    /// When it happens, unless that does not matter.
+    /// Returns the moment at which it happens, if the test names one.
     #[must_use]
     pub fn moment(&self) -> Option<Moment> {
         self.at
     }
 }
 
-pub(super) fn read(fields: &Fields<'_>, source: &mut Source<'_>) -> Option<Case> {
+pub(super) fn read(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<RuleTest> {
     fields.only(&KEYS, source);
-    let expect = decision(fields, "expect", source);
+    let expect = fields.decision("expect", source);
     let mut text = |name: &str| fields.text(name, source).map(|text| text.text);
     let (name, tool, command, path, url) =
         (text("name"), text("tool"), text("command"), text("path"), text("url"));
@@ -77,14 +78,14 @@ pub(super) fn read(fields: &Fields<'_>, source: &mut Source<'_>) -> Option<Case>
     };
     // A day without a time is its noon.
     let at = at.map(|at| if at.len() == 10 { at + "T12:00" } else { at });
-    let moment = match at.map(|at| Until::read(&at)).transpose() {
-        Ok(at) => at.map(Until::moment),
+    let moment = match at.map(|at| RuleEnd::read(&at)).transpose() {
+        Ok(at) => at.map(RuleEnd::moment),
         Err(why) => {
             source.error(fields.at_of("at"), format!("`at`: {why}"));
             return None;
         }
     };
-    Some(Case {
+    Some(RuleTest {
         name: name.or(about).unwrap_or_default(),
         line: source.place(fields.at()).0,
         expect: expect?,

@@ -1,0 +1,42 @@
+//! Runs the tests of a file of rules.
+
+use crate::disk::NoLinks;
+use crate::file::RuleTest;
+use crate::judge::judge;
+use crate::moment::Moment;
+use crate::policy::{Policy, Verdict};
+
+/// The result of one test.
+#[derive(Debug, Clone)]
+pub struct RuleTestResult<'a> {
+    /// The test.
+    pub test: &'a RuleTest,
+    /// What was decided.
+    pub verdict: Verdict,
+}
+
+impl RuleTestResult<'_> {
+    /// Returns true if the expected decision was made.
+    #[must_use]
+    pub fn is_passed(&self) -> bool {
+        self.verdict.decision == self.test.expect
+    }
+}
+
+/// Runs tests for a user with this home who works in this project at this moment. A test may name
+/// another project or moment.
+#[must_use]
+pub fn run_tests<'a>(
+    policy: &Policy,
+    tests: &'a [RuleTest],
+    home: &str,
+    project: &str,
+    moment: &Moment,
+) -> Vec<RuleTestResult<'a>> {
+    let run = |test: &'a RuleTest| {
+        let moment = test.moment().unwrap_or(*moment);
+        let verdict = judge(policy, &test.act(home, project), &NoLinks, &moment);
+        RuleTestResult { test, verdict }
+    };
+    tests.iter().map(run).collect()
+}
