@@ -10,6 +10,7 @@ mod askers;
 mod claim;
 mod clerk;
 mod door;
+mod letter;
 mod lineage;
 mod pulse;
 mod reception;
@@ -28,14 +29,16 @@ use callgate_link::socket::SocketError;
 use callgate_store::{Draft, Store, StoreError, now_ms};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 
 use crate::channel::{News, Order};
 use crate::desk::{Authority, Desk, Input, Now, Output, Settings};
 use crate::telegram::{self, Report};
 use askers::Askers;
-use clerk::{Clerk, Letter};
+use clerk::Clerk;
 use door::{Door, SocketFile};
+use letter::Letter;
 use pulse::Pulse;
 use reception::{Intake, Reception};
 use rulings::{RulingLimits, RulingQueue};
@@ -184,13 +187,14 @@ impl Daemon {
         let forwarder = PhoneForwarder { to_desk, warn, pulse: Arc::clone(&pulse) };
         let phones = options.telegram.map(|settings| forwarder.start(&mut tasks, settings));
         let terminal = options.terminal;
-        tasks
-            .spawn(Outputs { askers: Arc::clone(&askers), phones, terminal, viewers }.run(outputs));
+        tasks.spawn(Outputs { phones, terminal, viewers }.run(outputs));
         let warn = Arc::clone(&options.warn);
         let clerk = Clerk {
             desk,
             store,
             letters,
+            askers: Arc::downgrade(&askers),
+            runtime: Handle::current(),
             outputs: outputs_in,
             head,
             pulse,
@@ -281,7 +285,6 @@ fn begin(store: &mut Store) -> Result<u64, StoreError> {
 
 /// Where the desk's outputs go.
 struct Outputs {
-    askers: Arc<Askers>,
     phones: Option<mpsc::Sender<Order>>,
     terminal: Option<mpsc::Sender<Order>>,
     viewers: Arc<Viewers>,
@@ -293,11 +296,11 @@ impl Outputs {
     async fn run(self, mut outputs: mpsc::Receiver<Output>) {
         while let Some(output) = outputs.recv().await {
             match (output, &self.phones, &self.terminal) {
-                (Output::Answer(asker, response), ..) => self.askers.answer(asker, &response),
                 (Output::Phones(order), Some(phones), _) => drop(phones.send(order).await),
                 // A terminal that somebody has stopped takes nothing: it must hold nobody up.
                 (Output::Terminal(order), _, Some(terminal)) => drop(terminal.try_send(order)),
-                (Output::Phones(_) | Output::Terminal(_), ..) => {}
+                // The clerk has sent the answers.
+                (Output::Answer(..) | Output::Phones(_) | Output::Terminal(_), ..) => {}
                 (Output::Viewer { viewer, id, done, text }, ..) => {
                     self.viewers.tell(viewer, &id, done, &text);
                 }

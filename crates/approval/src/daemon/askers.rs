@@ -10,10 +10,11 @@ use std::time::Duration;
 use callgate_link::hangup::{Hangups, Receipt, receipt};
 use callgate_wire::approval::Response;
 use tokio::io::AsyncWriteExt;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::clerk::Letter;
+use super::letter::Letter;
 use crate::desk::{AskerId, Input};
 
 /// How long an asker may take to read its answer. One that takes longer is still there, and has the
@@ -106,8 +107,9 @@ impl Askers {
         self.hangups.watch(&asker.stream, id.0).is_ok() || waiting.remove(&id).is_none()
     }
 
-    /// Sends an asker its answer, after which nothing follows. The desk hears whether it was read.
-    pub(super) fn answer(self: &Arc<Self>, id: AskerId, response: &Response) {
+    /// Sends an asker its answer, after which nothing follows, without waiting. A task in `runtime`
+    /// sees whether it is read, and tells the desk.
+    pub(super) fn answer(self: &Arc<Self>, runtime: &Handle, id: AskerId, response: &Response) {
         let line = response.to_line();
         let mut waiting = self.waiting();
         // One that has hung up has been reported.
@@ -126,7 +128,7 @@ impl Askers {
         }
         drop(waiting);
         let askers = Arc::clone(self);
-        tokio::spawn(async move {
+        runtime.spawn(async move {
             if let Some(rest) = rest {
                 let sent = match rest {
                     Ok((stream, rest)) => send_rest(stream, &rest).await,
@@ -237,7 +239,7 @@ mod tests {
         askers.add(AskerId(1), ours);
         assert!(askers.watch(AskerId(1)));
         let response = Response::new(crate::asker::fresh_id(), Decision::Deny);
-        askers.answer(AskerId(1), &response);
+        askers.answer(&Handle::current(), AskerId(1), &response);
         // Nothing else has had a chance to run: the end is there with the line.
         theirs.set_nonblocking(true).unwrap();
         let mut heard = Vec::new();

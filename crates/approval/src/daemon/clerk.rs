@@ -3,15 +3,18 @@
 //! Whatever has arrived meanwhile is taken together and recorded in one transaction, so that a
 //! thousand questions at once cost a few commits, not a thousand.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use callgate_store::{Draft, Store, StoreError, now_ms};
 use callgate_wire::approval::{Decision, Kind, Response};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, watch};
 
+use super::askers::Askers;
+use super::letter::Letter;
 use super::pulse::Pulse;
-use crate::desk::{Desk, Input, Now, Output, Step};
+use crate::desk::{AskerId, Desk, Input, Now, Output, Step};
 
 /// How many inputs are recorded together at most.
 const BATCH: usize = 256;
@@ -20,33 +23,15 @@ const MOST_UNMOVED: usize = 256;
 /// How often the wall clock is compared when nothing else happens.
 const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 
-/// Something for the desk, and whom to tell that it was recorded.
-#[derive(Debug)]
-pub(super) struct Letter {
-    pub(super) input: Input,
-    /// Is sent to once it is recorded, if its sender waits for that.
-    pub(super) recorded: Option<oneshot::Sender<()>>,
-}
-
-impl Letter {
-    pub(super) fn new(input: Input) -> Self {
-        Self { input, recorded: None }
-    }
-
-    /// Sends the desk an input and waits until it is recorded. Returns false if it was not, because
-    /// the ledger could not be written or the desk has ended.
-    pub(super) async fn send_recorded(to_desk: &mpsc::Sender<Self>, input: Input) -> bool {
-        let (recorded, is_recorded) = oneshot::channel();
-        let letter = Self { input, recorded: Some(recorded) };
-        to_desk.send(letter).await.is_ok() && is_recorded.await.is_ok()
-    }
-}
-
 /// The desk with everything it works with.
 pub(super) struct Clerk {
     pub(super) desk: Desk,
     pub(super) store: Store,
     pub(super) letters: mpsc::Receiver<Letter>,
+    /// Those who wait for answers. They hold a way to the desk, so the desk does not hold them.
+    pub(super) askers: Weak<Askers>,
+    /// The daemon's runtime.
+    pub(super) runtime: Handle,
     pub(super) outputs: mpsc::Sender<Output>,
     /// The number of the last entry in the ledger.
     pub(super) head: watch::Sender<u64>,
@@ -117,11 +102,22 @@ impl Clerk {
         }
         self.pulse.open(self.desk.open_count());
         for output in whole.outputs {
-            // When the hands are gone the process is about to end.
-            self.outputs.blocking_send(output).ok();
+            match output {
+                Output::Answer(asker, response) => self.answer(asker, &response),
+                // When nobody takes outputs the process is about to end.
+                other => drop(self.outputs.blocking_send(other)),
+            }
         }
         for receipt in receipts {
             receipt.send(()).ok();
+        }
+    }
+
+    /// Answers from this thread: an agent waits, and another thread would have to wake up first.
+    fn answer(&self, asker: AskerId, response: &Response) {
+        // Without askers the daemon is about to end.
+        if let Some(askers) = self.askers.upgrade() {
+            askers.answer(&self.runtime, asker, response);
         }
     }
 

@@ -23,8 +23,8 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use super::clerk::Letter;
 use super::door::Door;
+use super::letter::Letter;
 use super::lineage::process_of;
 use super::pulse::Pulse;
 use crate::desk::Input;

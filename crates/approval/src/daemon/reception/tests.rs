@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
 use super::*;
-use crate::daemon::clerk::Letter;
+use crate::daemon::letter::Letter;
 use crate::daemon::rulings::{Ruler, RulingLimits};
 use crate::desk::Ruling;
 

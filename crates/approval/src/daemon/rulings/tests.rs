@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::*;
 use crate::asker::fresh_id;
-use crate::daemon::clerk::Letter;
+use crate::daemon::letter::Letter;
 
 /// Long enough for any machine.
 const DEADLINE: Duration = Duration::from_mins(1);

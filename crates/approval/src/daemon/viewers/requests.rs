@@ -8,7 +8,7 @@ use super::seat::{Then, Unlocked};
 use super::secrets;
 use crate::asker::fresh_id;
 use crate::channel::{Doing, News, Who};
-use crate::daemon::clerk::Letter;
+use crate::daemon::letter::Letter;
 use crate::desk::Input;
 
 const NO_LEDGER: &str = "this could not be recorded, so it was not done: look at `callgate up`";
