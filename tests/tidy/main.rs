@@ -193,6 +193,34 @@ fn every_decision_and_every_protocol_is_reachable_from_the_documents() {
     assert!(architecture.lines().count() <= 250, "ARCHITECTURE.md is too long to be read");
 }
 
+/// The pages that say where things are, and which test keeps what true.
+const MAPS: [&str; 4] =
+    ["docs/ARCHITECTURE.md", "docs/journeys.md", "CONTRIBUTING.md", "SECURITY.md"];
+
+#[test]
+fn files_and_tests_that_the_documents_name_exist() {
+    let sources = files("", ".rs");
+    let names: Vec<String> = sources.iter().map(|path| format!("/{}", name(path))).collect();
+    let code: String = sources.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let mut wrong = Vec::new();
+    for map in MAPS {
+        let text = fs::read_to_string(root().join(map)).unwrap();
+        for word in text.lines().flat_map(|line| line.split('`').skip(1).step_by(2)) {
+            let is_file = word.ends_with(".rs") && !word.contains(['*', ' ']);
+            let is_test = word.matches('_').count() >= 3
+                && word.chars().all(|char| char.is_ascii_lowercase() || char == '_');
+            let is_gone = (is_file
+                && !names.iter().any(|name| name.ends_with(&format!("/{word}"))))
+                || (is_test && !code.contains(&format!("fn {word}(")));
+            if is_gone {
+                wrong
+                    .push(format!("{map} names `{word}`, which is gone: name what took its place"));
+            }
+        }
+    }
+    assert_none(&wrong);
+}
+
 #[test]
 fn links_between_documents_lead_somewhere() {
     let mut broken = Vec::new();
