@@ -6,6 +6,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use callgate_link::file::is_program;
+
 use crate::agents::hook_command::quoted;
 use crate::config::{Config, SettingOrigin};
 
@@ -38,10 +40,7 @@ fn word(own: &Path, path: &OsStr) -> String {
 
 /// The program that a shell starts by our name.
 fn first_on_path(path: &OsStr) -> Option<PathBuf> {
-    let is_program = |path: &PathBuf| {
-        fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
-    };
-    env::split_paths(path).map(|folder| folder.join(NAME)).find(is_program)
+    env::split_paths(path).map(|folder| folder.join(NAME)).find(|file| is_program(file))
 }
 
 /// Returns the build folder of cargo in which `program` lies, if it does.

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_testkit::proc;
 use callgate_testkit::process::{DEADLINE, Finished, Group, Piped, run};
 use callgate_testkit::script::write_program;
 use callgate_testkit::terminal::Terminal;
@@ -296,8 +297,7 @@ fn until(what: &str, terminal: &Terminal, mut is_so: impl FnMut() -> bool) {
 
 /// The first letter of a process's state in /proc: T when it is stopped.
 fn state(pid: u32) -> Option<char> {
-    let status = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    status.rsplit_once(") ")?.1.chars().next()
+    proc::read(pid).map(|process| process.state)
 }
 
 /// Ctrl-Z gives the terminal back to the shell, `bg` lets the desk serve without it, and `fg`

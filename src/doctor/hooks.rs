@@ -2,9 +2,9 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use callgate_link::file::is_program;
 
 use super::finding::Findings;
 use super::installed_hook::InstalledHook;
@@ -83,11 +83,6 @@ fn sockets(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, finding
         );
         findings.problem(ABOUT, text, hook.install.clone());
     }
-}
-
-fn is_program(path: &Path) -> bool {
-    let metadata = fs::metadata(path);
-    metadata.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }
 
 /// Whether it is a callgate that is neither this program nor the small one beside it.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use callgate_testkit::leaks::{peak_kib, resident_kib};
 use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::proc::is_running;
 use callgate_testkit::process::{DEADLINE, Group};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -66,7 +67,7 @@ fn a_signal_ends_the_tools_and_their_processes() {
     agent.hello();
     agent.say("1", "run it");
     let progress = agent.until("1", "tool_progress");
-    let pid: i32 = progress["data"]["text"].as_str().unwrap().trim().parse().unwrap();
+    let pid: u32 = progress["data"]["text"].as_str().unwrap().trim().parse().unwrap();
     agent.piped.signal(Signal::TERM);
     let said = agent.rest();
     assert!(agent.piped.wait_exit(DEADLINE).success());
@@ -74,12 +75,10 @@ fn a_signal_ends_the_tools_and_their_processes() {
     assert!(!is_alive(pid), "the command is still there");
 }
 
-fn is_alive(pid: i32) -> bool {
+fn is_alive(pid: u32) -> bool {
     let end = Instant::now() + DEADLINE;
     while Instant::now() < end {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // One that has ended and was not waited for yet is not alive.
-        if stat.is_empty() || stat.contains(") Z ") {
+        if !is_running(pid) {
             return false;
         }
         std::thread::sleep(Duration::from_millis(10));

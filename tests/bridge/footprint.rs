@@ -1,9 +1,8 @@
 //! What the bridge holds: descriptors and memory do not grow with what has passed through it.
 
-use std::fs;
 use std::time::Instant;
 
-use callgate_testkit::leaks::{open_descriptors, peak_kib, resident_kib};
+use callgate_testkit::leaks::{open_descriptors, peak_kib, resident_kib, status_kib};
 use callgate_testkit::process::{DEADLINE, Piped};
 use serde_json::json;
 
@@ -18,9 +17,7 @@ const FOR_LARGE_CALLS_KIB: u64 = 42 * 1024;
 
 /// The memory of a process that is no page of a file.
 fn own_kib(pid: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
+    status_kib(pid, "RssAnon:")
 }
 
 fn calls(bridge: &mut Piped, count: u64, arguments: &serde_json::Value) {

@@ -1,6 +1,5 @@
 //! A model whose CLI talks to a fake service, with the tools that the tests need.
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use callgate_claude::{ClaudeError, Event, Model, Settings, Stream, Transport};
 use callgate_testkit::claude::Claude;
 use callgate_testkit::leaks::Leaks;
 use callgate_testkit::messages::{Messages, Recorded, ToolResult, Turn};
-use callgate_testkit::tools;
+use callgate_testkit::{proc, tools};
 use callgate_tools::{Host, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -116,10 +115,9 @@ impl Stage {
     pub(crate) fn processes(&self, text: &str) -> Vec<u32> {
         let folder = self.folder.path().to_str().unwrap();
         let is_ours = |pid: &u32| {
-            command_line(*pid).contains(text)
-                && read_lossy(&format!("/proc/{pid}/environ")).contains(folder)
+            proc::command_line(*pid).contains(text) && proc::environment(*pid).contains(folder)
         };
-        processes().filter(is_ours).collect()
+        proc::all().iter().map(|process| process.pid).filter(is_ours).collect()
     }
 
     /// The CLI's process.
@@ -139,20 +137,6 @@ impl Stage {
         assert!(writer.arg(script).arg(&path).status().unwrap().success());
         path
     }
-}
-
-/// The ids of all processes.
-pub(crate) fn processes() -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-pub(crate) fn command_line(pid: u32) -> String {
-    read_lossy(&format!("/proc/{pid}/cmdline"))
-}
-
-fn read_lossy(path: &str) -> String {
-    String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).replace('\0', " ")
 }
 
 /// Ends a process at once, without a chance to tidy up.

@@ -10,14 +10,11 @@ use std::thread;
 use callgate_claude::{Decision, Model, SettingSource, Settings, blocking};
 use callgate_testkit::messages::Turn;
 use callgate_testkit::process::run;
-use callgate_testkit::tools;
+use callgate_testkit::{proc, tools};
 use callgate_tools::{Host, Tool};
 use serde_json::{Value, json};
 
-use crate::fixture::{
-    DEADLINE, Stage, TRANSPORTS, Words, command_line, processes, read, read_until, runs, uses,
-    variable,
-};
+use crate::fixture::{DEADLINE, Stage, TRANSPORTS, Words, read, read_until, runs, uses, variable};
 
 /// Settings of the CLI in which each session begins with `command`.
 fn with_hook(stage: &Stage, command: &str) -> Settings {
@@ -227,8 +224,11 @@ fn check_secret(stage: &Stage, socket: &str) {
     let bridges = stage.processes(socket);
     let environment = fs::read(format!("/proc/{}/environ", bridges[0])).unwrap();
     assert!(String::from_utf8_lossy(&environment).contains(SECRET));
-    let telling: Vec<String> =
-        processes().map(command_line).filter(|line| line.contains(SECRET)).collect();
+    let telling: Vec<String> = proc::all()
+        .iter()
+        .map(|process| proc::command_line(process.pid))
+        .filter(|line| line.contains(SECRET))
+        .collect();
     assert_eq!(telling, Vec::<String>::new());
     for entry in fs::read_dir(stage.folder.path()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();

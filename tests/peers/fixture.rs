@@ -7,6 +7,7 @@ use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::time::Duration;
 
 use callgate_testkit::leaks::Leaks;
+use callgate_testkit::proc;
 use callgate_tools::blocking::{self, BlockingSession};
 use callgate_tools::{BridgeCommand, Client, Content, Context, Host, NoArguments};
 use callgate_tools::{Structured, Tool, ToolError};
@@ -113,13 +114,10 @@ impl Fixture {
     pub(crate) fn bridges(&self) -> Vec<u32> {
         let socket = self.session().socket_path().to_str().unwrap();
         let is_bridge = |pid: &u32| {
-            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            let line = String::from_utf8_lossy(&line).into_owned();
+            let line = proc::command_line(*pid);
             line.starts_with(env!("CARGO_BIN_EXE_callgate")) && line.contains(socket)
         };
-        let entries = fs::read_dir("/proc").unwrap().flatten();
-        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter(is_bridge).collect()
+        proc::all().iter().map(|process| process.pid).filter(is_bridge).collect()
     }
 }
 

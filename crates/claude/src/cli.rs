@@ -1,9 +1,10 @@
 //! Finds the CLI, and builds its command line.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use callgate_link::file::is_program;
 
 use crate::ask::Launch;
 use crate::gate::Gate;
@@ -37,12 +38,6 @@ pub(crate) fn find(settings: &Settings) -> Result<PathBuf, ClaudeError> {
         .chain(usual)
         .find(|path| is_program(path))
         .ok_or_else(|| ClaudeError::CliNotFound { looked_in: USUAL_PLACES.join(", ") })
-}
-
-fn is_program(path: &Path) -> bool {
-    let is_executable = |mode: u32| mode & 0o111 != 0;
-    std::fs::metadata(path)
-        .is_ok_and(|file| file.is_file() && is_executable(file.permissions().mode()))
 }
 
 /// Checks that the CLI is new enough.

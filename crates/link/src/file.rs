@@ -96,6 +96,12 @@ impl Lock {
     }
 }
 
+/// Returns true if `path` is a file that may be executed.
+#[must_use]
+pub fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0)
+}
+
 /// Removes the files in `folder` with this prefix and suffix that are ours and that nobody has
 /// locked. An empty one stays: its owner may not have locked it yet.
 pub fn sweep(folder: &Path, prefix: &str, suffix: &str) {

@@ -178,7 +178,9 @@ pub fn peak_kib(pid: u32) -> u64 {
     status_kib(pid, "VmHWM:")
 }
 
-fn status_kib(pid: u32, field: &str) -> u64 {
+/// Returns a field of `/proc/PID/status` that counts memory, such as `VmRSS:`, in KiB.
+#[must_use]
+pub fn status_kib(pid: u32, field: &str) -> u64 {
     let path = format!("/proc/{pid}/status");
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let line = text.lines().find_map(|line| line.strip_prefix(field));

@@ -13,6 +13,7 @@ pub mod claude;
 pub mod codex;
 pub mod leaks;
 pub mod messages;
+pub mod proc;
 pub mod process;
 pub mod responses;
 pub mod script;
@@ -24,4 +25,3 @@ pub mod tools;
 pub mod trial;
 
 mod http;
-mod proc;

@@ -4,30 +4,41 @@ use std::fs;
 
 /// One process as `/proc/PID/stat` shows it.
 #[derive(Clone, Debug)]
-pub(crate) struct Process {
-    pub(crate) pid: u32,
-    pub(crate) parent: u32,
-    pub(crate) group: u32,
+pub struct Process {
+    /// Its id.
+    pub pid: u32,
+    /// Its parent.
+    pub parent: u32,
+    /// Its process group.
+    pub group: u32,
     /// `Z` is a zombie: ended, and nobody has waited for it.
-    pub(crate) state: char,
+    pub state: char,
     /// Start time in clock ticks: with the pid it names a process for good.
-    pub(crate) start: u64,
+    pub start: u64,
 }
 
 /// Returns all processes that can be seen now.
-pub(crate) fn all() -> Vec<Process> {
+#[must_use]
+pub fn all() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter_map(read).collect()
 }
 
-/// One process, or nothing when it is gone.
-pub(crate) fn read(pid: u32) -> Option<Process> {
+/// Reads one process; `None` if it is gone.
+#[must_use]
+pub fn read(pid: u32) -> Option<Process> {
     parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Returns the program's name stands in parentheses and may hold anything, so fields count from the
-/// last parenthesis.
+/// Returns true if the process is there and no zombie.
+#[must_use]
+pub fn is_running(pid: u32) -> bool {
+    read(pid).is_some_and(|process| process.state != 'Z')
+}
+
+/// Parses a line of `stat`. The program's name is in parentheses and may contain anything, so
+/// fields count from the last parenthesis.
 fn parse(pid: u32, stat: &str) -> Option<Process> {
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_ascii_whitespace().collect();
     Some(Process {
@@ -40,12 +51,14 @@ fn parse(pid: u32, stat: &str) -> Option<Process> {
 }
 
 /// Returns the arguments of a process joined by spaces; empty for a zombie.
-pub(crate) fn command_line(pid: u32) -> String {
+#[must_use]
+pub fn command_line(pid: u32) -> String {
     zero_separated(&format!("/proc/{pid}/cmdline"))
 }
 
 /// Returns the environment a process was started with, joined by spaces.
-pub(crate) fn environment(pid: u32) -> String {
+#[must_use]
+pub fn environment(pid: u32) -> String {
     zero_separated(&format!("/proc/{pid}/environ"))
 }
 

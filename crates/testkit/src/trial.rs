@@ -197,17 +197,6 @@ impl Trial {
         own
     }
 
-    /// Sets the agent's home folder, where callgate's own settings are too. Codex's has to stay.
-    #[must_use]
-    pub fn claude_home(self, home: &std::path::Path) -> Self {
-        match self.agent {
-            Agent::Claude(claude, fake) => {
-                Self { agent: Agent::Claude(claude.env("HOME", home), fake), ..self }
-            }
-            Agent::Codex(..) => self,
-        }
-    }
-
     /// Adds arguments to the agent's command line.
     #[must_use]
     pub fn args(self, args: &[&str]) -> Self {

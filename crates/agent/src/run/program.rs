@@ -3,8 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use callgate_link::file::is_program;
 
 use super::Settings;
 
@@ -27,10 +28,6 @@ pub(crate) fn folders(env: &[(OsString, OsString)]) -> Vec<PathBuf> {
 /// The file of a program by its name.
 pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file))
-}
-
-fn is_program(file: &Path) -> bool {
-    fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// The file that `command` means.

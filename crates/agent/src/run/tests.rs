@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
 
+use callgate_testkit::proc::is_running;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -66,11 +67,6 @@ async fn until<T>(mut look: impl FnMut() -> Option<T>, what: &str) -> T {
         assert!(Instant::now() < deadline, "there is never {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-}
-
-fn is_running(id: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 
 async fn gone(id: u32) {

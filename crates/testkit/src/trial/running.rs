@@ -107,14 +107,6 @@ impl RunningTrial {
         }
     }
 
-    /// Waits until its own dialog is open.
-    pub fn wait_for_dialog(&self) {
-        match &self.process {
-            Process::Attended(terminal) => terminal.wait_for(self.trial.mode.agent.dialog()),
-            Process::Alone(_) => panic!("nobody sits at a terminal"),
-        }
-    }
-
     /// Returns the folder that the agent works in.
     #[must_use]
     pub fn work(&self) -> PathBuf {

@@ -1,11 +1,10 @@
 //! Settings with which agents start the bridge.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use callgate_link::file::is_program;
 use serde_json::json;
 
 use super::{Host, HostError};
@@ -103,10 +102,6 @@ fn absolute(program: &Path) -> Result<PathBuf, HostError> {
     std::path::absolute(program).map_err(|error| {
         HostError::Bridge(format!("{} cannot be found: {error}", program.display()))
     })
-}
-
-fn is_program(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
 fn text(path: &Path) -> Result<String, HostError> {

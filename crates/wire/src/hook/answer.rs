@@ -1,12 +1,10 @@
 //! What a hook prints: the decision in the form of its agent.
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{Agent, Event};
 use crate::approval::{Asks, Decision, Request, Response, Takes};
-use crate::fields::one_line;
-use crate::raw::{Json, Members};
+use crate::raw::{Json, Members, flatten, quoted};
 
 /// The reason for the agent if the person gave none.
 const DENIED: &str = "The user denied this.";
@@ -91,10 +89,9 @@ fn checked(agent: Agent, request: &Request, response: &Response) -> Answer {
 /// Returns the answer to a call that the agent has blocked by itself.
 fn retried(request: &Request, response: &Response) -> Answer {
     match response.decision {
-        Decision::Allow if is_taken(request, response) => Answer::Line(written(PermissionDenied {
-            hook_event_name: Event::PermissionDenied.name(),
-            retry: true,
-        })),
+        Decision::Allow if is_taken(request, response) => {
+            Answer::Line(line(Event::PermissionDenied, [("retry", Some("true".to_owned()))]))
+        }
         _ => Answer::Nothing,
     }
 }
@@ -105,35 +102,24 @@ pub fn denial(reason: &str) -> Vec<u8> {
     pre_tool_use("deny", Some(reason), None)
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Output<T> {
-    hook_specific_output: T,
+/// Returns an answer as one line. Members without a value are left out; a value is JSON text.
+fn line<const N: usize>(event: Event, members: [(&str, Option<String>); N]) -> Vec<u8> {
+    let name = [("hookEventName", Some(quoted(event.name())))];
+    let output = object(name.into_iter().chain(members));
+    let mut line = object([("hookSpecificOutput", Some(output))]).into_bytes();
+    flatten(&mut line);
+    line.push(b'\n');
+    line
 }
 
-fn written(output: impl Serialize) -> Vec<u8> {
-    one_line(&Output { hook_specific_output: output })
+fn object<'a>(members: impl IntoIterator<Item = (&'a str, Option<String>)>) -> String {
+    let member = |(key, value): (&str, Option<String>)| Some(format!("{}:{}", quoted(key), value?));
+    let members: Vec<String> = members.into_iter().filter_map(member).collect();
+    format!("{{{}}}", members.join(","))
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Permission<T> {
-    hook_event_name: &'static str,
-    decision: T,
-}
-
-fn permission(decision: impl Serialize) -> Vec<u8> {
-    written(Permission { hook_event_name: Event::PermissionRequest.name(), decision })
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Allow<'a> {
-    behavior: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    updated_input: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    updated_permissions: Vec<&'a RawValue>,
+fn text(value: &RawValue) -> String {
+    value.get().to_owned()
 }
 
 fn allow(agent: Agent, request: &Request, response: &Response) -> Vec<u8> {
@@ -142,80 +128,49 @@ fn allow(agent: Agent, request: &Request, response: &Response) -> Vec<u8> {
     if agent == Agent::Claude && request.tool_name == "ExitPlanMode" {
         input = input.or(Some(&request.tool_input));
     }
-    let permissions = permissions(response);
-    permission(Allow {
-        behavior: "allow",
-        updated_input: input,
-        updated_permissions: if request.takes(Takes::Always) { permissions } else { Vec::new() },
-    })
+    let permissions = if request.takes(Takes::Always) { permissions(response) } else { Vec::new() };
+    let permissions = (!permissions.is_empty()).then(|| format!("[{}]", permissions.join(",")));
+    let decision = object([
+        ("behavior", Some(quoted("allow"))),
+        ("updatedInput", input.map(text)),
+        ("updatedPermissions", permissions),
+    ]);
+    line(Event::PermissionRequest, [("decision", Some(decision))])
 }
 
 /// Returns the permission updates. Claude Code drops the whole answer, and with it the allow, if it
 /// does not understand one element. So if one is not an object, none is sent: half of a choice is
 /// not what was chosen.
-fn permissions(response: &Response) -> Vec<&RawValue> {
+fn permissions(response: &Response) -> Vec<&str> {
     let all: Vec<&RawValue> = match &response.updated_permissions[..] {
         [] => response.always_allow_suggestion.as_deref().into_iter().collect(),
         all => all.iter().map(|one| &**one).collect(),
     };
-    if all.iter().all(|one| Json::from(*one).is_object()) { all } else { Vec::new() }
-}
-
-#[derive(Serialize)]
-struct Deny<'a> {
-    behavior: &'static str,
-    message: &'a str,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    interrupt: bool,
+    let are_objects = all.iter().all(|one| Json::from(*one).is_object());
+    if are_objects { all.into_iter().map(RawValue::get).collect() } else { Vec::new() }
 }
 
 fn deny(request: &Request, response: &Response) -> Vec<u8> {
     let interrupt = response.interrupt && request.takes(Takes::Interrupt);
-    permission(Deny { behavior: "deny", message: reason(response), interrupt })
+    let decision = object([
+        ("behavior", Some(quoted("deny"))),
+        ("message", Some(quoted(reason(response)))),
+        ("interrupt", interrupt.then(|| "true".to_owned())),
+    ]);
+    line(Event::PermissionRequest, [("decision", Some(decision))])
 }
 
 fn reason(response: &Response) -> &str {
     response.message.as_deref().filter(|message| !message.trim().is_empty()).unwrap_or(DENIED)
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PreToolUse<'a> {
-    hook_event_name: &'static str,
-    permission_decision: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    permission_decision_reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    updated_input: Option<&'a RawValue>,
-}
-
-fn pre_tool_use(
-    permission_decision: &'static str,
-    permission_decision_reason: Option<&str>,
-    updated_input: Option<&RawValue>,
-) -> Vec<u8> {
-    written(PreToolUse {
-        hook_event_name: Event::PreToolUse.name(),
-        permission_decision,
-        permission_decision_reason,
-        updated_input,
-    })
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PermissionDenied {
-    hook_event_name: &'static str,
-    retry: bool,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Elicitation<'a> {
-    hook_event_name: &'static str,
-    action: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<&'a RawValue>,
+fn pre_tool_use(decision: &str, reason: Option<&str>, input: Option<&RawValue>) -> Vec<u8> {
+    let members = [
+        ("permissionDecision", Some(quoted(decision))),
+        ("permissionDecisionReason", reason.map(quoted)),
+        ("updatedInput", input.map(text)),
+    ];
+    line(Event::PreToolUse, members)
 }
 
 fn elicitation(is_allowed: bool, request: &Request, response: &Response) -> Option<Vec<u8>> {
@@ -223,11 +178,11 @@ fn elicitation(is_allowed: bool, request: &Request, response: &Response) -> Opti
     let filled = response.updated_input.as_deref();
     let (action, content) = match (is_allowed, response.interrupt) {
         (true, _) if filled.is_none() && wants_content(&input) => return None,
-        (true, _) => ("accept", filled.or_else(|| bare_content(&input))),
+        (true, _) => ("accept", filled.map(text).or_else(|| bare_content(&input))),
         (false, true) => ("cancel", None),
         (false, false) => ("decline", None),
     };
-    Some(written(Elicitation { hook_event_name: Event::Elicitation.name(), action, content }))
+    Some(line(Event::Elicitation, [("action", Some(quoted(action))), ("content", content)]))
 }
 
 /// Returns true if a bare yes is not enough: the server's form has required fields.
@@ -237,9 +192,9 @@ fn wants_content(input: &Members<'_>) -> bool {
 }
 
 /// Returns the form content for a bare yes; `None` if a page is to be opened.
-fn bare_content(input: &Members<'_>) -> Option<&'static RawValue> {
+fn bare_content(input: &Members<'_>) -> Option<String> {
     let is_page = input.string("mode").as_deref() == Some("url");
-    if is_page { None } else { serde_json::from_str("{}").ok() }
+    (!is_page).then(|| "{}".to_owned())
 }
 
 #[cfg(test)]
