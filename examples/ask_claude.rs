@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use callgate_claude::{Event, Model, Transport, blocking};
+use callgate_claude::{ClaudeEvent, Model, ToolTransport, blocking};
 use callgate_tools::{Host, NoArguments, Tool};
 
 static TICKETS: AtomicU32 = AtomicU32::new(41);
@@ -17,17 +17,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         format!("ticket {}", TICKETS.fetch_add(1, Ordering::Relaxed) + 1)
     });
     let mut model = Model::new();
-    model.set_tools(Host::new([draw])?, Transport::Auto);
+    model.set_tools(Host::new([draw])?, ToolTransport::Auto);
 
     let question = std::env::args().nth(1);
     let question = question.unwrap_or_else(|| "Draw two tickets and tell me both numbers.".into());
     for event in blocking::stream(&model, question)? {
         match event? {
-            Event::Started(started) => println!("agent    {} is ready", started.model),
-            Event::Text(text) => println!("says     {text}"),
-            Event::ToolUse(call) => println!("calls    {} {}", call.name, call.input),
-            Event::ToolResult(result) => println!("gets     {}", result.text()),
-            Event::Finished(answer) => {
+            ClaudeEvent::Started(started) => println!("agent    {} is ready", started.model),
+            ClaudeEvent::Text(text) => println!("says     {text}"),
+            ClaudeEvent::ToolUse(call) => println!("calls    {} {}", call.name, call.input),
+            ClaudeEvent::ToolResult(result) => println!("gets     {}", result.text()),
+            ClaudeEvent::Finished(answer) => {
                 println!("answer   {}", answer.text);
                 println!("cost     {} dollars", answer.cost_usd.unwrap_or_default());
             }

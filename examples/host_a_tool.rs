@@ -8,7 +8,7 @@
 
 use std::process::ExitCode;
 
-use callgate_tools::{Client, Host, Session, Tool, run_bridge_if_asked};
+use callgate_tools::{Host, HostSession, McpClient, Tool, run_bridge_if_asked};
 use rmcp::ServiceExt;
 use rmcp::model::CallToolRequestParams;
 use rmcp::transport::TokioChildProcess;
@@ -46,7 +46,7 @@ fn main() -> Result<ExitCode, Failure> {
 }
 
 /// What an agent does: start the bridge, look at the tools, call one.
-async fn ask(session: &Session) -> Result<(), Failure> {
+async fn ask(session: &HostSession) -> Result<(), Failure> {
     let bridge = session.bridge_command()?;
     let mut command = Command::new(bridge.program);
     command.args(bridge.arguments);
@@ -64,10 +64,10 @@ async fn ask(session: &Session) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn wait(session: &Session) -> Result<(), Failure> {
-    println!("Claude Code:  claude --mcp-config '{}'", session.mcp_config(Client::ClaudeCode)?);
-    println!("Codex:\n{}", session.mcp_config(Client::Codex)?);
-    println!("others:  {}", session.mcp_config(Client::Generic)?);
+async fn wait(session: &HostSession) -> Result<(), Failure> {
+    println!("Claude Code:  claude --mcp-config '{}'", session.mcp_config(McpClient::ClaudeCode)?);
+    println!("Codex:\n{}", session.mcp_config(McpClient::Codex)?);
+    println!("others:  {}", session.mcp_config(McpClient::Generic)?);
     println!("Serving. Ctrl-C ends it.");
     // However it is told to end, it leaves no files.
     let mut ended = signal(SignalKind::terminate())?;

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use callgate_approval::asker::Settings;
 use callgate_approval::hook::{Hook, misused};
 use callgate_wire::desk::LONGEST_SECRET;
-use callgate_wire::hook::Agent;
+use callgate_wire::hook::HookAgent;
 
 use crate::config::{HookConfig, HookFlags, HookSettings};
 
@@ -66,9 +66,9 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The folder of the agent's settings, where the environment names one. The desk may have been
 /// started with another environment.
-fn settings_folder(agent: Option<Agent>) -> Option<String> {
+fn settings_folder(agent: Option<HookAgent>) -> Option<String> {
     let variable = match agent {
-        Some(Agent::Codex) => "CODEX_HOME",
+        Some(HookAgent::Codex) => "CODEX_HOME",
         _ => "CLAUDE_CONFIG_DIR",
     };
     let folder = env::var_os(variable).filter(|folder| !folder.is_empty())?;
@@ -115,7 +115,7 @@ enum HookInvocation {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct HookOptions {
-    agent: Option<Agent>,
+    agent: Option<HookAgent>,
     settings: HookFlags,
 }
 
@@ -129,7 +129,7 @@ impl HookInvocation {
                 Some("--help" | "-h") => return Ok(Self::Help),
                 Some("--version" | "-V") => return Ok(Self::Version),
                 Some("--agent") => {
-                    let agent = value().as_ref().and_then(|name| Agent::parse(name.to_str()?));
+                    let agent = value().as_ref().and_then(|name| HookAgent::parse(name.to_str()?));
                     options.agent =
                         Some(agent.ok_or_else(|| format!("there is no such agent; {USAGE}"))?);
                 }
@@ -177,12 +177,12 @@ mod tests {
             socket: Some("/s".into()),
             rules: Some("/r.toml".into()),
         };
-        let codex = HookOptions { agent: Some(Agent::Codex), settings };
+        let codex = HookOptions { agent: Some(HookAgent::Codex), settings };
         check(
             "--agent codex --config /c.toml --socket /s --rules /r.toml",
             Ok(HookInvocation::Serve(codex)),
         );
-        let claude = HookOptions { agent: Some(Agent::Claude), settings: HookFlags::default() };
+        let claude = HookOptions { agent: Some(HookAgent::Claude), settings: HookFlags::default() };
         check("--agent claude", Ok(HookInvocation::Serve(claude)));
         for help in ["--help", "-h", "--agent codex --help"] {
             check(help, Ok(HookInvocation::Help));

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::process::{ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use callgate_link::child::Leashed;
+use callgate_link::child::LeashedChild;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 
@@ -49,7 +49,7 @@ pub(crate) fn feed(
 ) -> Result<String, ProgramError> {
     let stdin = if words.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = Leashed::spawn(command).map_err(ProgramError::NotStarted)?;
+    let mut child = LeashedChild::spawn(command).map_err(ProgramError::NotStarted)?;
     if let Some(stdin) = child.stdin.take() {
         tell(stdin, words)?;
     }
@@ -81,7 +81,7 @@ pub(crate) fn converse<T>(
     answer: impl Fn(&str) -> Option<T>,
 ) -> Result<T, ProgramError> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = Leashed::spawn(command).map_err(ProgramError::NotStarted)?;
+    let mut child = LeashedChild::spawn(command).map_err(ProgramError::NotStarted)?;
     let end = Instant::now() + limit;
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(ProgramError::NoAnswer);

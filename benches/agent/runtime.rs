@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::process::Command;
 use std::time::Instant;
 
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 
 use crate::common::child::Watched;
 use crate::common::watchdog::Watchdog;
@@ -27,7 +27,7 @@ pub(crate) struct Words {
 pub(crate) struct Runtime {
     words: &'static Words,
     child: Watched,
-    lines: Lines,
+    lines: LineDecoder,
 }
 
 /// One answer.
@@ -45,7 +45,7 @@ pub(crate) struct Reply {
 impl Runtime {
     pub(crate) fn start(words: &'static Words, command: &mut Command, watchdog: &Watchdog) -> Self {
         let child = Watched::start(words.name, command, watchdog);
-        Self { words, child, lines: Lines::new(LONGEST) }
+        Self { words, child, lines: LineDecoder::new(LONGEST) }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -87,8 +87,10 @@ impl Runtime {
         let name = self.words.name;
         loop {
             match self.lines.next_frame() {
-                Some(Line::Whole(line)) => return look(line),
-                Some(Line::TooLong(line)) => panic!("{name} wrote a line of {} bytes", line.size),
+                Some(DecodedLine::Whole(line)) => return look(line),
+                Some(DecodedLine::TooLong(line)) => {
+                    panic!("{name} wrote a line of {} bytes", line.size)
+                }
                 None => {}
             }
             let count = self.child.output.read(self.lines.space()).unwrap_or(0);

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use callgate_claude::{Model, Settings, Transport};
+use callgate_claude::{ClaudeSettings, Model, ToolTransport};
 use callgate_tools::{Host, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -39,7 +39,7 @@ struct Words {
 }
 
 struct Worker {
-    transport: Transport,
+    transport: ToolTransport,
     folder: PathBuf,
     temporary: PathBuf,
     host: Host,
@@ -56,7 +56,7 @@ struct Eye {
 
 pub(crate) fn run() -> ExitCode {
     let [transport, folder, temporary] = [2, 3, 4].map(|n| env::args().nth(n).expect("see above"));
-    let transport = if transport == STDIO { Transport::Stdio } else { Transport::Auto };
+    let transport = if transport == STDIO { ToolTransport::Stdio } else { ToolTransport::Auto };
     let worker = Worker::new(transport, folder.into(), temporary.into());
     let mut lines = Input::new();
     while let Some(line) = lines.next(&mut io::stdin()) {
@@ -69,7 +69,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 impl Worker {
-    fn new(transport: Transport, folder: PathBuf, temporary: PathBuf) -> Self {
+    fn new(transport: ToolTransport, folder: PathBuf, temporary: PathBuf) -> Self {
         let eye = Arc::new(Eye::default());
         let tool = echo(Arc::clone(&eye), temporary.clone());
         let host = Host::new([tool]).expect("the tool is right");
@@ -81,7 +81,7 @@ impl Worker {
     /// Asks once, and gives the nanoseconds.
     fn time(&self, cli: &str) -> u128 {
         let settings =
-            Settings::new().cli(cli).folder(&self.folder).temporary_folder(&self.temporary);
+            ClaudeSettings::new().cli(cli).folder(&self.folder).temporary_folder(&self.temporary);
         let mut model = Model::with(settings);
         model.set_tools(self.host.clone(), self.transport);
         let begin = Instant::now();

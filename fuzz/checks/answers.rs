@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use callgate_tools::mcp::{Answer, Call, Catalogue, answer};
+use callgate_tools::mcp::{Catalogue, McpAction, McpCall, answer};
 use callgate_wire::mcp::meta;
 use callgate_wire::raw::{Json, Members};
-use callgate_wire::tools::{ErrorPayload, Progress};
+use callgate_wire::tools::{CallProgress, ErrorPayload};
 use serde_json::value::RawValue;
 
 use super::{count, one_line, without_return};
@@ -28,15 +28,15 @@ pub fn mcp_answer(data: &[u8]) {
     let Some(line) = data.split(|byte| *byte == b'\n').next().map(without_return) else { return };
     let answer = answer(&CATALOGUE, line);
     match &answer {
-        Answer::Reply(reply) => drop(message(reply.as_bytes())),
-        Answer::Call(call) => check_call(line, call),
-        Answer::Cancel(id) => drop(json(id)),
-        Answer::Nothing => {}
+        McpAction::Reply(reply) => drop(message(reply.as_bytes())),
+        McpAction::Call(call) => check_call(line, call),
+        McpAction::Cancel(id) => drop(json(id)),
+        McpAction::Nothing => {}
     }
     match Asked::of(line) {
         Asked::Request(id) => check_answered(id, &answer),
         Asked::NotificationOrResponse => {
-            assert!(matches!(answer, Answer::Cancel(_) | Answer::Nothing), "{answer:?}");
+            assert!(matches!(answer, McpAction::Cancel(_) | McpAction::Nothing), "{answer:?}");
         }
         Asked::NoMessage => assert_eq!(error_code(&answer), Some("-32600"), "{answer:?}"),
         Asked::NoJson => assert_eq!(error_code(&answer), Some("-32700"), "{answer:?}"),
@@ -86,11 +86,11 @@ impl<'a> Asked<'a> {
     }
 }
 
-fn check_answered(id: Json<'_>, answer: &Answer<'_>) {
+fn check_answered(id: Json<'_>, answer: &McpAction<'_>) {
     let answered = match answer {
-        Answer::Reply(reply) => answered_id(reply),
-        Answer::Call(call) => call.id.get().to_owned(),
-        Answer::Cancel(_) | Answer::Nothing => panic!("the request {id} got no answer"),
+        McpAction::Reply(reply) => answered_id(reply),
+        McpAction::Call(call) => call.id.get().to_owned(),
+        McpAction::Cancel(_) | McpAction::Nothing => panic!("the request {id} got no answer"),
     };
     assert_eq!(answered, id.get(), "the id of the answer");
 }
@@ -106,13 +106,13 @@ fn answered_id(reply: &str) -> String {
     id.map(|id| id.get().to_owned()).unwrap_or_default()
 }
 
-fn error_code<'a>(answer: &'a Answer<'_>) -> Option<&'a str> {
-    let Answer::Reply(reply) = answer else { return None };
+fn error_code<'a>(answer: &'a McpAction<'_>) -> Option<&'a str> {
+    let McpAction::Reply(reply) = answer else { return None };
     let error = message(reply.as_bytes()).get("error")?.members();
     error.get("code").map(Json::get)
 }
 
-fn check_call(line: &[u8], call: &Call<'_>) {
+fn check_call(line: &[u8], call: &McpCall<'_>) {
     assert!(CATALOGUE.has(&call.name), "a tool that is not there");
     assert!(json(call.arguments.get()).is_object(), "arguments that are no object");
     let is_in_line = |piece: &str| line.windows(piece.len()).any(|at| at == piece.as_bytes());
@@ -127,7 +127,7 @@ fn check_call(line: &[u8], call: &Call<'_>) {
         let line = reply.into_line();
         assert_eq!(message(&line).get("id").map(Json::get), Some(call.id.get()));
     }
-    let progress = Progress { progress: 1.0, total: None, message: Some("a\nb".into()) };
+    let progress = CallProgress { progress: 1.0, total: None, message: Some("a\nb".into()) };
     if let Some(line) = ticket.progress(&progress) {
         message(&line);
     }

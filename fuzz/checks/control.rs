@@ -1,6 +1,6 @@
 //! What the Claude Code CLI writes.
 
-use callgate_wire::control::Incoming;
+use callgate_wire::control::CliMessage;
 use callgate_wire::raw::{Json, Members};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -11,7 +11,7 @@ const CONTROL: [&str; 3] = ["control_request", "control_response", "control_canc
 /// A line of the CLI is taken for what a parser takes it for.
 pub fn stream_json(data: &[u8]) {
     let parsed = serde_json::from_slice::<Value>(data).ok().filter(Value::is_object);
-    let Ok(incoming) = Incoming::decode(data) else {
+    let Ok(incoming) = CliMessage::decode(data) else {
         return assert_eq!(parsed, None, "an object is refused");
     };
     assert!(serde_json::from_slice::<&RawValue>(data).is_ok(), "what is no JSON is taken");
@@ -30,15 +30,15 @@ fn has_no_twins(data: &[u8]) -> bool {
     each(&members) && inner.iter().flatten().all(each)
 }
 
-fn check(incoming: &Incoming<'_>, value: &Value) {
+fn check(incoming: &CliMessage<'_>, value: &Value) {
     let kind = text(&value["type"]);
     match incoming {
-        Incoming::Request { id, subtype, request } => {
+        CliMessage::Request { id, subtype, request } => {
             assert_eq!((kind, &**id), ("control_request", text(&value["request_id"])));
             assert_eq!(**subtype, *text(&value["request"]["subtype"]));
             assert_members(request, &value["request"]);
         }
-        Incoming::Answer { id, outcome } => {
+        CliMessage::Answer { id, outcome } => {
             let response = &value["response"];
             assert_eq!((kind, &**id), ("control_response", text(&response["request_id"])));
             assert_eq!(outcome.is_ok(), response["subtype"] == "success");
@@ -47,10 +47,10 @@ fn check(incoming: &Incoming<'_>, value: &Value) {
                 Err(reason) => assert_eq!(reason, text(&response["error"])),
             }
         }
-        Incoming::Cancel { id } => {
+        CliMessage::Cancel { id } => {
             assert_eq!((kind, &**id), ("control_cancel_request", text(&value["request_id"])));
         }
-        Incoming::Message { kind: theirs, message } => {
+        CliMessage::Message { kind: theirs, message } => {
             assert_eq!(**theirs, *kind);
             assert!(!CONTROL.contains(&kind), "a {kind} is no message");
             assert_members(message, value);

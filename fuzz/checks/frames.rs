@@ -1,6 +1,6 @@
 //! Streams cut into messages.
 
-use callgate_wire::frame::{Cut, Line, Lines, Prefixed, TooLarge};
+use callgate_wire::frame::{CutFrame, DecodedLine, FrameDecoder, LineDecoder, OversizedFrame};
 use callgate_wire::raw::{Json, Members};
 
 use super::{count, without_return};
@@ -49,11 +49,11 @@ enum SeenLine {
     TooLong { size: usize, id: Option<String> },
 }
 
-impl From<Line<'_>> for SeenLine {
-    fn from(line: Line<'_>) -> Self {
+impl From<DecodedLine<'_>> for SeenLine {
+    fn from(line: DecodedLine<'_>) -> Self {
         match line {
-            Line::Whole(line) => Self::Whole(line.to_vec()),
-            Line::TooLong(line) => Self::TooLong { size: line.size, id: line.id },
+            DecodedLine::Whole(line) => Self::Whole(line.to_vec()),
+            DecodedLine::TooLong(line) => Self::TooLong { size: line.size, id: line.id },
         }
     }
 }
@@ -61,11 +61,11 @@ impl From<Line<'_>> for SeenLine {
 /// Any chunking of a stream gives the same lines, and they are the lines of the stream.
 pub fn lines(data: &[u8]) {
     let Some(stream) = Stream::read(data) else { return };
-    let mut pushed = Lines::new(stream.limit);
+    let mut pushed = LineDecoder::new(stream.limit);
     pushed.push(&stream.bytes);
     let at_once = finished(&mut pushed, Vec::new());
 
-    let mut filled = Lines::new(stream.limit);
+    let mut filled = LineDecoder::new(stream.limit);
     let mut in_chunks = Vec::new();
     for chunk in stream.chunks() {
         filled.space()[..chunk.len()].copy_from_slice(chunk);
@@ -79,7 +79,7 @@ pub fn lines(data: &[u8]) {
 }
 
 /// Takes what is left in a decoder whose stream has ended.
-fn finished(lines: &mut Lines, mut seen: Vec<SeenLine>) -> Vec<SeenLine> {
+fn finished(lines: &mut LineDecoder, mut seen: Vec<SeenLine>) -> Vec<SeenLine> {
     while let Some(line) = lines.next_frame() {
         seen.push(line.into());
     }
@@ -121,12 +121,12 @@ fn check_scanned_id(line: &[u8], scanned: Option<&str>) {
 }
 
 /// The frames of a stream, and how it ended.
-type Frames = (Vec<Vec<u8>>, Result<Result<(), Cut>, TooLarge>);
+type Frames = (Vec<Vec<u8>>, Result<Result<(), CutFrame>, OversizedFrame>);
 
 /// Any chunking of a stream gives the same frames, and they are the frames of the stream.
 pub fn prefixed(data: &[u8]) {
     let Some(stream) = Stream::read(data) else { return };
-    let mut pushed = Prefixed::new(stream.limit);
+    let mut pushed = FrameDecoder::new(stream.limit);
     pushed.push(&stream.bytes);
     let mut at_once = Vec::new();
     let ended = take_frames(&mut pushed, &mut at_once).map(|()| pushed.finish());
@@ -135,7 +135,10 @@ pub fn prefixed(data: &[u8]) {
     assert_eq!(at_once, frames_of(&stream.bytes, stream.limit), "the frames of the stream");
 }
 
-fn take_frames(decoder: &mut Prefixed, frames: &mut Vec<Vec<u8>>) -> Result<(), TooLarge> {
+fn take_frames(
+    decoder: &mut FrameDecoder,
+    frames: &mut Vec<Vec<u8>>,
+) -> Result<(), OversizedFrame> {
     while decoder.is_ready()? {
         let Some(frame) = decoder.next_frame()? else { panic!("a frame that is ready is there") };
         frames.push(frame.to_vec());
@@ -145,7 +148,7 @@ fn take_frames(decoder: &mut Prefixed, frames: &mut Vec<Vec<u8>>) -> Result<(), 
 }
 
 fn frames_in_chunks(stream: &Stream<'_>) -> Frames {
-    let mut decoder = Prefixed::new(stream.limit);
+    let mut decoder = FrameDecoder::new(stream.limit);
     let mut frames = Vec::new();
     for chunk in stream.chunks() {
         decoder.space()[..chunk.len()].copy_from_slice(chunk);
@@ -164,12 +167,12 @@ fn frames_of(mut bytes: &[u8], limit: usize) -> Frames {
     while let Some((prefix, rest)) = bytes.split_first_chunk::<4>() {
         let size = u32::from_be_bytes(*prefix) as usize;
         if size > limit {
-            return (frames, Err(TooLarge { size, limit }));
+            return (frames, Err(OversizedFrame { size, limit }));
         }
         let Some((frame, after)) = rest.split_at_checked(size) else { break };
         frames.push(frame.to_vec());
         bytes = after;
     }
-    let ended = if bytes.is_empty() { Ok(()) } else { Err(Cut { received: bytes.len() }) };
+    let ended = if bytes.is_empty() { Ok(()) } else { Err(CutFrame { received: bytes.len() }) };
     (frames, Ok(ended))
 }

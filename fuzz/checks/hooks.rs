@@ -1,7 +1,9 @@
 //! What agents tell their hooks, and what hooks answer.
 
 use callgate_wire::approval::{Decision, Request, RequestId, Response};
-use callgate_wire::hook::{Agent, Answer, Event, Input, MAX_WORDS, answer, words};
+use callgate_wire::hook::{
+    AgentHookEvent, AgentHookInput, HookAgent, HookReply, MAX_WORDS, answer, words,
+};
 use callgate_wire::raw::{Members, flatten};
 use serde_json::Value;
 
@@ -19,21 +21,21 @@ pub fn hook_input(data: &[u8]) {
             assert!(count <= MAX_WORDS, "{count} characters");
         }
     }
-    let glimpsed = Event::glimpse(data);
-    match Input::read(data) {
+    let glimpsed = AgentHookEvent::glimpse(data);
+    match AgentHookInput::read(data) {
         Err(refusal) => assert!(refusal.to_string().len() < 100, "{refusal}"),
         Ok(input) => {
-            assert_ne!(input.event().kind().is_some(), input.event() == Event::Other);
+            assert_ne!(input.event().kind().is_some(), input.event() == AgentHookEvent::Other);
             // An escape in the name, or the same words in another place, may deceive.
             assert!(glimpsed.is_some() || data.contains(&b'\\'), "no glimpse of {input:?}");
-            for agent in [Agent::Claude, Agent::Codex] {
+            for agent in [HookAgent::Claude, HookAgent::Codex] {
                 check_input(&input, agent, data);
             }
         }
     }
 }
 
-fn check_input(input: &Input<'_>, agent: Agent, data: &[u8]) {
+fn check_input(input: &AgentHookInput<'_>, agent: HookAgent, data: &[u8]) {
     let Ok(id) = RequestId::parse(ID) else { panic!("{ID} is no id") };
     let request = match input.request(id, agent) {
         Ok(request) => request,
@@ -65,19 +67,24 @@ fn check_relayed(request: &Request, data: &[u8]) {
     }
 }
 
-fn check_answers(input: &Input<'_>, agent: Agent, request: &Request, decision: Decision) {
+fn check_answers(
+    input: &AgentHookInput<'_>,
+    agent: HookAgent,
+    request: &Request,
+    decision: Decision,
+) {
     let mut response = Response::new(request.request_id.clone(), decision);
     for _ in 0..2 {
         let printed = answer(input.event(), agent, request, &response);
-        if input.event() == Event::PreToolUse {
-            let is_passed =
-                decision == Decision::None || decision == Decision::Allow && agent == Agent::Codex;
-            assert!(is_passed || matches!(printed, Answer::Line(_)), "silence is a yes");
+        if input.event() == AgentHookEvent::PreToolUse {
+            let is_passed = decision == Decision::None
+                || decision == Decision::Allow && agent == HookAgent::Codex;
+            assert!(is_passed || matches!(printed, HookReply::Line(_)), "silence is a yes");
         } else {
             let is_decided = matches!(decision, Decision::Allow | Decision::Deny);
-            assert!(is_decided || !matches!(printed, Answer::Line(_)), "a decision by nobody");
+            assert!(is_decided || !matches!(printed, HookReply::Line(_)), "a decision by nobody");
         }
-        if let Answer::Line(mut line) = printed {
+        if let HookReply::Line(mut line) = printed {
             assert!(one_line(&line).starts_with(r#"{"hookSpecificOutput":{"hookEventName":""#));
             flatten(&mut line);
             // Half of a surrogate pair is relayed, but not every reader takes it.

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use callgate_wire::raw::flatten;
-use callgate_wire::tools::{Progress, Response};
+use callgate_wire::tools::{CallProgress, HostResponse};
 use callgate_wire::{approval, session};
 use serde_json::Value;
 
@@ -20,30 +20,36 @@ pub fn tools_response(data: &[u8]) {
     if let Ok(value) = serde_json::from_slice::<Value>(data) {
         assert_eq!(serde_json::from_slice::<Value>(&flat).ok(), Some(value), "another value");
     }
-    let flat = Response::decode(&flat);
-    let Ok(response) = Response::decode(data) else { return };
+    let flat = HostResponse::decode(&flat);
+    let Ok(response) = HostResponse::decode(data) else { return };
     let Ok(flat) = flat else { panic!("only read on several lines: {response:?}") };
     let mut written = response.encode();
-    let Ok(back) = Response::decode(&written) else { panic!("cannot be read back: {response:?}") };
+    let Ok(back) = HostResponse::decode(&written) else {
+        panic!("cannot be read back: {response:?}")
+    };
     assert_same(&response, &back);
     flatten(&mut written);
-    let Ok(back) = Response::decode(&written) else { panic!("cannot be read back: {flat:?}") };
+    let Ok(back) = HostResponse::decode(&written) else { panic!("cannot be read back: {flat:?}") };
     assert_same(&flat, &back);
 }
 
-fn assert_same(one: &Response<'_>, other: &Response<'_>) {
+fn assert_same(one: &HostResponse<'_>, other: &HostResponse<'_>) {
     match (one, other) {
-        (Response::Result(one), Response::Result(other)) => assert_eq!(one.get(), other.get()),
-        (Response::Error(one), Response::Error(other)) => {
+        (HostResponse::Result(one), HostResponse::Result(other)) => {
+            assert_eq!(one.get(), other.get())
+        }
+        (HostResponse::Error(one), HostResponse::Error(other)) => {
             assert_eq!((&one.message, &one.kind), (&other.message, &other.kind));
         }
-        (Response::Progress(one), Response::Progress(other)) => assert_same_progress(one, other),
+        (HostResponse::Progress(one), HostResponse::Progress(other)) => {
+            assert_same_progress(one, other)
+        }
         _ => panic!("{one:?} comes back as {other:?}"),
     }
 }
 
 /// The last bit of a number may be lost when it is written and read.
-fn assert_same_progress(one: &Progress<'_>, other: &Progress<'_>) {
+fn assert_same_progress(one: &CallProgress<'_>, other: &CallProgress<'_>) {
     let is_near = |one: f64, other: f64| (one - other).abs() <= one.abs() * f64::EPSILON;
     let is_same_total = match (one.total, other.total) {
         (Some(one), Some(other)) => is_near(one, other),

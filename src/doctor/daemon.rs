@@ -6,8 +6,8 @@ use std::path::Path;
 
 use callgate_approval::daemon::lock_path;
 use callgate_approval::viewer::{Viewer, ViewerError};
-use callgate_link::file::Lock;
-use callgate_link::socket::{Found, probe, server_process};
+use callgate_link::file::FileLock;
+use callgate_link::socket::{SocketState, probe, server_process};
 use callgate_wire::desk::{Link, Reach, Status};
 use rustix::process::geteuid;
 
@@ -77,14 +77,14 @@ fn ask(path: &Path) -> Result<RunningDesk, ViewerError> {
 }
 
 /// What is at a socket's path, if it can be told.
-fn socket(what: &str, path: &Path, findings: &mut Findings) -> Option<Found> {
+fn socket(what: &str, path: &Path, findings: &mut Findings) -> Option<SocketState> {
     let metadata = fs::symlink_metadata(path).ok()?;
     let shown = path.display();
     let about = "socket";
     if !metadata.file_type().is_socket() {
         let text = format!("{shown}, {what}, is not a socket");
         findings.problem(about, text, "move it away, or set another path");
-        return Some(Found::NotASocket);
+        return Some(SocketState::NotASocket);
     }
     let (owner, ours) = (metadata.uid(), geteuid().as_raw());
     if owner != ours {
@@ -103,7 +103,7 @@ fn socket(what: &str, path: &Path, findings: &mut Findings) -> Option<Found> {
         return probe(path).ok();
     }
     let found = probe(path).ok()?;
-    if found == Found::Live {
+    if found == SocketState::Live {
         findings.ok(about, format!("{shown}, {what}"));
     }
     // A dead one is replaced by the next daemon.
@@ -111,19 +111,19 @@ fn socket(what: &str, path: &Path, findings: &mut Findings) -> Option<Found> {
 }
 
 /// The lock tells whether what serves the socket is a daemon of ours.
-fn lock(socket: &Path, found: Option<Found>, findings: &mut Findings) {
+fn lock(socket: &Path, found: Option<SocketState>, findings: &mut Findings) {
     let path = lock_path(socket);
-    if !path.exists() && found != Some(Found::Live) {
+    if !path.exists() && found != Some(SocketState::Live) {
         return;
     }
     let shown = path.display();
-    let held = Lock::is_held(&path);
+    let held = FileLock::is_held(&path);
     match (held, found) {
-        (Ok(false), Some(Found::Live)) => {
+        (Ok(false), Some(SocketState::Live)) => {
             let text = format!("{} is served by something that is not callgate", socket.display());
             findings.problem("lock", text, "stop it, or set another path for `socket`");
         }
-        (Ok(true), Some(Found::Live)) => findings.ok("lock", format!("{shown} is held")),
+        (Ok(true), Some(SocketState::Live)) => findings.ok("lock", format!("{shown} is held")),
         (Ok(true), _) => {
             let text = format!("a daemon holds {shown}, but {} is gone", socket.display());
             let advice = "look again in a moment, for the daemon makes it anew; if it does not, stop \

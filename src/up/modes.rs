@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use callgate_link::process::Process;
+use callgate_link::process::ProcessStat;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -18,7 +18,7 @@ const TELL_NO_PASTES: &str = "\x1b[?2004l";
 /// Returns true if we are in the foreground of our terminal. Whoever reads keys or changes modes
 /// from the background is stopped.
 pub(super) fn is_in_foreground() -> bool {
-    Process::own().is_some_and(Process::is_in_foreground)
+    ProcessStat::own().is_some_and(ProcessStat::is_in_foreground)
 }
 
 /// Who has the terminal.
@@ -136,12 +136,12 @@ pub(super) fn is_ready(terminal: &impl AsFd, how: PollFlags, within: Duration) -
 
 /// Returns true if a shell of our session is there that can continue us.
 fn can_be_continued() -> bool {
-    Process::own().is_some_and(|own| is_job_of(own, own.ancestors()))
+    ProcessStat::own().is_some_and(|own| is_job_of(own, own.ancestors()))
 }
 
 /// Returns true if one of these ancestors belongs to the process's session and to another group:
 /// the shell that has made the process a job of its own.
-fn is_job_of(process: Process, mut ancestors: impl Iterator<Item = Process>) -> bool {
+fn is_job_of(process: ProcessStat, mut ancestors: impl Iterator<Item = ProcessStat>) -> bool {
     let other_group = ancestors
         .find(|ancestor| ancestor.session != process.session || ancestor.group != process.group);
     other_group.is_some_and(|ancestor| ancestor.session == process.session)
@@ -154,9 +154,9 @@ mod tests {
     #[test]
     fn a_job_has_a_shell_of_its_session_above_it() {
         let process =
-            |id, group, session| Process { id, parent: 1, group, session, foreground: None };
+            |id, group, session| ProcessStat { id, parent: 1, group, session, foreground: None };
         let own = process(9, 8, 5);
-        let is_job = |ancestors: &[Process]| is_job_of(own, ancestors.iter().copied());
+        let is_job = |ancestors: &[ProcessStat]| is_job_of(own, ancestors.iter().copied());
         assert!(is_job(&[process(5, 5, 5)]), "started by the shell");
         assert!(is_job(&[process(8, 8, 5), process(5, 5, 5), process(1, 1, 1)]), "by a script");
         assert!(!is_job(&[process(1, 1, 1)]), "by another session");

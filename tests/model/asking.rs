@@ -1,9 +1,11 @@
 //! Asking, and what comes back.
 
-use callgate_claude::{Ask, ClaudeError, Denial, Event, Outcome, Transport};
+use callgate_claude::{
+    ClaudeError, ClaudeEvent, ClaudeOutcome, ModelRequest, ToolDenial, ToolTransport,
+};
 use callgate_testkit::messages::Turn;
 use callgate_testkit::tools;
-use callgate_tools::{Context, HostError, Tool};
+use callgate_tools::{CallContext, HostError, Tool};
 use serde_json::{Value, json};
 
 use crate::fixture::{Stage, TRANSPORTS, Words, command, read, read_until, runs, uses};
@@ -45,8 +47,8 @@ async fn the_agent_calls_functions_of_this_process() {
 #[tokio::test]
 async fn by_itself_a_call_takes_the_control_channel() {
     let Some(stage) = Stage::new([uses("wait", "hello"), Turn::text("Said.")]) else { return };
-    assert_eq!(Transport::default(), Transport::Auto);
-    let model = stage.model(Transport::Auto);
+    assert_eq!(ToolTransport::default(), ToolTransport::Auto);
+    let model = stage.model(ToolTransport::Auto);
     let mut stream = model.stream("Say hello").unwrap();
     read_until(&mut stream, stage.visits.entered(1)).await;
     assert_eq!(stage.processes("bridge"), Vec::<u32>::new());
@@ -54,7 +56,7 @@ async fn by_itself_a_call_takes_the_control_channel() {
     stage.visits.release();
     let (events, error) = read(stream).await;
     assert!(error.is_none(), "{error:?}");
-    assert!(matches!(events.last(), Some(Event::Finished(answer)) if answer.text == "Said."));
+    assert!(matches!(events.last(), Some(ClaudeEvent::Finished(answer)) if answer.text == "Said."));
     assert_eq!(stage.told()[0].text, "hello");
 }
 
@@ -62,8 +64,8 @@ async fn by_itself_a_call_takes_the_control_channel() {
 #[tokio::test]
 async fn by_itself_a_call_needs_no_bridge() {
     let Some(stage) = Stage::new([uses("echo", "hello"), Turn::text("Said.")]) else { return };
-    let mut model = stage.model(Transport::Auto);
-    model.set_tools(stage.host([]).bridge("/nowhere/callgate"), Transport::Auto);
+    let mut model = stage.model(ToolTransport::Auto);
+    model.set_tools(stage.host([]).bridge("/nowhere/callgate"), ToolTransport::Auto);
     assert_eq!(model.request("Say hello").await.unwrap(), "Said.");
     assert!(stage.told()[0].text.starts_with("hello, says process"));
 }
@@ -72,7 +74,7 @@ async fn by_itself_a_call_needs_no_bridge() {
 #[tokio::test]
 async fn progress_is_told_to_the_cli() {
     let Some(stage) = Stage::new([uses("reports", "it"), Turn::text("Well.")]) else { return };
-    let reports = Tool::new("reports", "Reports.", |_: Words, context: Context| async move {
+    let reports = Tool::new("reports", "Reports.", |_: Words, context: CallContext| async move {
         context.report(0.5, Some(1.0), Some("half of it"));
         "done"
     });
@@ -84,8 +86,8 @@ async fn progress_is_told_to_the_cli() {
         said.display()
     );
     let settings = stage.settings().cli(stage.program("overheard", &script));
-    let mut model = stage.model_with(settings, Transport::Sdk);
-    model.set_tools(stage.host([reports]), Transport::Sdk);
+    let mut model = stage.model_with(settings, ToolTransport::Sdk);
+    model.set_tools(stage.host([reports]), ToolTransport::Sdk);
     assert_eq!(model.request("Go").await.unwrap(), "Well.");
     let heard = std::fs::read_to_string(heard).unwrap();
     let lines: Vec<Value> = heard.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -122,10 +124,13 @@ async fn an_answer_says_what_is_known_about_it() {
         assert_eq!(answer.turns, 2);
         assert_eq!(answer.session_id.len(), 36);
         assert_eq!(answer.stop_reason.as_deref(), Some("end_turn"));
-        assert_eq!((&answer.outcome, answer.is_error()), (&Outcome::Success, false));
+        assert_eq!((&answer.outcome, answer.is_error()), (&ClaudeOutcome::Success, false));
         let tool_use_id = stage.told()[0].tool_use_id.clone();
         let input = command("touch denied");
-        assert_eq!(answer.denials, [Denial { tool_name: "Bash".to_owned(), tool_use_id, input }]);
+        assert_eq!(
+            answer.denials,
+            [ToolDenial { tool_name: "Bash".to_owned(), tool_use_id, input }]
+        );
         // Nobody decides here, and the model is told so.
         assert!(stage.told()[0].text.contains("nobody is there to allow this"), "{answer:?}");
         assert!(!stage.claude.work().join("denied").exists());
@@ -148,7 +153,7 @@ async fn an_answer_can_be_a_value() {
             "properties": {"city": {"type": "string"}, "number": {"type": "integer"}},
             "required": ["city", "number"],
         });
-        let ask = Ask::new("Where?").output_schema(schema);
+        let ask = ModelRequest::new("Where?").output_schema(schema);
         let answer = stage.model(transport).request_with_metadata(ask).await.unwrap();
         assert_eq!(answer.structured, Some(value), "{answer:?}");
     }
@@ -165,7 +170,8 @@ async fn a_call_can_have_fewer_tools() {
             return;
         };
         let model = stage.model(transport);
-        let answer = model.request(Ask::new("Try both").only_tools(["echo"])).await.unwrap();
+        let answer =
+            model.request(ModelRequest::new("Try both").only_tools(["echo"])).await.unwrap();
         assert_eq!(answer, "So be it.");
         let mut offered = stage.fake.last().tool_names();
         offered.retain(|name| name.starts_with("mcp__"));
@@ -173,7 +179,8 @@ async fn a_call_can_have_fewer_tools() {
         let told = stage.told();
         assert!(told[0].text.starts_with("offered, says"), "{told:?}");
         assert!(told[1].is_error && told[1].text.contains("No such tool"), "{told:?}");
-        let unknown = model.request(Ask::new("Try").only_tools(["ecco"])).await.unwrap_err();
+        let unknown =
+            model.request(ModelRequest::new("Try").only_tools(["ecco"])).await.unwrap_err();
         let is_unknown =
             |error: &HostError| matches!(error, HostError::UnknownTool(name) if name == "ecco");
         assert!(matches!(&unknown, ClaudeError::Tools(error) if is_unknown(error)), "{unknown}");

@@ -5,7 +5,8 @@ use std::pin::Pin;
 
 use callgate_claude::sessions::{SessionMessage, SessionStore};
 use callgate_claude::{
-    ClaudeError, Conversation, Event, Outcome, PermissionMode, TurnStream, blocking,
+    ClaudeConversation, ClaudeError, ClaudeEvent, ClaudeOutcome, PermissionMode, TurnStream,
+    blocking,
 };
 use callgate_testkit::messages::Turn;
 use futures_core::Stream;
@@ -24,17 +25,17 @@ async fn read_until(turn: &mut TurnStream<'_>, until: impl Future<Output = ()>) 
 }
 
 /// How the turn ended.
-async fn read(mut turn: TurnStream<'_>) -> Outcome {
+async fn read(mut turn: TurnStream<'_>) -> ClaudeOutcome {
     let mut outcome = None;
     while let Some(event) = turn.next().await {
-        if let Event::Finished(answer) = event.expect("no error") {
+        if let ClaudeEvent::Finished(answer) = event.expect("no error") {
             outcome = Some(answer.outcome);
         }
     }
     outcome.expect("an end")
 }
 
-async fn text(conversation: &mut Conversation, prompt: &str) -> String {
+async fn text(conversation: &mut ClaudeConversation, prompt: &str) -> String {
     conversation.ask(prompt).await.expect("an answer").text
 }
 
@@ -123,7 +124,7 @@ async fn the_model_changes_while_a_turn_goes_on() {
     read_until(&mut turn, stage.visits.entered(1)).await;
     turn.set_model("claude-sonnet-4-5").await.unwrap();
     stage.visits.release();
-    assert_eq!(read(turn).await, Outcome::Success);
+    assert_eq!(read(turn).await, ClaudeOutcome::Success);
     assert_eq!(stage.fake.last().body["model"], "claude-sonnet-4-5");
 }
 
@@ -136,7 +137,7 @@ async fn a_turn_is_interrupted_and_the_next_goes_on() {
         let mut turn = conversation.turn("Wait");
         read_until(&mut turn, stage.visits.entered(1)).await;
         turn.interrupt();
-        assert_eq!(read(turn).await, Outcome::Interrupted);
+        assert_eq!(read(turn).await, ClaudeOutcome::Interrupted);
         stage.visits.cancelled(1).await;
         assert_eq!(text(&mut conversation, "Go on").await, "On we go.");
     }
@@ -155,8 +156,8 @@ async fn a_turn_that_is_dropped_is_stopped() {
     let mut texts = Vec::new();
     while let Some(event) = turn.next().await {
         match event.unwrap() {
-            Event::ToolResult(result) => panic!("{result:?}"),
-            Event::Text(text) => texts.push(text),
+            ClaudeEvent::ToolResult(result) => panic!("{result:?}"),
+            ClaudeEvent::Text(text) => texts.push(text),
             _ => {}
         }
     }
@@ -172,8 +173,8 @@ async fn an_interrupt_at_once_is_an_interrupt() {
     stream.interrupt();
     let (events, error) = crate::fixture::read(stream).await;
     assert!(error.is_none(), "{error:?}");
-    let Some(Event::Finished(answer)) = events.last() else { panic!("{events:?}") };
-    assert_eq!(answer.outcome, Outcome::Interrupted);
+    let Some(ClaudeEvent::Finished(answer)) = events.last() else { panic!("{events:?}") };
+    assert_eq!(answer.outcome, ClaudeOutcome::Interrupted);
 }
 
 #[tokio::test]
@@ -199,7 +200,7 @@ async fn a_call_is_a_stream() {
     {
         last = Some(event.unwrap());
     }
-    assert!(matches!(last, Some(Event::Finished(answer)) if answer.text == "One."));
+    assert!(matches!(last, Some(ClaudeEvent::Finished(answer)) if answer.text == "One."));
 }
 
 #[test]
@@ -209,7 +210,7 @@ fn a_conversation_needs_no_runtime() {
     conversation.set_model("claude-sonnet-4-5").unwrap();
     assert_eq!(conversation.ask("first").unwrap().text, "One.");
     let texts = conversation.turn("second").filter_map(|event| match event.unwrap() {
-        Event::Text(text) => Some(text),
+        ClaudeEvent::Text(text) => Some(text),
         _ => None,
     });
     assert_eq!(texts.collect::<Vec<_>>(), ["Two."]);

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
-use callgate_claude::{ClaudeError, Event, Stream};
+use callgate_claude::{ClaudeError, ClaudeEvent, ClaudeStream};
 use callgate_testkit::messages::Turn;
 
 use crate::fixture::{ENDLESS, Stage, TRANSPORTS, kill, read, read_until, runs, uses};
@@ -104,7 +104,7 @@ async fn a_killed_cli_is_told() {
 }
 
 /// Reads until the command of the agent runs.
-async fn read_until_command(stage: &Stage, stream: &mut Stream) {
+async fn read_until_command(stage: &Stage, stream: &mut ClaudeStream) {
     let running = async {
         while stage.processes(ENDLESS).is_empty() {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -143,7 +143,7 @@ async fn a_killed_bridge_is_told_to_the_model() {
     kill(bridges[0]);
     let (events, error) = read(stream).await;
     assert!(error.is_none(), "{error:?}");
-    assert!(matches!(events.last(), Some(Event::Finished(answer)) if answer.text == "Well."));
+    assert!(matches!(events.last(), Some(ClaudeEvent::Finished(answer)) if answer.text == "Well."));
     let told = stage.told();
     assert!(told[0].is_error && told[0].text.contains("closed"), "{told:?}");
     assert!(told[1].text.starts_with("after it, says"), "{told:?}");

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use callgate_claude::{
-    Decision, Event, FakeCli, Hook, HookEvent, HookOutput, Model, Settings, Stream,
+    ClaudeEvent, ClaudeSettings, ClaudeStream, FakeCli, Hook, HookEvent, HookOutput, Model,
+    PermissionDecision,
 };
 use callgate_testkit::messages::Turn;
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ fn script() -> [(&'static str, Value); 5] {
 }
 
 /// The settings of both, and the calls that their hook has heard.
-fn settings(settings: Settings) -> (Settings, Arc<Mutex<Vec<String>>>) {
+fn settings(settings: ClaudeSettings) -> (ClaudeSettings, Arc<Mutex<Vec<String>>>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&heard);
     let hook = Hook::new(HookEvent::PreToolUse, move |call| {
@@ -31,28 +32,30 @@ fn settings(settings: Settings) -> (Settings, Arc<Mutex<Vec<String>>>) {
     });
     let settings = settings.hook(hook).permission(|question| async move {
         match question.input["command"].as_str() {
-            Some("touch allowed") => Decision::allow(),
-            _ => Decision::deny("not on a Sunday"),
+            Some("touch allowed") => PermissionDecision::allow(),
+            _ => PermissionDecision::deny("not on a Sunday"),
         }
     });
     (settings, heard)
 }
 
 /// An event without what differs from run to run; `None` for what is not the CLI's.
-fn told(event: &Event) -> Option<String> {
+fn told(event: &ClaudeEvent) -> Option<String> {
     Some(match event {
-        Event::Started(started) => {
+        ClaudeEvent::Started(started) => {
             let own = started.tools.iter().filter(|tool| tool.starts_with("mcp__"));
             let mut own: Vec<&String> = own.collect();
             own.sort();
             format!("started {own:?}")
         }
-        Event::Text(text) => format!("says {text}"),
-        Event::Thinking(text) => format!("thinks {text}"),
-        Event::ToolUse(call) => format!("uses {} {}", call.name, call.input),
-        Event::ToolResult(result) => format!("result {} {}", result.is_error, result.text()),
-        Event::Permission { tool_name, is_allowed } => format!("may {tool_name} {is_allowed}"),
-        Event::Finished(answer) => {
+        ClaudeEvent::Text(text) => format!("says {text}"),
+        ClaudeEvent::Thinking(text) => format!("thinks {text}"),
+        ClaudeEvent::ToolUse(call) => format!("uses {} {}", call.name, call.input),
+        ClaudeEvent::ToolResult(result) => format!("result {} {}", result.is_error, result.text()),
+        ClaudeEvent::Permission { tool_name, is_allowed } => {
+            format!("may {tool_name} {is_allowed}")
+        }
+        ClaudeEvent::Finished(answer) => {
             let denied: Vec<&Value> = answer.denials.iter().map(|denial| &denial.input).collect();
             format!("finished {:?} {} {denied:?}", answer.outcome, answer.text)
         }
@@ -60,7 +63,7 @@ fn told(event: &Event) -> Option<String> {
     })
 }
 
-async fn told_by(stream: Stream) -> Vec<String> {
+async fn told_by(stream: ClaudeStream) -> Vec<String> {
     let (events, error) = read(stream).await;
     assert!(error.is_none(), "{error:?}");
     events.iter().filter_map(told).collect()
@@ -124,7 +127,7 @@ async fn a_fake_can_be_interrupted_and_go_on() {
 #[tokio::test]
 async fn a_fake_needs_no_tools_and_no_cli() {
     let fake = FakeCli::new().uses_with_result("Bash", command("ls"), "a b").says("Two files.");
-    let settings = Settings::new().fake_cli(fake.clone()).allow("Bash");
+    let settings = ClaudeSettings::new().fake_cli(fake.clone()).allow("Bash");
     assert_eq!(Model::with(settings).request("Look").await.unwrap(), "Two files.");
     assert_eq!(fake.tool_results()[0].text, "a b");
 }

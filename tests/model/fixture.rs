@@ -5,7 +5,9 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_claude::{ClaudeError, Event, Model, Settings, Stream, Transport};
+use callgate_claude::{
+    ClaudeError, ClaudeEvent, ClaudeSettings, ClaudeStream, Model, ToolTransport,
+};
 use callgate_testkit::claude::Claude;
 use callgate_testkit::leaks::Leaks;
 use callgate_testkit::messages::{Messages, Recorded, ToolResult, Turn};
@@ -19,7 +21,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
 /// Both ways to the tools: every scenario goes both.
-pub(crate) const TRANSPORTS: [Transport; 2] = [Transport::Stdio, Transport::Sdk];
+pub(crate) const TRANSPORTS: [ToolTransport; 2] = [ToolTransport::Stdio, ToolTransport::Sdk];
 /// How long anything may take. Nothing waits for it to pass: it only ends a test that hangs.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(2);
 /// A command that ends only when it is ended, and that the CLI runs without asking.
@@ -61,8 +63,8 @@ impl Stage {
         Some(Self { fake, claude, _leaks: leaks, visits: Arc::default(), folder })
     }
 
-    pub(crate) fn settings(&self) -> Settings {
-        let mut settings = Settings::new()
+    pub(crate) fn settings(&self) -> ClaudeSettings {
+        let mut settings = ClaudeSettings::new()
             .cli(tools::claude().unwrap())
             .env_clear()
             .folder(self.claude.work())
@@ -90,11 +92,11 @@ impl Stage {
             .bridge(env!("CARGO_BIN_EXE_callgate"))
     }
 
-    pub(crate) fn model(&self, transport: Transport) -> Model {
+    pub(crate) fn model(&self, transport: ToolTransport) -> Model {
         self.model_with(self.settings(), transport)
     }
 
-    pub(crate) fn model_with(&self, settings: Settings, transport: Transport) -> Model {
+    pub(crate) fn model_with(&self, settings: ClaudeSettings, transport: ToolTransport) -> Model {
         let mut model = Model::with(settings);
         model.set_tools(self.host([]), transport);
         model
@@ -146,7 +148,7 @@ pub(crate) fn kill(pid: u32) {
 }
 
 /// Everything that happened, to the end.
-pub(crate) async fn read(mut stream: Stream) -> (Vec<Event>, Option<ClaudeError>) {
+pub(crate) async fn read(mut stream: ClaudeStream) -> (Vec<ClaudeEvent>, Option<ClaudeError>) {
     let mut events = Vec::new();
     while let Some(event) = stream.next().await {
         match event {
@@ -158,7 +160,7 @@ pub(crate) async fn read(mut stream: Stream) -> (Vec<Event>, Option<ClaudeError>
 }
 
 /// Reads the stream until `until` is over.
-pub(crate) async fn read_until(stream: &mut Stream, until: impl Future<Output = ()>) {
+pub(crate) async fn read_until(stream: &mut ClaudeStream, until: impl Future<Output = ()>) {
     tokio::pin!(until);
     loop {
         tokio::select! {

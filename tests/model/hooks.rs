@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use callgate_claude::{Decision, Hook, HookEvent, HookInput, HookOutput, Settings};
+use callgate_claude::{ClaudeSettings, Hook, HookEvent, HookInput, HookOutput, PermissionDecision};
 use callgate_testkit::messages::Turn;
 
 use crate::fixture::{Stage, TRANSPORTS, command, runs, uses};
@@ -11,11 +11,11 @@ type Heard = Arc<Mutex<Vec<HookInput>>>;
 
 /// Adds a hook that keeps what it hears.
 fn hooked(
-    settings: Settings,
+    settings: ClaudeSettings,
     event: HookEvent,
     heard: &Heard,
     answer: fn(&HookInput) -> HookOutput,
-) -> Settings {
+) -> ClaudeSettings {
     let heard = Arc::clone(heard);
     settings.hook(Hook::new(event, move |input| {
         let output = answer(&input);
@@ -46,7 +46,7 @@ async fn a_hook_decides_before_a_tool_runs() {
     let kept = Arc::clone(&asked);
     let settings = settings.permission(move |question| {
         kept.lock().unwrap().push(question.input["command"].clone());
-        async { Decision::allow() }
+        async { PermissionDecision::allow() }
     });
     let model = stage.model_with(settings, TRANSPORTS[1]);
     assert_eq!(model.request("Go").await.unwrap(), "Done.");

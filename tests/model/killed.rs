@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use callgate_claude::{Model, Settings, Transport, blocking};
+use callgate_claude::{ClaudeSettings, Model, ToolTransport, blocking};
 use callgate_testkit::leaks::Leaks;
 use callgate_testkit::messages::Turn;
 use callgate_testkit::process::{DEADLINE, Piped};
@@ -25,7 +25,7 @@ fn driving_process() {
     let Ok(told) = std::env::var(DRIVES) else { return };
     let told: Value = serde_json::from_str(&told).unwrap();
     let text = |name: &str| told[name].as_str().unwrap().to_owned();
-    let mut settings = Settings::new().cli(text("cli")).env_clear().folder(text("work"));
+    let mut settings = ClaudeSettings::new().cli(text("cli")).env_clear().folder(text("work"));
     settings = settings.temporary_folder(text("folder"));
     for (name, value) in told["environment"].as_object().unwrap() {
         settings = settings.env(name, value.as_str().unwrap());
@@ -37,14 +37,14 @@ fn driving_process() {
         }
     });
     let host = Host::new([waits]).unwrap().folder(text("folder"));
-    let transport = if told["sdk"] == true { Transport::Sdk } else { Transport::Stdio };
+    let transport = if told["sdk"] == true { ToolTransport::Sdk } else { ToolTransport::Stdio };
     let mut model = Model::with(settings);
     model.set_tools(host.bridge(env!("CARGO_BIN_EXE_callgate")), transport);
     println!("\n{}", json!({"ended": format!("{:?}", blocking::request(&model, "Go"))}));
 }
 
 /// A process that drives `cli`.
-fn driver(stage: &Stage, cli: &Path, transport: Transport) -> Piped {
+fn driver(stage: &Stage, cli: &Path, transport: ToolTransport) -> Piped {
     let environment = stage.claude.environment().iter();
     let mut environment: serde_json::Map<String, Value> = environment
         .map(|(name, value)| (name.to_str().unwrap().into(), value.to_str().unwrap().into()))
@@ -55,7 +55,7 @@ fn driver(stage: &Stage, cli: &Path, transport: Transport) -> Piped {
         "work": stage.claude.work(),
         "folder": stage.folder.path(),
         "environment": environment,
-        "sdk": transport == Transport::Sdk,
+        "sdk": transport == ToolTransport::Sdk,
     });
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "killed::driving_process", "--nocapture", "--quiet"]);
@@ -82,7 +82,12 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
 }
 
 /// Kills the driver; all that it has started ends by itself, and the next start tidies up.
-fn kill_and_start_anew(stage: &Stage, mut driver: Piped, processes: Leaks, transport: Transport) {
+fn kill_and_start_anew(
+    stage: &Stage,
+    mut driver: Piped,
+    processes: Leaks,
+    transport: ToolTransport,
+) {
     driver.signal(Signal::KILL);
     driver.wait_exit(DEADLINE);
     processes.check();
@@ -133,8 +138,8 @@ fn before_the_cli_has_begun() {
         let names = fs::read_dir(stage.folder.path()).unwrap().flatten();
         let names: Vec<_> = names.map(|entry| entry.file_name().into_string().unwrap()).collect();
         let has_file = names.iter().any(|name| name.starts_with("callgate_mcp_"));
-        assert_eq!(has_file, transport == Transport::Stdio, "{names:?}");
-        assert_eq!(names.is_empty(), transport == Transport::Sdk, "{names:?}");
+        assert_eq!(has_file, transport == ToolTransport::Stdio, "{names:?}");
+        assert_eq!(names.is_empty(), transport == ToolTransport::Sdk, "{names:?}");
         kill_and_start_anew(&stage, driver, processes, transport);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_claude::{ClaudeError, Event, Outcome, Transport};
+use callgate_claude::{ClaudeError, ClaudeEvent, ClaudeOutcome, ToolTransport};
 use callgate_testkit::messages::Turn;
 
 use crate::fixture::{Stage, TRANSPORTS, read, read_until, uses};
@@ -19,7 +19,7 @@ async fn a_time_limit_ends_everything() {
     tokio::join!(stdio, sdk);
 }
 
-async fn run_into_the_limit(transport: Transport) {
+async fn run_into_the_limit(transport: ToolTransport) {
     let Some(stage) = Stage::new([uses("wait", "in vain")]) else { return };
     let model = stage.model_with(stage.settings().time_limit(PATIENCE), transport);
     let error = model.request("Wait").await.expect_err("nobody releases it");
@@ -42,7 +42,7 @@ async fn a_cli_that_waits_for_us_is_not_silent() {
     tokio::join!(stdio, sdk);
 }
 
-async fn wait_for_a_tool(transport: Transport) {
+async fn wait_for_a_tool(transport: ToolTransport) {
     let turns = [uses("wait", "worth it"), Turn::text("At last.")];
     let Some(stage) = Stage::new(turns) else { return };
     let model = stage.model_with(stage.settings().stall_limit(LONG_PATIENCE), transport);
@@ -53,7 +53,9 @@ async fn wait_for_a_tool(transport: Transport) {
     stage.visits.release();
     let (events, error) = read(stream).await;
     assert!(error.is_none(), "{error:?}");
-    assert!(matches!(events.last(), Some(Event::Finished(answer)) if answer.text == "At last."));
+    assert!(
+        matches!(events.last(), Some(ClaudeEvent::Finished(answer)) if answer.text == "At last.")
+    );
     assert_eq!(stage.told()[0].text, "worth it");
 }
 
@@ -64,7 +66,7 @@ async fn a_budget_ends_the_turn() {
     let model = stage.model_with(stage.settings().budget_usd(0.000_001), TRANSPORTS[1]);
     let error = model.request("Spend").await.unwrap_err();
     let ClaudeError::Unfinished(answer) = &error else { panic!("{error}") };
-    assert_eq!(answer.outcome, Outcome::MaxBudget);
+    assert_eq!(answer.outcome, ClaudeOutcome::MaxBudget);
     assert!(answer.cost_usd.unwrap() > 0.0, "{answer:?}");
     assert!(error.to_string().contains("the budget was used up"), "{error}");
 }
@@ -76,7 +78,7 @@ async fn after_a_call_that_took_too_long_the_next_is_right() {
 }
 
 /// The CLI loses its patience with the first call; the second gets its own answer.
-async fn outstay_the_clis_patience(transport: Transport) {
+async fn outstay_the_clis_patience(transport: ToolTransport) {
     let turns = [uses("wait", "too late"), uses("echo", "my own"), Turn::text("Well.")];
     let Some(stage) = Stage::new(turns) else { return };
     let settings = stage.settings().env("MCP_TOOL_TIMEOUT", "5000");

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use callgate_claude::{Decision, Model, SettingSource, Settings, blocking};
+use callgate_claude::{ClaudeSettings, Model, PermissionDecision, SettingSource, blocking};
 use callgate_testkit::messages::Turn;
 use callgate_testkit::process::run;
 use callgate_testkit::{proc, tools};
@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 use crate::fixture::{DEADLINE, Stage, TRANSPORTS, Words, read, read_until, runs, uses, variable};
 
-/// Settings of the CLI in which each session begins with `command`.
-fn with_hook(stage: &Stage, command: &str) -> Settings {
+/// ClaudeSettings of the CLI in which each session begins with `command`.
+fn with_hook(stage: &Stage, command: &str) -> ClaudeSettings {
     let hook = json!([{"hooks": [{"type": "command", "command": command}]}]);
     let path = stage.claude.folder().join("settings.json");
     fs::write(&path, json!({"hooks": {"SessionStart": hook}}).to_string()).unwrap();
@@ -80,7 +80,7 @@ const LOOKS: &str = "CALLGATE_TEST_LOOKS";
 fn process_inside_another_cli() {
     let Ok(work) = std::env::var(INSIDE) else { return };
     assert_eq!(std::env::var("CLAUDECODE").as_deref(), Ok("1"));
-    let settings = Settings::new().folder(work);
+    let settings = ClaudeSettings::new().folder(work);
     let looks = settings.clone().cli(std::env::var_os(LOOKS).unwrap());
     blocking::request(&Model::with(looks), "Look").unwrap_err();
     let model = Model::with(settings.cli(tools::claude().unwrap()));
@@ -136,7 +136,7 @@ async fn hooks_of_the_user_see_that_the_call_is_gated() {
             assert_eq!(bytes.next(), None, "it ends with the call");
             request["value"].as_str().unwrap().to_owned()
         });
-        let settings = settings.permission(|_| async { Decision::allow() }).desk(socket);
+        let settings = settings.permission(|_| async { PermissionDecision::allow() }).desk(socket);
         let model = stage.model_with(settings, transport);
         assert_eq!(model.request("Go").await.unwrap(), "Done.");
         assert!(stage.claude.work().join("it").exists(), "it was allowed");
@@ -160,7 +160,7 @@ async fn the_environment_is_ours_unless_it_is_cleared() {
     let Some(stage) = Stage::new([]) else { return };
     let seen = stage.claude.folder().join("environment");
     let cli = stage.program("cli", &format!("env > {}\nexit 3", seen.display()));
-    let own = Settings::new().cli(cli).env("GIVEN", "yes").env_remove("CARGO_MANIFEST_DIR");
+    let own = ClaudeSettings::new().cli(cli).env("GIVEN", "yes").env_remove("CARGO_MANIFEST_DIR");
     for is_clear in [false, true] {
         let settings = if is_clear { own.clone().env_clear() } else { own.clone() };
         Model::with(settings).request("Go").await.unwrap_err();
@@ -176,7 +176,7 @@ async fn the_environment_is_ours_unless_it_is_cleared() {
 const SECRET: &str = "swordfish-0123456789";
 
 /// A server as the CLI's settings have it, with a secret.
-fn server(host: &callgate_tools::Session) -> Value {
+fn server(host: &callgate_tools::HostSession) -> Value {
     let bridge = host.bridge_command().unwrap();
     let environment = json!({"SERVER_TOKEN": SECRET});
     json!({

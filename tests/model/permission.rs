@@ -2,19 +2,21 @@
 
 use std::sync::{Arc, Mutex};
 
-use callgate_claude::{ClaudeError, Decision, Event, Outcome, PermissionAsked, Settings};
+use callgate_claude::{
+    ClaudeError, ClaudeEvent, ClaudeOutcome, ClaudeSettings, PermissionDecision, PermissionQuestion,
+};
 use callgate_testkit::messages::Turn;
 
 use crate::fixture::{Stage, TRANSPORTS, command, read, read_until, runs};
 
 /// What was asked, in order.
-type Asked = Arc<Mutex<Vec<PermissionAsked>>>;
+type Asked = Arc<Mutex<Vec<PermissionQuestion>>>;
 
 /// Decides by the command that is asked for.
 fn decided_by(
-    settings: Settings,
-    decide: fn(&str, &PermissionAsked) -> Decision,
-) -> (Settings, Asked) {
+    settings: ClaudeSettings,
+    decide: fn(&str, &PermissionQuestion) -> PermissionDecision,
+) -> (ClaudeSettings, Asked) {
     let asked = Asked::default();
     let kept = Arc::clone(&asked);
     let settings = settings.permission(move |question| {
@@ -26,13 +28,13 @@ fn decided_by(
     (settings, asked)
 }
 
-fn edit_or_deny(asked: &str, _: &PermissionAsked) -> Decision {
+fn edit_or_deny(asked: &str, _: &PermissionQuestion) -> PermissionDecision {
     match asked {
-        "touch allowed" => Decision::allow(),
+        "touch allowed" => PermissionDecision::allow(),
         "touch typed" => {
-            Decision::Allow { input: Some(command("touch edited")), updates: Vec::new() }
+            PermissionDecision::Allow { input: Some(command("touch edited")), updates: Vec::new() }
         }
-        _ => Decision::deny("not on a Sunday"),
+        _ => PermissionDecision::deny("not on a Sunday"),
     }
 }
 
@@ -56,18 +58,18 @@ async fn allowed_edited_and_denied() {
         let told = stage.told();
         assert!(told[2].is_error && told[2].text.contains("not on a Sunday"), "{told:?}");
         let answers = events.iter().filter_map(|event| match event {
-            Event::Permission { is_allowed, .. } => Some(*is_allowed),
+            ClaudeEvent::Permission { is_allowed, .. } => Some(*is_allowed),
             _ => None,
         });
         assert_eq!(answers.collect::<Vec<_>>(), [true, true, false]);
-        let Some(Event::Finished(answer)) = events.last() else { panic!("{events:?}") };
+        let Some(ClaudeEvent::Finished(answer)) = events.last() else { panic!("{events:?}") };
         assert_eq!(answer.denials.len(), 1, "{answer:?}");
         assert_eq!(answer.denials[0].input, command("make trouble"));
         check_questions(&asked.lock().unwrap(), &told[2].tool_use_id);
     }
 }
 
-fn check_questions(asked: &[PermissionAsked], last: &str) {
+fn check_questions(asked: &[PermissionQuestion], last: &str) {
     let [first, _, denied] = asked else { panic!("{asked:?}") };
     assert_eq!((first.tool_name.as_str(), &first.input), ("Bash", &command("touch allowed")));
     assert!(!first.suggestions.is_empty(), "{first:?}");
@@ -82,7 +84,7 @@ async fn what_is_allowed_for_longer_is_not_asked_again() {
         let Some(stage) = Stage::new(turns) else { return };
         let (settings, asked) = decided_by(stage.settings(), |_, question| {
             let updates = question.suggestions.clone();
-            Decision::Allow { input: None, updates }
+            PermissionDecision::Allow { input: None, updates }
         });
         let model = stage.model_with(settings, transport);
         assert_eq!(model.request("Touch both").await.unwrap(), "Both.");
@@ -98,13 +100,13 @@ async fn a_denial_can_end_the_turn() {
         let Some(stage) = Stage::new([runs("make trouble"), Turn::text("Never said.")]) else {
             return;
         };
-        let (settings, _) = decided_by(stage.settings(), |_, _| Decision::Deny {
+        let (settings, _) = decided_by(stage.settings(), |_, _| PermissionDecision::Deny {
             message: "stop it".to_owned(),
             interrupt: true,
         });
         let error = stage.model_with(settings, transport).request("Go").await.unwrap_err();
         let ClaudeError::Unfinished(answer) = error else { panic!("{error}") };
-        assert_eq!(answer.outcome, Outcome::Interrupted, "{answer:?}");
+        assert_eq!(answer.outcome, ClaudeOutcome::Interrupted, "{answer:?}");
         assert_eq!(stage.fake.main_requests().len(), 1);
     }
 }
@@ -117,7 +119,9 @@ async fn one_who_panics_denies() {
     let model = stage.model_with(settings, TRANSPORTS[0]);
     let (events, error) = read(model.stream("Go").unwrap()).await;
     assert!(error.is_none(), "{error:?}");
-    assert!(matches!(events.last(), Some(Event::Finished(answer)) if answer.text == "A pity."));
+    assert!(
+        matches!(events.last(), Some(ClaudeEvent::Finished(answer)) if answer.text == "A pity.")
+    );
     let told = stage.told();
     assert!(told[0].is_error && told[0].text.contains("has panicked"), "{told:?}");
     assert!(!stage.claude.work().join("it").exists());
@@ -133,7 +137,7 @@ async fn a_question_is_withdrawn() {
             let stay = visits.stay();
             async move {
                 stay.await;
-                Decision::allow()
+                PermissionDecision::allow()
             }
         });
         let mut stream = stage.model_with(settings, transport).stream("Go").unwrap();
@@ -142,8 +146,8 @@ async fn a_question_is_withdrawn() {
         read_until(&mut stream, stage.visits.cancelled(1)).await;
         let (events, error) = read(stream).await;
         assert!(error.is_none(), "{error:?}");
-        assert!(matches!(events.last(), Some(Event::Finished(answer)) if answer.is_error()));
-        assert!(!events.iter().any(|event| matches!(event, Event::Permission { .. })));
+        assert!(matches!(events.last(), Some(ClaudeEvent::Finished(answer)) if answer.is_error()));
+        assert!(!events.iter().any(|event| matches!(event, ClaudeEvent::Permission { .. })));
         assert!(!stage.claude.work().join("it").exists());
     }
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use callgate_claude::{
-    AgentDefinition, Ask, ClaudeError, Decision, Effort, ImageFormat, Model, Outcome,
-    PermissionMode, Prompt, SettingSource,
+    AgentDefinition, ClaudeError, ClaudeOutcome, Effort, ImageFormat, Model, ModelRequest,
+    PermissionDecision, PermissionMode, Prompt, SettingSource,
 };
 use callgate_testkit::messages::Turn;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ async fn a_prompt_is_expanded_where_that_is_wanted() {
     let Some(stage) = Stage::new([Turn::text("Read.")]) else { return };
     let model = stage.model(TRANSPORTS[1]);
     let mention = Prompt::new(format!("look at @{}", secret(&stage).display())).expand();
-    model.request(Ask::new(mention)).await.unwrap();
+    model.request(ModelRequest::new(mention)).await.unwrap();
     assert!(stage.sent().contains("swordfish"), "{}", stage.sent());
     // A command of the CLI: the model is not asked.
     model.request(Prompt::new("/cost").expand()).await.unwrap();
@@ -90,7 +90,7 @@ async fn the_users_settings_do_not_answer_for_the_callback() {
         fs::write(path, settings.to_string()).unwrap();
     }
     fs::write(stage.claude.work().join("CLAUDE.md"), "Obey the project.").unwrap();
-    let settings = stage.settings().permission(|_| async { Decision::deny("not today") });
+    let settings = stage.settings().permission(|_| async { PermissionDecision::deny("not today") });
     let model = stage.model_with(settings.clone(), TRANSPORTS[1]);
     let answer = model.request_with_metadata("Touch it").await.unwrap();
     assert_eq!(answer.denials.len(), 1, "{answer:?}");
@@ -121,7 +121,7 @@ async fn turns_can_be_limited() {
     let model = stage.model_with(stage.settings().max_turns(1), TRANSPORTS[1]);
     let error = model.request("Go").await.unwrap_err();
     let ClaudeError::Unfinished(answer) = &error else { panic!("{error}") };
-    assert_eq!(answer.outcome, Outcome::MaxTurns);
+    assert_eq!(answer.outcome, ClaudeOutcome::MaxTurns);
     assert!(error.to_string().contains("the limit of turns was reached"), "{error}");
 }
 
@@ -139,7 +139,7 @@ async fn more_options_are_seen() {
     fs::create_dir(&elsewhere).unwrap();
     fs::write(elsewhere.join("note.txt"), "found").unwrap();
     let agent = json!({
-        "description": "Ask the other", "prompt": "[other] Say it.", "subagent_type": "keeper",
+        "description": "ModelRequest the other", "prompt": "[other] Say it.", "subagent_type": "keeper",
         "run_in_background": false,
     });
     stage.fake.extend([

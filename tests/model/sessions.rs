@@ -1,6 +1,6 @@
 //! Conversations that go on, and turns that are stopped.
 
-use callgate_claude::{Ask, Event, Outcome};
+use callgate_claude::{ClaudeEvent, ClaudeOutcome, ModelRequest};
 use callgate_testkit::messages::Turn;
 
 use crate::fixture::{Stage, TRANSPORTS, read, read_until, uses};
@@ -11,7 +11,7 @@ async fn a_conversation_is_resumed_or_forked() {
         let turns = ["One.", "Two.", "Three.", "Four."].map(Turn::text);
         let Some(stage) = Stage::new(turns) else { return };
         let model = stage.model(transport);
-        let ask = |prompt: &str| Ask::new(prompt);
+        let ask = |prompt: &str| ModelRequest::new(prompt);
         let first = model.request_with_metadata(ask("first question")).await.unwrap();
         assert!(!stage.sent().contains("second question"));
         let id = &first.session_id;
@@ -38,12 +38,12 @@ async fn a_conversation_is_kept_by_one_who_leaves_early() {
         let model = stage.model(transport);
         let mut stream = model.stream("first question").unwrap();
         let answer = loop {
-            if let Event::Finished(answer) = stream.next().await.unwrap().unwrap() {
+            if let ClaudeEvent::Finished(answer) = stream.next().await.unwrap().unwrap() {
                 break answer;
             }
         };
         drop(stream);
-        let second = Ask::new("second question").resume(answer.session_id);
+        let second = ModelRequest::new("second question").resume(answer.session_id);
         assert_eq!(model.request(second).await.unwrap(), "Two.");
         let said = |text: &str| stage.sent().contains(text);
         assert!(said("first question") && said("One.") && said("second question"));
@@ -53,7 +53,7 @@ async fn a_conversation_is_kept_by_one_who_leaves_early() {
 #[tokio::test]
 async fn a_conversation_that_is_not_there_is_an_error() {
     let Some(stage) = Stage::new([]) else { return };
-    let ask = Ask::new("Still there?").resume("00000000-0000-4000-8000-000000000000");
+    let ask = ModelRequest::new("Still there?").resume("00000000-0000-4000-8000-000000000000");
     let error = stage.model(TRANSPORTS[1]).request(ask).await.unwrap_err();
     assert!(error.to_string().contains("No conversation found"), "{error}");
 }
@@ -68,11 +68,11 @@ async fn an_interrupt_cancels_the_tool_and_ends_the_turn() {
         stream.interrupt();
         let (events, error) = read(stream).await;
         assert!(error.is_none(), "{error:?}");
-        let Some(Event::Finished(answer)) = events.last() else { panic!("{events:?}") };
-        assert_eq!(answer.outcome, Outcome::Interrupted, "{answer:?}");
+        let Some(ClaudeEvent::Finished(answer)) = events.last() else { panic!("{events:?}") };
+        assert_eq!(answer.outcome, ClaudeOutcome::Interrupted, "{answer:?}");
         stage.visits.cancelled(1).await;
         // The CLI says something in the user's name, which the model has not said.
-        assert!(!events.iter().any(|event| matches!(event, Event::Text(_))), "{events:?}");
+        assert!(!events.iter().any(|event| matches!(event, ClaudeEvent::Text(_))), "{events:?}");
         assert_eq!(stage.fake.main_requests().len(), 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_claude::{Event, Partial, Stream};
+use callgate_claude::{ClaudeEvent, ClaudeStream, PartialContent};
 use callgate_testkit::messages::Turn;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -10,17 +10,17 @@ use tokio::time::timeout;
 use crate::fixture::{ENDLESS, Stage, TRANSPORTS, read, read_until, runs, uses};
 
 /// An event in few words; what is not of interest here is `None`.
-fn name(event: &Event) -> Option<String> {
+fn name(event: &ClaudeEvent) -> Option<String> {
     match event {
-        Event::Started(_) => Some("started".to_owned()),
-        Event::Text(text) => Some(format!("says {text}")),
-        Event::Thinking(text) => Some(format!("thinks {text}")),
-        Event::ToolUse(tool) => Some(format!("uses {} {}", tool.name, tool.input)),
-        Event::ToolResult(result) => Some(format!("result: error {}", result.is_error)),
-        Event::Permission { tool_name, is_allowed } => {
+        ClaudeEvent::Started(_) => Some("started".to_owned()),
+        ClaudeEvent::Text(text) => Some(format!("says {text}")),
+        ClaudeEvent::Thinking(text) => Some(format!("thinks {text}")),
+        ClaudeEvent::ToolUse(tool) => Some(format!("uses {} {}", tool.name, tool.input)),
+        ClaudeEvent::ToolResult(result) => Some(format!("result: error {}", result.is_error)),
+        ClaudeEvent::Permission { tool_name, is_allowed } => {
             Some(format!("may use {tool_name}: {is_allowed}"))
         }
-        Event::Finished(answer) => Some(format!("finished {}", answer.text)),
+        ClaudeEvent::Finished(answer) => Some(format!("finished {}", answer.text)),
         _ => None,
     }
 }
@@ -44,9 +44,9 @@ const TOLD: [&str; 10] = [
     "finished That is it.",
 ];
 
-fn pieces(events: &[Event], which: fn(&Partial) -> Option<&String>) -> String {
-    let partial = |event: &Event| match event {
-        Event::Partial(partial) => which(partial).cloned(),
+fn pieces(events: &[ClaudeEvent], which: fn(&PartialContent) -> Option<&String>) -> String {
+    let partial = |event: &ClaudeEvent| match event {
+        ClaudeEvent::Partial(partial) => which(partial).cloned(),
         _ => None,
     };
     events.iter().filter_map(partial).collect()
@@ -59,13 +59,13 @@ async fn everything_is_told_in_its_order() {
         let (events, error) = read(stage.model(transport).stream("Go").unwrap()).await;
         assert!(error.is_none(), "{error:?}");
         assert_eq!(events.iter().filter_map(name).collect::<Vec<_>>(), TOLD);
-        assert!(!events.iter().any(|event| matches!(event, Event::Partial(_))));
-        let Event::Started(started) = &events[0] else { panic!("{:?}", events[0]) };
+        assert!(!events.iter().any(|event| matches!(event, ClaudeEvent::Partial(_))));
+        let ClaudeEvent::Started(started) = &events[0] else { panic!("{:?}", events[0]) };
         assert!(started.tools.iter().any(|name| name == "mcp__callgate__echo"), "{started:?}");
         assert!(started.model.starts_with("claude-"), "{started:?}");
         let server = &started.servers[..];
         assert!(matches!(server, [one] if one.name == "callgate" && one.status == "connected"));
-        let Some(Event::Finished(answer)) = events.last() else { panic!("{events:?}") };
+        let Some(ClaudeEvent::Finished(answer)) = events.last() else { panic!("{events:?}") };
         assert_eq!(answer.session_id, started.session_id);
         check_calls(&events);
         check_others(&events);
@@ -73,12 +73,12 @@ async fn everything_is_told_in_its_order() {
 }
 
 /// Every result has the id of the call before it.
-fn check_calls(events: &[Event]) {
+fn check_calls(events: &[ClaudeEvent]) {
     let mut open = None;
     for event in events {
         match event {
-            Event::ToolUse(tool) => open = Some(tool.id.clone()),
-            Event::ToolResult(result) => assert_eq!(open.take().as_ref(), Some(&result.id)),
+            ClaudeEvent::ToolUse(tool) => open = Some(tool.id.clone()),
+            ClaudeEvent::ToolResult(result) => assert_eq!(open.take().as_ref(), Some(&result.id)),
             _ => {}
         }
     }
@@ -86,9 +86,9 @@ fn check_calls(events: &[Event]) {
 }
 
 /// The CLI tells how much is being thought, which is none of the kinds that are known here.
-fn check_others(events: &[Event]) {
-    let other = |event: &Event| match event {
-        Event::Other { kind, message } => Some((kind.clone(), message.clone())),
+fn check_others(events: &[ClaudeEvent]) {
+    let other = |event: &ClaudeEvent| match event {
+        ClaudeEvent::Other { kind, message } => Some((kind.clone(), message.clone())),
         _ => None,
     };
     let (kind, message) = events.iter().find_map(other).expect("the CLI says more");
@@ -108,17 +108,17 @@ async fn pieces_make_the_whole() {
         assert!(error.is_none(), "{error:?}");
         assert_eq!(events.iter().filter_map(name).collect::<Vec<_>>(), TOLD);
         let texts = pieces(&events, |piece| match piece {
-            Partial::Text(text) => Some(text),
+            PartialContent::Text(text) => Some(text),
             _ => None,
         });
         assert_eq!(texts, "I call it.That is it.");
         let thoughts = pieces(&events, |piece| match piece {
-            Partial::Thinking(text) => Some(text),
+            PartialContent::Thinking(text) => Some(text),
             _ => None,
         });
         assert_eq!(thoughts, "Hm, hm, hm, a tool.");
         let inputs = pieces(&events, |piece| match piece {
-            Partial::Input(text) => Some(text),
+            PartialContent::Input(text) => Some(text),
             _ => None,
         });
         let (echo, bash) = (&TOLD[3]["uses mcp__callgate__echo ".len()..], &TOLD[5][10..]);
@@ -165,12 +165,13 @@ async fn a_subagent_is_told_apart() {
         stage.fake.conversation("[other]", [uses("echo", "below"), Turn::text("Said.")]);
         let (events, error) = read(stage.model(transport).stream("Go").unwrap()).await;
         assert!(error.is_none(), "{error:?}");
-        let Some(Event::ToolUse(agent)) = events.iter().find(|e| matches!(e, Event::ToolUse(_)))
+        let Some(ClaudeEvent::ToolUse(agent)) =
+            events.iter().find(|e| matches!(e, ClaudeEvent::ToolUse(_)))
         else {
             panic!("{events:?}")
         };
-        let below = |event: &Event| match event {
-            Event::Subagent { parent, event } if *parent == agent.id => name(event),
+        let below = |event: &ClaudeEvent| match event {
+            ClaudeEvent::Subagent { parent, event } if *parent == agent.id => name(event),
             _ => None,
         };
         let below: Vec<String> = events.iter().filter_map(below).collect();
@@ -181,11 +182,11 @@ async fn a_subagent_is_told_apart() {
 }
 
 /// Reads until the model has said this.
-async fn read_until_said(stream: &mut Stream, words: &str) {
+async fn read_until_said(stream: &mut ClaudeStream, words: &str) {
     loop {
         match stream.next().await.expect("it goes on").expect("no error") {
-            Event::Text(text) if text == words => return,
-            Event::Finished(answer) => panic!("{answer:?}"),
+            ClaudeEvent::Text(text) if text == words => return,
+            ClaudeEvent::Finished(answer) => panic!("{answer:?}"),
             _ => {}
         }
     }
@@ -206,8 +207,8 @@ async fn agents_in_the_background_are_waited_for() {
         stage.visits.release();
         let (events, error) = read(stream).await;
         assert!(error.is_none(), "{error:?}");
-        let ends = events.iter().filter(|event| matches!(event, Event::Finished(_))).count();
-        let Some(Event::Finished(answer)) = events.last() else { panic!("{events:?}") };
+        let ends = events.iter().filter(|event| matches!(event, ClaudeEvent::Finished(_))).count();
+        let Some(ClaudeEvent::Finished(answer)) = events.last() else { panic!("{events:?}") };
         assert_eq!((ends, answer.text.as_str(), answer.turns), (1, "That was all.", 3));
         stage.fake.assert_played();
     }
@@ -228,7 +229,7 @@ async fn agents_in_the_background_can_be_interrupted() {
         stream.interrupt();
         let (events, error) = read(stream).await;
         assert!(error.is_none(), "{error:?}");
-        let Some(Event::Finished(answer)) = events.last() else { panic!("{events:?}") };
+        let Some(ClaudeEvent::Finished(answer)) = events.last() else { panic!("{events:?}") };
         assert!(answer.text == "Started." || answer.is_error(), "{answer:?}");
         stage.visits.cancelled(1).await;
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Barrier;
 
-use callgate_claude::{Ask, Model, Settings, Transport};
+use callgate_claude::{ClaudeSettings, Model, ModelRequest, ToolTransport};
 use callgate_testkit::messages::{Part, Turn};
 use callgate_tools::Tool;
 use serde_json::json;
@@ -23,7 +23,7 @@ async fn two_calls_never_touch_each_other() {
         let model = stage.model(transport);
         let mut slow = model.stream("[slow]").unwrap();
         read_until(&mut slow, stage.visits.entered(1)).await;
-        let quick = Box::pin(model.request(Ask::new("[quick]").only_tools(["echo"])));
+        let quick = Box::pin(model.request(ModelRequest::new("[quick]").only_tools(["echo"])));
         let reading = async {
             assert_eq!(quick.await.unwrap(), "Quick answer.");
         };
@@ -48,21 +48,21 @@ fn told(stage: &Stage, marker: &str) -> Vec<String> {
 }
 
 /// Each has a CLI of its own, and a machine has to run them all.
-fn patient(settings: Settings) -> Settings {
+fn patient(settings: ClaudeSettings) -> ClaudeSettings {
     settings.time_limit(DEADLINE * 3)
 }
 
 #[tokio::test]
 async fn twenty_calls_at_once_get_their_own_answers() {
-    many_at_once(20, Transport::Stdio).await;
+    many_at_once(20, ToolTransport::Stdio).await;
 }
 
 #[tokio::test]
 async fn many_calls_at_once_need_no_bridge() {
-    many_at_once(5, Transport::Sdk).await;
+    many_at_once(5, ToolTransport::Sdk).await;
 }
 
-async fn many_at_once(count: usize, transport: Transport) {
+async fn many_at_once(count: usize, transport: ToolTransport) {
     let Some(stage) = Stage::new([]) else { return };
     let model = stage.model_with(patient(stage.settings()), transport);
     let mut calls = JoinSet::new();

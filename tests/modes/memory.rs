@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use callgate_testkit::responses::Reply;
 use callgate_testkit::trial::{AgentProgram, Trial, TrialMode};
-use callgate_tools::{Client, Host, Tool, blocking};
+use callgate_tools::{Host, McpClient, Tool, blocking};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -37,7 +37,7 @@ fn codex_asks_nobody_again_about_a_tool_that_was_allowed_at_the_desk() {
     let host = Host::new([add]).unwrap().named("sums").unwrap();
     let host = host.folder(folder.path().to_owned()).bridge(callgate());
     let session = blocking::start(&host).unwrap();
-    let settings = session.mcp_config(Client::Codex).unwrap();
+    let settings = session.mcp_config(McpClient::Codex).unwrap();
     let asks = settings.lines().filter(|line| !line.contains("default_tools_approval_mode"));
     let settings = asks.collect::<Vec<_>>().join("\n");
     let arguments = json!({ "command": COMMAND });

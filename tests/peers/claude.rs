@@ -4,7 +4,7 @@ use callgate_testkit::claude::{Claude, Run};
 use callgate_testkit::leaks::Leaks;
 use callgate_testkit::messages::{Messages, ToolResult, Turn};
 use callgate_testkit::process::Piped;
-use callgate_tools::Client;
+use callgate_tools::McpClient;
 use serde_json::{Value, json};
 
 use crate::fixture::{DEADLINE, Fixture, NAME, ODD_TEXT, TOGETHER, kill};
@@ -27,7 +27,7 @@ fn echo(text: &str) -> (&'static str, Value) {
 fn claude(fixture: &Fixture, fake: &Messages) -> Claude {
     Claude::new(fake)
         .prompt("Use the tools.")
-        .mcp_config(&fixture.mcp_config(Client::ClaudeCode))
+        .mcp_config(&fixture.mcp_config(McpClient::ClaudeCode))
         .allowed_tools([format!("mcp__{NAME}")])
         .deadline(DEADLINE)
 }

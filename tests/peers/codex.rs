@@ -6,7 +6,7 @@ use std::io::Write;
 use callgate_testkit::codex::Codex;
 use callgate_testkit::process::run;
 use callgate_testkit::responses::{Reply, Responses};
-use callgate_tools::Client;
+use callgate_tools::McpClient;
 use serde_json::{Value, json};
 
 use crate::fixture::{DEADLINE, Fixture, NAME};
@@ -38,7 +38,7 @@ fn codex_calls_the_tools_that_its_settings_approve() {
         return;
     }
     let fixture = Fixture::sequential();
-    let settings = fixture.settings(Client::Codex);
+    let settings = fixture.settings(McpClient::Codex);
     let add = || uses("add", json!({"a": 40, "b": 2}));
     let failure = uses("fail", json!({"text": "no such day"}));
     let misfit = uses("add", json!({"a": "7; rm", "b": 2}));

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use callgate_testkit::process::{Piped, run};
 use callgate_testkit::tools;
-use callgate_tools::{Content, Context, NoArguments, Tool, ToolError};
+use callgate_tools::{CallContext, NoArguments, Tool, ToolContent, ToolError};
 use serde_json::{Value, json};
 
 use crate::fixture::{DEADLINE, Fixture, PIXEL, script};
@@ -36,32 +36,32 @@ server:
   - dns-rebinding-protection
 ";
 
-fn item(item: Value) -> Content {
-    Content::other(serde_json::from_value(item).unwrap())
+fn item(item: Value) -> ToolContent {
+    ToolContent::other(serde_json::from_value(item).unwrap())
 }
 
-fn audio() -> Content {
+fn audio() -> ToolContent {
     item(json!({"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}))
 }
 
-fn image() -> Content {
-    Content::image(PIXEL, "image/png")
+fn image() -> ToolContent {
+    ToolContent::image(PIXEL, "image/png")
 }
 
-fn resource() -> Content {
+fn resource() -> ToolContent {
     let resource = json!({"uri": "test://embedded", "mimeType": "text/plain", "text": "Inside."});
     item(json!({"type": "resource", "resource": resource}))
 }
 
 /// The tools that the suite calls.
 fn tools_of_the_suite() -> Vec<Tool> {
-    let returns = |name: &str, content: fn() -> Vec<Content>| {
+    let returns = |name: &str, content: fn() -> Vec<ToolContent>| {
         Tool::blocking(name, "Returns content.", move |_: NoArguments, _| content())
     };
-    let fails = |_: NoArguments, _: Context| -> Result<(), ToolError> {
+    let fails = |_: NoArguments, _: CallContext| -> Result<(), ToolError> {
         Err(ToolError::new("It was meant to fail."))
     };
-    let reports = |_: NoArguments, call: Context| {
+    let reports = |_: NoArguments, call: CallContext| {
         for step in [0.0, 50.0, 100.0] {
             call.report(step, Some(100.0), None);
         }
@@ -75,12 +75,12 @@ fn tools_of_the_suite() -> Vec<Tool> {
         "additionalProperties": false,
     });
     vec![
-        returns("test_simple_text", || vec![Content::text("A simple text.")]),
+        returns("test_simple_text", || vec![ToolContent::text("A simple text.")]),
         returns("test_image_content", || vec![image()]),
         returns("test_audio_content", || vec![audio()]),
         returns("test_embedded_resource", || vec![resource()]),
         returns("test_multiple_content_types", || {
-            vec![Content::text("Several:"), image(), resource()]
+            vec![ToolContent::text("Several:"), image(), resource()]
         }),
         Tool::blocking("test_error_handling", "Fails.", fails),
         Tool::blocking("test_tool_with_progress", "Reports its progress.", reports),

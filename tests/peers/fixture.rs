@@ -9,8 +9,8 @@ use std::time::Duration;
 use callgate_testkit::leaks::Leaks;
 use callgate_testkit::proc;
 use callgate_tools::blocking::{self, BlockingSession};
-use callgate_tools::{BridgeCommand, Client, Content, Context, Host, NoArguments};
-use callgate_tools::{Structured, Tool, ToolError};
+use callgate_tools::{BridgeCommand, CallContext, Host, McpClient, NoArguments, ToolContent};
+use callgate_tools::{StructuredOutput, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -101,12 +101,12 @@ impl Fixture {
         self.session().bridge_command().unwrap()
     }
 
-    pub(crate) fn mcp_config(&self, client: Client) -> Value {
+    pub(crate) fn mcp_config(&self, client: McpClient) -> Value {
         serde_json::from_str(&self.settings(client)).unwrap()
     }
 
     /// A client's settings, as text.
-    pub(crate) fn settings(&self, client: Client) -> String {
+    pub(crate) fn settings(&self, client: McpClient) -> String {
         self.session().mcp_config(client).unwrap()
     }
 
@@ -244,10 +244,10 @@ fn tools(calls: &Arc<Calls>) -> Vec<Tool> {
     });
     let big = Tool::blocking("big", "Gives many bytes.", |args: Big, _| "x".repeat(args.bytes));
     let picture = Tool::blocking("picture", "Shows a pixel.", |_: NoArguments, _| {
-        vec![Content::text("a pixel"), Content::image(PIXEL, "image/png")]
+        vec![ToolContent::text("a pixel"), ToolContent::image(PIXEL, "image/png")]
     });
     let structured = Tool::blocking("structured", "Mirrors a point.", |point: Point, _| {
-        Structured(Point { x: -point.x, y: -point.y })
+        StructuredOutput(Point { x: -point.x, y: -point.y })
     })
     .output_schema(schemars::schema_for!(Point).to_value());
     let mut tools = vec![echo, add, fail, big, picture, structured];
@@ -271,7 +271,7 @@ fn report(calls: &Arc<Calls>) -> Tool {
     Tool::new(
         "report",
         "Reports, then waits as slow does.",
-        move |_: NoArguments, call: Context| {
+        move |_: NoArguments, call: CallContext| {
             let calls = Arc::clone(&calls);
             async move {
                 call.report(1.0, Some(3.0), Some("one"));

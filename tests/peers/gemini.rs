@@ -5,7 +5,7 @@ use std::fs;
 use callgate_testkit::chat::{API_KEY, Chat, Dialect, Reply};
 use callgate_testkit::process::run;
 use callgate_testkit::tools;
-use callgate_tools::Client;
+use callgate_tools::McpClient;
 use serde_json::json;
 
 use crate::fixture::{DEADLINE, Fixture, NAME};
@@ -24,7 +24,7 @@ fn gemini_calls_the_tools_of_a_host() {
             Reply::Text("Done.".to_owned()),
         ],
     );
-    let mut settings = fixture.mcp_config(Client::Generic);
+    let mut settings = fixture.mcp_config(McpClient::Generic);
     // Without a terminal nobody can be asked, so only trusted servers run.
     settings["mcpServers"][NAME]["trust"] = json!(true);
     settings["security"] = json!({"auth": {"selectedType": "gemini-api-key"}});

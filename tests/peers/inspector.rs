@@ -3,7 +3,7 @@
 
 use callgate_testkit::process::{Finished, run};
 use callgate_testkit::tools;
-use callgate_tools::Client;
+use callgate_tools::McpClient;
 use serde_json::{Value, json};
 
 use crate::fixture::{DEADLINE, Fixture, NAME, ODD_TEXT, PIXEL};
@@ -18,7 +18,7 @@ const TOOL_FAILED: i32 = 5;
 fn inspect(fixture: &Fixture, era: &str, arguments: &[&str]) -> Option<Finished> {
     let mut command = tools::inspector()?;
     let config = fixture.home().join("servers.json");
-    std::fs::write(&config, fixture.mcp_config(Client::Generic).to_string()).unwrap();
+    std::fs::write(&config, fixture.mcp_config(McpClient::Generic).to_string()).unwrap();
     command.env("HOME", fixture.home()).current_dir(fixture.home());
     command.arg("--cli").arg("--config").arg(config).args(["--server", NAME]);
     command.args(["--protocol-era", era, "--format", "json"]).args(arguments);

@@ -15,7 +15,7 @@ use callgate_agent::history::{History, Place};
 use callgate_agent::message::Block;
 use callgate_agent::session::{Ending, Level, Log, Options, greet, serve};
 use callgate_link::blocking::fill_lines;
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::session::PermissionAnswer;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -117,11 +117,11 @@ async fn notices(answers_messages: bool, messages: &[String]) -> Vec<String> {
     // A blocking task of the runtime's would hold the clock.
     let (all, read) = oneshot::channel();
     std::thread::spawn(move || {
-        let (mut input, mut lines) = (BufReader::new(from_runtime), Lines::new(1_000_000));
+        let (mut input, mut lines) = (BufReader::new(from_runtime), LineDecoder::new(1_000_000));
         let mut notices = Vec::new();
         while notices.len() < 3 {
             assert!(fill_lines(&mut input, &mut lines).unwrap() > 0, "no third notice");
-            while let Some(Line::Whole(line)) = lines.next_frame() {
+            while let Some(DecodedLine::Whole(line)) = lines.next_frame() {
                 let line: Value = serde_json::from_slice(line).unwrap();
                 if line["type"] == "notice" && line["data"]["kind"] != "queued" {
                     let (kind, text) = (&line["data"]["kind"], &line["data"]["text"]);

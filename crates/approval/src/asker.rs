@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use callgate_link::socket::{self, SocketError};
 use callgate_wire::approval::{MAX_LINE, Malformed, Request, RequestId, Response};
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use refusals::Refusals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -107,7 +107,7 @@ impl<'a> Unwanted<'a> {
     pub(crate) fn fill(
         &self,
         stream: &UnixStream,
-        lines: &mut Lines,
+        lines: &mut LineDecoder,
         end: Instant,
     ) -> Result<Option<usize>, NoAnswer> {
         while self.wait(Some((stream, PollFlags::IN)), end)? {
@@ -286,7 +286,7 @@ impl<'a> Asker<'a> {
 
     /// Waits for the answer. Returns `None` if the connection broke before anything of it came.
     fn receive(&self, id: &RequestId) -> Result<Option<Response>, NoAnswer> {
-        let mut lines = Lines::new(MAX_LINE);
+        let mut lines = LineDecoder::new(MAX_LINE);
         let mut received = 0;
         loop {
             match self.unwanted.fill(&self.stream, &mut lines, self.end)? {
@@ -296,8 +296,8 @@ impl<'a> Asker<'a> {
                 Some(count) => received += count,
             }
             match lines.next_frame() {
-                Some(Line::Whole(line)) => return read(line, id).map(Some),
-                Some(Line::TooLong(_)) => return Err(NoAnswer::TooLong),
+                Some(DecodedLine::Whole(line)) => return read(line, id).map(Some),
+                Some(DecodedLine::TooLong(_)) => return Err(NoAnswer::TooLong),
                 // Two bytes at most end a line.
                 None if received > MAX_LINE + 2 => return Err(NoAnswer::TooLong),
                 None => {}

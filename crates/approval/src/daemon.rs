@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_link::file::Lock;
+use callgate_link::file::FileLock;
 use callgate_link::socket::SocketError;
 use callgate_store::{Draft, Store, StoreError, now_ms};
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -118,7 +118,7 @@ pub struct Daemon {
     askers: Arc<Askers>,
     rulings: Arc<RulingQueue>,
     _sockets: Vec<SocketFile>,
-    _lock: Lock,
+    _lock: FileLock,
 }
 
 /// A handle by which news reaches the desk.

@@ -16,7 +16,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 use callgate_wire::approval::{Decision, Kind, Request, Response};
-use callgate_wire::hook::{self, Agent, Answer, Event, Input};
+use callgate_wire::hook::{self, AgentHookEvent, AgentHookInput, HookAgent, HookReply};
 use rustix::process::{getcwd, getppid};
 
 use crate::asker::{self, Asker, NoAnswer, Settings, Unwanted};
@@ -27,7 +27,7 @@ const EXIT_DENY: u8 = 2;
 /// A hook and what it was set to.
 pub struct Hook<'a> {
     /// Whose hook it is; `None` where its input tells.
-    pub agent: Option<Agent>,
+    pub agent: Option<HookAgent>,
     /// Whether somebody sits at the agent's own terminal and can answer its dialogs.
     pub is_attended: bool,
     /// The folder of the agent's settings, where the environment names one.
@@ -65,8 +65,8 @@ pub fn misused(reason: &str, code: u8) -> ExitCode {
         return complain(reason, code);
     }
     let input = stdio::read_input(io::stdin().as_fd()).unwrap_or_else(|(_, read)| read);
-    match Event::glimpse(&input) {
-        Some(Event::PreToolUse) => denied(reason).end(io::stdout().as_fd()),
+    match AgentHookEvent::glimpse(&input) {
+        Some(AgentHookEvent::PreToolUse) => denied(reason).end(io::stdout().as_fd()),
         Some(_) => complain(reason, code),
         None => complain(reason, EXIT_DENY),
     }
@@ -86,7 +86,7 @@ impl Hook<'_> {
         panic::set_hook(Box::new(|_| ()));
         let outcome = match stdio::read_input(io::stdin().as_fd()) {
             Ok(input) => self.serve_or_deny(&input, &unwanted),
-            Err((reason, read)) => unusable(&reason, Event::glimpse(&read)),
+            Err((reason, read)) => unusable(&reason, AgentHookEvent::glimpse(&read)),
         };
         outcome.end(output.as_fd())
     }
@@ -97,34 +97,34 @@ impl Hook<'_> {
         let served = panic::catch_unwind(AssertUnwindSafe(|| self.serve(input, unwanted)));
         served.unwrap_or_else(|_| {
             let reason = "the hook has failed; please report it with what the agent did";
-            unusable(reason, Event::glimpse(input))
+            unusable(reason, AgentHookEvent::glimpse(input))
         })
     }
 
     /// Does what the input asks for.
     #[must_use]
     pub fn serve(&self, input: &[u8], unwanted: &Unwanted<'_>) -> Outcome {
-        let read = match Input::read(input) {
+        let read = match AgentHookInput::read(input) {
             Ok(read) => read,
             Err(error) => {
                 let reason = format!("cannot use the agent's input: {error}");
-                return unusable(&reason, Event::glimpse(input));
+                return unusable(&reason, AgentHookEvent::glimpse(input));
             }
         };
         match read.event().kind() {
             None => Outcome::Silent,
             Some(Kind::Check) => match self.check(&read, unwanted) {
-                Ok(Answer::Line(line)) => Outcome::Decided(line),
-                Ok(Answer::Nothing) => Outcome::Silent,
-                Ok(Answer::Undecided) => denied("nobody decided"),
+                Ok(HookReply::Line(line)) => Outcome::Decided(line),
+                Ok(HookReply::Nothing) => Outcome::Silent,
+                Ok(HookReply::Undecided) => denied("nobody decided"),
                 Err(reason) => denied(&reason),
             },
             Some(Kind::Ask) => match self.ask(&read, unwanted) {
-                Ok(Answer::Line(line)) => Outcome::Decided(line),
+                Ok(HookReply::Line(line)) => Outcome::Decided(line),
                 // The call is blocked already, and stays so without a word from us.
-                _ if read.event() == Event::PermissionDenied => Outcome::Silent,
-                Ok(Answer::Nothing) => Outcome::Silent,
-                Ok(Answer::Undecided) => {
+                _ if read.event() == AgentHookEvent::PermissionDenied => Outcome::Silent,
+                Ok(HookReply::Nothing) => Outcome::Silent,
+                Ok(HookReply::Undecided) => {
                     Outcome::Fallback("nobody decided: answer where the agent asks".to_owned())
                 }
                 Err(reason) => Outcome::Fallback(reason),
@@ -137,7 +137,11 @@ impl Hook<'_> {
     }
 
     /// Has a tool call checked that is about to run.
-    fn check(&self, input: &Input<'_>, unwanted: &Unwanted<'_>) -> Result<Answer, String> {
+    fn check(
+        &self,
+        input: &AgentHookInput<'_>,
+        unwanted: &Unwanted<'_>,
+    ) -> Result<HookReply, String> {
         let mut request = self.request(input)?;
         let (agent, desk) = (self.agent(input), (self.desk)()?);
         if let Some(context) = &mut request.context {
@@ -152,37 +156,41 @@ impl Hook<'_> {
     }
 
     /// Whether telling helped is not the agent's business.
-    fn tell(&self, input: &Input<'_>) {
+    fn tell(&self, input: &AgentHookInput<'_>) {
         if let (Ok(request), Ok(desk)) = (self.request(input), (self.desk)()) {
             asker::tell(&desk, &request).ok();
         }
     }
 
-    fn ask(&self, input: &Input<'_>, unwanted: &Unwanted<'_>) -> Result<Answer, String> {
+    fn ask(
+        &self,
+        input: &AgentHookInput<'_>,
+        unwanted: &Unwanted<'_>,
+    ) -> Result<HookReply, String> {
         let mut request = self.request(input)?;
         let desk = (self.desk)()?;
         // Without a desk nothing more has to be found out.
         let asker = Asker::dial(&desk, unwanted).map_err(|error| error.to_string())?;
         if let Some(context) = &mut request.context {
             context.timeout_seconds = Some(desk.timeout.as_secs());
-            if self.agent(input) == Agent::Claude && context.last_words.is_none() {
+            if self.agent(input) == HookAgent::Claude && context.last_words.is_none() {
                 context.last_words = words::last_words(input, &request.tool_name);
             }
         }
         let response = asker.ask(&request).map_err(|error| error.to_string())?;
         if response.decision == Decision::None {
             // The agent's host asks.
-            return Ok(Answer::Nothing);
+            return Ok(HookReply::Nothing);
         }
         Ok(hook::answer(input.event(), self.agent(input), &request, &response))
     }
 
-    fn agent(&self, input: &Input<'_>) -> Agent {
+    fn agent(&self, input: &AgentHookInput<'_>) -> HookAgent {
         self.agent.unwrap_or_else(|| input.agent())
     }
 
     /// The request, with what the agent left out.
-    fn request(&self, input: &Input<'_>) -> Result<Request, String> {
+    fn request(&self, input: &AgentHookInput<'_>) -> Result<Request, String> {
         let mut request = input
             .request(asker::fresh_id(), self.agent(input))
             .map_err(|error| format!("cannot use the agent's input: {error}"))?;
@@ -220,11 +228,11 @@ impl Outcome {
 
 /// Input that cannot be used denies a tool call that is about to run, falls back where the agent
 /// would ask, and is nothing where something was only to be told.
-fn unusable(reason: &str, event: Option<Event>) -> Outcome {
+fn unusable(reason: &str, event: Option<AgentHookEvent>) -> Outcome {
     match event.map(|event| (event, event.kind())) {
         None => Outcome::Refused(reason.to_owned()),
         Some((_, Some(Kind::Check))) => denied(reason),
-        Some((Event::PermissionDenied, _)) => Outcome::Silent,
+        Some((AgentHookEvent::PermissionDenied, _)) => Outcome::Silent,
         Some((_, Some(Kind::Ask))) => Outcome::Fallback(reason.to_owned()),
         Some(_) => Outcome::Silent,
     }

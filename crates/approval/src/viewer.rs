@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use callgate_link::socket::{self, SocketError};
 use callgate_wire::desk::{
-    Answer, Command, Link, MAX_MESSAGE, Message, Reason, Request, Secret, Status, Unreadable,
+    Answer, Command, Link, MAX_MESSAGE, Message, Request, Secret, Status, Unreadable,
+    UnreadableReason,
 };
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 
 use crate::asker::Unwanted;
 
@@ -59,7 +60,7 @@ pub enum ViewerError {
 #[derive(Debug)]
 pub struct Viewer {
     stream: UnixStream,
-    lines: Lines,
+    lines: LineDecoder,
     next_id: u64,
     /// What came while an answer was waited for.
     kept: VecDeque<Message>,
@@ -75,7 +76,7 @@ impl Viewer {
             _ => ViewerError::Socket(error),
         })?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        Ok(Self { stream, lines: Lines::new(MAX_MESSAGE), next_id: 1, kept: VecDeque::new() })
+        Ok(Self { stream, lines: LineDecoder::new(MAX_MESSAGE), next_id: 1, kept: VecDeque::new() })
     }
 
     /// Sends a request and gives its id; the answer comes by [`next`](Self::next).
@@ -132,12 +133,12 @@ impl Viewer {
     fn receive(&mut self, end: Instant) -> Result<Option<Message>, ViewerError> {
         loop {
             match self.lines.next_frame() {
-                Some(Line::Whole(line)) => match Message::decode(line) {
+                Some(DecodedLine::Whole(line)) => match Message::decode(line) {
                     // A later desk may have more to say.
-                    Err(Unreadable { reason: Reason::UnknownKind(_), .. }) => continue,
+                    Err(Unreadable { reason: UnreadableReason::UnknownKind(_), .. }) => continue,
                     message => return Ok(Some(message?)),
                 },
-                Some(Line::TooLong(_)) => return Err(ViewerError::TooLong),
+                Some(DecodedLine::TooLong(_)) => return Err(ViewerError::TooLong),
                 None => {}
             }
             if self.lines.is_dropping() {

@@ -14,15 +14,15 @@ use crate::event::{string, text, value};
 /// The result of a call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Answer {
+pub struct ClaudeAnswer {
     /// The model's final text; if there is none, the CLI's reasons.
     pub text: String,
-    /// The value, when [`output_schema`](crate::Ask::output_schema) asked for one.
+    /// The value, when [`output_schema`](crate::ModelRequest::output_schema) asked for one.
     pub structured: Option<Value>,
     /// The cost in dollars, as the CLI estimates it.
     pub cost_usd: Option<f64>,
     /// The tokens of the main conversation.
-    pub usage: Usage,
+    pub usage: ClaudeUsage,
     /// The tokens and cost of each model, including subagents and side requests. In a conversation
     /// they are counted from its beginning.
     pub model_usage: BTreeMap<String, ModelUsage>,
@@ -37,24 +37,24 @@ pub struct Answer {
     /// Why the model stopped, in the service's words.
     pub stop_reason: Option<String>,
     /// The tool calls that were denied.
-    pub denials: Vec<Denial>,
+    pub denials: Vec<ToolDenial>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: ClaudeOutcome,
 }
 
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum ClaudeOutcome {
     /// The agent has answered.
     Success,
     /// It was interrupted, by you or by a denial that demands it.
     Interrupted,
-    /// [`max_turns`](crate::Settings::max_turns) was reached.
+    /// [`max_turns`](crate::ClaudeSettings::max_turns) was reached.
     MaxTurns,
-    /// [`budget_usd`](crate::Settings::budget_usd) was used up.
+    /// [`budget_usd`](crate::ClaudeSettings::budget_usd) was used up.
     MaxBudget,
-    /// No value that the model returned fits the [`output_schema`](crate::Ask::output_schema).
+    /// No value that the model returned fits the [`output_schema`](crate::ModelRequest::output_schema).
     NoStructuredOutput,
     /// The model's service failed.
     ServiceError,
@@ -64,7 +64,7 @@ pub enum Outcome {
     Other(String),
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for ClaudeOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Success => "success",
@@ -83,7 +83,7 @@ impl fmt::Display for Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
-pub struct Usage {
+pub struct ClaudeUsage {
     /// Input tokens that were not cached.
     pub input_tokens: u64,
     /// Output tokens.
@@ -94,7 +94,7 @@ pub struct Usage {
     pub cache_read_input_tokens: u64,
 }
 
-impl AddAssign for Usage {
+impl AddAssign for ClaudeUsage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens += other.input_tokens;
         self.output_tokens += other.output_tokens;
@@ -127,7 +127,7 @@ pub struct ModelUsage {
 
 /// A tool call that was denied.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Denial {
+pub struct ToolDenial {
     /// The tool.
     pub tool_name: String,
     /// The call.
@@ -136,11 +136,11 @@ pub struct Denial {
     pub input: Value,
 }
 
-impl Answer {
+impl ClaudeAnswer {
     /// Returns true if the call ended without an answer.
     #[must_use]
     pub fn is_error(&self) -> bool {
-        self.outcome != Outcome::Success
+        self.outcome != ClaudeOutcome::Success
     }
 
     /// Reads a `result` message of the CLI.
@@ -160,8 +160,8 @@ impl Answer {
             api_duration: duration("duration_api_ms"),
             session_id: text(message, "session_id"),
             stop_reason: value(message, "stop_reason"),
-            denials: denials.into_iter().map(Denial::read).collect(),
-            outcome: Outcome::read(message),
+            denials: denials.into_iter().map(ToolDenial::read).collect(),
+            outcome: ClaudeOutcome::read(message),
         }
     }
 
@@ -176,7 +176,7 @@ impl Answer {
     }
 }
 
-impl Outcome {
+impl ClaudeOutcome {
     fn read(message: &Members<'_>) -> Self {
         let is_error: bool = value(message, "is_error").unwrap_or_default();
         let reason = text(message, "terminal_reason");
@@ -194,7 +194,7 @@ impl Outcome {
     }
 }
 
-impl Denial {
+impl ToolDenial {
     fn read(mut denial: Value) -> Self {
         Self {
             tool_name: string(&denial, "tool_name"),

@@ -6,24 +6,24 @@ use crate::Prompt;
 
 /// A request to the agent, with the options of this call.
 #[derive(Debug, Clone, Default)]
-pub struct Ask {
+pub struct ModelRequest {
     pub(crate) prompt: Prompt,
-    pub(crate) launch: Launch,
+    pub(crate) launch: LaunchOptions,
 }
 
 /// The options that are fixed when the CLI is started.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Launch {
+pub(crate) struct LaunchOptions {
     pub(crate) tools: Option<Vec<String>>,
     pub(crate) resume: Option<String>,
     pub(crate) is_fork: bool,
     pub(crate) output_schema: Option<Value>,
 }
 
-impl Ask {
+impl ModelRequest {
     /// Creates a request.
     pub fn new(prompt: impl Into<Prompt>) -> Self {
-        Self { prompt: prompt.into(), launch: Launch::default() }
+        Self { prompt: prompt.into(), launch: LaunchOptions::default() }
     }
 
     /// Offers only these of the model's tools.
@@ -55,7 +55,7 @@ impl Ask {
     }
 }
 
-impl<P: Into<Prompt>> From<P> for Ask {
+impl<P: Into<Prompt>> From<P> for ModelRequest {
     fn from(prompt: P) -> Self {
         Self::new(prompt)
     }

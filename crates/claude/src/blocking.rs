@@ -4,90 +4,96 @@ use std::io;
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{Answer, Ask, ClaudeError, Event, Model, PermissionMode, Prompt, Stream, TurnStream};
+use crate::{
+    ClaudeAnswer, ClaudeError, ClaudeEvent, ClaudeStream, Model, ModelRequest, PermissionMode,
+    Prompt, TurnStream,
+};
 
 /// Sends a request and waits for the text of the answer.
-pub fn request(model: &Model, ask: impl Into<Ask>) -> Result<String, ClaudeError> {
+pub fn request(model: &Model, ask: impl Into<ModelRequest>) -> Result<String, ClaudeError> {
     Ok(request_with_metadata(model, ask)?.text)
 }
 
 /// Sends a request and waits for the answer with its metadata.
-pub fn request_with_metadata(model: &Model, ask: impl Into<Ask>) -> Result<Answer, ClaudeError> {
+pub fn request_with_metadata(
+    model: &Model,
+    ask: impl Into<ModelRequest>,
+) -> Result<ClaudeAnswer, ClaudeError> {
     runtime()?.block_on(model.request_with_metadata(ask))
 }
 
 /// Sends a request and returns its events as they happen.
-pub fn stream(model: &Model, ask: impl Into<Ask>) -> Result<Events, ClaudeError> {
+pub fn stream(model: &Model, ask: impl Into<ModelRequest>) -> Result<BlockingStream, ClaudeError> {
     let runtime = runtime()?;
     let stream = {
         let _inside = runtime.enter();
         model.stream(ask)?
     };
-    Ok(Events { stream, runtime })
+    Ok(BlockingStream { stream, runtime })
 }
 
 /// Starts a conversation of several turns.
-pub fn converse(model: &Model) -> Result<Conversation, ClaudeError> {
+pub fn converse(model: &Model) -> Result<BlockingConversation, ClaudeError> {
     start(|| model.converse())
 }
 
 /// Continues an earlier conversation.
-pub fn resume(model: &Model, session_id: &str) -> Result<Conversation, ClaudeError> {
+pub fn resume(model: &Model, session_id: &str) -> Result<BlockingConversation, ClaudeError> {
     start(|| model.resume(session_id))
 }
 
 fn start(
-    start: impl FnOnce() -> Result<crate::Conversation, ClaudeError>,
-) -> Result<Conversation, ClaudeError> {
+    start: impl FnOnce() -> Result<crate::ClaudeConversation, ClaudeError>,
+) -> Result<BlockingConversation, ClaudeError> {
     let runtime = runtime()?;
     let conversation = {
         let _inside = runtime.enter();
         start()?
     };
-    Ok(Conversation { conversation, runtime })
+    Ok(BlockingConversation { conversation, runtime })
 }
 
 /// The events of a call, as they happen.
 #[derive(Debug)]
-pub struct Events {
+pub struct BlockingStream {
     // Dropped before the runtime that it needs.
-    stream: Stream,
+    stream: ClaudeStream,
     runtime: Runtime,
 }
 
-impl Events {
+impl BlockingStream {
     /// Asks the agent to stop what it is doing.
     pub fn interrupt(&mut self) {
         self.stream.interrupt();
     }
 }
 
-impl Iterator for Events {
-    type Item = Result<Event, ClaudeError>;
+impl Iterator for BlockingStream {
+    type Item = Result<ClaudeEvent, ClaudeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.runtime.block_on(self.stream.next())
     }
 }
 
-/// A conversation with one CLI process, see [`crate::Conversation`].
+/// A conversation with one CLI process, see [`crate::ClaudeConversation`].
 #[derive(Debug)]
-pub struct Conversation {
+pub struct BlockingConversation {
     // Dropped before the runtime that it needs.
-    conversation: crate::Conversation,
+    conversation: crate::ClaudeConversation,
     runtime: Runtime,
 }
 
-impl Conversation {
+impl BlockingConversation {
     /// Sends a prompt and waits for the answer.
-    pub fn ask(&mut self, prompt: impl Into<Prompt>) -> Result<Answer, ClaudeError> {
+    pub fn ask(&mut self, prompt: impl Into<Prompt>) -> Result<ClaudeAnswer, ClaudeError> {
         self.runtime.block_on(self.conversation.ask(prompt))
     }
 
     /// Sends a prompt and returns the events until the answer.
-    pub fn turn(&mut self, prompt: impl Into<Prompt>) -> TurnEvents<'_> {
+    pub fn turn(&mut self, prompt: impl Into<Prompt>) -> BlockingTurn<'_> {
         let _inside = self.runtime.enter();
-        TurnEvents { turn: self.conversation.turn(prompt), runtime: &self.runtime }
+        BlockingTurn { turn: self.conversation.turn(prompt), runtime: &self.runtime }
     }
 
     /// Changes the model, from the next request to it.
@@ -106,22 +112,22 @@ impl Conversation {
     }
 }
 
-/// One turn of a [`Conversation`], as it happens.
+/// One turn of a [`BlockingConversation`], as it happens.
 #[derive(Debug)]
-pub struct TurnEvents<'a> {
+pub struct BlockingTurn<'a> {
     turn: TurnStream<'a>,
     runtime: &'a Runtime,
 }
 
-impl TurnEvents<'_> {
+impl BlockingTurn<'_> {
     /// Asks the agent to stop what it is doing.
     pub fn interrupt(&mut self) {
         self.turn.interrupt();
     }
 }
 
-impl Iterator for TurnEvents<'_> {
-    type Item = Result<Event, ClaudeError>;
+impl Iterator for BlockingTurn<'_> {
+    type Item = Result<ClaudeEvent, ClaudeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.runtime.block_on(self.turn.next())

@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 
 use callgate_link::file::is_program;
 
-use crate::ask::Launch;
-use crate::gate::Gate;
-use crate::{ClaudeError, Settings};
+use crate::ask::LaunchOptions;
+use crate::gate::GateRegistration;
+use crate::{ClaudeError, ClaudeSettings};
 
 /// The oldest CLI that speaks the control protocol as it is used here: this version added verbatim
 /// prompts.
@@ -23,7 +23,7 @@ const USUAL_PLACES: [&str; 5] = [
 ];
 
 /// Returns the path of the CLI.
-pub(crate) fn find(settings: &Settings) -> Result<PathBuf, ClaudeError> {
+pub(crate) fn find(settings: &ClaudeSettings) -> Result<PathBuf, ClaudeError> {
     if let Some(cli) = &settings.cli {
         return Ok(cli.clone());
     }
@@ -59,11 +59,11 @@ fn numbers(version: &str) -> Option<Vec<u64>> {
 /// Returns the command that starts the CLI. `own` is the rule that allows the host's tools.
 pub(crate) fn command(
     program: &Path,
-    settings: &Settings,
-    launch: &Launch,
+    settings: &ClaudeSettings,
+    launch: &LaunchOptions,
     servers: Option<&OsStr>,
     own: Option<String>,
-    gate: Option<&Gate>,
+    gate: Option<&GateRegistration>,
 ) -> Command {
     let mut command = Command::new(program);
     command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
@@ -111,7 +111,11 @@ fn joined(names: &[String]) -> Option<OsString> {
     (!names.is_empty()).then(|| names.join(",").into())
 }
 
-fn set_environment(command: &mut Command, settings: &Settings, gate: Option<&Gate>) {
+fn set_environment(
+    command: &mut Command,
+    settings: &ClaudeSettings,
+    gate: Option<&GateRegistration>,
+) {
     if settings.is_environment_clear {
         command.env_clear();
     }

@@ -6,10 +6,10 @@ use std::task::{Context, Poll};
 use callgate_tools::Host;
 use serde_json::json;
 
-use crate::ask::Launch;
-use crate::driver::{Driver, Lifetime};
-use crate::event::Event;
-use crate::{Answer, ClaudeError, PermissionMode, Prompt, Settings, Transport};
+use crate::ask::LaunchOptions;
+use crate::driver::{CliDriver, CliLifetime};
+use crate::event::ClaudeEvent;
+use crate::{ClaudeAnswer, ClaudeError, ClaudeSettings, PermissionMode, Prompt, ToolTransport};
 
 /// A conversation with one CLI process, which is started once and keeps the context.
 ///
@@ -30,23 +30,23 @@ use crate::{Answer, ClaudeError, PermissionMode, Prompt, Settings, Transport};
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Conversation {
-    driver: Driver,
+pub struct ClaudeConversation {
+    driver: CliDriver,
 }
 
-impl Conversation {
+impl ClaudeConversation {
     pub(crate) fn start(
-        settings: &Settings,
-        tools: Option<&(Host, Transport)>,
-        launch: &Launch,
+        settings: &ClaudeSettings,
+        tools: Option<&(Host, ToolTransport)>,
+        launch: &LaunchOptions,
     ) -> Result<Self, ClaudeError> {
-        let driver = Driver::start(settings, tools, launch, Lifetime::Conversation)?;
+        let driver = CliDriver::start(settings, tools, launch, CliLifetime::Conversation)?;
         Ok(Self { driver })
     }
 
     /// Sends a prompt and waits for the answer. If the agent ends its turn without one, that is an
     /// error, and the conversation can go on.
-    pub async fn ask(&mut self, prompt: impl Into<Prompt>) -> Result<Answer, ClaudeError> {
+    pub async fn ask(&mut self, prompt: impl Into<Prompt>) -> Result<ClaudeAnswer, ClaudeError> {
         self.turn(prompt).driver.answer().await
     }
 
@@ -73,22 +73,22 @@ impl Conversation {
     }
 }
 
-/// One turn of a [`Conversation`], as it happens. A turn that is dropped before its end is
+/// One turn of a [`ClaudeConversation`], as it happens. A turn that is dropped before its end is
 /// interrupted, and the next begins once it has stopped.
 #[derive(Debug)]
 pub struct TurnStream<'a> {
-    driver: &'a mut Driver,
+    driver: &'a mut CliDriver,
 }
 
 impl TurnStream<'_> {
     /// Returns the next event, or `None` at the end of the turn. After an error the conversation
     /// has ended. Dropping this future loses nothing.
-    pub async fn next(&mut self) -> Option<Result<Event, ClaudeError>> {
+    pub async fn next(&mut self) -> Option<Result<ClaudeEvent, ClaudeError>> {
         self.driver.next().await
     }
 
     /// Asks the agent to stop what it is doing. The turn ends with
-    /// [`Outcome::Interrupted`](crate::Outcome::Interrupted), and the conversation can go on.
+    /// [`ClaudeOutcome::Interrupted`](crate::ClaudeOutcome::Interrupted), and the conversation can go on.
     pub fn interrupt(&mut self) {
         self.driver.interrupt();
     }
@@ -105,7 +105,7 @@ impl TurnStream<'_> {
 }
 
 impl futures_core::Stream for TurnStream<'_> {
-    type Item = Result<Event, ClaudeError>;
+    type Item = Result<ClaudeEvent, ClaudeError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.driver.poll_event(context)
@@ -118,10 +118,13 @@ impl Drop for TurnStream<'_> {
     }
 }
 
-async fn set_model(driver: &mut Driver, name: &str) -> Result<(), ClaudeError> {
+async fn set_model(driver: &mut CliDriver, name: &str) -> Result<(), ClaudeError> {
     driver.change(json!({"subtype": "set_model", "model": name})).await
 }
 
-async fn set_permission_mode(driver: &mut Driver, mode: PermissionMode) -> Result<(), ClaudeError> {
+async fn set_permission_mode(
+    driver: &mut CliDriver,
+    mode: PermissionMode,
+) -> Result<(), ClaudeError> {
     driver.change(json!({"subtype": "set_permission_mode", "mode": mode.as_str()})).await
 }

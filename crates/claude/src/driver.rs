@@ -15,20 +15,20 @@ use std::time::Duration;
 
 use callgate_tools::Host;
 use callgate_wire::control;
-use callgate_wire::frame::Lines;
+use callgate_wire::frame::LineDecoder;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, Sleep, sleep_until};
 use uuid::Uuid;
 
-use crate::ask::Launch;
-use crate::event::Event;
+use crate::ask::LaunchOptions;
+use crate::event::ClaudeEvent;
 use crate::hooks::{self, Hook};
-use crate::jobs::{Jobs, Next};
-use crate::links::Links;
+use crate::jobs::{ControlJobs, JobUpdate};
+use crate::links::ToolLinks;
 use crate::permission::Decider;
 use crate::process::CliProcess;
-use crate::{Answer, ClaudeError, Prompt, Settings, Transport};
+use crate::{ClaudeAnswer, ClaudeError, ClaudeSettings, Prompt, ToolTransport};
 
 /// The longest line of the CLI, in bytes; tool results with images are long.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
@@ -39,7 +39,7 @@ const CHANGE: &str = "callgate-change-";
 
 /// How long a CLI runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lifetime {
+pub(crate) enum CliLifetime {
     /// It ends with the answer.
     OneTurn,
     /// It waits for the next prompt.
@@ -48,17 +48,17 @@ pub(crate) enum Lifetime {
 
 /// A running CLI.
 #[derive(Debug)]
-pub(crate) struct Driver {
+pub(crate) struct CliDriver {
     /// Absent once the CLI is about to end.
     process: Option<CliProcess>,
-    lifetime: Lifetime,
-    lines: Lines,
+    lifetime: CliLifetime,
+    lines: LineDecoder,
     /// Bytes that are still to be written.
     outbox: Vec<u8>,
     /// Events that have not been returned yet.
-    inbox: VecDeque<Event>,
-    jobs: Jobs,
-    links: Links,
+    inbox: VecDeque<ClaudeEvent>,
+    jobs: ControlJobs,
+    links: ToolLinks,
     hooks: Vec<Hook>,
     decider: Option<Decider>,
     time_limit: Option<Duration>,
@@ -67,24 +67,24 @@ pub(crate) struct Driver {
     heard: Instant,
     /// Wakes no later than when one of the limits is reached.
     alarm: Pin<Box<Sleep>>,
-    stage: Stage,
-    turn: Turn,
+    stage: DriverStage,
+    turn: DriverTurn,
     /// The prompt to send once the abandoned turn has ended.
     next_prompt: Option<Prompt>,
     /// Whether the CLI reports when it is idle.
     tells_idle: bool,
     changes: u64,
-    change: Option<Change>,
+    change: Option<PendingChange>,
 }
 
 /// A turn under way.
 #[derive(Debug, Default)]
-struct Turn {
+struct DriverTurn {
     /// The id of its prompt.
     id: String,
     has_begun: bool,
     /// The answer so far, while agents run in the background: they may add to it.
-    answer: Option<Answer>,
+    answer: Option<ClaudeAnswer>,
     is_interrupted: bool,
     /// Its events are dropped.
     is_abandoned: bool,
@@ -92,12 +92,12 @@ struct Turn {
 
 /// A request to the CLI whose answer is waited for.
 #[derive(Debug)]
-struct Change {
+struct PendingChange {
     id: String,
     outcome: Option<Result<(), String>>,
 }
 
-enum Stage {
+enum DriverStage {
     Running,
     /// The turn is over, and the CLI waits for the next.
     Resting,
@@ -108,16 +108,16 @@ enum Stage {
     Ended,
 }
 
-impl Driver {
+impl CliDriver {
     /// Starts a CLI, which waits for a prompt.
     pub(crate) fn start(
-        settings: &Settings,
-        tools: Option<&(Host, Transport)>,
-        launch: &Launch,
-        lifetime: Lifetime,
+        settings: &ClaudeSettings,
+        tools: Option<&(Host, ToolTransport)>,
+        launch: &LaunchOptions,
+        lifetime: CliLifetime,
     ) -> Result<Self, ClaudeError> {
         Handle::try_current().map_err(|_| ClaudeError::NoRuntime)?;
-        let links = Links::start(settings, tools, launch)?;
+        let links = ToolLinks::start(settings, tools, launch)?;
         let process = CliProcess::start(settings, launch, &links)?;
         let mut initialize = json!({"subtype": "initialize"});
         if !settings.hooks.is_empty() {
@@ -130,10 +130,10 @@ impl Driver {
         Ok(Self {
             process: Some(process),
             lifetime,
-            lines: Lines::new(LONGEST_LINE),
+            lines: LineDecoder::new(LONGEST_LINE),
             outbox: control::request(INITIALIZE, &initialize).into_bytes(),
             inbox: VecDeque::new(),
-            jobs: Jobs::new(),
+            jobs: ControlJobs::new(),
             links,
             hooks: settings.hooks.clone(),
             decider: settings.decider.clone(),
@@ -142,8 +142,8 @@ impl Driver {
             stall: settings.stall(),
             heard: now,
             alarm: Box::pin(sleep_until(now)),
-            stage: Stage::Resting,
-            turn: Turn::default(),
+            stage: DriverStage::Resting,
+            turn: DriverTurn::default(),
             next_prompt: None,
             tells_idle: false,
             changes: 0,
@@ -154,13 +154,13 @@ impl Driver {
     /// Sends a prompt. A turn that is under way must have been abandoned; its end is waited for.
     pub(crate) fn send(&mut self, prompt: Prompt) {
         match self.stage {
-            Stage::Running => self.next_prompt = Some(prompt),
-            Stage::Resting => {
-                self.turn = Turn { id: Uuid::new_v4().to_string(), ..Turn::default() };
+            DriverStage::Running => self.next_prompt = Some(prompt),
+            DriverStage::Resting => {
+                self.turn = DriverTurn { id: Uuid::new_v4().to_string(), ..DriverTurn::default() };
                 self.outbox.extend(prompt.line(&self.turn.id).into_bytes());
-                self.stage = Stage::Running;
+                self.stage = DriverStage::Running;
             }
-            Stage::Leaving(_) | Stage::Dying(_) | Stage::Ended => {}
+            DriverStage::Leaving(_) | DriverStage::Dying(_) | DriverStage::Ended => {}
         }
         self.restart_clock();
     }
@@ -176,7 +176,7 @@ impl Driver {
     pub(crate) fn poll_event(
         &mut self,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Event, ClaudeError>>> {
+    ) -> Poll<Option<Result<ClaudeEvent, ClaudeError>>> {
         loop {
             if self.turn.is_abandoned {
                 self.inbox.clear();
@@ -185,17 +185,17 @@ impl Driver {
                 return Poll::Ready(Some(Ok(event)));
             }
             let step = match &mut self.stage {
-                Stage::Running => ready!(self.poll_step(context)),
-                Stage::Leaving(leave) => {
+                DriverStage::Running => ready!(self.poll_step(context)),
+                DriverStage::Leaving(leave) => {
                     ready!(leave.as_mut().poll(context));
-                    self.stage = Stage::Ended;
+                    self.stage = DriverStage::Ended;
                     return Poll::Ready(None);
                 }
-                Stage::Dying(died) => Err(ready!(died.as_mut().poll(context))),
-                Stage::Resting | Stage::Ended => return Poll::Ready(None),
+                DriverStage::Dying(died) => Err(ready!(died.as_mut().poll(context))),
+                DriverStage::Resting | DriverStage::Ended => return Poll::Ready(None),
             };
             if let Err(error) = step {
-                self.stage = Stage::Ended;
+                self.stage = DriverStage::Ended;
                 return Poll::Ready(Some(Err(error)));
             }
         }
@@ -203,15 +203,15 @@ impl Driver {
 
     /// Returns the next event, see [`poll_event`](Self::poll_event). Dropping this future loses
     /// nothing.
-    pub(crate) async fn next(&mut self) -> Option<Result<Event, ClaudeError>> {
+    pub(crate) async fn next(&mut self) -> Option<Result<ClaudeEvent, ClaudeError>> {
         poll_fn(|context| self.poll_event(context)).await
     }
 
     /// Waits for the end of the turn and returns its answer.
-    pub(crate) async fn answer(&mut self) -> Result<Answer, ClaudeError> {
+    pub(crate) async fn answer(&mut self) -> Result<ClaudeAnswer, ClaudeError> {
         let mut answer = None;
         while let Some(event) = self.next().await {
-            if let Event::Finished(finished) = event? {
+            if let ClaudeEvent::Finished(finished) = event? {
                 answer = Some(finished);
             }
         }
@@ -225,7 +225,7 @@ impl Driver {
     /// Asks the agent to stop; it ends its turn as interrupted. If it has answered already, and
     /// only agents in the background are running, the turn ends with that answer.
     pub(crate) fn interrupt(&mut self) {
-        if !matches!(self.stage, Stage::Running) {
+        if !matches!(self.stage, DriverStage::Running) {
             return;
         }
         if self.turn.answer.is_some() {
@@ -252,14 +252,14 @@ impl Driver {
 
     /// Asks the CLI to change a setting, and waits for its confirmation.
     pub(crate) async fn change(&mut self, request: Value) -> Result<(), ClaudeError> {
-        if !matches!(self.stage, Stage::Running | Stage::Resting) {
+        if !matches!(self.stage, DriverStage::Running | DriverStage::Resting) {
             return Err(ClaudeError::Ended);
         }
         self.restart_clock();
         self.changes += 1;
         let id = format!("{CHANGE}{}", self.changes);
         self.outbox.extend(control::request(&id, &request).into_bytes());
-        self.change = Some(Change { id, outcome: None });
+        self.change = Some(PendingChange { id, outcome: None });
         let outcome = poll_fn(|context| self.poll_change(context)).await;
         let what = request["subtype"].as_str().unwrap_or_default().replace('_', " ");
         outcome?.map_err(|reason| ClaudeError::Refused { what, reason })
@@ -276,12 +276,12 @@ impl Driver {
             }
             let step = match &mut self.stage {
                 // The turn may end meanwhile; the CLI still answers.
-                Stage::Running | Stage::Resting => ready!(self.poll_step(context)),
-                Stage::Dying(died) => Err(ready!(died.as_mut().poll(context))),
-                Stage::Leaving(_) | Stage::Ended => Err(ClaudeError::Ended),
+                DriverStage::Running | DriverStage::Resting => ready!(self.poll_step(context)),
+                DriverStage::Dying(died) => Err(ready!(died.as_mut().poll(context))),
+                DriverStage::Leaving(_) | DriverStage::Ended => Err(ClaudeError::Ended),
             };
             if let Err(error) = step {
-                self.stage = Stage::Ended;
+                self.stage = DriverStage::Ended;
                 return Poll::Ready(Err(error));
             }
         }
@@ -310,8 +310,8 @@ impl Driver {
         let may_report = self.outbox.is_empty();
         if let Poll::Ready(next) = self.jobs.poll_next(context, self.links.server(), may_report) {
             match next {
-                Next::Done(done) => self.finish_job(*done),
-                Next::Progress(line) => self.outbox.extend(line.into_bytes()),
+                JobUpdate::Done(done) => self.finish_job(*done),
+                JobUpdate::Progress(line) => self.outbox.extend(line.into_bytes()),
             }
             return Poll::Ready(Ok(()));
         }
@@ -351,7 +351,7 @@ impl Driver {
     }
 }
 
-impl fmt::Debug for Stage {
+impl fmt::Debug for DriverStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Running => "Running",

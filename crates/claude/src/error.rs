@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use callgate_tools::HostError;
 
-use crate::{Answer, Outcome};
+use crate::{ClaudeAnswer, ClaudeOutcome};
 
 /// Why a call failed. If the CLI has written to its standard error, the error holds the end of it,
 /// with secrets masked.
@@ -19,7 +19,7 @@ pub enum ClaudeError {
     /// The CLI was not found.
     #[error(
         "the Claude Code CLI was not found on the PATH nor in {looked_in}: install it, or name it \
-         with Settings::cli"
+         with ClaudeSettings::cli"
     )]
     CliNotFound {
         /// Where it was searched for, besides the `PATH`.
@@ -27,7 +27,7 @@ pub enum ClaudeError {
     },
     /// The CLI could not be started.
     #[error(
-        "{program} could not be started: {source}; name the Claude Code CLI with Settings::cli"
+        "{program} could not be started: {source}; name the Claude Code CLI with ClaudeSettings::cli"
     )]
     Start {
         /// The CLI.
@@ -98,7 +98,7 @@ pub enum ClaudeError {
     /// The agent ended without an answer: it was interrupted, its budget was used up, or the
     /// model's service failed. The boxed answer holds the details.
     #[error("{}", unfinished(.0))]
-    Unfinished(Box<Answer>),
+    Unfinished(Box<ClaudeAnswer>),
     /// The CLI has ended after an error that was reported before.
     #[error("the conversation has ended: start another, or resume it")]
     Ended,
@@ -109,9 +109,9 @@ pub enum ClaudeError {
 
 /// Returns the error text of an unfinished answer. An interrupt needs no more words: those of the
 /// CLI are for its own developers.
-fn unfinished(answer: &Answer) -> String {
+fn unfinished(answer: &ClaudeAnswer) -> String {
     match (&answer.outcome, answer.text.as_str()) {
-        (Outcome::Interrupted, _) => "the agent was interrupted".to_owned(),
+        (ClaudeOutcome::Interrupted, _) => "the agent was interrupted".to_owned(),
         (outcome, "") => format!("the agent ended without an answer: {outcome}"),
         (outcome, text) => format!("the agent ended without an answer: {outcome} ({text})"),
     }

@@ -4,25 +4,25 @@ use callgate_wire::raw::{Json, Members};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::Answer;
+use crate::ClaudeAnswer;
 
 /// Something that has happened during a call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Event {
+pub enum ClaudeEvent {
     /// The agent is ready. This comes with each turn of a conversation.
-    Started(Started),
+    Started(SessionSetup),
     /// The model wrote a text, reported as a whole.
     Text(String),
     /// The model thought something, reported as a whole.
     Thinking(String),
     /// The model wants to run a tool.
-    ToolUse(ToolUse),
+    ToolUse(ClaudeToolUse),
     /// A tool call has ended.
-    ToolResult(ToolResult),
+    ToolResult(ClaudeToolResult),
     /// A piece of something that follows as a whole. Only with
-    /// [`partial`](crate::Settings::partial).
-    Partial(Partial),
+    /// [`partial`](crate::ClaudeSettings::partial).
+    Partial(PartialContent),
     /// The agent asked for permission to use a tool, and this was the answer.
     Permission {
         /// The tool.
@@ -35,11 +35,11 @@ pub enum Event {
         /// The tool call that started the subagent.
         parent: String,
         /// The event.
-        event: Box<Event>,
+        event: Box<ClaudeEvent>,
     },
     /// The call is over: the agent has answered, and so have the agents that it started in the
     /// background.
-    Finished(Answer),
+    Finished(ClaudeAnswer),
     /// A message that this version does not know, as the CLI wrote it.
     Other {
         /// The CLI's name of it.
@@ -51,7 +51,7 @@ pub enum Event {
 
 /// The setup of the agent.
 #[derive(Debug, Clone)]
-pub struct Started {
+pub struct SessionSetup {
     /// The conversation's id, to resume it by.
     pub session_id: String,
     /// The model's name.
@@ -59,12 +59,12 @@ pub struct Started {
     /// The names of all tools.
     pub tools: Vec<String>,
     /// The MCP servers.
-    pub servers: Vec<Server>,
+    pub servers: Vec<McpServer>,
 }
 
 /// An MCP server, as the CLI sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Server {
+pub struct McpServer {
     /// Its name.
     pub name: String,
     /// Its state: `connected`, `failed`, `pending`.
@@ -73,7 +73,7 @@ pub struct Server {
 
 /// A tool call of the model.
 #[derive(Debug, Clone)]
-pub struct ToolUse {
+pub struct ClaudeToolUse {
     /// The id of the call; its result repeats it.
     pub id: String,
     /// The tool.
@@ -84,7 +84,7 @@ pub struct ToolUse {
 
 /// A tool call that has ended.
 #[derive(Debug, Clone)]
-pub struct ToolResult {
+pub struct ClaudeToolResult {
     /// The call.
     pub id: String,
     /// Whether it failed.
@@ -93,7 +93,7 @@ pub struct ToolResult {
     pub content: Value,
 }
 
-impl ToolResult {
+impl ClaudeToolResult {
     /// Returns the texts of what the model receives.
     #[must_use]
     pub fn text(&self) -> String {
@@ -104,7 +104,7 @@ impl ToolResult {
 /// A piece of content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Partial {
+pub enum PartialContent {
     /// A piece of a text.
     Text(String),
     /// A piece of a thought.
@@ -121,14 +121,14 @@ pub(crate) fn is_idle(kind: &str, message: &Members<'_>) -> Option<bool> {
 }
 
 /// Returns the events in a message of the CLI. An unknown message is an event too.
-pub(crate) fn events(kind: &str, message: &Members<'_>) -> Vec<Event> {
+pub(crate) fn events(kind: &str, message: &Members<'_>) -> Vec<ClaudeEvent> {
     let known = match kind {
         "system" if message.string("subtype").as_deref() == Some("init") => {
-            Some(vec![Event::Started(started(message))])
+            Some(vec![ClaudeEvent::Started(started(message))])
         }
         "assistant" | "user" => blocks(kind, message),
-        "stream_event" => partial(message).map(|partial| vec![Event::Partial(partial)]),
-        "result" => Some(vec![Event::Finished(Answer::read(message))]),
+        "stream_event" => partial(message).map(|partial| vec![ClaudeEvent::Partial(partial)]),
+        "result" => Some(vec![ClaudeEvent::Finished(ClaudeAnswer::read(message))]),
         _ => None,
     };
     let events = known.unwrap_or_else(|| other(kind, message).into_iter().collect());
@@ -138,59 +138,62 @@ pub(crate) fn events(kind: &str, message: &Members<'_>) -> Vec<Event> {
     }
 }
 
-fn subagent(parent: &str, event: Event) -> Event {
-    Event::Subagent { parent: parent.to_owned(), event: Box::new(event) }
+fn subagent(parent: &str, event: ClaudeEvent) -> ClaudeEvent {
+    ClaudeEvent::Subagent { parent: parent.to_owned(), event: Box::new(event) }
 }
 
-fn other(kind: &str, message: &Members<'_>) -> Option<Event> {
+fn other(kind: &str, message: &Members<'_>) -> Option<ClaudeEvent> {
     let pairs: Vec<String> = message
         .0
         .iter()
         .map(|(key, value)| format!("{}:{value}", callgate_wire::raw::quoted(key)))
         .collect();
     let message = RawValue::from_string(format!("{{{}}}", pairs.join(","))).ok()?;
-    Some(Event::Other { kind: kind.to_owned(), message })
+    Some(ClaudeEvent::Other { kind: kind.to_owned(), message })
 }
 
-fn started(message: &Members<'_>) -> Started {
+fn started(message: &Members<'_>) -> SessionSetup {
     let servers: Vec<Value> = value(message, "mcp_servers").unwrap_or_default();
-    Started {
+    SessionSetup {
         session_id: text(message, "session_id"),
         model: text(message, "model"),
         tools: value(message, "tools").unwrap_or_default(),
         servers: servers
             .iter()
-            .map(|server| Server { name: string(server, "name"), status: string(server, "status") })
+            .map(|server| McpServer {
+                name: string(server, "name"),
+                status: string(server, "status"),
+            })
             .collect(),
     }
 }
 
 /// Returns the blocks of an assistant's or user's message; `None` if one of them is unknown, so
 /// that nothing is lost.
-fn blocks(kind: &str, message: &Members<'_>) -> Option<Vec<Event>> {
+fn blocks(kind: &str, message: &Members<'_>) -> Option<Vec<ClaudeEvent>> {
     let content = message.get("message")?.members().get("content")?;
     let blocks: Vec<&RawValue> = serde_json::from_str(content.get()).ok()?;
     let event = |block: &RawValue| match block_event(&Json::from(block).members())? {
         // Text that the CLI inserts in the user's name, as after an interrupt: the model has not
         // written it.
-        Event::Text(_) if kind == "user" => {
-            Some(Event::Other { kind: kind.to_owned(), message: block.to_owned() })
+        ClaudeEvent::Text(_) if kind == "user" => {
+            Some(ClaudeEvent::Other { kind: kind.to_owned(), message: block.to_owned() })
         }
         event => Some(event),
     };
     blocks.into_iter().map(event).collect()
 }
 
-fn block_event(block: &Members<'_>) -> Option<Event> {
+fn block_event(block: &Members<'_>) -> Option<ClaudeEvent> {
     match &*block.string("type")? {
-        "text" => Some(Event::Text(text(block, "text"))),
-        "thinking" => Some(Event::Thinking(text(block, "thinking"))),
-        "tool_use" => Some(Event::ToolUse(ToolUse {
+        "text" => Some(ClaudeEvent::Text(text(block, "text"))),
+        "thinking" => Some(ClaudeEvent::Thinking(text(block, "thinking"))),
+        "tool_use" => Some(ClaudeEvent::ToolUse(ClaudeToolUse {
             id: text(block, "id"),
             name: text(block, "name"),
             input: block.get("input")?.to_boxed()?,
         })),
-        "tool_result" => Some(Event::ToolResult(ToolResult {
+        "tool_result" => Some(ClaudeEvent::ToolResult(ClaudeToolResult {
             id: text(block, "tool_use_id"),
             is_error: value(block, "is_error").unwrap_or_default(),
             content: value(block, "content").unwrap_or_default(),
@@ -199,12 +202,12 @@ fn block_event(block: &Members<'_>) -> Option<Event> {
     }
 }
 
-fn partial(message: &Members<'_>) -> Option<Partial> {
+fn partial(message: &Members<'_>) -> Option<PartialContent> {
     let delta = message.get("event")?.members().get("delta")?.members();
     match &*delta.string("type")? {
-        "text_delta" => Some(Partial::Text(text(&delta, "text"))),
-        "thinking_delta" => Some(Partial::Thinking(text(&delta, "thinking"))),
-        "input_json_delta" => Some(Partial::Input(text(&delta, "partial_json"))),
+        "text_delta" => Some(PartialContent::Text(text(&delta, "text"))),
+        "thinking_delta" => Some(PartialContent::Thinking(text(&delta, "thinking"))),
+        "input_json_delta" => Some(PartialContent::Input(text(&delta, "partial_json"))),
         _ => None,
     }
 }

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::io::{DuplexStream, duplex};
 
-use crate::Settings;
-use crate::links::Links;
+use crate::ClaudeSettings;
+use crate::links::ToolLinks;
 use session::FakeSession;
 
 /// How many bytes may be in transit between the fake and its driver.
@@ -23,7 +23,7 @@ const ROOM: usize = 64 * 1024;
 /// CLI's own tools are part of the script. Clones share the script and what was recorded.
 ///
 /// ```
-/// use callgate_claude::{FakeCli, Model, Settings, Transport};
+/// use callgate_claude::{ClaudeSettings, FakeCli, Model, ToolTransport};
 /// use callgate_tools::{Host, NoArguments, Tool};
 /// use serde_json::json;
 ///
@@ -31,8 +31,8 @@ const ROOM: usize = 64 * 1024;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let moon = Tool::blocking("moon", "The phase of the moon.", |_: NoArguments, _| "waxing");
 /// let fake = FakeCli::new().uses("mcp__callgate__moon", json!({})).says("It is waxing.");
-/// let mut model = Model::with(Settings::new().fake_cli(fake.clone()));
-/// model.set_tools(Host::new([moon])?, Transport::Auto);
+/// let mut model = Model::with(ClaudeSettings::new().fake_cli(fake.clone()));
+/// model.set_tools(Host::new([moon])?, ToolTransport::Auto);
 ///
 /// assert_eq!(model.request("How is the moon tonight?").await?, "It is waxing.");
 /// assert_eq!(fake.prompts(), ["How is the moon tonight?"]);
@@ -160,8 +160,8 @@ impl FakeCli {
     /// dropped.
     pub(crate) fn connect(
         &self,
-        links: &Links,
-        settings: &Settings,
+        links: &ToolLinks,
+        settings: &ClaudeSettings,
     ) -> (DuplexStream, DuplexStream) {
         let (input, their_input) = duplex(ROOM);
         let (their_output, output) = duplex(ROOM);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use callgate_link::blocking::fill_lines;
 use callgate_link::socket;
 use callgate_wire::desk::{Answer, Command, MAX_MESSAGE, Message, Request, Secret};
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use uuid::Uuid;
 
 /// How long the desk may take to answer.
@@ -17,12 +17,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A registered value, valid until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct GateRegistration {
     value: String,
     _connection: UnixStream,
 }
 
-impl Gate {
+impl GateRegistration {
     /// Registers a value at the desk. Without a desk there is nothing to register: its hook asks
     /// nobody either.
     pub(crate) fn register(desk: &Path) -> Option<Self> {
@@ -44,16 +44,16 @@ fn ask(mut connection: &UnixStream, request: &Request) -> io::Result<bool> {
     connection.set_write_timeout(Some(PATIENCE))?;
     connection.set_read_timeout(Some(PATIENCE))?;
     connection.write_all(&request.to_line())?;
-    let mut lines = Lines::new(MAX_MESSAGE);
+    let mut lines = LineDecoder::new(MAX_MESSAGE);
     loop {
         match lines.next_frame() {
-            Some(Line::Whole(line)) => {
+            Some(DecodedLine::Whole(line)) => {
                 return Ok(matches!(
                     Message::decode(line),
                     Ok(Message::Answer { answer: Answer::Told { done: true, .. }, .. })
                 ));
             }
-            Some(Line::TooLong(_)) => return Ok(false),
+            Some(DecodedLine::TooLong(_)) => return Ok(false),
             None => {}
         }
         if lines.is_dropping() || fill_lines(&mut connection, &mut lines)? == 0 {
@@ -83,7 +83,7 @@ mod tests {
             stream.write_all(answer.as_bytes()).ok();
             line
         });
-        let gate = Gate::register(&path);
+        let gate = GateRegistration::register(&path);
         assert_eq!(gate.is_some(), expected, "{answer}");
         let heard: serde_json::Value = serde_json::from_slice(&desk.join().unwrap()).unwrap();
         assert_eq!(heard["kind"], "gate");
@@ -99,6 +99,6 @@ mod tests {
         check("{\"id\":\"1\",\"kind\":\"told\",\"done\":false,\"text\":\"\"}\n", false);
         check("{\"id\":\"1\",\"kind\":\"error\",\"text\":\"unknown\"}\n", false);
         check("", false);
-        assert!(Gate::register(Path::new("/nowhere/desk.sock")).is_none());
+        assert!(GateRegistration::register(Path::new("/nowhere/desk.sock")).is_none());
     }
 }

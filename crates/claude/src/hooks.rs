@@ -89,14 +89,14 @@ pub struct HookInput {
 /// The answer of a [`Hook`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HookOutput {
-    verdict: Option<Verdict>,
+    verdict: Option<HookVerdict>,
     input: Option<Value>,
     context: Option<String>,
     raw: Option<Value>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Verdict {
+enum HookVerdict {
     Allow,
     Deny(String),
     Ask(String),
@@ -113,24 +113,24 @@ impl HookOutput {
     /// Allows the tool call without asking. Rules that deny it still apply.
     #[must_use]
     pub fn allow() -> Self {
-        Self::with(Verdict::Allow)
+        Self::with(HookVerdict::Allow)
     }
 
     /// Denies what the event is about: the tool call, the prompt, the end of the turn. The model
     /// reads the reason.
     pub fn deny(reason: impl Into<String>) -> Self {
-        Self::with(Verdict::Deny(reason.into()))
+        Self::with(HookVerdict::Deny(reason.into()))
     }
 
-    /// Lets [`Settings::permission`](crate::Settings::permission) decide about the tool, even if a
+    /// Lets [`ClaudeSettings::permission`](crate::ClaudeSettings::permission) decide about the tool, even if a
     /// rule would allow it.
     pub fn ask(reason: impl Into<String>) -> Self {
-        Self::with(Verdict::Ask(reason.into()))
+        Self::with(HookVerdict::Ask(reason.into()))
     }
 
     /// Ends the call.
     pub fn stop(reason: impl Into<String>) -> Self {
-        Self::with(Verdict::Stop(reason.into()))
+        Self::with(HookVerdict::Stop(reason.into()))
     }
 
     /// Answers with JSON of your own, in the CLI's form.
@@ -139,7 +139,7 @@ impl HookOutput {
         Self { raw: Some(output), ..Self::default() }
     }
 
-    fn with(verdict: Verdict) -> Self {
+    fn with(verdict: HookVerdict) -> Self {
         Self { verdict: Some(verdict), ..Self::default() }
     }
 
@@ -165,27 +165,27 @@ impl HookOutput {
         let mut output = Map::new();
         let mut specific = Map::new();
         match (&self.verdict, event) {
-            (Some(Verdict::Stop(reason)), _) => {
+            (Some(HookVerdict::Stop(reason)), _) => {
                 output.insert("continue".into(), json!(false));
                 output.insert("stopReason".into(), json!(reason));
             }
             (Some(verdict), HookEvent::PreToolUse) => specific.extend(verdict.before_tool()),
-            (Some(Verdict::Deny(reason)), HookEvent::PermissionRequest) => {
+            (Some(HookVerdict::Deny(reason)), HookEvent::PermissionRequest) => {
                 let decision = json!({"behavior": "deny", "message": reason});
                 specific.insert("decision".into(), decision);
             }
-            (Some(Verdict::Allow), HookEvent::PermissionRequest) => {
+            (Some(HookVerdict::Allow), HookEvent::PermissionRequest) => {
                 let mut decision = json!({"behavior": "allow"});
                 if let Some(input) = &self.input {
                     decision["updatedInput"] = input.clone();
                 }
                 specific.insert("decision".into(), decision);
             }
-            (Some(Verdict::Deny(reason)), _) => {
+            (Some(HookVerdict::Deny(reason)), _) => {
                 output.insert("decision".into(), json!("block"));
                 output.insert("reason".into(), json!(reason));
             }
-            (None | Some(Verdict::Allow | Verdict::Ask(_)), _) => {}
+            (None | Some(HookVerdict::Allow | HookVerdict::Ask(_)), _) => {}
         }
         if let (Some(input), HookEvent::PreToolUse) = (&self.input, event) {
             specific.insert("updatedInput".into(), input.clone());
@@ -201,7 +201,7 @@ impl HookOutput {
     }
 }
 
-impl Verdict {
+impl HookVerdict {
     fn before_tool(&self) -> Vec<(String, Value)> {
         let (decision, reason) = match self {
             Self::Allow => ("allow", None),
@@ -221,7 +221,7 @@ type HookFuture = Pin<Box<dyn Future<Output = HookOutput> + Send>>;
 /// A hook that panics where it could deny something denies it.
 ///
 /// ```
-/// use callgate_claude::{Hook, HookEvent, HookOutput, Settings};
+/// use callgate_claude::{ClaudeSettings, Hook, HookEvent, HookOutput};
 ///
 /// let hook = Hook::new(HookEvent::PreToolUse, |call| async move {
 ///     match call.tool_input["command"].as_str() {
@@ -229,7 +229,7 @@ type HookFuture = Pin<Box<dyn Future<Output = HookOutput> + Send>>;
 ///         _ => HookOutput::proceed(),
 ///     }
 /// });
-/// let settings = Settings::new().hook(hook.matcher("Bash"));
+/// let settings = ClaudeSettings::new().hook(hook.matcher("Bash"));
 /// ```
 #[derive(Clone)]
 pub struct Hook {

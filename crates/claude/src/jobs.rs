@@ -6,16 +6,16 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use callgate_tools::Inline;
+use callgate_tools::InlineServer;
 use callgate_wire::control;
 use callgate_wire::raw::Members;
 use serde_json::json;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::{AbortHandle, Id, JoinSet};
 
-use crate::event::Event;
+use crate::event::ClaudeEvent;
 use crate::hooks::{Hook, HookInput};
-use crate::permission::{Decider, Decision, PermissionAsked};
+use crate::permission::{Decider, PermissionDecision, PermissionQuestion};
 
 /// The prefix of the ids of our requests that report a tool's progress.
 pub(crate) const PROGRESS: &str = "callgate-progress-";
@@ -24,28 +24,28 @@ const NEWS: usize = 16;
 
 /// A control request that has been handled.
 #[derive(Debug)]
-pub(crate) struct Done {
+pub(crate) struct FinishedJob {
     pub(crate) id: String,
     /// The response; absent if the CLI does not want it any more.
     pub(crate) line: Option<String>,
-    pub(crate) event: Option<Event>,
+    pub(crate) event: Option<ClaudeEvent>,
 }
 
 /// Something to send to the CLI.
 #[derive(Debug)]
-pub(crate) enum Next {
-    Done(Box<Done>),
+pub(crate) enum JobUpdate {
+    Done(Box<FinishedJob>),
     /// A line that reports the progress of a tool.
     Progress(String),
 }
 
 /// The control requests of the CLI that are being handled.
 #[derive(Debug)]
-pub(crate) struct Jobs {
+pub(crate) struct ControlJobs {
     /// Calls of callbacks, each in a task: foreign code may panic or take its time.
-    asked: JoinSet<Done>,
-    questions: HashMap<String, Question>,
-    calls: Calls,
+    asked: JoinSet<FinishedJob>,
+    questions: HashMap<String, CallbackQuestion>,
+    calls: McpReplies,
     tell: Sender<String>,
     news: Receiver<String>,
     told: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Jobs {
 
 /// A call of a callback.
 #[derive(Debug)]
-struct Question {
+struct CallbackQuestion {
     task: AbortHandle,
     /// The response to send if the callback panics.
     panicked: String,
@@ -62,14 +62,14 @@ struct Question {
 /// MCP messages that are being answered. Tools run in tasks of their own; the rest is too little to
 /// need one.
 #[derive(Default)]
-struct Calls(Vec<(String, Call)>);
+struct McpReplies(Vec<(String, McpReply)>);
 
-type Call = Pin<Box<dyn Future<Output = Done> + Send>>;
+type McpReply = Pin<Box<dyn Future<Output = FinishedJob> + Send>>;
 
-impl Jobs {
+impl ControlJobs {
     pub(crate) fn new() -> Self {
         let (tell, news) = mpsc::channel(NEWS);
-        let (asked, questions, calls) = (JoinSet::new(), HashMap::new(), Calls::default());
+        let (asked, questions, calls) = (JoinSet::new(), HashMap::new(), McpReplies::default());
         Self { asked, questions, calls, tell, news, told: 0 }
     }
 
@@ -78,7 +78,7 @@ impl Jobs {
     }
 
     /// Asks the decider whether a tool may be used.
-    pub(crate) fn ask(&mut self, id: &str, decider: Option<Decider>, asked: PermissionAsked) {
+    pub(crate) fn ask(&mut self, id: &str, decider: Option<Decider>, asked: PermissionQuestion) {
         let panicked = control::failure(id, "whoever should have answered this has panicked");
         self.question(id, decide(id.to_owned(), decider, asked), panicked);
     }
@@ -92,15 +92,15 @@ impl Jobs {
     fn question(
         &mut self,
         id: &str,
-        answer: impl Future<Output = Done> + Send + 'static,
+        answer: impl Future<Output = FinishedJob> + Send + 'static,
         panicked: String,
     ) {
         let task = self.asked.spawn(answer);
-        self.questions.insert(id.to_owned(), Question { task, panicked });
+        self.questions.insert(id.to_owned(), CallbackQuestion { task, panicked });
     }
 
     /// Answers an MCP message.
-    pub(crate) fn serve(&mut self, id: &str, inline: Arc<Inline>, message: String) {
+    pub(crate) fn serve(&mut self, id: &str, inline: Arc<InlineServer>, message: String) {
         let call = serve(id.to_owned(), inline, message, self.tell.clone());
         self.calls.0.push((id.to_owned(), Box::pin(call)));
     }
@@ -120,12 +120,12 @@ impl Jobs {
         context: &mut Context<'_>,
         server: &str,
         may_report: bool,
-    ) -> Poll<Next> {
+    ) -> Poll<JobUpdate> {
         if may_report && let Poll::Ready(Some(message)) = self.news.poll_recv(context) {
-            return Poll::Ready(Next::Progress(self.progress_line(server, &message)));
+            return Poll::Ready(JobUpdate::Progress(self.progress_line(server, &message)));
         }
         if let Poll::Ready(done) = self.calls.poll(context) {
-            return Poll::Ready(Next::Done(Box::new(done)));
+            return Poll::Ready(JobUpdate::Done(Box::new(done)));
         }
         loop {
             let Some(ended) = ready!(self.asked.poll_join_next_with_id(context)) else {
@@ -137,16 +137,16 @@ impl Jobs {
             };
             if let Some(done) = done {
                 self.questions.remove(&done.id);
-                return Poll::Ready(Next::Done(Box::new(done)));
+                return Poll::Ready(JobUpdate::Done(Box::new(done)));
             }
         }
     }
 
     /// Returns the response for a task that has panicked, so that the CLI does not wait for it. A
     /// task that was cancelled has none.
-    fn failed(&self, task: Id) -> Option<Done> {
+    fn failed(&self, task: Id) -> Option<FinishedJob> {
         let (id, question) = self.questions.iter().find(|(_, q)| q.task.id() == task)?;
-        Some(Done { id: id.clone(), line: Some(question.panicked.clone()), event: None })
+        Some(FinishedJob { id: id.clone(), line: Some(question.panicked.clone()), event: None })
     }
 
     /// Returns the lines for all progress that was reported before an answer.
@@ -169,8 +169,8 @@ impl Jobs {
     }
 }
 
-impl Calls {
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Done> {
+impl McpReplies {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<FinishedJob> {
         for place in 0..self.0.len() {
             if let Poll::Ready(done) = self.0[place].1.as_mut().poll(context) {
                 drop(self.0.remove(place));
@@ -181,35 +181,44 @@ impl Calls {
     }
 }
 
-impl fmt::Debug for Calls {
+impl fmt::Debug for McpReplies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.iter().map(|(id, _)| id)).finish()
     }
 }
 
 /// Asks the decider. Without one the answer is always no.
-async fn decide(id: String, decider: Option<Decider>, asked: PermissionAsked) -> Done {
+async fn decide(id: String, decider: Option<Decider>, asked: PermissionQuestion) -> FinishedJob {
     let (tool_name, input) = (asked.tool_name.clone(), asked.input.clone());
     let decision = match decider {
         Some(decider) => decider.decide(asked).await,
-        None => Decision::deny(
+        None => PermissionDecision::deny(
             "nobody is there to allow this; the program that runs the agent can, by \
-             Settings::permission or Settings::allow",
+             ClaudeSettings::permission or ClaudeSettings::allow",
         ),
     };
-    let is_allowed = matches!(decision, Decision::Allow { .. });
+    let is_allowed = matches!(decision, PermissionDecision::Allow { .. });
     let line = control::success(&id, &decision.response(&input).to_string());
-    Done { id, line: Some(line), event: Some(Event::Permission { tool_name, is_allowed }) }
+    FinishedJob {
+        id,
+        line: Some(line),
+        event: Some(ClaudeEvent::Permission { tool_name, is_allowed }),
+    }
 }
 
-async fn call_hook(id: String, hook: Hook, input: HookInput) -> Done {
+async fn call_hook(id: String, hook: Hook, input: HookInput) -> FinishedJob {
     let answer = hook.call(input).await;
     let line = control::success(&id, &answer);
-    Done { id, line: Some(line), event: None }
+    FinishedJob { id, line: Some(line), event: None }
 }
 
 /// Answers an MCP message that came over the control channel.
-async fn serve(id: String, inline: Arc<Inline>, message: String, tell: Sender<String>) -> Done {
+async fn serve(
+    id: String,
+    inline: Arc<InlineServer>,
+    message: String,
+    tell: Sender<String>,
+) -> FinishedJob {
     let is_request = Members::read(&message).is_ok_and(|message| message.get("id").is_some());
     // Progress is news, not an answer: it is never waited for.
     let tell = move |report| drop(tell.try_send(report));
@@ -221,5 +230,5 @@ async fn serve(id: String, inline: Arc<Inline>, message: String, tell: Sender<St
     };
     let line = response
         .map(|response| control::success(&id, &format!(r#"{{"mcp_response":{response}}}"#)));
-    Done { id, line, event: None }
+    FinishedJob { id, line, event: None }
 }

@@ -4,14 +4,14 @@
 //! happens in between.
 //!
 //! ```no_run
-//! use callgate_claude::{Model, Transport};
+//! use callgate_claude::{Model, ToolTransport};
 //! use callgate_tools::{Host, NoArguments, Tool};
 //!
 //! #[tokio::main]
 //! async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let moon = Tool::blocking("moon", "The phase of the moon.", |_: NoArguments, _| "waxing");
 //!     let mut model = Model::new();
-//!     model.set_tools(Host::new([moon])?, Transport::Auto);
+//!     model.set_tools(Host::new([moon])?, ToolTransport::Auto);
 //!     println!("{}", model.request("How is the moon tonight?").await?);
 //!     Ok(())
 //! }
@@ -40,19 +40,21 @@ mod settings;
 mod stderr;
 mod stream;
 
-pub use answer::{Answer, Denial, ModelUsage, Outcome, Usage};
-pub use ask::Ask;
-pub use conversation::{Conversation, TurnStream};
+pub use answer::{ClaudeAnswer, ClaudeOutcome, ClaudeUsage, ModelUsage, ToolDenial};
+pub use ask::ModelRequest;
+pub use conversation::{ClaudeConversation, TurnStream};
 pub use error::ClaudeError;
-pub use event::{Event, Partial, Server, Started, ToolResult, ToolUse};
+pub use event::{
+    ClaudeEvent, ClaudeToolResult, ClaudeToolUse, McpServer, PartialContent, SessionSetup,
+};
 pub use fake::FakeCli;
 pub use hooks::{Hook, HookEvent, HookInput, HookOutput};
-pub use model::{Model, Transport};
+pub use model::{Model, ToolTransport};
 pub use options::{AgentDefinition, Effort, PermissionMode, SettingSource};
-pub use permission::{Decision, PermissionAsked};
+pub use permission::{PermissionDecision, PermissionQuestion};
 pub use prompt::{ImageFormat, Prompt};
-pub use settings::Settings;
-pub use stream::Stream;
+pub use settings::ClaudeSettings;
+pub use stream::ClaudeStream;
 
 /// The examples in the documents compile.
 #[cfg(doctest)]

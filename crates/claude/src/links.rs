@@ -4,14 +4,14 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use callgate_link::file::{self, Held};
-use callgate_tools::{Host, Inline, Session};
+use callgate_link::file::{self, PrivateFile};
+use callgate_tools::{Host, HostSession, InlineServer};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::ask::Launch;
-use crate::event::Started;
-use crate::{ClaudeError, Settings, Transport};
+use crate::ask::LaunchOptions;
+use crate::event::SessionSetup;
+use crate::{ClaudeError, ClaudeSettings, ToolTransport};
 
 /// The prefix of the file that lists the CLI's MCP servers. It is a file because everybody can read
 /// a command line, and the settings of servers contain secrets. Our own tools behind the control
@@ -21,25 +21,25 @@ const CONFIG_SUFFIX: &str = ".json";
 
 /// The tools of one call, served until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Links {
+pub(crate) struct ToolLinks {
     host: Option<Host>,
-    session: Option<Session>,
-    pub(crate) inline: Option<Arc<Inline>>,
-    config: Option<Config>,
+    session: Option<HostSession>,
+    pub(crate) inline: Option<Arc<InlineServer>>,
+    config: Option<ServerConfig>,
 }
 
 /// How the CLI receives its MCP servers.
 #[derive(Debug)]
-enum Config {
+enum ServerConfig {
     Words(String),
-    File(Held),
+    File(PrivateFile),
 }
 
-impl Links {
+impl ToolLinks {
     pub(crate) fn start(
-        settings: &Settings,
-        tools: Option<&(Host, Transport)>,
-        launch: &Launch,
+        settings: &ClaudeSettings,
+        tools: Option<&(Host, ToolTransport)>,
+        launch: &LaunchOptions,
     ) -> Result<Self, ClaudeError> {
         let mut links = Self { host: None, session: None, inline: None, config: None };
         let mut servers = settings.servers.clone();
@@ -49,7 +49,7 @@ impl Links {
                 None => host.clone(),
             };
             // A fake starts no bridge.
-            let transport = if settings.fake.is_some() { Transport::Sdk } else { *transport };
+            let transport = if settings.fake.is_some() { ToolTransport::Sdk } else { *transport };
             servers.insert(host.name().to_owned(), links.serve(&host, transport)?);
             links.host = Some(host);
         }
@@ -59,8 +59,8 @@ impl Links {
     }
 
     /// Serves the host's tools; returns the server in the CLI's form.
-    fn serve(&mut self, host: &Host, transport: Transport) -> Result<Value, ClaudeError> {
-        if transport != Transport::Stdio {
+    fn serve(&mut self, host: &Host, transport: ToolTransport) -> Result<Value, ClaudeError> {
+        if transport != ToolTransport::Stdio {
             self.inline = Some(Arc::new(host.inline()?));
             return Ok(json!({"type": "sdk", "name": host.name()}));
         }
@@ -73,8 +73,8 @@ impl Links {
     /// Returns the servers in the CLI's form, or the file that holds them.
     pub(crate) fn config(&self) -> Option<&OsStr> {
         self.config.as_ref().map(|config| match config {
-            Config::Words(words) => words.as_ref(),
-            Config::File(file) => file.path().as_os_str(),
+            ServerConfig::Words(words) => words.as_ref(),
+            ServerConfig::File(file) => file.path().as_os_str(),
         })
     }
 
@@ -90,11 +90,11 @@ impl Links {
 
     /// Returns true if a call of our tools is running through the bridge.
     pub(crate) fn is_busy(&self) -> bool {
-        self.session.as_ref().is_some_and(Session::is_busy)
+        self.session.as_ref().is_some_and(HostSession::is_busy)
     }
 
     /// Checks that the CLI has our tools, and exactly those.
-    pub(crate) fn check(&mut self, started: &Started) -> Result<(), ClaudeError> {
+    pub(crate) fn check(&mut self, started: &SessionSetup) -> Result<(), ClaudeError> {
         // The CLI has read the file, and nobody else shall.
         self.config = None;
         let Some(host) = &self.host else { return Ok(()) };
@@ -108,7 +108,7 @@ impl Links {
         if status != "connected" {
             return Err(ClaudeError::BridgeStartup(format!(
                 "the CLI's connection to the tools of {name:?} is {status}: run its command by \
-                 hand to see why, or use Transport::Sdk"
+                 hand to see why, or use ToolTransport::Sdk"
             )));
         }
         let prefix = format!("mcp__{name}__");
@@ -128,22 +128,22 @@ impl Links {
 }
 
 fn write_config(
-    settings: &Settings,
+    settings: &ClaudeSettings,
     servers: &Map<String, Value>,
     is_secret: bool,
-) -> Result<Option<Config>, ClaudeError> {
+) -> Result<Option<ServerConfig>, ClaudeError> {
     if servers.is_empty() {
         return Ok(None);
     }
     let config = json!({"mcpServers": servers}).to_string();
     if !is_secret {
-        return Ok(Some(Config::Words(config)));
+        return Ok(Some(ServerConfig::Words(config)));
     }
     let folder = settings.temporary();
     file::sweep(&folder, CONFIG_PREFIX, CONFIG_SUFFIX);
     let path: PathBuf =
         folder.join(format!("{CONFIG_PREFIX}{}{CONFIG_SUFFIX}", Uuid::new_v4().simple()));
-    Held::create(path.clone(), config.as_bytes())
-        .map(|file| Some(Config::File(file)))
+    PrivateFile::create(path.clone(), config.as_bytes())
+        .map(|file| Some(ServerConfig::File(file)))
         .map_err(|source| ClaudeError::File { path, source })
 }

@@ -2,13 +2,13 @@
 
 use callgate_tools::Host;
 
-use crate::ask::Launch;
-use crate::stream::Stream;
-use crate::{Answer, Ask, ClaudeError, Conversation, Settings};
+use crate::ask::LaunchOptions;
+use crate::stream::ClaudeStream;
+use crate::{ClaudeAnswer, ClaudeConversation, ClaudeError, ClaudeSettings, ModelRequest};
 
 /// How the agent reaches your tools. The results are the same either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Transport {
+pub enum ToolTransport {
     /// Whatever is best: today [`Sdk`](Self::Sdk), which every supported CLI knows.
     #[default]
     Auto,
@@ -24,8 +24,8 @@ pub enum Transport {
 /// tool host, independent of all others.
 #[derive(Debug, Clone, Default)]
 pub struct Model {
-    settings: Settings,
-    tools: Option<(Host, Transport)>,
+    settings: ClaudeSettings,
+    tools: Option<(Host, ToolTransport)>,
 }
 
 impl Model {
@@ -37,49 +37,52 @@ impl Model {
 
     /// Creates a model with these settings.
     #[must_use]
-    pub fn with(settings: Settings) -> Self {
+    pub fn with(settings: ClaudeSettings) -> Self {
         Self { settings, tools: None }
     }
 
     /// Gives the agent tools of yours.
-    pub fn set_tools(&mut self, tools: Host, transport: Transport) {
+    pub fn set_tools(&mut self, tools: Host, transport: ToolTransport) {
         self.tools = Some((tools, transport));
     }
 
     /// Sends a request and waits for the text of the answer.
-    pub async fn request(&self, ask: impl Into<Ask>) -> Result<String, ClaudeError> {
+    pub async fn request(&self, ask: impl Into<ModelRequest>) -> Result<String, ClaudeError> {
         Ok(self.request_with_metadata(ask).await?.text)
     }
 
     /// Sends a request and waits for the answer with its metadata.
-    pub async fn request_with_metadata(&self, ask: impl Into<Ask>) -> Result<Answer, ClaudeError> {
+    pub async fn request_with_metadata(
+        &self,
+        ask: impl Into<ModelRequest>,
+    ) -> Result<ClaudeAnswer, ClaudeError> {
         self.stream(ask)?.answer().await
     }
 
     /// Sends a request and returns its events as they happen. Must be called inside a tokio
     /// runtime.
-    pub fn stream(&self, ask: impl Into<Ask>) -> Result<Stream, ClaudeError> {
-        Stream::start(&self.settings, self.tools.as_ref(), ask.into())
+    pub fn stream(&self, ask: impl Into<ModelRequest>) -> Result<ClaudeStream, ClaudeError> {
+        ClaudeStream::start(&self.settings, self.tools.as_ref(), ask.into())
     }
 
     /// Starts a conversation of several turns. Must be called inside a tokio runtime.
-    pub fn converse(&self) -> Result<Conversation, ClaudeError> {
-        self.start(&Launch::default())
+    pub fn converse(&self) -> Result<ClaudeConversation, ClaudeError> {
+        self.start(&LaunchOptions::default())
     }
 
     /// Continues an earlier conversation.
-    pub fn resume(&self, session_id: impl Into<String>) -> Result<Conversation, ClaudeError> {
-        self.start(&Launch { resume: Some(session_id.into()), ..Launch::default() })
+    pub fn resume(&self, session_id: impl Into<String>) -> Result<ClaudeConversation, ClaudeError> {
+        self.start(&LaunchOptions { resume: Some(session_id.into()), ..LaunchOptions::default() })
     }
 
     /// Continues a copy of an earlier conversation, which itself stays unchanged.
-    pub fn fork(&self, session_id: impl Into<String>) -> Result<Conversation, ClaudeError> {
+    pub fn fork(&self, session_id: impl Into<String>) -> Result<ClaudeConversation, ClaudeError> {
         let resume = Some(session_id.into());
-        self.start(&Launch { resume, is_fork: true, ..Launch::default() })
+        self.start(&LaunchOptions { resume, is_fork: true, ..LaunchOptions::default() })
     }
 
-    fn start(&self, launch: &Launch) -> Result<Conversation, ClaudeError> {
-        Conversation::start(&self.settings, self.tools.as_ref(), launch)
+    fn start(&self, launch: &LaunchOptions) -> Result<ClaudeConversation, ClaudeError> {
+        ClaudeConversation::start(&self.settings, self.tools.as_ref(), launch)
     }
 }
 

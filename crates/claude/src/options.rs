@@ -1,4 +1,4 @@
-//! The typed options of a [`Settings`](crate::Settings).
+//! The typed options of a [`ClaudeSettings`](crate::ClaudeSettings).
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 #[non_exhaustive]
 pub enum PermissionMode {
-    /// Asks [`Settings::permission`](crate::Settings::permission).
+    /// Asks [`ClaudeSettings::permission`](crate::ClaudeSettings::permission).
     #[default]
     Default,
     /// Allows edits of files in the folder, and asks for everything else.

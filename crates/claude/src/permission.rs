@@ -12,7 +12,7 @@ use crate::event::value;
 /// A question of the agent whether it may use a tool.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct PermissionAsked {
+pub struct PermissionQuestion {
     /// The tool.
     pub tool_name: String,
     /// The arguments.
@@ -25,9 +25,9 @@ pub struct PermissionAsked {
     pub suggestions: Vec<Value>,
 }
 
-/// The answer to a [`PermissionAsked`].
+/// The answer to a [`PermissionQuestion`].
 #[derive(Debug, Clone, PartialEq)]
-pub enum Decision {
+pub enum PermissionDecision {
     /// It is allowed.
     Allow {
         /// Arguments in place of the model's.
@@ -44,7 +44,7 @@ pub enum Decision {
     },
 }
 
-impl Decision {
+impl PermissionDecision {
     /// Allows it this once.
     #[must_use]
     pub fn allow() -> Self {
@@ -78,7 +78,7 @@ impl Decision {
     }
 }
 
-impl PermissionAsked {
+impl PermissionQuestion {
     pub(crate) fn read(request: &Members<'_>) -> Self {
         let text = |name: &str| request.string(name).map(Into::into);
         Self {
@@ -91,22 +91,22 @@ impl PermissionAsked {
     }
 }
 
-type Asking = Pin<Box<dyn Future<Output = Decision> + Send>>;
+type DecisionFuture = Pin<Box<dyn Future<Output = PermissionDecision> + Send>>;
 
 /// The callback that decides about permissions.
 #[derive(Clone)]
-pub(crate) struct Decider(Arc<dyn Fn(PermissionAsked) -> Asking + Send + Sync>);
+pub(crate) struct Decider(Arc<dyn Fn(PermissionQuestion) -> DecisionFuture + Send + Sync>);
 
 impl Decider {
     pub(crate) fn new<F, R>(decide: F) -> Self
     where
-        F: Fn(PermissionAsked) -> R + Send + Sync + 'static,
-        R: Future<Output = Decision> + Send + 'static,
+        F: Fn(PermissionQuestion) -> R + Send + Sync + 'static,
+        R: Future<Output = PermissionDecision> + Send + 'static,
     {
         Self(Arc::new(move |asked| Box::pin(decide(asked))))
     }
 
-    pub(crate) async fn decide(&self, asked: PermissionAsked) -> Decision {
+    pub(crate) async fn decide(&self, asked: PermissionQuestion) -> PermissionDecision {
         (self.0)(asked).await
     }
 }

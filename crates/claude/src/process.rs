@@ -6,18 +6,18 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use callgate_link::child::Leashed;
+use callgate_link::child::LeashedChild;
 use callgate_link::tokio::child_ended;
 use callgate_mask::SecretVariables;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-use crate::ask::Launch;
-use crate::gate::Gate;
-use crate::links::Links;
-use crate::stderr::Stderr;
-use crate::{ClaudeError, Settings, cli};
+use crate::ask::LaunchOptions;
+use crate::gate::GateRegistration;
+use crate::links::ToolLinks;
+use crate::stderr::CliStderr;
+use crate::{ClaudeError, ClaudeSettings, cli};
 
 /// How long the CLI may take to end by itself.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -33,19 +33,19 @@ pub(crate) struct CliProcess {
 }
 
 struct CliChild {
-    child: Leashed,
-    stderr: Stderr,
+    child: LeashedChild,
+    stderr: CliStderr,
     secrets: SecretVariables,
     /// Registered as long as the CLI may ask.
-    _gate: Option<Gate>,
+    _gate: Option<GateRegistration>,
 }
 
 impl CliProcess {
     /// Starts the CLI.
     pub(crate) fn start(
-        settings: &Settings,
-        launch: &Launch,
-        links: &Links,
+        settings: &ClaudeSettings,
+        launch: &LaunchOptions,
+        links: &ToolLinks,
     ) -> Result<Self, ClaudeError> {
         if let Some(fake) = &settings.fake {
             let (input, output) = fake.connect(links, settings);
@@ -56,19 +56,19 @@ impl CliProcess {
             });
         }
         let program = cli::find(settings)?;
-        let gate = settings.desk.as_deref().and_then(Gate::register);
+        let gate = settings.desk.as_deref().and_then(GateRegistration::register);
         let (config, rule) = (links.config(), links.rule());
         let command = cli::command(&program, settings, launch, config, rule, gate.as_ref());
         let given = settings.environment.iter().cloned();
         let given = given.filter_map(|(name, value)| Some((name, value?)));
         let secrets = SecretVariables::new(std::env::vars_os().chain(given));
-        let mut child = Leashed::spawn_gently(command)
+        let mut child = LeashedChild::spawn_gently(command)
             .map_err(|source| ClaudeError::Start { program, source })?;
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
         let input = ChildStdin::from_std(child.stdin.take().ok_or_else(broken)?)?;
         let output = ChildStdout::from_std(child.stdout.take().ok_or_else(broken)?)?;
         let pipe = ChildStderr::from_std(child.stderr.take().ok_or_else(broken)?)?;
-        let stderr = Stderr::collect(pipe);
+        let stderr = CliStderr::collect(pipe);
         let child = CliChild { child, stderr, secrets, _gate: gate };
         Ok(Self { input: Some(Box::new(input)), output: Box::new(output), child: Some(child) })
     }

@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 use crate::fake::FakeCli;
 use crate::hooks::Hook;
 use crate::options::{AgentDefinition, Effort, PermissionMode, SettingSource};
-use crate::permission::{Decider, Decision, PermissionAsked};
+use crate::permission::{Decider, PermissionDecision, PermissionQuestion};
 
 /// How long the CLI may be silent while nothing of ours is running.
 const DEFAULT_STALL: Duration = Duration::from_mins(10);
 
 /// The settings of a CLI, used by every call of a [`Model`](crate::Model).
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct ClaudeSettings {
     pub(crate) cli: Option<PathBuf>,
     pub(crate) fake: Option<FakeCli>,
     pub(crate) model: Option<String>,
@@ -48,7 +48,7 @@ pub struct Settings {
     pub(crate) desk: Option<PathBuf>,
 }
 
-impl Settings {
+impl ClaudeSettings {
     /// Sets the socket on which callgate's desk serves viewers (its setting `desk_socket`). Each
     /// call registers itself there, so that callgate's hook in the user's settings does not ask a
     /// second time about what [`permission`](Self::permission) is asked about. What the user's
@@ -272,8 +272,8 @@ impl Settings {
     #[must_use]
     pub fn permission<F, R>(mut self, decide: F) -> Self
     where
-        F: Fn(PermissionAsked) -> R + Send + Sync + 'static,
-        R: Future<Output = Decision> + Send + 'static,
+        F: Fn(PermissionQuestion) -> R + Send + Sync + 'static,
+        R: Future<Output = PermissionDecision> + Send + 'static,
     {
         self.decider = Some(Decider::new(decide));
         self

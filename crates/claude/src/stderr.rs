@@ -11,12 +11,12 @@ const KEPT: usize = 8 * 1024;
 
 /// The CLI's standard error, read until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Stderr {
+pub(crate) struct CliStderr {
     kept: Arc<Mutex<Vec<u8>>>,
     reading: JoinHandle<()>,
 }
 
-impl Stderr {
+impl CliStderr {
     /// Starts to read the pipe, keeping the end of what it carries.
     pub(crate) fn collect(pipe: impl AsyncRead + Unpin + Send + 'static) -> Self {
         let kept = Arc::default();
@@ -40,7 +40,7 @@ impl Stderr {
     }
 }
 
-impl Drop for Stderr {
+impl Drop for CliStderr {
     fn drop(&mut self) {
         self.reading.abort();
     }
@@ -70,7 +70,7 @@ mod tests {
             SecretVariables::new(variables.map(|(name, value)| (name.into(), value.into())));
         let text =
             "bad key 0123456789 and ghp_0123456789abcdefghijABCDEFGHIJ012345 in /usr/bin:/bin";
-        let mut stderr = Stderr::collect(std::io::Cursor::new(text));
+        let mut stderr = CliStderr::collect(std::io::Cursor::new(text));
         stderr.read_to_its_end().await;
         assert_eq!(
             stderr.text(&secrets),
@@ -81,11 +81,11 @@ mod tests {
     #[tokio::test]
     async fn only_the_end_is_kept() {
         let long = format!("{}the end\n", "x".repeat(100_000));
-        let mut stderr = Stderr::collect(std::io::Cursor::new(long));
+        let mut stderr = CliStderr::collect(std::io::Cursor::new(long));
         stderr.read_to_its_end().await;
         let text = stderr.text(&SecretVariables::default());
         assert!(text.ends_with("the end") && text.len() < KEPT, "{}", text.len());
-        let mut silent = Stderr::collect(std::io::Cursor::new(""));
+        let mut silent = CliStderr::collect(std::io::Cursor::new(""));
         silent.read_to_its_end().await;
         assert_eq!(silent.text(&SecretVariables::default()), "nothing");
     }

@@ -16,7 +16,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::frame::Line;
+use callgate_wire::frame::DecodedLine;
 use callgate_wire::session::{Command, Request, capability};
 
 use crate::event::{Happened, PassedOver, Seen, State};
@@ -43,7 +43,7 @@ pub(crate) enum Input<'a> {
     /// All of a request is in the pipe to the runtime.
     Written { id: &'a str },
     /// A line of the runtime.
-    Line(Line<'a>),
+    Line(DecodedLine<'a>),
     /// The runtime's output is not read for a while, for a reader's sake.
     Paused,
     /// It is read again.

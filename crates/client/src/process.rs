@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::Duration;
 
-use callgate_link::child::Leashed;
+use callgate_link::child::LeashedChild;
 use callgate_mask::SecretVariables;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::oneshot;
@@ -95,7 +95,7 @@ fn command(settings: &Settings) -> Command {
 
 /// The keeper's life: as long as the process's.
 fn keep(command: Command, reply: oneshot::Sender<io::Result<Kept>>) {
-    let mut child = match Leashed::spawn_gently(command) {
+    let mut child = match LeashedChild::spawn_gently(command) {
         Ok(child) => child,
         Err(error) => return drop(reply.send(Err(error))),
     };
@@ -108,7 +108,7 @@ fn keep(command: Command, reply: oneshot::Sender<io::Result<Kept>>) {
 
 /// Waits for the end of the process, and sees to it once the leash is dropped. `None` when it had
 /// to be killed.
-fn see_off(mut child: Leashed, slack: &Receiver<()>) -> Option<ExitStatus> {
+fn see_off(mut child: LeashedChild, slack: &Receiver<()>) -> Option<ExitStatus> {
     while !ends_within(&child, NOW_AND_THEN) && slack.try_recv() == Err(TryRecvError::Empty) {}
     if !ends_within(&child, FAREWELL) {
         // An error means that it has ended by itself.
@@ -122,7 +122,7 @@ fn see_off(mut child: Leashed, slack: &Receiver<()>) -> Option<ExitStatus> {
 }
 
 /// Returns true if the process ends within this time.
-fn ends_within(child: &Leashed, limit: Duration) -> bool {
+fn ends_within(child: &LeashedChild, limit: Duration) -> bool {
     // One that cannot be looked at is no longer ours.
     child.wait_for(limit).unwrap_or(true)
 }

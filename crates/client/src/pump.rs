@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::process::ExitStatus;
 use std::sync::Arc;
 
-use callgate_wire::frame::Lines;
+use callgate_wire::frame::LineDecoder;
 use callgate_wire::session::MAX_LINE;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
@@ -42,7 +42,7 @@ struct Pump {
     launch: Launch,
     starting: Option<Later<io::Result<Life>>>,
     life: Option<Life>,
-    lines: Lines,
+    lines: LineDecoder,
     outgoing: Option<Outgoing>,
     /// Since when nothing is read, for a slow reader's sake.
     paused: Option<Instant>,
@@ -68,7 +68,7 @@ pub(crate) async fn run(shared: Arc<Shared>, launch: Launch) {
         launch,
         starting: None,
         life: None,
-        lines: Lines::new(MAX_LINE),
+        lines: LineDecoder::new(MAX_LINE),
         outgoing: None,
         paused: None,
         reads: 0,
@@ -102,7 +102,7 @@ impl Pump {
         }
         if orders.start {
             self.life = None;
-            self.lines = Lines::new(MAX_LINE);
+            self.lines = LineDecoder::new(MAX_LINE);
             self.starting = Some((self.launch)());
         }
         !orders.is_over
@@ -224,7 +224,7 @@ impl Pump {
 
 async fn read(
     stdout: Option<&mut Box<dyn AsyncRead + Send + Unpin>>,
-    lines: &mut Lines,
+    lines: &mut LineDecoder,
 ) -> io::Result<usize> {
     match stdout {
         Some(stdout) => stdout.read(lines.space()).await,

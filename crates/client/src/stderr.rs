@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use callgate_mask::SecretVariables;
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::task::JoinHandle;
 
@@ -59,14 +59,14 @@ async fn follow(
             *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(line.to_owned());
         }
     };
-    let mut lines = Lines::new(LONGEST_LINE);
+    let mut lines = LineDecoder::new(LONGEST_LINE);
     while let Ok(count) = pipe.read(lines.space()).await {
         lines.filled(count);
         let mut next = if count == 0 { lines.finish() } else { lines.next_frame() };
         while let Some(line) = next {
             match line {
-                Line::Whole(line) => tell(&String::from_utf8_lossy(line)),
-                Line::TooLong(line) => tell(&format!("(a line of {} bytes)", line.size)),
+                DecodedLine::Whole(line) => tell(&String::from_utf8_lossy(line)),
+                DecodedLine::TooLong(line) => tell(&format!("(a line of {} bytes)", line.size)),
             }
             next = lines.next_frame();
         }

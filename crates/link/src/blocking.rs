@@ -2,11 +2,11 @@
 
 use std::io::{self, Read};
 
-use callgate_wire::frame::{Lines, Prefixed};
+use callgate_wire::frame::{FrameDecoder, LineDecoder};
 
 /// Reads once into the decoder; 0 is the end of the stream. An interrupted read is taken up
 /// again.
-pub fn fill_lines(input: &mut impl Read, lines: &mut Lines) -> io::Result<usize> {
+pub fn fill_lines(input: &mut impl Read, lines: &mut LineDecoder) -> io::Result<usize> {
     let count = read(input, lines.space())?;
     lines.filled(count);
     Ok(count)
@@ -14,7 +14,7 @@ pub fn fill_lines(input: &mut impl Read, lines: &mut Lines) -> io::Result<usize>
 
 /// Reads once into the decoder; 0 is the end of the stream. An interrupted read is taken up
 /// again.
-pub fn fill_frames(input: &mut impl Read, frames: &mut Prefixed) -> io::Result<usize> {
+pub fn fill_frames(input: &mut impl Read, frames: &mut FrameDecoder) -> io::Result<usize> {
     let count = read(input, frames.space())?;
     frames.filled(count);
     Ok(count)

@@ -25,12 +25,12 @@ const ROUNDS: usize = 3;
 pub(crate) const LOOK: Duration = Duration::from_millis(2);
 
 /// A program to start, its mark, the signal it gets when we die, and where to send the child.
-type Job = (Command, String, Signal, Sender<io::Result<Child>>);
+type SpawnJob = (Command, String, Signal, Sender<io::Result<Child>>);
 
 /// A child process with everything that it starts. It is ended when this is dropped, and also when
 /// our process is killed.
 #[derive(Debug)]
-pub struct Leashed {
+pub struct LeashedChild {
     child: Child,
     mark: String,
     is_reaped: bool,
@@ -42,7 +42,7 @@ pub struct Leashed {
     pub stderr: Option<ChildStderr>,
 }
 
-impl Leashed {
+impl LeashedChild {
     /// Starts `command` in a process group of its own; it is killed when our process ends.
     pub fn spawn(command: Command) -> io::Result<Self> {
         Self::spawn_with(command, Signal::KILL)
@@ -179,7 +179,7 @@ impl Leashed {
     }
 }
 
-impl Drop for Leashed {
+impl Drop for LeashedChild {
     fn drop(&mut self) {
         // There is nobody to report the outcome to.
         self.end().ok();
@@ -243,15 +243,15 @@ fn children(parent: u32) -> Vec<u32> {
 /// Returns the channel of the thread that starts children. The kernel sends the parent death signal
 /// when the *thread* that started the child ends, so all children are started by one thread that
 /// lives as long as the process.
-fn spawner() -> &'static Sender<Job> {
-    static SPAWNER: OnceLock<Sender<Job>> = OnceLock::new();
+fn spawner() -> &'static Sender<SpawnJob> {
+    static SPAWNER: OnceLock<Sender<SpawnJob>> = OnceLock::new();
     SPAWNER.get_or_init(|| {
-        let (sender, jobs) = channel::<Job>();
+        let (sender, jobs) = channel::<SpawnJob>();
         thread::spawn(move || {
             for (command, mark, death, reply) in jobs {
                 // If nobody waits any more, the child is dropped, which ends it.
                 if let Err(unclaimed) = reply.send(spawn_leashed(command, death)) {
-                    drop(unclaimed.0.map(|child| Leashed::new(child, mark)));
+                    drop(unclaimed.0.map(|child| LeashedChild::new(child, mark)));
                 }
             }
         });

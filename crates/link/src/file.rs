@@ -21,13 +21,13 @@ pub fn create_private(path: &Path, content: &[u8]) -> io::Result<()> {
 /// A private file that is removed when this is dropped. One left by a process that was killed is
 /// removed by [`sweep`].
 #[derive(Debug)]
-pub struct Held {
+pub struct PrivateFile {
     path: PathBuf,
     /// The lock shows other processes that this one lives.
     lock: File,
 }
 
-impl Held {
+impl PrivateFile {
     /// Creates `path` with mode 0600, locks it, and writes `content`.
     pub fn create(path: PathBuf, content: &[u8]) -> io::Result<Self> {
         let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
@@ -44,7 +44,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for PrivateFile {
     fn drop(&mut self) {
         // An error means that somebody else has removed it.
         fs::remove_file(&self.path).ok();
@@ -74,11 +74,11 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
 
 /// An exclusive lock, held until this is dropped: nobody else can lock the same file.
 #[derive(Debug)]
-pub struct Lock {
+pub struct FileLock {
     _file: File,
 }
 
-impl Lock {
+impl FileLock {
     /// Locks `path`, a file made for this purpose and never removed. Returns `None` if somebody
     /// else holds the lock.
     pub fn take(path: &Path) -> io::Result<Option<Self>> {

@@ -19,11 +19,11 @@ const BATCH: usize = 256;
 
 /// The sockets that are watched.
 #[derive(Debug)]
-pub struct Hangups {
+pub struct HangupWatcher {
     epoll: OwnedFd,
 }
 
-impl Hangups {
+impl HangupWatcher {
     /// Creates a watcher without sockets.
     pub fn new() -> io::Result<Self> {
         Ok(Self { epoll: epoll::create(CreateFlags::CLOEXEC)? })

@@ -10,7 +10,7 @@ const MOST_ANCESTORS: usize = 64;
 
 /// A process, as `/proc/PID/stat` describes it. 0 stands for anything outside of our namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Process {
+pub struct ProcessStat {
     /// Its id.
     pub id: u32,
     /// Its parent, or the process that adopted it.
@@ -23,7 +23,7 @@ pub struct Process {
     pub foreground: Option<u32>,
 }
 
-impl Process {
+impl ProcessStat {
     /// Reads a process; `None` if there is none with this id.
     #[must_use]
     pub fn read(id: u32) -> Option<Self> {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_process_descends_from_its_parents() {
-        let own = Process::own().unwrap();
+        let own = ProcessStat::own().unwrap();
         assert_eq!(own.id, std::process::id());
         assert_eq!(own.parent, std::os::unix::process::parent_id());
         let parents: Vec<u32> = own.ancestors().map(|process| process.id).collect();
@@ -82,20 +82,20 @@ mod tests {
 
     #[test]
     fn one_that_is_not_there_is_none() {
-        assert_eq!(Process::read(u32::MAX), None);
+        assert_eq!(ProcessStat::read(u32::MAX), None);
     }
 
     #[test]
     fn names_may_hold_parentheses_and_what_is_outside_is_zero() {
-        let expected = Process { id: 7, parent: 1, group: 0, session: 0, foreground: Some(9) };
-        let read = Process::parse("7 (a) b (c) S 1 0 0 34817 9 4194304").unwrap();
+        let expected = ProcessStat { id: 7, parent: 1, group: 0, session: 0, foreground: Some(9) };
+        let read = ProcessStat::parse("7 (a) b (c) S 1 0 0 34817 9 4194304").unwrap();
         assert_eq!(read, expected);
         assert!(!read.is_in_foreground());
-        assert!(Process { foreground: Some(0), ..read }.is_in_foreground());
-        let without = Process::parse("7 (sh) S 1 7 7 0 -1 4194304").unwrap();
+        assert!(ProcessStat { foreground: Some(0), ..read }.is_in_foreground());
+        let without = ProcessStat::parse("7 (sh) S 1 7 7 0 -1 4194304").unwrap();
         assert_eq!(without.foreground, None);
         assert!(!without.is_in_foreground());
-        assert_eq!(Process::parse("7 (sh) S 1"), None);
-        assert_eq!(Process::parse(""), None);
+        assert_eq!(ProcessStat::parse("7 (sh) S 1"), None);
+        assert_eq!(ProcessStat::parse(""), None);
     }
 }

@@ -80,7 +80,7 @@ impl SocketError {
 
 /// What there is at a socket path.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
-pub enum Found {
+pub enum SocketState {
     /// Nothing.
     Nothing,
     /// A socket that accepts connections.
@@ -92,20 +92,20 @@ pub enum Found {
 }
 
 /// Finds out what is at `path`, without ever waiting.
-pub fn probe(path: &Path) -> Result<Found, SocketError> {
+pub fn probe(path: &Path) -> Result<SocketState, SocketError> {
     match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SocketState::Nothing),
         Err(error) => return Err(SocketError::io("cannot look at", path, error)),
-        Ok(metadata) if !metadata.file_type().is_socket() => return Ok(Found::NotASocket),
+        Ok(metadata) if !metadata.file_type().is_socket() => return Ok(SocketState::NotASocket),
         Ok(_) => {}
     }
     match dial(path) {
-        Ok(_) => Ok(Found::Live),
+        Ok(_) => Ok(SocketState::Live),
         Err(SocketError::Io { source, .. }) => match Errno::from_io_error(&source) {
-            Some(Errno::CONNREFUSED) => Ok(Found::Dead),
-            Some(Errno::NOENT) => Ok(Found::Nothing),
+            Some(Errno::CONNREFUSED) => Ok(SocketState::Dead),
+            Some(Errno::NOENT) => Ok(SocketState::Nothing),
             // Its queue is full, or we may not connect: somebody is there.
-            _ => Ok(Found::Live),
+            _ => Ok(SocketState::Live),
         },
         Err(error) => Err(error),
     }
@@ -115,9 +115,9 @@ pub fn probe(path: &Path) -> Result<Found, SocketError> {
 pub fn serve(path: &Path) -> Result<UnixListener, SocketError> {
     check_length(path)?;
     match probe(path)? {
-        Found::Nothing | Found::Dead => {}
-        Found::Live => return Err(SocketError::InUse(path.to_owned())),
-        Found::NotASocket => return Err(SocketError::NotASocket(path.to_owned())),
+        SocketState::Nothing | SocketState::Dead => {}
+        SocketState::Live => return Err(SocketError::InUse(path.to_owned())),
+        SocketState::NotASocket => return Err(SocketError::NotASocket(path.to_owned())),
     }
     let unfinished = unfinished_name(path)?;
     check_length(&unfinished)?;
@@ -193,7 +193,7 @@ pub fn is_dead(path: &Path) -> bool {
     let is_ours = fs::symlink_metadata(path).is_ok_and(|metadata| {
         metadata.uid() == geteuid().as_raw() && metadata.file_type().is_socket()
     });
-    is_ours && matches!(probe(path), Ok(Found::Dead))
+    is_ours && matches!(probe(path), Ok(SocketState::Dead))
 }
 
 /// Connects to `path`, and checks that the process behind it runs as our user. This never waits: a

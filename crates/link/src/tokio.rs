@@ -2,22 +2,22 @@
 
 use std::io;
 
-use callgate_wire::frame::{Cut, Prefixed, TooLarge, prefix};
+use callgate_wire::frame::{CutFrame, FrameDecoder, OversizedFrame, prefix};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest};
 use tokio::time::sleep;
 
-use crate::child::{LOOK, Leashed};
+use crate::child::{LOOK, LeashedChild};
 
 /// Why the next frame could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     /// The announced frame is over the limit; nothing more can be read from the stream.
     #[error(transparent)]
-    TooLarge(#[from] TooLarge),
+    TooLarge(#[from] OversizedFrame),
     /// The stream ended inside a frame.
     #[error(transparent)]
-    Cut(#[from] Cut),
+    Cut(#[from] CutFrame),
     /// The stream could not be read.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -27,13 +27,13 @@ pub enum FrameError {
 #[derive(Debug)]
 pub struct FrameReader<R> {
     input: R,
-    frames: Prefixed,
+    frames: FrameDecoder,
 }
 
 impl<R: AsyncRead + Unpin> FrameReader<R> {
     /// Creates a reader of frames of at most `limit` bytes.
     pub fn new(input: R, limit: usize) -> Self {
-        Self { input, frames: Prefixed::new(limit) }
+        Self { input, frames: FrameDecoder::new(limit) }
     }
 
     /// Waits for the next whole frame; `None` at the end of the stream. Dropping this future loses
@@ -62,7 +62,7 @@ where
 }
 
 /// Waits until the child has ended.
-pub async fn child_ended(child: &Leashed) -> io::Result<()> {
+pub async fn child_ended(child: &LeashedChild) -> io::Result<()> {
     // Where the kernel does not report the end, the child is looked at.
     exit_reported(child).await.ok();
     while !child.has_ended()? {
@@ -72,7 +72,7 @@ pub async fn child_ended(child: &Leashed) -> io::Result<()> {
 }
 
 #[allow(deprecated, reason = "an `OwnedFd` keeps what the replacement's `unsafe` asks for")]
-async fn exit_reported(child: &Leashed) -> io::Result<()> {
+async fn exit_reported(child: &LeashedChild) -> io::Result<()> {
     let exit = AsyncFd::with_interest(child.exit_fd()?, Interest::READABLE)?;
     exit.readable().await?.retain_ready();
     Ok(())

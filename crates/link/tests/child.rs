@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use callgate_link::child::Leashed;
-use callgate_link::file::{Held, create_private, sweep};
+use callgate_link::child::LeashedChild;
+use callgate_link::file::{PrivateFile, create_private, sweep};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -30,7 +30,7 @@ fn assert_ready(output: &mut impl Read) {
 
 #[test]
 fn dropping_it_ends_the_whole_family() {
-    let mut shell = Leashed::spawn(family()).unwrap();
+    let mut shell = LeashedChild::spawn(family()).unwrap();
     let mut output = shell.stdout.take().unwrap();
     assert_ready(&mut output);
     drop(shell);
@@ -41,7 +41,7 @@ fn dropping_it_ends_the_whole_family() {
 fn waiting_for_it_ends_what_it_left_running() {
     let mut command = Command::new("sh");
     command.args(["-c", "sleep 600 & echo ready; exit 7"]).stdout(Stdio::piped());
-    let mut shell = Leashed::spawn(command).unwrap();
+    let mut shell = LeashedChild::spawn(command).unwrap();
     let mut output = shell.stdout.take().unwrap();
     assert_ready(&mut output);
     assert_eq!(shell.wait().unwrap().code(), Some(7));
@@ -53,7 +53,7 @@ fn waiting_for_it_ends_what_it_left_running() {
 fn it_lives_on_when_only_the_thread_ends_that_asked_for_it() {
     let mut command = Command::new("cat");
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut cat = thread::spawn(|| Leashed::spawn(command).unwrap()).join().unwrap();
+    let mut cat = thread::spawn(|| LeashedChild::spawn(command).unwrap()).join().unwrap();
     let mut input = cat.stdin.take().unwrap();
     std::io::Write::write_all(&mut input, b"ready\n").unwrap();
     assert_ready(cat.stdout.as_mut().unwrap());
@@ -78,12 +78,12 @@ fn parent_that_is_killed() {
     }
     let mut command = Command::new("sh");
     command.args(["-c", "echo ready >&2; exec sleep 600"]);
-    Leashed::spawn(command).unwrap().wait().unwrap();
+    LeashedChild::spawn(command).unwrap().wait().unwrap();
 }
 
 #[test]
 fn a_program_that_is_not_there_is_an_error() {
-    let error = Leashed::spawn(Command::new("/nonexistent/program")).unwrap_err();
+    let error = LeashedChild::spawn(Command::new("/nonexistent/program")).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 }
 
@@ -102,7 +102,7 @@ fn a_private_file_is_new_and_its_owners_alone() {
 fn a_wait_ends_with_the_child_or_with_its_limit() {
     let mut command = Command::new("cat");
     command.stdin(Stdio::piped());
-    let mut cat = Leashed::spawn(command).unwrap();
+    let mut cat = LeashedChild::spawn(command).unwrap();
     assert!(!cat.wait_for(Duration::ZERO).unwrap());
     assert!(!cat.wait_for(Duration::from_millis(5)).unwrap());
     drop(cat.stdin.take());
@@ -116,7 +116,7 @@ fn a_wait_ends_with_the_child_or_with_its_limit() {
 fn dropping_it_ends_those_too_that_have_left_the_group() {
     let mut command = Command::new("sh");
     command.args(["-c", "setsid sh -c 'echo ready; sleep 600' & wait"]).stdout(Stdio::piped());
-    let mut shell = Leashed::spawn(command).unwrap();
+    let mut shell = LeashedChild::spawn(command).unwrap();
     let mut output = shell.stdout.take().unwrap();
     assert_ready(&mut output);
     assert!(!shell.has_ended().unwrap());
@@ -129,7 +129,7 @@ fn what_a_killed_child_left_in_a_session_of_its_own_ends_too() {
     let mut command = Command::new("sh");
     // The sleeper's parent ends at once: nothing of the family tree leads to it any more.
     command.args(["-c", "(setsid sh -c 'echo ready; exec sleep 600' &); kill -9 $$"]);
-    let mut shell = Leashed::spawn({
+    let mut shell = LeashedChild::spawn({
         command.stdout(Stdio::piped());
         command
     })
@@ -145,7 +145,7 @@ fn what_a_child_that_succeeded_left_behind_ends_only_when_all_is_to_end() {
     let mut command = Command::new("sh");
     command.args(["-c", "(setsid sh -c 'echo ready; exec sleep 600' &); exit 0"]);
     command.stdout(Stdio::piped());
-    let mut shell = Leashed::spawn(command).unwrap();
+    let mut shell = LeashedChild::spawn(command).unwrap();
     let mut output = shell.stdout.take().unwrap();
     assert_ready(&mut output);
     assert!(shell.wait().unwrap().success());
@@ -158,7 +158,7 @@ fn what_a_child_that_succeeded_left_behind_ends_only_when_all_is_to_end() {
 
 #[test]
 fn ending_all_does_not_wait_for_the_child() {
-    let mut shell = Leashed::spawn(family()).unwrap();
+    let mut shell = LeashedChild::spawn(family()).unwrap();
     let mut output = shell.stdout.take().unwrap();
     assert_ready(&mut output);
     assert!(!shell.end_all().unwrap().success());
@@ -169,7 +169,7 @@ fn ending_all_does_not_wait_for_the_child() {
 fn a_held_file_goes_with_its_holder_and_a_left_one_is_swept() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let held = Held::create(path("p_held.x"), b"secret").unwrap();
+    let held = PrivateFile::create(path("p_held.x"), b"secret").unwrap();
     assert_eq!(std::fs::read(held.path()).unwrap(), b"secret");
     for (name, content) in [("p_left.x", "x"), ("p_empty.x", ""), ("p_other.y", "x"), ("q.x", "x")]
     {

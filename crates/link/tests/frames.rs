@@ -6,7 +6,7 @@ use std::io::Cursor;
 
 use callgate_link::blocking::{fill_frames, fill_lines};
 use callgate_link::tokio::{FrameError, FrameReader, write_frame};
-use callgate_wire::frame::{Line, Lines, Prefixed};
+use callgate_wire::frame::{DecodedLine, FrameDecoder, LineDecoder};
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 
@@ -57,15 +57,15 @@ async fn the_end_of_a_stream_is_told_from_a_cut() {
 
 #[test]
 fn blocking_reads_fill_the_decoders() {
-    let mut lines = Lines::new(10);
+    let mut lines = LineDecoder::new(10);
     let mut input = Cursor::new(b"one\ntwo");
     assert_eq!(fill_lines(&mut input, &mut lines).unwrap(), 7);
-    assert_eq!(lines.next_frame(), Some(Line::Whole(b"one")));
+    assert_eq!(lines.next_frame(), Some(DecodedLine::Whole(b"one")));
     assert_eq!(lines.next_frame(), None);
     assert_eq!(fill_lines(&mut input, &mut lines).unwrap(), 0);
-    assert_eq!(lines.finish(), Some(Line::Whole(b"two")));
+    assert_eq!(lines.finish(), Some(DecodedLine::Whole(b"two")));
 
-    let mut frames = Prefixed::new(10);
+    let mut frames = FrameDecoder::new(10);
     let mut input = Cursor::new(b"\0\0\0\x03one");
     assert_eq!(fill_frames(&mut input, &mut frames).unwrap(), 7);
     assert_eq!(frames.next_frame().unwrap().unwrap(), b"one");
@@ -86,5 +86,5 @@ impl std::io::Read for Interrupted {
 
 #[test]
 fn an_interrupted_read_is_taken_up_again() {
-    assert_eq!(fill_lines(&mut Interrupted(true), &mut Lines::new(10)).unwrap(), 1);
+    assert_eq!(fill_lines(&mut Interrupted(true), &mut LineDecoder::new(10)).unwrap(), 1);
 }

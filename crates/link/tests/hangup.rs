@@ -6,11 +6,11 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 
-use callgate_link::hangup::{Hangups, Receipt, receipt};
+use callgate_link::hangup::{HangupWatcher, Receipt, receipt};
 
 #[test]
 fn each_hang_up_is_reported_once_by_its_name() {
-    let hangups = Hangups::new().unwrap();
+    let hangups = HangupWatcher::new().unwrap();
     let pairs: Vec<_> = (0..600).map(|_| UnixStream::pair().unwrap()).collect();
     for (name, (ours, _)) in (0..).zip(&pairs) {
         hangups.watch(ours, name).unwrap();
@@ -32,7 +32,7 @@ fn each_hang_up_is_reported_once_by_its_name() {
 
 #[test]
 fn a_peer_that_only_stops_sending_has_not_hung_up() {
-    let hangups = Hangups::new().unwrap();
+    let hangups = HangupWatcher::new().unwrap();
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     hangups.watch(&ours, 5).unwrap();
     theirs.write_all(b"question").unwrap();
@@ -47,7 +47,7 @@ fn a_peer_that_only_stops_sending_has_not_hung_up() {
 
 #[test]
 fn what_was_left_unread_is_known() {
-    let hangups = Hangups::new().unwrap();
+    let hangups = HangupWatcher::new().unwrap();
     for is_read in [true, false] {
         let (mut ours, mut theirs) = UnixStream::pair().unwrap();
         hangups.watch(&ours, 1).unwrap();
@@ -64,7 +64,7 @@ fn what_was_left_unread_is_known() {
 
 #[test]
 fn a_peer_that_stopped_sending_and_has_yet_to_read_is_not_taken_for_one_that_has_gone() {
-    let hangups = Hangups::new().unwrap();
+    let hangups = HangupWatcher::new().unwrap();
     for is_read in [true, false] {
         let (mut ours, mut theirs) = UnixStream::pair().unwrap();
         hangups.watch(&ours, 1).unwrap();

@@ -5,17 +5,17 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use callgate_link::file::Lock;
+use callgate_link::file::FileLock;
 
 #[test]
 fn a_lock_has_one_holder_and_can_be_taken_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.lock");
-    let first = Lock::take(&path).unwrap();
+    let first = FileLock::take(&path).unwrap();
     assert!(first.is_some());
-    assert!(Lock::take(&path).unwrap().is_none());
+    assert!(FileLock::take(&path).unwrap().is_none());
     drop(first);
-    assert!(Lock::take(&path).unwrap().is_some());
+    assert!(FileLock::take(&path).unwrap().is_some());
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
@@ -24,6 +24,6 @@ fn a_link_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.lock");
     symlink(folder.path().join("elsewhere"), &path).unwrap();
-    assert!(Lock::take(&path).is_err());
+    assert!(FileLock::take(&path).is_err());
     assert!(!folder.path().join("elsewhere").exists());
 }

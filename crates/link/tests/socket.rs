@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use callgate_link::socket::{Found, SocketError, connect, probe, remove_if_dead, serve};
+use callgate_link::socket::{SocketError, SocketState, connect, probe, remove_if_dead, serve};
 
 fn dead(path: &Path) {
     drop(UnixListener::bind(path).unwrap());
@@ -30,15 +30,15 @@ fn a_socket_is_its_owners_alone_and_accepts_as_soon_as_it_is_there() {
 fn what_is_at_a_path_is_told_without_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    assert_eq!(probe(&path("nothing")).unwrap(), Found::Nothing);
+    assert_eq!(probe(&path("nothing")).unwrap(), SocketState::Nothing);
     dead(&path("dead"));
-    assert_eq!(probe(&path("dead")).unwrap(), Found::Dead);
+    assert_eq!(probe(&path("dead")).unwrap(), SocketState::Dead);
     let _listener = serve(&path("live")).unwrap();
-    assert_eq!(probe(&path("live")).unwrap(), Found::Live);
+    assert_eq!(probe(&path("live")).unwrap(), SocketState::Live);
     fs::write(path("file"), "x").unwrap();
-    assert_eq!(probe(&path("file")).unwrap(), Found::NotASocket);
+    assert_eq!(probe(&path("file")).unwrap(), SocketState::NotASocket);
     symlink(path("live"), path("link")).unwrap();
-    assert_eq!(probe(&path("link")).unwrap(), Found::NotASocket);
+    assert_eq!(probe(&path("link")).unwrap(), SocketState::NotASocket);
 }
 
 #[test]

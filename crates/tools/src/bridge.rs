@@ -18,14 +18,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_link::blocking::fill_lines;
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::tools::{ErrorPayload, error_type};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
 
-use crate::mcp::{self, Answer, Call, Catalogue, LARGEST_SCHEMA_FILE};
-pub use options::{HELP, Options};
-use output::Output;
+use crate::mcp::{self, Catalogue, LARGEST_SCHEMA_FILE, McpAction, McpCall};
+pub use options::{BridgeOptions, HELP};
+use output::BridgeOutput;
 use relay::Relay;
 
 /// The exit code after a wrong command line, as in sysexits.
@@ -45,7 +45,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if has("--version", "-V") {
         return print(concat!("callgate-bridge ", env!("CARGO_PKG_VERSION"), "\n"));
     }
-    let options = match Options::parse(arguments) {
+    let options = match BridgeOptions::parse(arguments) {
         Ok(options) => options,
         Err(usage) => return fail(&usage, USAGE),
     };
@@ -67,7 +67,7 @@ fn fail(reason: &str, code: u8) -> ExitCode {
 }
 
 /// Serves until the client ends it. The error is a sentence for the user.
-fn run(options: Options) -> Result<(), String> {
+fn run(options: BridgeOptions) -> Result<(), String> {
     let system = |error: io::Error| format!("cannot start: {error}");
     // This comes first: a client may change its mind at once.
     watch::obey_signals().map_err(system)?;
@@ -75,7 +75,7 @@ fn run(options: Options) -> Result<(), String> {
     let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(system)?;
     let stdout = io::stdout().as_fd().try_clone_to_owned().map_err(system)?;
     let input = File::from(stdin.try_clone().map_err(system)?);
-    let output = Output::new(stdout.try_clone().map_err(system)?, stdin);
+    let output = BridgeOutput::new(stdout.try_clone().map_err(system)?, stdin);
     let relay = Relay::new(options.socket, options.connections, Arc::clone(&output));
     watch::watch_client(stdout, options.heartbeat, Arc::clone(&relay)).map_err(system)?;
     let checks = !options.host_checks;
@@ -107,14 +107,14 @@ struct Bridge {
     /// Whether the bridge checks arguments, because the host does not.
     checks: bool,
     input: File,
-    output: Arc<Output>,
+    output: Arc<BridgeOutput>,
     relay: Arc<Relay>,
 }
 
 impl Bridge {
     /// Answers requests until the input ends.
     fn serve(&mut self) -> io::Result<()> {
-        let mut lines = Lines::new(mcp::LONGEST_REQUEST);
+        let mut lines = LineDecoder::new(mcp::LONGEST_REQUEST);
         while self.fill(&mut lines)? {
             loop {
                 let buffered = lines.buffered();
@@ -134,7 +134,7 @@ impl Bridge {
     }
 
     /// Reads more; returns false at the end of the input.
-    fn fill(&mut self, lines: &mut Lines) -> io::Result<bool> {
+    fn fill(&mut self, lines: &mut LineDecoder) -> io::Result<bool> {
         loop {
             match fill_lines(&mut self.input, lines) {
                 // Some clients hand over a pipe in non-blocking mode.
@@ -147,14 +147,14 @@ impl Bridge {
     }
 
     /// Answers a line. `is_last` says that no other line has been read yet.
-    fn handle(&self, line: Line<'_>, is_last: bool) -> io::Result<()> {
+    fn handle(&self, line: DecodedLine<'_>, is_last: bool) -> io::Result<()> {
         let answer = match line {
-            Line::Whole(line) => mcp::answer(&self.catalogue, line),
-            Line::TooLong(line) => mcp::refuse_too_long(&line),
+            DecodedLine::Whole(line) => mcp::answer(&self.catalogue, line),
+            DecodedLine::TooLong(line) => mcp::refuse_too_long(&line),
         };
         match answer {
-            Answer::Reply(reply) => self.output.write_soon(reply.into_bytes()),
-            Answer::Call(call) => match self.check(&call) {
+            McpAction::Reply(reply) => self.output.write_soon(reply.into_bytes()),
+            McpAction::Call(call) => match self.check(&call) {
                 Ok(()) => self.relay.call(&call, is_last.then_some(&self.input)),
                 Err(reason) => {
                     let kind = error_type::ARGUMENT.into();
@@ -162,16 +162,16 @@ impl Bridge {
                     self.output.write_soon(call.ticket().error(&error).into_line())
                 }
             },
-            Answer::Cancel(id) => {
+            McpAction::Cancel(id) => {
                 self.relay.cancel(id);
                 Ok(())
             }
-            Answer::Nothing => Ok(()),
+            McpAction::Nothing => Ok(()),
         }
     }
 
     /// Checks the arguments of a call, unless the host does.
-    fn check(&self, call: &Call<'_>) -> Result<(), String> {
+    fn check(&self, call: &McpCall<'_>) -> Result<(), String> {
         if self.checks {
             self.catalogue.check_arguments(&call.name, call.arguments.get())
         } else {

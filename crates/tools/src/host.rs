@@ -17,15 +17,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use callgate_wire::raw::Json;
-use callgate_wire::tools::Retry;
+use callgate_wire::tools::RetryFields;
 use serde_json::Value;
 
-pub use config::{BridgeCommand, Client, run_bridge_if_asked};
+pub use config::{BridgeCommand, McpClient, run_bridge_if_asked};
+pub use context::CallContext;
 use context::CallFacts;
-pub use context::Context;
-pub use inline::Inline;
-pub use outcome::{Content, IntoOutcome, Output, Structured, ToolError};
-pub use session::Session;
+pub use inline::InlineServer;
+pub use outcome::{IntoOutcome, StructuredOutput, ToolContent, ToolError, ToolOutput};
+pub use session::HostSession;
 pub use tool::{NoArguments, Tool};
 
 use check::CheckedTool;
@@ -78,7 +78,7 @@ pub enum HostError {
     Bridge(String),
 }
 
-/// The tools that agents may call. [`start`](Self::start) starts a [`Session`], as many as you
+/// The tools that agents may call. [`start`](Self::start) starts a [`HostSession`], as many as you
 /// like, each with its own socket.
 #[derive(Debug, Clone)]
 pub struct Host {
@@ -177,20 +177,20 @@ impl Host {
     /// [`blocking::call`] for programs without one.
     pub async fn call(&self, name: &str, arguments: Value) -> Result<Value, ToolError> {
         let arguments = arguments.to_string();
-        let facts = CallFacts::copy(Json::read(&arguments)?, None, &Retry::default())?;
+        let facts = CallFacts::copy(Json::read(&arguments)?, None, &RetryFields::default())?;
         self.run(name, facts, None).await
     }
 
     /// Starts a session: agents can call the tools until it is stopped or dropped.
     ///
     /// Must be called inside a tokio runtime; see [`blocking::start`] for programs without one.
-    pub fn start(&self) -> Result<Session, HostError> {
-        Session::start(self.clone())
+    pub fn start(&self) -> Result<HostSession, HostError> {
+        HostSession::start(self.clone())
     }
 
     /// Returns the host as an MCP server inside this process, for clients that need no bridge.
-    pub fn inline(&self) -> Result<Inline, HostError> {
-        Inline::new(self.clone())
+    pub fn inline(&self) -> Result<InlineServer, HostError> {
+        InlineServer::new(self.clone())
     }
 
     /// Returns the name of the server in a client's settings.

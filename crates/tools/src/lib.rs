@@ -1,11 +1,11 @@
 //! Let an agent CLI call functions that live in your process.
 //!
-//! A [`Host`] holds your [`Tool`]s. Each [`Session`] of it serves a Unix socket and writes a
+//! A [`Host`] holds your [`Tool`]s. Each [`HostSession`] of it serves a Unix socket and writes a
 //! schema file; the agent starts the [`bridge`], a small MCP server on stdio, which lists the
 //! tools from the schema file and carries calls to the socket.
 //!
 //! ```no_run
-//! use callgate_tools::{Client, Host, Tool, blocking, run_bridge_if_asked};
+//! use callgate_tools::{Host, McpClient, Tool, blocking, run_bridge_if_asked};
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
 //! struct Add { a: i64, b: i64 }
@@ -18,7 +18,7 @@
 //!         format!("{} + {} = {}", args.a, args.b, args.a + args.b)
 //!     });
 //!     let session = blocking::start(&Host::new([add])?)?;
-//!     println!("claude --mcp-config '{}'", session.mcp_config(Client::ClaudeCode)?);
+//!     println!("claude --mcp-config '{}'", session.mcp_config(McpClient::ClaudeCode)?);
 //!     std::thread::park();
 //!     Ok(std::process::ExitCode::SUCCESS)
 //! }
@@ -30,6 +30,7 @@ pub mod mcp;
 mod schema;
 
 pub use host::{
-    BridgeCommand, Client, Content, Context, Host, HostError, Inline, IntoOutcome, NoArguments,
-    Output, Session, Structured, Tool, ToolError, blocking, run_bridge_if_asked,
+    BridgeCommand, CallContext, Host, HostError, HostSession, InlineServer, IntoOutcome, McpClient,
+    NoArguments, StructuredOutput, Tool, ToolContent, ToolError, ToolOutput, blocking,
+    run_bridge_if_asked,
 };

@@ -9,15 +9,15 @@ mod reply;
 
 use std::borrow::Cow;
 
-use callgate_wire::frame::TooLong;
-use callgate_wire::mcp::{LEGACY, LONGEST_LINE, MODERN, Message, Unfit, code, meta};
+use callgate_wire::frame::OverlongLine;
+use callgate_wire::mcp::{LEGACY, LONGEST_LINE, MODERN, McpMessage, NotMcpMessage, code, meta};
 use callgate_wire::raw::{Json, Members};
 use callgate_wire::scan::IdScan;
-use callgate_wire::tools::Retry;
+use callgate_wire::tools::RetryFields;
 
 pub use catalogue::Catalogue;
 pub(crate) use catalogue::{LARGEST_SCHEMA_FILE, check_entry};
-pub use reply::{Reply, Ticket};
+pub use reply::{CallReply, CallTicket};
 use reply::{error_line, result_line};
 
 /// The longest line that is read: the largest call, and room for its envelope.
@@ -28,11 +28,11 @@ pub(crate) const LONGEST_WORD: usize = 100;
 
 /// What to do about a line of a client.
 #[derive(Debug)]
-pub enum Answer<'a> {
+pub enum McpAction<'a> {
     /// Write this line.
     Reply(String),
     /// Call a tool; its result or error answers the request.
-    Call(Call<'a>),
+    Call(McpCall<'a>),
     /// Stop working on the request with this id; it gets no answer.
     Cancel(&'a str),
     /// Nothing.
@@ -41,7 +41,7 @@ pub enum Answer<'a> {
 
 /// A tool to be called.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub struct McpCall<'a> {
     /// The request's id.
     pub id: Json<'a>,
     /// The tool's name; it is in the catalogue.
@@ -51,13 +51,13 @@ pub struct Call<'a> {
     /// The client's `_meta` of the call.
     pub meta: Option<Json<'a>>,
     /// What the client adds to a call that it repeats after a question.
-    pub retry: Retry<'a>,
-    era: Era,
+    pub retry: RetryFields<'a>,
+    era: McpEra,
 }
 
 /// One of the two ways of speaking MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Era {
+enum McpEra {
     /// The session begins with `initialize`.
     Legacy,
     /// Each request carries all that it needs.
@@ -66,13 +66,13 @@ enum Era {
 
 /// The reason why a request is refused, as JSON-RPC reports it.
 #[derive(Debug)]
-struct Refusal {
+struct McpRefusal {
     code: i32,
     message: String,
     data: Option<String>,
 }
 
-impl Refusal {
+impl McpRefusal {
     fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
@@ -82,60 +82,60 @@ impl Refusal {
     }
 }
 
-impl Call<'_> {
+impl McpCall<'_> {
     /// Returns what is needed to answer the call later.
     #[must_use]
-    pub fn ticket(&self) -> Ticket {
+    pub fn ticket(&self) -> CallTicket {
         let token = self.meta.and_then(|meta| meta.members().some(meta::PROGRESS_TOKEN));
-        Ticket::new(self.id, token, self.era)
+        CallTicket::new(self.id, token, self.era)
     }
 }
 
 /// Answers a line of a client.
 #[must_use]
-pub fn answer<'a>(catalogue: &Catalogue, line: &'a [u8]) -> Answer<'a> {
-    let message = match Message::decode(line) {
+pub fn answer<'a>(catalogue: &Catalogue, line: &'a [u8]) -> McpAction<'a> {
+    let message = match McpMessage::decode(line) {
         Ok(message) => message,
         Err(unfit) => return refuse_unfit(line, unfit),
     };
     match (message.id, message.method) {
         (Some(id), Some(method)) => request(catalogue, id, &method, &message.params)
-            .unwrap_or_else(|refusal| Answer::Reply(error_line(id.get(), &refusal))),
+            .unwrap_or_else(|refusal| McpAction::Reply(error_line(id.get(), &refusal))),
         (None, Some(method)) => notification(&method, &message.params),
         // A response to a request that was never made.
-        (_, None) => Answer::Nothing,
+        (_, None) => McpAction::Nothing,
     }
 }
 
 /// Answers a line that was too long to be read.
 #[must_use]
-pub fn refuse_too_long(line: &TooLong) -> Answer<'static> {
+pub fn refuse_too_long(line: &OverlongLine) -> McpAction<'static> {
     let message = format!(
         "IPCMessageSizeError: the request has {} bytes, but {LONGEST_REQUEST} bytes is the limit: \
          send less at once",
         line.size
     );
-    let refusal = Refusal::new(code::INVALID_REQUEST, message);
-    Answer::Reply(error_line(line.id.as_deref().unwrap_or("null"), &refusal))
+    let refusal = McpRefusal::new(code::INVALID_REQUEST, message);
+    McpAction::Reply(error_line(line.id.as_deref().unwrap_or("null"), &refusal))
 }
 
-fn refuse_unfit(line: &[u8], unfit: Unfit) -> Answer<'static> {
+fn refuse_unfit(line: &[u8], unfit: NotMcpMessage) -> McpAction<'static> {
     let refusal = match unfit {
-        Unfit::Unreadable => Refusal::new(code::UNREADABLE, "the line is not JSON"),
-        Unfit::NoMessage => {
-            Refusal::new(code::INVALID_REQUEST, "the line is not one JSON-RPC 2.0 message")
+        NotMcpMessage::Unreadable => McpRefusal::new(code::UNREADABLE, "the line is not JSON"),
+        NotMcpMessage::NoMessage => {
+            McpRefusal::new(code::INVALID_REQUEST, "the line is not one JSON-RPC 2.0 message")
         }
-        Unfit::Params => Refusal::params("`params` is not an object"),
+        NotMcpMessage::Params => McpRefusal::params("`params` is not an object"),
     };
     let mut scan = IdScan::default();
     scan.push(line);
-    Answer::Reply(error_line(scan.finish().as_deref().unwrap_or("null"), &refusal))
+    McpAction::Reply(error_line(scan.finish().as_deref().unwrap_or("null"), &refusal))
 }
 
-fn notification<'a>(method: &str, params: &Members<'a>) -> Answer<'a> {
+fn notification<'a>(method: &str, params: &Members<'a>) -> McpAction<'a> {
     match (method, params.some("requestId")) {
-        ("notifications/cancelled", Some(id)) => Answer::Cancel(id.get()),
-        _ => Answer::Nothing,
+        ("notifications/cancelled", Some(id)) => McpAction::Cancel(id.get()),
+        _ => McpAction::Nothing,
     }
 }
 
@@ -144,61 +144,63 @@ fn request<'a>(
     id: Json<'a>,
     method: &str,
     params: &Members<'a>,
-) -> Result<Answer<'a>, Refusal> {
+) -> Result<McpAction<'a>, McpRefusal> {
     let era = era(params.some("_meta"))?;
     let result = match (method, era) {
-        ("tools/call", _) => return call(catalogue, id, params, era).map(Answer::Call),
-        ("subscriptions/listen", Era::Modern) => return listen(id, params).map(Answer::Reply),
-        ("server/discover", Era::Modern) => reply::discovered(),
-        ("server/discover", Era::Legacy) => {
-            return Err(Refusal::params(format!("`_meta` needs {}", meta::PROTOCOL_VERSION)));
+        ("tools/call", _) => return call(catalogue, id, params, era).map(McpAction::Call),
+        ("subscriptions/listen", McpEra::Modern) => {
+            return listen(id, params).map(McpAction::Reply);
+        }
+        ("server/discover", McpEra::Modern) => reply::discovered(),
+        ("server/discover", McpEra::Legacy) => {
+            return Err(McpRefusal::params(format!("`_meta` needs {}", meta::PROTOCOL_VERSION)));
         }
         ("initialize", _) => reply::initialized(negotiate(params)?),
-        ("ping", Era::Legacy) => "{}".to_owned(),
+        ("ping", McpEra::Legacy) => "{}".to_owned(),
         ("tools/list", _) if params.some("cursor").is_some() => {
-            return Err(Refusal::params("unknown cursor: all tools are on one page"));
+            return Err(McpRefusal::params("unknown cursor: all tools are on one page"));
         }
-        ("tools/list", Era::Legacy) => reply::listed_legacy(catalogue),
-        ("tools/list", Era::Modern) => reply::listed_modern(catalogue),
+        ("tools/list", McpEra::Legacy) => reply::listed_legacy(catalogue),
+        ("tools/list", McpEra::Modern) => reply::listed_modern(catalogue),
         _ => {
             let message = format!("no method is called {:?}", shortened(method));
-            return Err(Refusal::new(code::UNKNOWN_METHOD, message));
+            return Err(McpRefusal::new(code::UNKNOWN_METHOD, message));
         }
     };
-    Ok(Answer::Reply(result_line(id.get(), &result)))
+    Ok(McpAction::Reply(result_line(id.get(), &result)))
 }
 
 /// Returns the era of a request, or an error if its `_meta` is malformed.
-fn era(meta: Option<Json<'_>>) -> Result<Era, Refusal> {
-    let Some(meta) = meta else { return Ok(Era::Legacy) };
+fn era(meta: Option<Json<'_>>) -> Result<McpEra, McpRefusal> {
+    let Some(meta) = meta else { return Ok(McpEra::Legacy) };
     if !meta.is_object() {
-        return Err(Refusal::params("`_meta` is not an object"));
+        return Err(McpRefusal::params("`_meta` is not an object"));
     }
     let members = meta.members();
-    let Some(version) = members.get(meta::PROTOCOL_VERSION) else { return Ok(Era::Legacy) };
+    let Some(version) = members.get(meta::PROTOCOL_VERSION) else { return Ok(McpEra::Legacy) };
     let Some(version) = version.string() else {
-        return Err(Refusal::params(format!("`{}` is not a string", meta::PROTOCOL_VERSION)));
+        return Err(McpRefusal::params(format!("`{}` is not a string", meta::PROTOCOL_VERSION)));
     };
     if !members.get(meta::CLIENT_CAPABILITIES).is_some_and(Json::is_object) {
         let message = format!("`_meta` needs the object {}", meta::CLIENT_CAPABILITIES);
-        return Err(Refusal::params(message));
+        return Err(McpRefusal::params(message));
     }
-    if version == MODERN { Ok(Era::Modern) } else { Err(unsupported(&version)) }
+    if version == MODERN { Ok(McpEra::Modern) } else { Err(unsupported(&version)) }
 }
 
-fn unsupported(requested: &str) -> Refusal {
+fn unsupported(requested: &str) -> McpRefusal {
     let supported: Vec<&str> = std::iter::once(MODERN).chain(LEGACY).collect();
     let requested = shortened(requested);
     let data = serde_json::json!({"supported": supported, "requested": requested});
     let message = format!("version {requested} is not spoken here");
-    Refusal { code: code::UNSUPPORTED_VERSION, message, data: Some(data.to_string()) }
+    McpRefusal { code: code::UNSUPPORTED_VERSION, message, data: Some(data.to_string()) }
 }
 
 /// Returns the version to speak after `initialize`: the client's own if it is known, otherwise the
 /// newest.
-fn negotiate(params: &Members<'_>) -> Result<&'static str, Refusal> {
+fn negotiate(params: &Members<'_>) -> Result<&'static str, McpRefusal> {
     let asked = params.string("protocolVersion");
-    let asked = asked.ok_or_else(|| Refusal::params("`protocolVersion` has to be a string"))?;
+    let asked = asked.ok_or_else(|| McpRefusal::params("`protocolVersion` has to be a string"))?;
     Ok(LEGACY.into_iter().find(|version| *version == asked).unwrap_or(LEGACY[0]))
 }
 
@@ -206,31 +208,31 @@ fn call<'a>(
     catalogue: &Catalogue,
     id: Json<'a>,
     params: &Members<'a>,
-    era: Era,
-) -> Result<Call<'a>, Refusal> {
+    era: McpEra,
+) -> Result<McpCall<'a>, McpRefusal> {
     let name = params.string("name");
-    let name = name.ok_or_else(|| Refusal::params("`name` has to be a string"))?;
+    let name = name.ok_or_else(|| McpRefusal::params("`name` has to be a string"))?;
     if !catalogue.has(&name) {
         let message = format!("ToolNotFoundError: unknown tool: {}", shortened(&name));
-        return Err(Refusal::params(message));
+        return Err(McpRefusal::params(message));
     }
     let arguments = match params.some("arguments") {
         None => Json::EMPTY,
         Some(arguments) if arguments.is_object() => arguments,
-        Some(_) => return Err(Refusal::params("`arguments` has to be an object")),
+        Some(_) => return Err(McpRefusal::params("`arguments` has to be an object")),
     };
     let retry = match era {
-        Era::Modern => Retry::read(params),
-        Era::Legacy => Retry::default(),
+        McpEra::Modern => RetryFields::read(params),
+        McpEra::Legacy => RetryFields::default(),
     };
-    Ok(Call { id, name, arguments, meta: params.some("_meta"), retry, era })
+    Ok(McpCall { id, name, arguments, meta: params.some("_meta"), retry, era })
 }
 
 /// Acknowledges a subscription. The list of tools never changes, so nothing follows; the request
 /// stays open until the client ends it.
-fn listen(id: Json<'_>, params: &Members<'_>) -> Result<String, Refusal> {
+fn listen(id: Json<'_>, params: &Members<'_>) -> Result<String, McpRefusal> {
     if !params.some("notifications").is_some_and(Json::is_object) {
-        return Err(Refusal::params("`notifications` has to be an object"));
+        return Err(McpRefusal::params("`notifications` has to be an object"));
     }
     Ok(reply::acknowledged(id))
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
-use shape::Shape;
+use shape::SchemaShape;
 
 /// How many errors are reported; more do not help a model to correct its call.
 const MOST_ERRORS: usize = 5;
@@ -22,18 +22,18 @@ const MOST_BACKTRACKING: usize = 100_000;
 
 /// A schema that values are validated against.
 #[derive(Debug)]
-pub(crate) struct Checker {
+pub(crate) struct SchemaChecker {
     schema: Value,
     /// The schema in its simple form, if it has one.
-    shape: Option<Shape>,
+    shape: Option<SchemaShape>,
     /// The schema as the library compiles it: at once if there is no simple form, otherwise for the
     /// first value that the simple form does not accept.
     whole: OnceLock<Result<Validator, String>>,
 }
 
-impl Checker {
+impl SchemaChecker {
     pub(crate) fn new(schema: &Value, member: &str) -> Result<Self, String> {
-        let (shape, whole) = (Shape::read(schema), OnceLock::new());
+        let (shape, whole) = (SchemaShape::read(schema), OnceLock::new());
         if shape.is_none() {
             let validator = validator(schema);
             let validator =

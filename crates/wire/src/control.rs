@@ -12,7 +12,7 @@ use crate::raw::{Json, Members, NotJson, quoted};
 
 /// A message of the CLI.
 #[derive(Debug)]
-pub enum Incoming<'a> {
+pub enum CliMessage<'a> {
     /// A control request, which waits for [`success`] or [`failure`] with this id.
     Request {
         /// The id.
@@ -43,7 +43,7 @@ pub enum Incoming<'a> {
     },
 }
 
-impl<'a> Incoming<'a> {
+impl<'a> CliMessage<'a> {
     /// Reads a line.
     pub fn decode(line: &'a [u8]) -> Result<Self, NotJson> {
         let line = std::str::from_utf8(line)
@@ -123,13 +123,13 @@ mod tests {
     use super::*;
 
     fn check(line: &str, expected: &Expect) {
-        expected.assert_eq(&match Incoming::decode(line.as_bytes()) {
-            Ok(Incoming::Request { id, subtype, request }) => {
+        expected.assert_eq(&match CliMessage::decode(line.as_bytes()) {
+            Ok(CliMessage::Request { id, subtype, request }) => {
                 format!("{id} asks {subtype} with {} members", request.0.len())
             }
-            Ok(Incoming::Answer { id, outcome }) => format!("{id} is answered {outcome:?}"),
-            Ok(Incoming::Cancel { id }) => format!("{id} is cancelled"),
-            Ok(Incoming::Message { kind, message }) => {
+            Ok(CliMessage::Answer { id, outcome }) => format!("{id} is answered {outcome:?}"),
+            Ok(CliMessage::Cancel { id }) => format!("{id} is cancelled"),
+            Ok(CliMessage::Message { kind, message }) => {
                 format!("{kind:?} with {} members", message.0.len())
             }
             Err(error) => error.to_string(),

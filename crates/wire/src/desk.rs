@@ -15,7 +15,7 @@ mod tests;
 use crate::fields::required;
 use crate::raw::Members;
 
-pub use crate::unreadable::{Reason, Unreadable};
+pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use message::{Answer, Entry, Message};
 pub use request::{Command, Request};
 pub use secret::Secret;

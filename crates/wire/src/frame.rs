@@ -1,7 +1,7 @@
-//! Splits a byte stream into messages: lines ([`Lines`]) or length-prefixed frames ([`Prefixed`]).
+//! Splits a byte stream into messages: lines ([`LineDecoder`]) or length-prefixed frames ([`FrameDecoder`]).
 //!
 //! A decoder owns its buffer, so a cancelled read loses nothing. A driver asks for
-//! [`space`](Lines::space), reads into it, reports how much was [`filled`](Lines::filled), and
+//! [`space`](LineDecoder::space), reads into it, reports how much was [`filled`](LineDecoder::filled), and
 //! takes frames until there are none. Any chunking of the same bytes gives the same frames.
 
 mod buffer;
@@ -10,5 +10,5 @@ mod prefixed;
 #[cfg(test)]
 mod tests;
 
-pub use lines::{Line, Lines, TooLong};
-pub use prefixed::{Cut, PREFIX, Prefixed, TooLarge, prefix};
+pub use lines::{DecodedLine, LineDecoder, OverlongLine};
+pub use prefixed::{CutFrame, FrameDecoder, OversizedFrame, PREFIX, prefix};

@@ -18,19 +18,19 @@ use serde_json::value::RawValue;
 use crate::approval::{Asks, Context, Kind, Request, RequestId, Takes};
 use crate::raw::{Json, Members, NotJson, quoted};
 
-pub use answer::{Answer, answer, denial};
-pub use transcript::{MAX_WORDS, Words, cut, words};
+pub use answer::{HookReply, answer, denial};
+pub use transcript::{LastWords, MAX_WORDS, cut, words};
 
 /// The agent whose hook it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Agent {
+pub enum HookAgent {
     /// Claude Code.
     Claude,
     /// Codex, which refuses an answer with more than allow or deny.
     Codex,
 }
 
-impl Agent {
+impl HookAgent {
     /// Returns the agent's name in a request.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -53,7 +53,7 @@ impl Agent {
 
 /// The event that a hook is called for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum AgentHookEvent {
     /// The agent is about to ask its user.
     PermissionRequest,
     /// The agent is about to run a tool.
@@ -76,19 +76,19 @@ pub enum Event {
     Other,
 }
 
-const EVENTS: [(&str, Event); 9] = [
-    ("PermissionRequest", Event::PermissionRequest),
-    ("PreToolUse", Event::PreToolUse),
-    ("PermissionDenied", Event::PermissionDenied),
-    ("Elicitation", Event::Elicitation),
-    ("PostToolUse", Event::PostToolUse),
-    ("PostToolUseFailure", Event::PostToolUseFailure),
-    ("Stop", Event::Stop),
-    ("SessionEnd", Event::SessionEnd),
-    ("Notification", Event::Notification),
+const EVENTS: [(&str, AgentHookEvent); 9] = [
+    ("PermissionRequest", AgentHookEvent::PermissionRequest),
+    ("PreToolUse", AgentHookEvent::PreToolUse),
+    ("PermissionDenied", AgentHookEvent::PermissionDenied),
+    ("Elicitation", AgentHookEvent::Elicitation),
+    ("PostToolUse", AgentHookEvent::PostToolUse),
+    ("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
+    ("Stop", AgentHookEvent::Stop),
+    ("SessionEnd", AgentHookEvent::SessionEnd),
+    ("Notification", AgentHookEvent::Notification),
 ];
 
-impl Event {
+impl AgentHookEvent {
     fn parse(name: &str) -> Self {
         EVENTS.iter().find(|(known, _)| *known == name).map_or(Self::Other, |(_, event)| *event)
     }
@@ -144,21 +144,21 @@ const MODES_WITH_DIALOG: [&str; 4] = ["default", "acceptEdits", "plan", "auto"];
 
 /// The input of a hook.
 #[derive(Debug, Clone)]
-pub struct Input<'a> {
-    event: Event,
+pub struct AgentHookInput<'a> {
+    event: AgentHookEvent,
     members: Members<'a>,
 }
 
 /// Why a hook's input cannot be used. Its text quotes no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotInput {
+pub enum NotHookInput {
     /// It is not one JSON object.
     NotJson(NotJson),
     /// A required field is missing or not a string.
     Missing(&'static str),
 }
 
-impl fmt::Display for NotInput {
+impl fmt::Display for NotHookInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotJson(error) => write!(f, "{error}"),
@@ -167,41 +167,42 @@ impl fmt::Display for NotInput {
     }
 }
 
-impl std::error::Error for NotInput {}
+impl std::error::Error for NotHookInput {}
 
-impl<'a> Input<'a> {
+impl<'a> AgentHookInput<'a> {
     /// Parses what was read from standard input.
-    pub fn read(text: &'a [u8]) -> Result<Self, NotInput> {
+    pub fn read(text: &'a [u8]) -> Result<Self, NotHookInput> {
         let text = std::str::from_utf8(text)
-            .map_err(|error| NotInput::NotJson(NotJson { bytes_read: error.valid_up_to() }))?;
-        let members = Members::read(text).map_err(NotInput::NotJson)?;
-        let name = members.string("hook_event_name").ok_or(NotInput::Missing("hook_event_name"))?;
-        Ok(Self { event: Event::parse(&name), members })
+            .map_err(|error| NotHookInput::NotJson(NotJson { bytes_read: error.valid_up_to() }))?;
+        let members = Members::read(text).map_err(NotHookInput::NotJson)?;
+        let name =
+            members.string("hook_event_name").ok_or(NotHookInput::Missing("hook_event_name"))?;
+        Ok(Self { event: AgentHookEvent::parse(&name), members })
     }
 
     /// Returns the event.
     #[must_use]
-    pub fn event(&self) -> Event {
+    pub fn event(&self) -> AgentHookEvent {
         self.event
     }
 
     /// Guesses the agent from the input: only Codex counts turns by a `turn_id`.
     #[must_use]
-    pub fn agent(&self) -> Agent {
+    pub fn agent(&self) -> HookAgent {
         match self.members.some("turn_id") {
-            Some(_) => Agent::Codex,
-            None => Agent::Claude,
+            Some(_) => HookAgent::Codex,
+            None => HookAgent::Claude,
         }
     }
 
     /// Returns who can put a question about this tool call to a person. The desk always can; the
     /// agent only where it is known to show its own dialog to somebody who is there.
     #[must_use]
-    pub fn asks(&self, agent: Agent, is_attended: bool) -> Asks {
+    pub fn asks(&self, agent: HookAgent, is_attended: bool) -> Asks {
         let is_one_of = |field, names: &[&str]| {
             self.text(field).is_some_and(|name| names.contains(&name.as_ref()))
         };
-        let has_dialog = agent == Agent::Claude
+        let has_dialog = agent == HookAgent::Claude
             && is_attended
             && is_one_of("permission_mode", &MODES_WITH_DIALOG)
             && !is_one_of("tool_name", &FILE_TOOLS);
@@ -222,7 +223,11 @@ impl<'a> Input<'a> {
 
     /// Returns the request to the desk, except for the agent's last words. What the agent left out
     /// of `cwd` and `session_id` is empty, for the hook to fill in, as is who asks.
-    pub fn request(&self, request_id: RequestId, agent: Agent) -> Result<Request, NotInput> {
+    pub fn request(
+        &self,
+        request_id: RequestId,
+        agent: HookAgent,
+    ) -> Result<Request, NotHookInput> {
         let text = |field| self.text(field).map(Cow::into_owned);
         let context = Context {
             event: self.text("hook_event_name").map(Cow::into_owned),
@@ -256,7 +261,7 @@ impl<'a> Input<'a> {
 
     /// Returns why the agent has blocked the call.
     fn reason(&self) -> Option<String> {
-        let is_blocked = self.event == Event::PermissionDenied;
+        let is_blocked = self.event == AgentHookEvent::PermissionDenied;
         self.text("reason").filter(|_| is_blocked).map(Cow::into_owned)
     }
 
@@ -266,24 +271,27 @@ impl<'a> Input<'a> {
     }
 
     /// Events that are about no tool are called by their own name.
-    fn tool_name(&self) -> Result<String, NotInput> {
+    fn tool_name(&self) -> Result<String, NotHookInput> {
         let name = self.text("tool_name").map(Cow::into_owned);
         match self.event {
-            Event::Elicitation | Event::Notification | Event::Stop | Event::SessionEnd => {
-                Ok(self.event.name().to_owned())
-            }
-            _ => name.ok_or(NotInput::Missing("tool_name")),
+            AgentHookEvent::Elicitation
+            | AgentHookEvent::Notification
+            | AgentHookEvent::Stop
+            | AgentHookEvent::SessionEnd => Ok(self.event.name().to_owned()),
+            _ => name.ok_or(NotHookInput::Missing("tool_name")),
         }
     }
 
     fn tool_input(&self) -> Box<RawValue> {
         match self.event {
-            Event::Elicitation => {
+            AgentHookEvent::Elicitation => {
                 self.some_of(&["message", "requested_schema", "mcp_server_name", "mode", "url"])
             }
-            Event::Notification => self.some_of(&["message", "title", "notification_type"]),
-            Event::SessionEnd => self.some_of(&["reason"]),
-            Event::Stop => self.some_of(&[]),
+            AgentHookEvent::Notification => {
+                self.some_of(&["message", "title", "notification_type"])
+            }
+            AgentHookEvent::SessionEnd => self.some_of(&["reason"]),
+            AgentHookEvent::Stop => self.some_of(&[]),
             _ => match self.members.some("tool_input") {
                 Some(input) if !input.is_object() => object(&[("input", input)]),
                 input => object_of(input.unwrap_or(Json::EMPTY).get().to_owned()),
@@ -303,15 +311,15 @@ impl<'a> Input<'a> {
     }
 
     /// Returns what the agent accepts in an answer to this event.
-    fn takes(&self, agent: Agent) -> Option<Vec<Takes>> {
+    fn takes(&self, agent: HookAgent) -> Option<Vec<Takes>> {
         Some(match (self.event, agent) {
-            (Event::PermissionRequest, Agent::Claude) => {
+            (AgentHookEvent::PermissionRequest, HookAgent::Claude) => {
                 vec![Takes::Always, Takes::Edit, Takes::Interrupt]
             }
-            (Event::Elicitation, Agent::Claude) => vec![Takes::Edit, Takes::Interrupt],
+            (AgentHookEvent::Elicitation, HookAgent::Claude) => vec![Takes::Edit, Takes::Interrupt],
             // The first versions would pass over a changed input and run the old one. Those that
             // name the prompt are known to take it.
-            (Event::PreToolUse, Agent::Claude) if self.text("prompt_id").is_some() => {
+            (AgentHookEvent::PreToolUse, HookAgent::Claude) if self.text("prompt_id").is_some() => {
                 vec![Takes::Edit]
             }
             (event, _) if event.kind().is_some_and(Kind::is_answered) => Vec::new(),

@@ -45,7 +45,7 @@ pub mod code {
 
 /// A message from a client.
 #[derive(Debug)]
-pub struct Message<'a> {
+pub struct McpMessage<'a> {
     /// The id of a request; absent in a notification.
     pub id: Option<Json<'a>>,
     /// The method; absent in a response.
@@ -56,7 +56,7 @@ pub struct Message<'a> {
 
 /// Why a line is not a message.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
-pub enum Unfit {
+pub enum NotMcpMessage {
     /// It is not JSON.
     Unreadable,
     /// It is JSON but not a JSON-RPC 2.0 message.
@@ -65,33 +65,37 @@ pub enum Unfit {
     Params,
 }
 
-impl<'a> Message<'a> {
+impl<'a> McpMessage<'a> {
     /// Reads a line.
-    pub fn decode(line: &'a [u8]) -> Result<Self, Unfit> {
-        let line = std::str::from_utf8(line).map_err(|_| Unfit::Unreadable)?;
+    pub fn decode(line: &'a [u8]) -> Result<Self, NotMcpMessage> {
+        let line = std::str::from_utf8(line).map_err(|_| NotMcpMessage::Unreadable)?;
         match Members::read_with(line, "params") {
             Ok((members, params)) => Self::from_members(&members, params),
-            Err(_) if Json::read(line).is_ok() => Err(Unfit::NoMessage),
-            Err(_) => Err(Unfit::Unreadable),
+            Err(_) if Json::read(line).is_ok() => Err(NotMcpMessage::NoMessage),
+            Err(_) => Err(NotMcpMessage::Unreadable),
         }
     }
 
-    fn from_members(members: &Members<'a>, params: Option<Members<'a>>) -> Result<Self, Unfit> {
+    fn from_members(
+        members: &Members<'a>,
+        params: Option<Members<'a>>,
+    ) -> Result<Self, NotMcpMessage> {
         let is_rpc = members.string("jsonrpc").as_deref() == Some("2.0");
         let has_answer = members.get("result").is_some() || members.get("error").is_some();
         let id = members.get("id");
         let is_good_id = id.is_none_or(|id| id.is_id() && id.get().len() <= LONGEST_ID);
-        let method = members.get("method").map(|method| method.string().ok_or(Unfit::NoMessage));
+        let method =
+            members.get("method").map(|method| method.string().ok_or(NotMcpMessage::NoMessage));
         let method = method.transpose()?;
         let is_twice = |name: &&str| members.0.iter().filter(|(key, _)| key == *name).count() > 1;
         if ["jsonrpc", "id", "method", "params"].iter().any(is_twice) {
-            return Err(Unfit::NoMessage);
+            return Err(NotMcpMessage::NoMessage);
         }
         if !is_rpc || !is_good_id || (method.is_none() && !has_answer) {
-            return Err(Unfit::NoMessage);
+            return Err(NotMcpMessage::NoMessage);
         }
         if method.is_some() && params.is_none() && members.some("params").is_some() {
-            return Err(Unfit::Params);
+            return Err(NotMcpMessage::Params);
         }
         Ok(Self { id, method, params: params.unwrap_or_default() })
     }

@@ -11,7 +11,7 @@ pub const LONGEST_ID: usize = 256;
 #[derive(Debug, Default)]
 pub struct IdScan {
     depth: usize,
-    place: Place,
+    place: ScanPlace,
     escaped: bool,
     token: Vec<u8>,
     key_is_id: bool,
@@ -20,7 +20,7 @@ pub struct IdScan {
 
 /// The position of the scan in the top-level object.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ScanPlace {
     /// Between members, before a key.
     #[default]
     BeforeKey,
@@ -52,13 +52,13 @@ impl IdScan {
 
     fn step(&mut self, byte: u8) {
         match self.place {
-            Place::Key | Place::String => self.in_string(byte),
-            Place::Scalar if is_scalar(byte) => self.keep(byte),
-            Place::Scalar => {
+            ScanPlace::Key | ScanPlace::String => self.in_string(byte),
+            ScanPlace::Scalar if is_scalar(byte) => self.keep(byte),
+            ScanPlace::Scalar => {
                 self.end_value();
                 self.structure(byte);
             }
-            Place::BeforeKey | Place::Value => self.structure(byte),
+            ScanPlace::BeforeKey | ScanPlace::Value => self.structure(byte),
         }
     }
 
@@ -69,9 +69,9 @@ impl IdScan {
         } else if byte == b'\\' {
             self.escaped = true;
         } else if byte == b'"' {
-            if self.place == Place::Key {
+            if self.place == ScanPlace::Key {
                 self.key_is_id = self.token == b"\"id\"";
-                self.place = Place::Value;
+                self.place = ScanPlace::Value;
             } else {
                 self.end_value();
             }
@@ -82,21 +82,21 @@ impl IdScan {
         match byte {
             b'{' | b'[' => {
                 self.depth += 1;
-                self.place = if self.depth == 1 { Place::BeforeKey } else { Place::Value };
+                self.place = if self.depth == 1 { ScanPlace::BeforeKey } else { ScanPlace::Value };
             }
             b'}' | b']' => self.depth = self.depth.saturating_sub(1),
             b',' if self.depth == 1 => {
-                self.place = Place::BeforeKey;
+                self.place = ScanPlace::BeforeKey;
                 self.key_is_id = false;
             }
-            b'"' if self.place == Place::BeforeKey => self.begin(byte, Place::Key),
-            b'"' => self.begin(byte, Place::String),
-            _ if self.depth == 1 && is_scalar(byte) => self.begin(byte, Place::Scalar),
+            b'"' if self.place == ScanPlace::BeforeKey => self.begin(byte, ScanPlace::Key),
+            b'"' => self.begin(byte, ScanPlace::String),
+            _ if self.depth == 1 && is_scalar(byte) => self.begin(byte, ScanPlace::Scalar),
             _ => {}
         }
     }
 
-    fn begin(&mut self, byte: u8, place: Place) {
+    fn begin(&mut self, byte: u8, place: ScanPlace) {
         self.place = place;
         self.token.clear();
         self.keep(byte);
@@ -110,7 +110,7 @@ impl IdScan {
     }
 
     fn end_value(&mut self) {
-        self.place = Place::Value;
+        self.place = ScanPlace::Value;
         if self.depth == 1 && self.key_is_id && self.found.is_none() {
             self.found = as_id(&self.token);
         }

@@ -25,7 +25,7 @@ mod turn;
 use crate::fields::{Malformed, required};
 use crate::raw::Members;
 
-pub use crate::unreadable::{Reason, Unreadable};
+pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use attachment::Attachment;
 pub use command::{Command, LoadAs};
 pub use conversation::{Conversation, Created, Listed, Loaded, LoadedAsEvents, PastMessage};

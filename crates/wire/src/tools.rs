@@ -52,20 +52,20 @@ pub struct CallRequest<'a> {
     /// The agent CLI's `_meta` of the call: its ids, a progress token. Optional.
     pub meta: Option<Json<'a>>,
     /// What the client adds to a call that it repeats after a question. Optional.
-    pub retry: Retry<'a>,
+    pub retry: RetryFields<'a>,
 }
 
 /// What a client adds to a call that it repeats because the tool had asked its user something (MCP
 /// 2026-07-28).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Retry<'a> {
+pub struct RetryFields<'a> {
     /// The user's answers, MCP's `inputResponses`.
     pub input_responses: Option<Json<'a>>,
     /// The state that the tool returned with its questions, MCP's `requestState`.
     pub request_state: Option<Json<'a>>,
 }
 
-impl<'a> Retry<'a> {
+impl<'a> RetryFields<'a> {
     /// Reads both from the parameters of a call.
     #[must_use]
     pub fn read(params: &Members<'a>) -> Self {
@@ -78,13 +78,13 @@ impl<'a> Retry<'a> {
 
 /// The answer of the host: exactly one of `result` and `error`, or a `progress` before them.
 #[derive(Debug)]
-pub enum Response<'a> {
+pub enum HostResponse<'a> {
     /// The tool's result, an MCP `CallToolResult`, untouched.
     Result(Json<'a>),
     /// The call failed.
     Error(ErrorPayload<'a>),
     /// The call is still running. Sent only for a call whose `_meta` has a `progressToken`.
-    Progress(Progress<'a>),
+    Progress(CallProgress<'a>),
 }
 
 /// Why a call failed.
@@ -100,7 +100,7 @@ pub struct ErrorPayload<'a> {
 
 /// The progress of a call.
 #[derive(Debug, Deserialize, Serialize)]
-pub struct Progress<'a> {
+pub struct CallProgress<'a> {
     /// Must grow from one report to the next.
     pub progress: f64,
     /// The final value, if it is known.
@@ -133,12 +133,12 @@ impl<'a> CallRequest<'a> {
                 .filter(|arguments| arguments.is_object())
                 .ok_or("the request's `arguments` are not an object")?,
             meta: params.some("_meta"),
-            retry: Retry::read(&params),
+            retry: RetryFields::read(&params),
         })
     }
 }
 
-impl<'a> Response<'a> {
+impl<'a> HostResponse<'a> {
     /// Reads a host's message. The error is a sentence.
     pub fn decode(payload: &'a [u8]) -> Result<Self, String> {
         let payload = std::str::from_utf8(payload)
@@ -190,7 +190,7 @@ pub struct CallFrame {
 impl CallFrame {
     /// Creates a request for the tool `name`; `meta` and `retry` are passed on unchanged.
     #[must_use]
-    pub fn new(name: &str, meta: Option<Json<'_>>, retry: Retry<'_>) -> Self {
+    pub fn new(name: &str, meta: Option<Json<'_>>, retry: RetryFields<'_>) -> Self {
         let head =
             format!(r#"{{"method":"{CALL_TOOL}","params":{{"name":{},"arguments":"#, quoted(name));
         let more = [

@@ -15,12 +15,12 @@ pub struct Unreadable {
     /// The message's id, if it could be read: an error response can be sent to it.
     pub id: Option<String>,
     /// What is wrong with the line.
-    pub reason: Reason,
+    pub reason: UnreadableReason,
 }
 
 /// What is wrong with an [`Unreadable`] line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
+pub enum UnreadableReason {
     /// It is not one JSON object, or one of its fields is missing or wrong.
     Malformed(Malformed),
     /// It has no `id`, or one that is not a string.
@@ -31,20 +31,20 @@ pub enum Reason {
     UnknownKind(String),
 }
 
-impl Reason {
+impl UnreadableReason {
     pub(crate) fn unknown(kind: &str) -> Self {
         Self::UnknownKind(kind.chars().take(QUOTED_KIND_CHARS).collect())
     }
 }
 
-impl From<Malformed> for Reason {
+impl From<Malformed> for UnreadableReason {
     fn from(malformed: Malformed) -> Self {
         Self::Malformed(malformed)
     }
 }
 
-impl From<Reason> for Unreadable {
-    fn from(reason: Reason) -> Self {
+impl From<UnreadableReason> for Unreadable {
+    fn from(reason: UnreadableReason) -> Self {
         Self { id: None, reason }
     }
 }
@@ -55,7 +55,7 @@ impl fmt::Display for Unreadable {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for UnreadableReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed(malformed) => malformed.fmt(f),

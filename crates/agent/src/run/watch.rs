@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use callgate_link::child::Leashed;
+use callgate_link::child::LeashedChild;
 use callgate_wire::session::ToolStream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -69,7 +69,7 @@ pub(super) fn run(job: &Job, cancel: &PipeReader) -> io::Result<Option<Ended>> {
     if is_cancelled(cancel)? {
         return Ok(None);
     }
-    let mut child = Leashed::spawn(command(job))?;
+    let mut child = LeashedChild::spawn(command(job))?;
     let mut watch = Watch {
         streams: [
             Stream::new(child.stdout.take().map(OwnedFd::from), ToolStream::Stdout, job, began),

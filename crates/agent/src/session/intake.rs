@@ -4,7 +4,7 @@ use std::io::Read;
 use std::thread;
 
 use callgate_link::blocking::fill_lines;
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::raw::Json;
 use callgate_wire::session::{LONGEST_ID, MAX_LINE, Request, Unreadable};
 use tokio::sync::mpsc;
@@ -46,7 +46,7 @@ fn read(
     input: &mut impl Read,
     found: &mpsc::Sender<Incoming>,
 ) -> Result<(), mpsc::error::SendError<Incoming>> {
-    let mut lines = Lines::new(MAX_LINE);
+    let mut lines = LineDecoder::new(MAX_LINE);
     loop {
         let count = match fill_lines(input, &mut lines) {
             Ok(count) => count,
@@ -64,13 +64,13 @@ fn read(
     }
 }
 
-fn incoming(line: Line<'_>) -> Incoming {
+fn incoming(line: DecodedLine<'_>) -> Incoming {
     match line {
-        Line::Whole(line) => match Request::decode(line) {
+        DecodedLine::Whole(line) => match Request::decode(line) {
             Ok(request) => Incoming::Request(Box::new(request)),
             Err(unreadable) => Incoming::Unreadable(unreadable),
         },
-        Line::TooLong(line) => {
+        DecodedLine::TooLong(line) => {
             let id = line.id.as_deref().and_then(|id| Json::read(id).ok()?.string());
             let id = id.map(std::borrow::Cow::into_owned).filter(|id| id.len() <= LONGEST_ID);
             Incoming::TooLong { size: line.size, id }

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use callgate_link::hangup::{Hangups, Receipt, receipt};
+use callgate_link::hangup::{HangupWatcher, Receipt, receipt};
 use callgate_wire::approval::Response;
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Handle;
@@ -26,7 +26,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Everybody who waits for an answer, or has one on its way.
 #[derive(Debug)]
 pub(super) struct Askers {
-    hangups: Hangups,
+    hangups: HangupWatcher,
     waiting: Mutex<HashMap<AskerId, Asker>>,
     to_desk: mpsc::Sender<Letter>,
     stopper: Mutex<Option<UnixStream>>,
@@ -56,7 +56,7 @@ enum AnswerState {
 
 impl Askers {
     pub(super) fn new(to_desk: mpsc::Sender<Letter>) -> io::Result<Arc<Self>> {
-        let hangups = Hangups::new()?;
+        let hangups = HangupWatcher::new()?;
         let (stopper, watched) = UnixStream::pair()?;
         hangups.watch(&watched, STOP)?;
         Ok(Arc::new(Self {

@@ -4,8 +4,8 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use callgate_link::file::Lock;
-use callgate_link::socket::{self, Found, SocketError};
+use callgate_link::file::FileLock;
+use callgate_link::socket::{self, SocketError, SocketState};
 use rustix::process::geteuid;
 
 use super::{StartError, io_error};
@@ -21,7 +21,7 @@ pub struct Claim {
     pub(super) desk_socket: PathBuf,
     /// Where programs ask that know no other address.
     pub(super) legacy: Option<PathBuf>,
-    pub(super) lock: Lock,
+    pub(super) lock: FileLock,
 }
 
 impl Claim {
@@ -34,7 +34,7 @@ impl Claim {
         let (socket, desk_socket) = (socket.into(), desk_socket.into());
         let lock_path = lock_path(&socket);
         if is_live(&socket)? {
-            let is_ours = matches!(Lock::is_held(&lock_path), Ok(true));
+            let is_ours = matches!(FileLock::is_held(&lock_path), Ok(true));
             return Err(if is_ours { running(&socket) } else { SocketError::InUse(socket).into() });
         }
         if is_live(&desk_socket)? {
@@ -42,7 +42,7 @@ impl Claim {
         }
         // Whoever holds the lock has made this folder, so that nothing is made beside them.
         make_folder(&socket)?;
-        let lock = Lock::take(&lock_path)
+        let lock = FileLock::take(&lock_path)
             .map_err(|error| io_error("cannot lock", &lock_path, error))?
             .ok_or_else(|| running(&socket))?;
         make_folder(&desk_socket)?;
@@ -61,9 +61,9 @@ impl Claim {
 /// Returns true if somebody serves this socket.
 fn is_live(path: &Path) -> Result<bool, SocketError> {
     match socket::probe(path)? {
-        Found::Live => Ok(true),
-        Found::NotASocket => Err(SocketError::NotASocket(path.to_owned())),
-        Found::Nothing | Found::Dead => Ok(false),
+        SocketState::Live => Ok(true),
+        SocketState::NotASocket => Err(SocketError::NotASocket(path.to_owned())),
+        SocketState::Nothing | SocketState::Dead => Ok(false),
     }
 }
 

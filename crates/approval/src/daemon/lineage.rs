@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use callgate_link::process::Process;
+use callgate_link::process::ProcessStat;
 use tokio::net::UnixStream;
 
 /// The process at the other end; none where it lives in another world of process ids.
@@ -13,7 +13,7 @@ pub(super) fn process_of(stream: &UnixStream) -> Option<u32> {
 
 /// The process, its parent, and so on.
 pub(super) fn lineage(process: u32) -> Vec<u32> {
-    let ancestors = Process::read(process).into_iter().flat_map(Process::ancestors);
+    let ancestors = ProcessStat::read(process).into_iter().flat_map(ProcessStat::ancestors);
     iter::once(process).chain(ancestors.map(|ancestor| ancestor.id)).collect()
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use callgate_wire::approval::{MAX_LINE, Request};
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 
@@ -93,7 +93,7 @@ impl Intake {
 
     /// Waits until an asker says something, and reads it.
     async fn read(&self, stream: &mut UnixStream, mut silent: RoomSeat) -> Option<Request> {
-        let mut lines = Lines::new(MAX_LINE);
+        let mut lines = LineDecoder::new(MAX_LINE);
         tokio::select! {
             begun = begin(stream, &mut lines) => begun?,
             () = silent.cleared() => return None,
@@ -119,7 +119,7 @@ fn wanted_lineage(request: &Request, process: u32) -> Option<Vec<u32>> {
 
 /// Waits for the first bytes of a line; `None` when there will be none. Until then an asker takes
 /// no memory.
-async fn begin(stream: &UnixStream, lines: &mut Lines) -> Option<()> {
+async fn begin(stream: &UnixStream, lines: &mut LineDecoder) -> Option<()> {
     loop {
         stream.readable().await.ok()?;
         let mut first = [0; 256];
@@ -138,11 +138,11 @@ async fn begin(stream: &UnixStream, lines: &mut Lines) -> Option<()> {
 
 /// Reads the rest of one request; `None` when the line is malformed, empty, too long, or has no
 /// end.
-async fn read(stream: &mut UnixStream, mut lines: Lines) -> Option<Request> {
+async fn read(stream: &mut UnixStream, mut lines: LineDecoder) -> Option<Request> {
     loop {
         let request = match lines.next_frame() {
-            Some(Line::Whole(line)) => Some(Request::decode(line).ok()),
-            Some(Line::TooLong(_)) => Some(None),
+            Some(DecodedLine::Whole(line)) => Some(Request::decode(line).ok()),
+            Some(DecodedLine::TooLong(_)) => Some(None),
             None => None,
         };
         // An empty line is no request, and one that is over the limit is not read to its end.

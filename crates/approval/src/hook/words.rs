@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_wire::hook::{Event, Input, words};
+use callgate_wire::hook::{AgentHookEvent, AgentHookInput, words};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::{Errno, pread};
@@ -27,10 +27,10 @@ struct Patience {
 }
 
 /// What the agent said before it wanted to use `tool`.
-pub(super) fn last_words(input: &Input<'_>, tool: &str) -> Option<String> {
+pub(super) fn last_words(input: &AgentHookInput<'_>, tool: &str) -> Option<String> {
     let agent_id = input.agent_id();
     let path = transcript(Path::new(&*input.transcript_path()?), agent_id.as_deref())?;
-    let tool = (input.event() != Event::Elicitation).then_some(tool);
+    let tool = (input.event() != AgentHookEvent::Elicitation).then_some(tool);
     words_in(&path, tool, agent_id.is_some(), PATIENCE)
 }
 

@@ -16,7 +16,7 @@ use callgate_link::blocking::fill_lines;
 use callgate_store::{Entry, Filter, Store};
 use callgate_wire::approval::{Action, Press, Request, RequestId, Response};
 use callgate_wire::desk::{self, Answer, Command, MAX_MESSAGE, Message, Secret};
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -221,14 +221,14 @@ pub(crate) fn next_of(viewer: &mut Viewer, kind: &str) -> (desk::Entry, Value) {
 /// A connection without manners: it sends any bytes, and reads whatever comes.
 pub(crate) struct Plain {
     pub(crate) stream: UnixStream,
-    lines: Lines,
+    lines: LineDecoder,
 }
 
 impl Plain {
     pub(crate) fn connect(house: &House) -> Self {
         let stream = UnixStream::connect(house.desk_socket()).unwrap();
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
-        Self { stream, lines: Lines::new(MAX_MESSAGE) }
+        Self { stream, lines: LineDecoder::new(MAX_MESSAGE) }
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8]) {
@@ -237,7 +237,7 @@ impl Plain {
 
     pub(crate) fn receive(&mut self) -> Vec<u8> {
         loop {
-            if let Some(Line::Whole(line)) = self.lines.next_frame() {
+            if let Some(DecodedLine::Whole(line)) = self.lines.next_frame() {
                 return line.to_vec();
             }
             assert_ne!(fill_lines(&mut self.stream, &mut self.lines).unwrap(), 0, "it has ended");

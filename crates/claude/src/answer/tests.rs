@@ -4,8 +4,8 @@ use expect_test::expect;
 
 use super::*;
 
-fn read(result: &str) -> Answer {
-    Answer::read(&Members::read(result).expect("JSON"))
+fn read(result: &str) -> ClaudeAnswer {
+    ClaudeAnswer::read(&Members::read(result).expect("JSON"))
 }
 
 #[test]
@@ -14,7 +14,7 @@ fn an_answer() {
         r#"{"type":"result","subtype":"success","is_error":false,"result":"done","structured_output":{"a":1},"total_cost_usd":0.25,"usage":{"input_tokens":7,"output_tokens":5,"service_tier":"standard"},"modelUsage":{"m":{"inputTokens":9,"outputTokens":6,"costUSD":0.25,"contextWindow":200000,"new":1}},"num_turns":3,"duration_ms":1500,"duration_api_ms":250,"session_id":"s","stop_reason":"end_turn","permission_denials":[{"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}}]}"#,
     );
     expect![[r#"
-        Answer {
+        ClaudeAnswer {
             text: "done",
             structured: Some(
                 Object {
@@ -24,7 +24,7 @@ fn an_answer() {
             cost_usd: Some(
                 0.25,
             ),
-            usage: Usage {
+            usage: ClaudeUsage {
                 input_tokens: 7,
                 output_tokens: 5,
                 cache_creation_input_tokens: 0,
@@ -49,7 +49,7 @@ fn an_answer() {
                 "end_turn",
             ),
             denials: [
-                Denial {
+                ToolDenial {
                     tool_name: "Bash",
                     tool_use_id: "t1",
                     input: Object {
@@ -66,13 +66,17 @@ fn an_answer() {
 #[test]
 fn an_end_without_an_answer_says_why() {
     for (subtype, more, expected) in [
-        ("error_during_execution", "", Outcome::ExecutionError),
-        ("error_during_execution", r#","terminal_reason":"aborted_tools""#, Outcome::Interrupted),
-        ("error_max_turns", "", Outcome::MaxTurns),
-        ("error_max_budget_usd", "", Outcome::MaxBudget),
-        ("error_max_structured_output_retries", "", Outcome::NoStructuredOutput),
-        ("success", "", Outcome::ServiceError),
-        ("error_new", "", Outcome::Other("error_new".to_owned())),
+        ("error_during_execution", "", ClaudeOutcome::ExecutionError),
+        (
+            "error_during_execution",
+            r#","terminal_reason":"aborted_tools""#,
+            ClaudeOutcome::Interrupted,
+        ),
+        ("error_max_turns", "", ClaudeOutcome::MaxTurns),
+        ("error_max_budget_usd", "", ClaudeOutcome::MaxBudget),
+        ("error_max_structured_output_retries", "", ClaudeOutcome::NoStructuredOutput),
+        ("success", "", ClaudeOutcome::ServiceError),
+        ("error_new", "", ClaudeOutcome::Other("error_new".to_owned())),
     ] {
         let answer = read(&format!(
             r#"{{"type":"result","subtype":"{subtype}","is_error":true,"result":null,"errors":["one","two"]{more}}}"#

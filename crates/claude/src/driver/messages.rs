@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use callgate_wire::control::{self, Incoming};
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::control::{self, CliMessage};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::raw::{Json, Members};
 use tokio::time::Instant;
 
-use super::{CHANGE, Driver, INITIALIZE, LONGEST_LINE, Lifetime, Stage};
-use crate::event::{self, Event};
+use super::{CHANGE, CliDriver, CliLifetime, DriverStage, INITIALIZE, LONGEST_LINE};
+use crate::event::{self, ClaudeEvent};
 use crate::hooks::Hook;
-use crate::jobs::{Done, PROGRESS};
-use crate::permission::PermissionAsked;
-use crate::{Answer, ClaudeError, Outcome, cli};
+use crate::jobs::{FinishedJob, PROGRESS};
+use crate::permission::PermissionQuestion;
+use crate::{ClaudeAnswer, ClaudeError, ClaudeOutcome, cli};
 
-impl Driver {
+impl CliDriver {
     pub(super) fn take_read(&mut self, count: usize) -> Result<(), ClaudeError> {
         if count > 0 {
             self.heard = Instant::now();
@@ -24,18 +24,18 @@ impl Driver {
         if self.turn.answer.is_some() {
             self.finish();
         } else if let Some(process) = self.process.take() {
-            self.stage = Stage::Dying(Box::pin(process.died()));
+            self.stage = DriverStage::Dying(Box::pin(process.died()));
         }
         Ok(())
     }
 
     fn read_lines(&mut self) -> Result<(), ClaudeError> {
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(LONGEST_LINE));
+        let mut lines = std::mem::replace(&mut self.lines, LineDecoder::new(LONGEST_LINE));
         let mut outcome = Ok(());
         while let Some(line) = lines.next_frame() {
             outcome = self.read_line(line);
             // The call is over: what follows its answer is ignored.
-            if outcome.is_err() || matches!(self.stage, Stage::Leaving(_)) {
+            if outcome.is_err() || matches!(self.stage, DriverStage::Leaving(_)) {
                 break;
             }
         }
@@ -43,23 +43,25 @@ impl Driver {
         outcome
     }
 
-    fn read_line(&mut self, line: Line<'_>) -> Result<(), ClaudeError> {
+    fn read_line(&mut self, line: DecodedLine<'_>) -> Result<(), ClaudeError> {
         let line = match line {
-            Line::Whole(line) => line,
-            Line::TooLong(line) => return Err(self.garbage(format!("it has {} bytes", line.size))),
+            DecodedLine::Whole(line) => line,
+            DecodedLine::TooLong(line) => {
+                return Err(self.garbage(format!("it has {} bytes", line.size)));
+            }
         };
-        match Incoming::decode(line) {
+        match CliMessage::decode(line) {
             Err(error) => Err(self.garbage(error.to_string())),
-            Ok(Incoming::Request { id, subtype, request }) => {
+            Ok(CliMessage::Request { id, subtype, request }) => {
                 self.begin_job(&id, &subtype, &request);
                 Ok(())
             }
-            Ok(Incoming::Answer { id, outcome }) => self.take_answer(&id, outcome),
-            Ok(Incoming::Cancel { id }) => {
+            Ok(CliMessage::Answer { id, outcome }) => self.take_answer(&id, outcome),
+            Ok(CliMessage::Cancel { id }) => {
                 self.jobs.cancel(&id);
                 Ok(())
             }
-            Ok(Incoming::Message { kind, message }) => self.take_message(&kind, &message),
+            Ok(CliMessage::Message { kind, message }) => self.take_message(&kind, &message),
         }
     }
 
@@ -103,12 +105,12 @@ impl Driver {
         let is_own = self.is_own(kind, message);
         for event in event::events(kind, message) {
             match event {
-                Event::Finished(answer) if is_own => self.take_turn(answer),
-                Event::Finished(_) => {}
-                Event::Started(started) => {
+                ClaudeEvent::Finished(answer) if is_own => self.take_turn(answer),
+                ClaudeEvent::Finished(_) => {}
+                ClaudeEvent::Started(started) => {
                     self.links.check(&started)?;
                     self.begin_turn();
-                    self.inbox.push_back(Event::Started(started));
+                    self.inbox.push_back(ClaudeEvent::Started(started));
                 }
                 event => self.inbox.push_back(event),
             }
@@ -137,9 +139,9 @@ impl Driver {
 
     /// Takes the answer of a turn. Another turn may follow when agents in the background have
     /// ended.
-    fn take_turn(&mut self, mut answer: Answer) {
-        if self.turn.is_interrupted && answer.outcome == Outcome::ExecutionError {
-            answer.outcome = Outcome::Interrupted;
+    fn take_turn(&mut self, mut answer: ClaudeAnswer) {
+        if self.turn.is_interrupted && answer.outcome == ClaudeOutcome::ExecutionError {
+            answer.outcome = ClaudeOutcome::Interrupted;
         }
         self.turn.answer = Some(match self.turn.answer.take() {
             Some(earlier) => answer.after(earlier),
@@ -153,17 +155,19 @@ impl Driver {
     /// Ends the turn with its answer.
     pub(super) fn finish(&mut self) {
         let answer = self.turn.answer.take();
-        self.inbox.extend(answer.map(Event::Finished));
+        self.inbox.extend(answer.map(ClaudeEvent::Finished));
         if self.turn.is_abandoned {
             self.inbox.clear();
         }
         self.stage = match (self.lifetime, self.process.take()) {
-            (Lifetime::OneTurn, Some(process)) => Stage::Leaving(Box::pin(process.leave())),
-            (Lifetime::Conversation, Some(process)) => {
-                self.process = Some(process);
-                Stage::Resting
+            (CliLifetime::OneTurn, Some(process)) => {
+                DriverStage::Leaving(Box::pin(process.leave()))
             }
-            (_, None) => Stage::Ended,
+            (CliLifetime::Conversation, Some(process)) => {
+                self.process = Some(process);
+                DriverStage::Resting
+            }
+            (_, None) => DriverStage::Ended,
         };
         if let Some(prompt) = self.next_prompt.take() {
             self.send(prompt);
@@ -174,7 +178,7 @@ impl Driver {
     fn begin_job(&mut self, id: &str, subtype: &str, request: &Members<'_>) {
         match (subtype, &self.links.inline) {
             ("can_use_tool", _) => {
-                self.jobs.ask(id, self.decider.clone(), PermissionAsked::read(request));
+                self.jobs.ask(id, self.decider.clone(), PermissionQuestion::read(request));
             }
             ("hook_callback", _) if let Some(hook) = self.hook(request) => {
                 let input = hook.input(request);
@@ -196,7 +200,7 @@ impl Driver {
         self.hooks.get(index).cloned()
     }
 
-    pub(super) fn finish_job(&mut self, done: Done) {
+    pub(super) fn finish_job(&mut self, done: FinishedJob) {
         self.heard = Instant::now();
         self.outbox.extend(self.jobs.rest_of_progress(self.links.server()).into_bytes());
         self.outbox.extend(done.line.unwrap_or_default().into_bytes());

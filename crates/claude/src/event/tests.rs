@@ -1,6 +1,6 @@
 //! The CLI's messages, and the events they become.
 
-use callgate_wire::control::Incoming;
+use callgate_wire::control::CliMessage;
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -12,9 +12,9 @@ fn check(line: &str, expected: Expect) {
     expected.assert_eq(&told.join("\n"));
 }
 
-fn read(line: &str) -> Vec<Event> {
-    match Incoming::decode(line.as_bytes()) {
-        Ok(Incoming::Message { kind, message }) => events(&kind, &message),
+fn read(line: &str) -> Vec<ClaudeEvent> {
+    match CliMessage::decode(line.as_bytes()) {
+        Ok(CliMessage::Message { kind, message }) => events(&kind, &message),
         other => panic!("{line} is {other:?}"),
     }
 }
@@ -24,12 +24,12 @@ fn a_session_begins() {
     check(
         r#"{"type":"system","subtype":"init","session_id":"s","model":"m","tools":["Bash","mcp__a__b"],"mcp_servers":[{"name":"a","status":"connected","source":"sdk"}],"cwd":"/"}"#,
         expect![[
-            r#"Started(Started { session_id: "s", model: "m", tools: ["Bash", "mcp__a__b"], servers: [Server { name: "a", status: "connected" }] })"#
+            r#"Started(SessionSetup { session_id: "s", model: "m", tools: ["Bash", "mcp__a__b"], servers: [McpServer { name: "a", status: "connected" }] })"#
         ]],
     );
     check(
         r#"{"type":"system","subtype":"init"}"#,
-        expect![[r#"Started(Started { session_id: "", model: "", tools: [], servers: [] })"#]],
+        expect![[r#"Started(SessionSetup { session_id: "", model: "", tools: [], servers: [] })"#]],
     );
 }
 
@@ -40,7 +40,7 @@ fn an_assistant_speaks_thinks_and_acts() {
         expect![[r#"
             Thinking("hm")
             Text("grüße")
-            ToolUse(ToolUse { id: "t1", name: "Bash", input: RawValue({"b":1.50,"a":123456789012345678901234567890}) })"#]],
+            ToolUse(ClaudeToolUse { id: "t1", name: "Bash", input: RawValue({"b":1.50,"a":123456789012345678901234567890}) })"#]],
     );
 }
 
@@ -49,14 +49,15 @@ fn a_tool_has_ended() {
     check(
         r#"{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t1","type":"tool_result","content":"no","is_error":true},{"tool_use_id":"t2","type":"tool_result","content":[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}]}]}}"#,
         expect![[r#"
-            ToolResult(ToolResult { id: "t1", is_error: true, content: String("no") })
-            ToolResult(ToolResult { id: "t2", is_error: false, content: Array [Object {"type": String("text"), "text": String("a")}, Object {"type": String("image")}, Object {"type": String("text"), "text": String("b")}] })"#]],
+            ToolResult(ClaudeToolResult { id: "t1", is_error: true, content: String("no") })
+            ToolResult(ClaudeToolResult { id: "t2", is_error: false, content: Array [Object {"type": String("text"), "text": String("a")}, Object {"type": String("image")}, Object {"type": String("text"), "text": String("b")}] })"#]],
     );
 }
 
 #[test]
 fn a_result_is_text_in_either_shape() {
-    let text = |content: Value| ToolResult { id: String::new(), is_error: false, content }.text();
+    let text =
+        |content: Value| ClaudeToolResult { id: String::new(), is_error: false, content }.text();
     assert_eq!(text("whole".into()), "whole");
     assert_eq!(text(serde_json::json!([{"text": "a"}, {"type": "image"}, {"text": "b"}])), "ab");
     assert_eq!(text(Value::Null), "");
@@ -67,7 +68,7 @@ fn what_is_said_in_the_users_name_is_not_the_models() {
     check(
         r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"stopped","is_error":true},{"type":"text","text":"[Request interrupted by user for tool use]"}]}}"#,
         expect![[r#"
-            ToolResult(ToolResult { id: "t1", is_error: true, content: String("stopped") })
+            ToolResult(ClaudeToolResult { id: "t1", is_error: true, content: String("stopped") })
             Other { kind: "user", message: RawValue({"type":"text","text":"[Request interrupted by user for tool use]"}) }"#]],
     );
     check(
@@ -94,7 +95,7 @@ fn pieces() {
         expect![[r#"Partial(Input("{\"a\""))"#]],
     );
     for unknown in [r#"{"type":"signature_delta","signature":"s"}"#, r#"{"type":"new"}"#, "1"] {
-        assert!(matches!(&read(&piece(unknown))[..], [Event::Other { .. }]), "{unknown}");
+        assert!(matches!(&read(&piece(unknown))[..], [ClaudeEvent::Other { .. }]), "{unknown}");
     }
 }
 
@@ -119,15 +120,15 @@ fn what_is_unknown_is_kept_as_it_came() {
         r#"{"no":"type"}"#,
     ] {
         let told = read(line);
-        let [Event::Other { message, .. }] = &told[..] else { panic!("{told:?}") };
+        let [ClaudeEvent::Other { message, .. }] = &told[..] else { panic!("{told:?}") };
         assert_eq!(message.get(), line);
     }
 }
 
 #[test]
 fn the_cli_says_when_it_is_idle() {
-    let idle = |line: &str| match Incoming::decode(line.as_bytes()) {
-        Ok(Incoming::Message { kind, message }) => is_idle(&kind, &message),
+    let idle = |line: &str| match CliMessage::decode(line.as_bytes()) {
+        Ok(CliMessage::Message { kind, message }) => is_idle(&kind, &message),
         other => panic!("{line} is {other:?}"),
     };
     let told = r#"{"type":"system","subtype":"session_state_changed","state":"#;

@@ -3,27 +3,27 @@
 use std::collections::VecDeque;
 use std::io;
 
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use uuid::Uuid;
 
 use super::{FakeCli, FakeStep};
-use crate::Settings;
+use crate::ClaudeSettings;
 use crate::event::content_text;
-use crate::links::Links;
+use crate::links::ToolLinks;
 
 /// The version that the fake reports.
 const VERSION: &str = "2.1.325";
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
 /// Why a turn ended early.
-pub(super) enum Stop {
+pub(super) enum TurnStop {
     Interrupted,
     Gone(io::Error),
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for TurnStop {
     fn from(error: io::Error) -> Self {
         Self::Gone(error)
     }
@@ -44,14 +44,14 @@ pub(super) struct FakeSession {
     pub(super) requests: u64,
     input: DuplexStream,
     output: DuplexStream,
-    lines: Lines,
+    lines: LineDecoder,
 }
 
 impl FakeSession {
     pub(super) fn new(
         fake: FakeCli,
-        links: &Links,
-        settings: &Settings,
+        links: &ToolLinks,
+        settings: &ClaudeSettings,
         input: DuplexStream,
         output: DuplexStream,
     ) -> Self {
@@ -69,7 +69,7 @@ impl FakeSession {
             requests: 0,
             input,
             output,
-            lines: Lines::new(LONGEST_LINE),
+            lines: LineDecoder::new(LONGEST_LINE),
         }
     }
 
@@ -129,17 +129,17 @@ impl FakeSession {
         let exhausted = || vec![FakeStep::Fails("the fake's script has ended".to_owned())];
         let result = match self.play(steps.unwrap_or_else(exhausted)).await {
             Ok(result) => result,
-            Err(Stop::Interrupted) => json!({
+            Err(TurnStop::Interrupted) => json!({
                 "subtype": "error_during_execution", "is_error": true, "errors": [],
                 "terminal_reason": "aborted_streaming",
             }),
-            Err(Stop::Gone(error)) => return Err(error),
+            Err(TurnStop::Gone(error)) => return Err(error),
         };
         self.send_result(result, &prompt["uuid"]).await?;
         self.send_state("idle").await
     }
 
-    async fn play(&mut self, steps: Vec<FakeStep>) -> Result<Value, Stop> {
+    async fn play(&mut self, steps: Vec<FakeStep>) -> Result<Value, TurnStop> {
         self.begin().await?;
         for step in steps {
             match step {
@@ -167,7 +167,7 @@ impl FakeSession {
     }
 
     /// Reports the setup of the agent.
-    async fn begin(&mut self) -> Result<(), Stop> {
+    async fn begin(&mut self) -> Result<(), TurnStop> {
         let mut tools = Vec::new();
         let mut servers = Vec::new();
         if !self.server.is_empty() {
@@ -185,7 +185,7 @@ impl FakeSession {
     }
 
     /// Sends a request to the driver, and waits for the answer or the reason why there is none.
-    pub(super) async fn ask(&mut self, request: Value) -> Result<Result<Value, String>, Stop> {
+    pub(super) async fn ask(&mut self, request: Value) -> Result<Result<Value, String>, TurnStop> {
         self.requests += 1;
         let id = format!("fake-{}", self.requests);
         self.send(&json!({"type": "control_request", "request_id": id, "request": request}))
@@ -207,10 +207,10 @@ impl FakeSession {
         }
     }
 
-    async fn take_during_turn(&mut self, message: Value) -> Result<(), Stop> {
+    async fn take_during_turn(&mut self, message: Value) -> Result<(), TurnStop> {
         let is_interrupt = message["request"]["subtype"] == "interrupt";
         self.take(message).await?;
-        if is_interrupt { Err(Stop::Interrupted) } else { Ok(()) }
+        if is_interrupt { Err(TurnStop::Interrupted) } else { Ok(()) }
     }
 
     pub(super) async fn say(&mut self, block: Value) -> io::Result<()> {
@@ -240,7 +240,7 @@ impl FakeSession {
     /// Waits for the next message. The end of the input is an error.
     async fn receive(&mut self) -> io::Result<Value> {
         loop {
-            if let Some(Line::Whole(line)) = self.lines.next_frame() {
+            if let Some(DecodedLine::Whole(line)) = self.lines.next_frame() {
                 return Ok(serde_json::from_slice(line)?);
             }
             let count = self.input.read(self.lines.space()).await?;

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::FakeToolResult;
-use super::session::{FakeSession, Stop, string};
+use super::session::{FakeSession, TurnStop, string};
 use crate::event::content_text;
 
 /// The verdict on a tool call.
-enum Permit {
+enum FakeVerdict {
     Allowed(Value),
     Denied { reason: String, interrupt: bool },
 }
@@ -18,18 +18,18 @@ impl FakeSession {
         name: String,
         input: Value,
         result: String,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), TurnStop> {
         self.uses += 1;
         let id = format!("toolu_{:04}", self.uses);
         self.say(json!({"type": "tool_use", "id": id, "name": name, "input": input})).await?;
         let (text, is_error) = match self.permit(&name, &id, input).await? {
-            Permit::Denied { reason, interrupt } => {
+            FakeVerdict::Denied { reason, interrupt } => {
                 if interrupt {
-                    return Err(Stop::Interrupted);
+                    return Err(TurnStop::Interrupted);
                 }
                 (json!(reason), true)
             }
-            Permit::Allowed(input) => self.run_tool(&name, &id, &input, result).await?,
+            FakeVerdict::Allowed(input) => self.run_tool(&name, &id, &input, result).await?,
         };
         let told = FakeToolResult { tool_name: name, text: content_text(&text), is_error };
         self.fake.lock().results.push(told);
@@ -41,7 +41,12 @@ impl FakeSession {
     }
 
     /// Runs the hooks, then the rules, and then asks for permission.
-    async fn permit(&mut self, name: &str, id: &str, mut input: Value) -> Result<Permit, Stop> {
+    async fn permit(
+        &mut self,
+        name: &str,
+        id: &str,
+        mut input: Value,
+    ) -> Result<FakeVerdict, TurnStop> {
         let mut verdict = None;
         for output in self.call_hooks("PreToolUse", name, id, json!({"tool_input": input})).await? {
             let specific = &output["hookSpecificOutput"];
@@ -63,14 +68,14 @@ impl FakeSession {
         let own = format!("mcp__{}__", self.server);
         let is_ruled = name.starts_with(&own) || self.allowed.iter().any(|rule| rule == name);
         if verdict.as_deref() == Some("allow") || (verdict.is_none() && is_ruled) {
-            return Ok(Permit::Allowed(input));
+            return Ok(FakeVerdict::Allowed(input));
         }
         let question = json!({
             "subtype": "can_use_tool", "tool_name": name, "input": input, "tool_use_id": id,
         });
         Ok(match self.ask(question).await? {
             Ok(answer) if answer["behavior"] == "allow" => {
-                Permit::Allowed(answer.get("updatedInput").cloned().unwrap_or(input))
+                FakeVerdict::Allowed(answer.get("updatedInput").cloned().unwrap_or(input))
             }
             Ok(answer) => {
                 let interrupt = answer["interrupt"] == true;
@@ -87,9 +92,9 @@ impl FakeSession {
         input: &Value,
         reason: String,
         interrupt: bool,
-    ) -> Permit {
+    ) -> FakeVerdict {
         self.denials.push(json!({"tool_name": name, "tool_use_id": id, "tool_input": input}));
-        Permit::Denied { reason, interrupt }
+        FakeVerdict::Denied { reason, interrupt }
     }
 
     async fn run_tool(
@@ -98,7 +103,7 @@ impl FakeSession {
         id: &str,
         input: &Value,
         result: String,
-    ) -> Result<(Value, bool), Stop> {
+    ) -> Result<(Value, bool), TurnStop> {
         let own = name.strip_prefix(&format!("mcp__{}__", self.server)).map(str::to_owned);
         let (content, is_error) = match own {
             None => (json!(result), false),
@@ -118,7 +123,11 @@ impl FakeSession {
         Ok((content, is_error))
     }
 
-    pub(super) async fn call_server(&mut self, method: &str, params: Value) -> Result<Value, Stop> {
+    pub(super) async fn call_server(
+        &mut self,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, TurnStop> {
         let id = self.requests;
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let request =
@@ -135,7 +144,7 @@ impl FakeSession {
         tool: &str,
         id: &str,
         more: Value,
-    ) -> Result<Vec<Value>, Stop> {
+    ) -> Result<Vec<Value>, TurnStop> {
         let mut input = json!({
             "hook_event_name": event, "session_id": self.session_id, "tool_name": tool,
         });

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::frame::{Line, TooLong};
+use callgate_wire::frame::{DecodedLine, OverlongLine};
 use callgate_wire::raw::Members;
-use callgate_wire::session::{Command, Event, Reason, Reply, Response, Unreadable, capability};
+use callgate_wire::session::{
+    Command, Event, Reply, Response, Unreadable, UnreadableReason, capability,
+};
 
 use super::numbers::Verdict;
 use super::open::Stage;
@@ -16,13 +18,13 @@ use crate::{ClientError, Happened};
 const REPLAY_LIMIT: Duration = Duration::from_secs(10);
 
 impl Core {
-    pub(super) fn line(&mut self, now: Duration, line: Line<'_>) {
+    pub(super) fn line(&mut self, now: Duration, line: DecodedLine<'_>) {
         if !self.life.is_heard() {
             return;
         }
         match line {
-            Line::TooLong(line) => self.too_long(now, &line),
-            Line::Whole(line) => match Response::decode(line) {
+            DecodedLine::TooLong(line) => self.too_long(now, &line),
+            DecodedLine::Whole(line) => match Response::decode(line) {
                 Ok(Response::Ready(ready)) => self.ready(now, ready),
                 Ok(Response::Reply(reply)) => self.reply(now, reply, line.len()),
                 Err(unreadable) => self.unreadable(now, line, &unreadable),
@@ -108,7 +110,7 @@ impl Core {
     }
 
     /// A line over the limit would be so again: its request ends, and the others go on.
-    fn too_long(&mut self, now: Duration, line: &TooLong) {
+    fn too_long(&mut self, now: Duration, line: &OverlongLine) {
         self.passed_over.too_long += 1;
         self.numbers.pass_one();
         let id: Option<String> = line.id.as_deref().and_then(|id| serde_json::from_str(id).ok());
@@ -122,7 +124,7 @@ impl Core {
     /// next comes.
     fn unreadable(&mut self, now: Duration, line: &[u8], unreadable: &Unreadable) {
         match unreadable.reason {
-            Reason::UnknownKind(_) => self.passed_over.unknown += 1,
+            UnreadableReason::UnknownKind(_) => self.passed_over.unknown += 1,
             _ => self.passed_over.unreadable += 1,
         }
         let members = std::str::from_utf8(line).ok().and_then(|line| Members::read(line).ok());

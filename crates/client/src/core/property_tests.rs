@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
 
-use callgate_wire::frame::TooLong;
+use callgate_wire::frame::OverlongLine;
 
 use super::tests::{Bench, message};
 use super::*;
@@ -156,10 +156,10 @@ impl Trial {
                 let line = self.line();
                 self.tell(Input::Line(Line::Whole(line.as_bytes())));
             }
-            26 => self.tell(Input::Line(Line::TooLong(TooLong { size: 1, id: None }))),
+            26 => self.tell(Input::Line(Line::TooLong(OverlongLine { size: 1, id: None }))),
             27 => {
                 let id = Some(format!("{:?}", self.some_id()));
-                self.tell(Input::Line(Line::TooLong(TooLong { size: 1, id })));
+                self.tell(Input::Line(Line::TooLong(OverlongLine { size: 1, id })));
             }
             28 => self.tell(Input::PipeClosed),
             29 => self.tell(Input::Exited { status, last_words: None }),

@@ -2,7 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use callgate_wire::frame::TooLong;
+use callgate_wire::frame::OverlongLine;
 use callgate_wire::session::{Attachment, LoadAs, UserMessage};
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -511,7 +511,7 @@ fn a_line_over_the_limit_ends_its_request_alone() {
     bench.send("a", None);
     bench.send("b", Some("other"));
     bench.say("b", "token", Some(1));
-    let long = |id: &str| TooLong { size: 1 << 30, id: Some(id.to_owned()) };
+    let long = |id: &str| OverlongLine { size: 1 << 30, id: Some(id.to_owned()) };
     let text = bench.tell(Input::Line(Line::TooLong(long(r#""a""#))));
     assert!(text.starts_with("write cancel of a; a: a part"), "{text}");
     for id in [r#""nobody""#, "17", "null"] {

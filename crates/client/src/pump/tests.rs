@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_wire::frame::Line;
+use callgate_wire::frame::DecodedLine;
 use callgate_wire::session::{Command, Event, Reply, Request as Asked, Response, UserMessage};
 use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, oneshot};
@@ -80,7 +80,7 @@ impl Runtime {
     /// The next request; `None` when stdin was closed.
     async fn asked(&mut self) -> Option<Asked> {
         loop {
-            if let Some(Line::Whole(line)) = self.lines.next_frame() {
+            if let Some(DecodedLine::Whole(line)) = self.lines.next_frame() {
                 return Some(Asked::decode(line).unwrap());
             }
             let count = self.stdin.read(self.lines.space()).await.unwrap();

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use callgate_wire::frame::{Line, Lines};
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::session::{
     Attachment, Command, Created, Event, Listed, LoadAs, LoadedAsEvents, MAX_LINE, OpenQuestion,
     OpenRequest, PastUserMessage, PermissionRequest, Ready, Reply, Request, Response, Status,
@@ -37,12 +37,12 @@ struct Runtime {
 fn serve() {
     write(&Response::Ready(Ready::at(1)).to_line());
     let mut runtime = Runtime { seq: None, said: Vec::new() };
-    let mut lines = Lines::new(MAX_LINE);
+    let mut lines = LineDecoder::new(MAX_LINE);
     loop {
         let count = std::io::stdin().read(lines.space()).unwrap();
         lines.filled(count);
         while let Some(line) = lines.next_frame() {
-            let Line::Whole(line) = line else { panic!("a line over the limit") };
+            let DecodedLine::Whole(line) = line else { panic!("a line over the limit") };
             runtime.take(Request::decode(line).unwrap());
         }
         if count == 0 {

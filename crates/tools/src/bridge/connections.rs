@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use callgate_wire::frame::{TooLarge, prefix};
-use callgate_wire::tools::{CallFrame, MAX_MESSAGE, Progress};
+use callgate_wire::frame::{OversizedFrame, prefix};
+use callgate_wire::tools::{CallFrame, CallProgress, MAX_MESSAGE};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 
-use crate::mcp::{Call, Ticket};
+use crate::mcp::{CallTicket, McpCall};
 
 /// How many bytes of calls may wait for a connection.
 const MOST_WAITING_BYTES: usize = 64 * 1024 * 1024;
@@ -55,7 +55,7 @@ pub(super) struct HostConnection {
 /// A call that has no answer yet.
 #[derive(Debug)]
 pub(super) struct PendingCall {
-    pub(super) ticket: Ticket,
+    pub(super) ticket: CallTicket,
     /// The progress last reported to the client; less than any number before.
     progress: f64,
     beats: u32,
@@ -179,7 +179,7 @@ impl HostConnection {
 }
 
 impl PendingCall {
-    pub(super) fn new(ticket: Ticket) -> Self {
+    pub(super) fn new(ticket: CallTicket) -> Self {
         Self { ticket, progress: f64::NEG_INFINITY, beats: 0 }
     }
 
@@ -193,11 +193,11 @@ impl PendingCall {
         let last = if self.progress.is_finite() { self.progress } else { 0.0 };
         self.progress = (last + HEARTBEAT_STEP).max(last.next_up());
         let message = Some("still working".into());
-        self.ticket.progress(&Progress { progress: self.progress, total: None, message })
+        self.ticket.progress(&CallProgress { progress: self.progress, total: None, message })
     }
 
     /// Returns the notification of the host's progress, unless it has not grown.
-    pub(super) fn report(&mut self, progress: &Progress<'_>) -> Option<Vec<u8>> {
+    pub(super) fn report(&mut self, progress: &CallProgress<'_>) -> Option<Vec<u8>> {
         if progress.progress <= self.progress {
             return None;
         }
@@ -217,7 +217,7 @@ pub(super) struct OutgoingCall<'a> {
 }
 
 impl<'a> OutgoingCall<'a> {
-    pub(super) fn new(call: &Call<'a>) -> Result<Self, TooLarge> {
+    pub(super) fn new(call: &McpCall<'a>) -> Result<Self, OversizedFrame> {
         let arguments = call.arguments.get();
         let around = CallFrame::new(&call.name, call.meta, call.retry);
         let prefix = prefix(around.size(arguments.len()), MAX_MESSAGE)?;

@@ -19,7 +19,7 @@ Arguments:
   <SOCKET>  The socket of the program that has the tools
   <SCHEMA>  The file in which that program describes its tools
 
-Options:
+BridgeOptions:
       --connections <N>   The number of calls that the program takes at once, 1 to 64 [default: 1]
       --heartbeat-ms <N>  How often a client that waits is told that its call is still running, in
                           milliseconds, 1 to 3600000 [default: 10000]
@@ -34,7 +34,7 @@ const MOST_CONNECTIONS: u32 = 64;
 
 /// The parsed command line of the bridge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct BridgeOptions {
     /// The host's socket.
     pub socket: PathBuf,
     /// The schema file that the host has written.
@@ -47,7 +47,7 @@ pub struct Options {
     pub host_checks: bool,
 }
 
-impl Options {
+impl BridgeOptions {
     /// Parses the arguments that follow the word `bridge`. The error is a sentence for the user.
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut arguments = arguments.into_iter();
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     fn check(arguments: &str, expected: &Expect) {
-        let options = Options::parse(arguments.split_whitespace().map(OsString::from));
+        let options = BridgeOptions::parse(arguments.split_whitespace().map(OsString::from));
         expected.assert_eq(&match options {
             Ok(options) => format!("{options:?}"),
             Err(sentence) => sentence,
@@ -104,13 +104,13 @@ mod tests {
         check(
             "s f",
             &expect![[
-                r#"Options { socket: "s", schema: "f", connections: 1, heartbeat: 10s, host_checks: false }"#
+                r#"BridgeOptions { socket: "s", schema: "f", connections: 1, heartbeat: 10s, host_checks: false }"#
             ]],
         );
         check(
             "--connections 8 s --heartbeat-ms 50 --host-checks f",
             &expect![[
-                r#"Options { socket: "s", schema: "f", connections: 8, heartbeat: 50ms, host_checks: true }"#
+                r#"BridgeOptions { socket: "s", schema: "f", connections: 8, heartbeat: 50ms, host_checks: true }"#
             ]],
         );
         let usage = expect![

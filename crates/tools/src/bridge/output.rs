@@ -26,22 +26,22 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// requests must not wait, or it would miss a cancellation or the end, so it leaves a line that may
 /// not fit to a thread of its own.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct BridgeOutput {
     sink: Mutex<File>,
-    late: Mutex<Option<SyncSender<Late>>>,
+    late: Mutex<Option<SyncSender<LateLine>>>,
     /// The size of the lines that wait.
     late_bytes: AtomicUsize,
     /// Where the client's requests come from; shows whether the client is still there.
     input: OwnedFd,
 }
 
-enum Late {
+enum LateLine {
     Line(Vec<u8>),
     /// Everything before this has been written.
     Flush(Sender<()>),
 }
 
-impl Late {
+impl LateLine {
     fn size(&self) -> usize {
         match self {
             Self::Line(line) => line.len(),
@@ -50,7 +50,7 @@ impl Late {
     }
 }
 
-impl Output {
+impl BridgeOutput {
     pub(super) fn new(sink: OwnedFd, input: OwnedFd) -> Arc<Self> {
         let sink = Mutex::new(File::from(sink));
         Arc::new(Self { sink, late: Mutex::new(None), late_bytes: AtomicUsize::new(0), input })
@@ -86,7 +86,7 @@ impl Output {
                 Err(_) => return self.write(&mut [IoSlice::new(&line)]),
             },
         };
-        self.hand_over(sender, Late::Line(line))
+        self.hand_over(sender, LateLine::Line(line))
     }
 
     /// Waits until a client that still reads has received the late lines.
@@ -94,13 +94,13 @@ impl Output {
         let late = self.late.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(late) = late else { return };
         let (done, flushed) = channel();
-        if self.hand_over(&late, Late::Flush(done)).is_ok() {
+        if self.hand_over(&late, LateLine::Flush(done)).is_ok() {
             flushed.recv_timeout(LAST_WORDS).ok();
         }
     }
 
     /// Waits for room in the queue of late lines; once the client has closed its end, not for long.
-    fn hand_over(&self, sender: &SyncSender<Late>, mut late: Late) -> io::Result<()> {
+    fn hand_over(&self, sender: &SyncSender<LateLine>, mut late: LateLine) -> io::Result<()> {
         let mut patience = LAST_WORDS;
         loop {
             late = match self.try_hand_over(sender, late) {
@@ -118,9 +118,9 @@ impl Output {
     /// Adds a line to the queue if there is room, by number and by size.
     fn try_hand_over(
         &self,
-        sender: &SyncSender<Late>,
-        late: Late,
-    ) -> Result<(), TrySendError<Late>> {
+        sender: &SyncSender<LateLine>,
+        late: LateLine,
+    ) -> Result<(), TrySendError<LateLine>> {
         let size = late.size();
         let before = self.late_bytes.fetch_add(size, Ordering::Relaxed);
         let fits = before == 0 || before + size <= LATE_BYTES;
@@ -131,7 +131,7 @@ impl Output {
         handed
     }
 
-    fn start_late_writer(self: &Arc<Self>) -> io::Result<SyncSender<Late>> {
+    fn start_late_writer(self: &Arc<Self>) -> io::Result<SyncSender<LateLine>> {
         let (sender, lines) = sync_channel(LATE_ANSWERS);
         let output = Arc::clone(self);
         thread::Builder::new().spawn(move || output.write_late(&lines))?;
@@ -140,13 +140,13 @@ impl Output {
 
     /// Writes late lines until a write fails: then nobody reads any more, and the next thread to
     /// write finds that out too.
-    fn write_late(&self, lines: &Receiver<Late>) {
+    fn write_late(&self, lines: &Receiver<LateLine>) {
         for late in lines {
             let size = late.size();
             match late {
-                Late::Line(line) if self.write(&mut [IoSlice::new(&line)]).is_err() => return,
-                Late::Line(_) => {}
-                Late::Flush(done) => drop(done.send(())),
+                LateLine::Line(line) if self.write(&mut [IoSlice::new(&line)]).is_err() => return,
+                LateLine::Line(_) => {}
+                LateLine::Flush(done) => drop(done.send(())),
             }
             self.late_bytes.fetch_sub(size, Ordering::Relaxed);
         }

@@ -19,12 +19,12 @@ use std::thread;
 
 use callgate_link::blocking::fill_frames;
 use callgate_link::socket;
-use callgate_wire::frame::{PREFIX, Prefixed, TooLarge};
-use callgate_wire::tools::{ErrorPayload, MAX_MESSAGE, Response, error_type};
+use callgate_wire::frame::{FrameDecoder, OversizedFrame, PREFIX};
+use callgate_wire::tools::{ErrorPayload, HostResponse, MAX_MESSAGE, error_type};
 
 use super::connections::{HostConnection, HostConnections, OutgoingCall, PendingCall, UnsentRest};
-use super::output::Output;
-use crate::mcp::Call;
+use super::output::BridgeOutput;
+use crate::mcp::McpCall;
 
 const HOST_IS_GONE: &str = "the program that owns the tools has closed the connection: \
                             start it again, then start a new agent session";
@@ -41,13 +41,17 @@ type RefusedCall = (PendingCall, ErrorPayload<'static>);
 pub(super) struct Relay {
     socket: PathBuf,
     most_connections: usize,
-    output: Arc<Output>,
+    output: Arc<BridgeOutput>,
     connections: Mutex<HostConnections>,
     all_answered: Condvar,
 }
 
 impl Relay {
-    pub(super) fn new(socket: PathBuf, most_connections: usize, output: Arc<Output>) -> Arc<Self> {
+    pub(super) fn new(
+        socket: PathBuf,
+        most_connections: usize,
+        output: Arc<BridgeOutput>,
+    ) -> Arc<Self> {
         let (connections, all_answered) = (Mutex::default(), Condvar::new());
         Arc::new(Self { socket, most_connections, output, connections, all_answered })
     }
@@ -61,7 +65,7 @@ impl Relay {
     /// a `client`, because more has been read already, a thread sends the rest.
     pub(super) fn call(
         self: &Arc<Self>,
-        call: &Call<'_>,
+        call: &McpCall<'_>,
         client: Option<&impl AsFd>,
     ) -> io::Result<()> {
         let pending = PendingCall::new(call.ticket());
@@ -150,7 +154,7 @@ impl Relay {
 
     /// Reads the answers on a connection until it ends: the work of the connection's thread.
     fn read_answers(self: &Arc<Self>, number: u64, mut stream: &UnixStream) {
-        let mut frames = Prefixed::new(MAX_MESSAGE);
+        let mut frames = FrameDecoder::new(MAX_MESSAGE);
         loop {
             let buffered = frames.buffered();
             match frames.next_frame() {
@@ -172,7 +176,7 @@ impl Relay {
     /// Hands an answer to the client; returns false if this connection is not to be read any more.
     /// `is_alone` says that nothing has arrived behind the answer.
     fn take_answer(self: &Arc<Self>, number: u64, payload: &[u8], is_alone: bool) -> bool {
-        let response = Response::decode(payload);
+        let response = HostResponse::decode(payload);
         let mut connections = self.connections();
         let Some(connection) = connections.get(number) else { return false };
         let Some(mut pending) = connection.call.take() else {
@@ -180,7 +184,7 @@ impl Relay {
             connections.hang_up(number);
             return false;
         };
-        if let Ok(Response::Progress(progress)) = response {
+        if let Ok(HostResponse::Progress(progress)) = response {
             let news = pending.report(&progress);
             connection.call = Some(pending);
             drop(connections);
@@ -201,12 +205,14 @@ impl Relay {
     }
 
     /// Writes a call's answer and sends the next call that waits.
-    fn answer(self: &Arc<Self>, pending: &PendingCall, response: Result<Response<'_>, String>) {
+    fn answer(self: &Arc<Self>, pending: &PendingCall, response: Result<HostResponse<'_>, String>) {
         let mut space = String::new();
         let reply = match response {
-            Ok(Response::Result(result)) => pending.ticket.result(result.on_one_line(&mut space)),
-            Ok(Response::Error(error)) => pending.ticket.error(&error),
-            Ok(Response::Progress(_)) => return,
+            Ok(HostResponse::Result(result)) => {
+                pending.ticket.result(result.on_one_line(&mut space))
+            }
+            Ok(HostResponse::Error(error)) => pending.ticket.error(&error),
+            Ok(HostResponse::Progress(_)) => return,
             Err(reason) => pending.ticket.error(&failure(error_type::PROTOCOL, reason)),
         };
         // A client that is gone is noticed by the thread that reads its requests.
@@ -225,7 +231,7 @@ impl Relay {
     }
 
     /// The host has announced an answer that is too large to be read.
-    fn refuse_answer(self: &Arc<Self>, number: u64, too_large: TooLarge) {
+    fn refuse_answer(self: &Arc<Self>, number: u64, too_large: OversizedFrame) {
         let mut connections = self.connections();
         let Some(connection) = connections.hang_up(number) else { return };
         self.fail(connections, connection, size_error("the tool's answer", too_large));
@@ -241,7 +247,7 @@ impl Relay {
             Some(pending) => {
                 connections.answering += 1;
                 drop(connections);
-                self.answer(&pending, Ok(Response::Error(error)));
+                self.answer(&pending, Ok(HostResponse::Error(error)));
             }
             None => self.send_waiting(connections),
         }
@@ -297,8 +303,8 @@ fn connection_error(message: impl Into<String>) -> ErrorPayload<'static> {
     failure(error_type::CONNECTION, message)
 }
 
-fn size_error(what: &str, too_large: TooLarge) -> ErrorPayload<'static> {
-    let TooLarge { size, limit } = too_large;
+fn size_error(what: &str, too_large: OversizedFrame) -> ErrorPayload<'static> {
+    let OversizedFrame { size, limit } = too_large;
     let message =
         format!("{what} has {size} bytes, but {limit} bytes is the limit: send less at once");
     failure(error_type::MESSAGE_SIZE, message)

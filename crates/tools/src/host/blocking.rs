@@ -18,13 +18,13 @@ use std::ops::Deref;
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Host, HostError, Session, ToolError};
+use super::{Host, HostError, HostSession, ToolError};
 
-/// A [`Session`] with its own runtime, on a thread of its own.
+/// A [`HostSession`] with its own runtime, on a thread of its own.
 #[derive(Debug)]
 pub struct BlockingSession {
-    session: Session,
-    _runtime: Background,
+    session: HostSession,
+    _runtime: BackgroundRuntime,
 }
 
 impl BlockingSession {
@@ -33,16 +33,16 @@ impl BlockingSession {
 }
 
 impl Deref for BlockingSession {
-    type Target = Session;
+    type Target = HostSession;
 
-    fn deref(&self) -> &Session {
+    fn deref(&self) -> &HostSession {
         &self.session
     }
 }
 
 /// Starts a session of the host's tools.
 pub fn start(host: &Host) -> Result<BlockingSession, HostError> {
-    let runtime = Background::start().map_err(HostError::Runtime)?;
+    let runtime = BackgroundRuntime::start().map_err(HostError::Runtime)?;
     let session = {
         let _inside = runtime.enter();
         host.start()?
@@ -53,21 +53,21 @@ pub fn start(host: &Host) -> Result<BlockingSession, HostError> {
 /// Calls a tool as an agent would, without a session: for your own tests. Inside a tokio runtime
 /// use [`Host::call`] instead.
 pub fn call(host: &Host, name: &str, arguments: Value) -> Result<Value, ToolError> {
-    Background::start()?.block_on(host.call(name, arguments))
+    BackgroundRuntime::start()?.block_on(host.call(name, arguments))
 }
 
 /// A runtime that does not wait for its tasks when it is dropped.
 #[derive(Debug)]
-struct Background(Option<Runtime>);
+struct BackgroundRuntime(Option<Runtime>);
 
-impl Background {
+impl BackgroundRuntime {
     fn start() -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         Ok(Self(Some(runtime)))
     }
 }
 
-impl Deref for Background {
+impl Deref for BackgroundRuntime {
     type Target = Runtime;
 
     #[allow(clippy::expect_used, reason = "it is there until it is dropped")]
@@ -76,7 +76,7 @@ impl Deref for Background {
     }
 }
 
-impl Drop for Background {
+impl Drop for BackgroundRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use callgate_wire::tools::{Progress, error_type};
+use callgate_wire::tools::{CallProgress, error_type};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinError, JoinHandle};
 
 use super::Host;
 use super::check::CheckedTool;
-use super::context::{CallFacts, Context};
+use super::context::{CallContext, CallFacts};
 use super::outcome::ToolError;
-use super::tool::{Outcome, Tool, Work};
+use super::tool::{Tool, ToolOutcome, ToolWork};
 use crate::mcp::LONGEST_WORD;
 
 /// Larger arguments, in bytes, are checked on a thread of their own.
@@ -32,12 +32,12 @@ impl Host {
         &self,
         name: &str,
         call: CallFacts,
-        news: Option<mpsc::Sender<Progress<'static>>>,
+        news: Option<mpsc::Sender<CallProgress<'static>>>,
     ) -> Result<Value, ToolError> {
         let Some(tool) = self.tool(name) else { return Err(self.not_found(name)) };
         let _running = CountedCall::new(&self.running);
         let (arguments, call) = check_arguments(tool, call).await?;
-        let (context, cancel) = Context::new(call, news);
+        let (context, cancel) = CallContext::new(call, news);
         let outcome = run_tool(tool, arguments, context).await;
         drop(cancel);
         tool.check_result(outcome?)
@@ -82,16 +82,16 @@ async fn check_arguments(
 
 /// Runs the tool within its time limit. If this is dropped, an async tool ends at its next
 /// `.await`; a blocking one learns it from its context.
-async fn run_tool(tool: &Tool, arguments: Value, context: Context) -> Outcome {
+async fn run_tool(tool: &Tool, arguments: Value, context: CallContext) -> ToolOutcome {
     let work = async {
         match tool.work() {
-            Work::Async(work) => {
+            ToolWork::Async(work) => {
                 let work = work.clone();
                 // The call itself may panic too, so it is made inside the task.
                 let task = tokio::spawn(async move { work(arguments, context).await });
                 EndOnDrop(task).finish().await
             }
-            Work::Blocking(work) => {
+            ToolWork::Blocking(work) => {
                 let work = work.clone();
                 on_thread(move || work(arguments, context)).await
             }
@@ -120,10 +120,10 @@ async fn within_limit<T>(
 }
 
 /// A task that is aborted when this is dropped.
-struct EndOnDrop(JoinHandle<Outcome>);
+struct EndOnDrop(JoinHandle<ToolOutcome>);
 
 impl EndOnDrop {
-    async fn finish(mut self) -> Outcome {
+    async fn finish(mut self) -> ToolOutcome {
         match (&mut self.0).await {
             Ok(outcome) => outcome,
             Err(error) => Err(ended_early(error)),

@@ -5,10 +5,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::HostError;
-use super::outcome::{Output, ToolError};
+use super::outcome::{ToolError, ToolOutput};
 use super::tool::Tool;
 use crate::mcp::check_entry;
-use crate::schema::{Checker, misfit};
+use crate::schema::{SchemaChecker, misfit};
 
 /// The longest tool name that the model's API accepts.
 const LONGEST_NAME: usize = 64;
@@ -16,8 +16,8 @@ const LONGEST_NAME: usize = 64;
 #[derive(Debug)]
 pub(super) struct CheckedTool {
     tool: Tool,
-    input: Checker,
-    output: Option<Checker>,
+    input: SchemaChecker,
+    output: Option<SchemaChecker>,
 }
 
 impl std::ops::Deref for CheckedTool {
@@ -49,7 +49,7 @@ impl CheckedTool {
 
     /// Returns the result in MCP's form, if it fits the output schema. Clients refuse one that does
     /// not, with messages that help nobody.
-    pub(super) fn check_result(&self, output: Output) -> Result<Value, ToolError> {
+    pub(super) fn check_result(&self, output: ToolOutput) -> Result<Value, ToolError> {
         let is_question = output.is_question();
         let result = output.into_value()?;
         let Some(checker) = &self.output else { return Ok(result) };
@@ -70,7 +70,7 @@ impl CheckedTool {
     }
 }
 
-fn checkers(tool: &Tool) -> Result<(Checker, Option<Checker>), String> {
+fn checkers(tool: &Tool) -> Result<(SchemaChecker, Option<SchemaChecker>), String> {
     let is_good = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if tool.name().len() > LONGEST_NAME || !tool.name().chars().all(is_good) {
         return Err(format!(
@@ -81,7 +81,8 @@ fn checkers(tool: &Tool) -> Result<(Checker, Option<Checker>), String> {
     if let Some(fault) = check_entry(&entry)?.first() {
         return Err(fault.to_string());
     }
-    let input = Checker::new(&entry["input_schema"], "input_schema")?;
-    let output = entry.get("output_schema").map(|schema| Checker::new(schema, "output_schema"));
+    let input = SchemaChecker::new(&entry["input_schema"], "input_schema")?;
+    let output =
+        entry.get("output_schema").map(|schema| SchemaChecker::new(schema, "output_schema"));
     Ok((input, output.transpose()?))
 }

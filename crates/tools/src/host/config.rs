@@ -17,7 +17,7 @@ static IS_BRIDGE: AtomicBool = AtomicBool::new(false);
 
 /// The client that settings are written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Client {
+pub enum McpClient {
     /// Claude Code: JSON for `--mcp-config`.
     ClaudeCode,
     /// Codex: TOML for its `config.toml`.
@@ -37,7 +37,7 @@ pub struct BridgeCommand {
 
 /// Makes your program its own bridge: call it first in `main`.
 ///
-/// An agent that was given [`mcp_config`](super::Session::mcp_config) then starts your program, and
+/// An agent that was given [`mcp_config`](super::HostSession::mcp_config) then starts your program, and
 /// this function serves it and returns the exit code. In every other case it returns `None` at
 /// once.
 ///
@@ -110,17 +110,17 @@ fn text(path: &Path) -> Result<String, HostError> {
     })
 }
 
-pub(super) fn mcp_config(name: &str, bridge: &BridgeCommand, client: Client) -> String {
+pub(super) fn mcp_config(name: &str, bridge: &BridgeCommand, client: McpClient) -> String {
     let BridgeCommand { program, arguments } = bridge;
     match client {
-        Client::ClaudeCode => {
+        McpClient::ClaudeCode => {
             let server = json!({"type": "stdio", "command": program, "args": arguments});
             json!({"mcpServers": {name: server}}).to_string()
         }
-        Client::Generic => {
+        McpClient::Generic => {
             json!({"mcpServers": {name: {"command": program, "args": arguments}}}).to_string()
         }
-        Client::Codex => {
+        McpClient::Codex => {
             let arguments: Vec<String> = arguments.iter().map(|each| toml_string(each)).collect();
             format!(
                 "[mcp_servers.{name}]\ncommand = {}\nargs = [{}]\n\

@@ -1,7 +1,7 @@
 //! One bridge's connection, which carries one request at a time.
 
 use callgate_link::tokio::{FrameError, FrameReader, write_frame};
-use callgate_wire::tools::{CallRequest, MAX_MESSAGE, Progress, Response, error_type};
+use callgate_wire::tools::{CallProgress, CallRequest, HostResponse, MAX_MESSAGE, error_type};
 use callgate_wire::{mcp::meta, raw::Json};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::net::UnixStream;
@@ -13,9 +13,9 @@ use super::context::{CallFacts, NEWS};
 use super::outcome::ToolError;
 
 /// The connection has ended.
-struct Closed;
+struct ConnectionClosed;
 
-impl<E: std::error::Error> From<E> for Closed {
+impl<E: std::error::Error> From<E> for ConnectionClosed {
     fn from(_: E) -> Self {
         Self
     }
@@ -25,26 +25,27 @@ impl<E: std::error::Error> From<E> for Closed {
 /// the call that is running.
 pub(super) async fn serve(host: Host, stream: UnixStream) {
     let (input, output) = stream.into_split();
-    let mut connection = Connection { host, input: FrameReader::new(input, MAX_MESSAGE), output };
+    let mut connection =
+        BridgeConnection { host, input: FrameReader::new(input, MAX_MESSAGE), output };
     while connection.serve_one().await.is_ok() {}
 }
 
-struct Connection {
+struct BridgeConnection {
     host: Host,
     input: FrameReader<OwnedReadHalf>,
     output: OwnedWriteHalf,
 }
 
-impl Connection {
-    async fn serve_one(&mut self) -> Result<(), Closed> {
+impl BridgeConnection {
+    async fn serve_one(&mut self) -> Result<(), ConnectionClosed> {
         let call = match self.input.next().await {
             Ok(Some(frame)) => read_call(frame),
             Err(FrameError::TooLarge(too_large)) => {
                 let error = ToolError::named(error_type::MESSAGE_SIZE, too_large.to_string());
                 self.answer(Err(error)).await?;
-                return Err(Closed);
+                return Err(ConnectionClosed);
             }
-            Ok(None) | Err(_) => return Err(Closed),
+            Ok(None) | Err(_) => return Err(ConnectionClosed),
         };
         match call {
             Ok((name, facts)) => self.call(&name, facts).await,
@@ -52,7 +53,7 @@ impl Connection {
         }
     }
 
-    async fn call(&mut self, name: &str, facts: CallFacts) -> Result<(), Closed> {
+    async fn call(&mut self, name: &str, facts: CallFacts) -> Result<(), ConnectionClosed> {
         let (news, mut reports) = mpsc::channel(NEWS);
         let news = wants_progress(facts.meta.as_deref()).then_some(news);
         let host = self.host.clone();
@@ -68,7 +69,7 @@ impl Connection {
                     if !matches!(early, Ok(None)) {
                         self.answer(Err(pipelined())).await?;
                     }
-                    return Err(Closed);
+                    return Err(ConnectionClosed);
                 }
             }
         };
@@ -78,15 +79,18 @@ impl Connection {
         self.answer(outcome.and_then(|result| Ok(to_raw_value(&result)?))).await
     }
 
-    async fn report(&mut self, report: Progress<'static>) -> Result<(), Closed> {
-        let payload = Response::Progress(report).encode();
+    async fn report(&mut self, report: CallProgress<'static>) -> Result<(), ConnectionClosed> {
+        let payload = HostResponse::Progress(report).encode();
         Ok(write_frame(&mut self.output, &payload, MAX_MESSAGE).await?)
     }
 
-    async fn answer(&mut self, outcome: Result<Box<RawValue>, ToolError>) -> Result<(), Closed> {
+    async fn answer(
+        &mut self,
+        outcome: Result<Box<RawValue>, ToolError>,
+    ) -> Result<(), ConnectionClosed> {
         let payload = match &outcome {
-            Ok(result) => Response::Result((&**result).into()).encode(),
-            Err(error) => Response::Error(error.payload()).encode(),
+            Ok(result) => HostResponse::Result((&**result).into()).encode(),
+            Err(error) => HostResponse::Error(error.payload()).encode(),
         };
         let payload = if payload.len() > MAX_MESSAGE { oversized(payload.len()) } else { payload };
         Ok(write_frame(&mut self.output, &payload, MAX_MESSAGE).await?)
@@ -116,5 +120,5 @@ fn oversized(size: usize) -> Vec<u8> {
          have the tool return less at once"
     );
     let error = ToolError::named(error_type::MESSAGE_SIZE, message);
-    Response::Error(error.payload()).encode()
+    HostResponse::Error(error.payload()).encode()
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use callgate_wire::raw::Json;
-use callgate_wire::tools::{Progress, Retry};
+use callgate_wire::tools::{CallProgress, RetryFields};
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, watch};
 
@@ -21,10 +21,10 @@ const LONGEST_NEWS: usize = 1000;
 
 /// A call, as the tool that answers it sees it.
 #[derive(Debug, Clone)]
-pub struct Context {
+pub struct CallContext {
     call: Arc<CallFacts>,
     cancelled: watch::Receiver<bool>,
-    news: Option<mpsc::Sender<Progress<'static>>>,
+    news: Option<mpsc::Sender<CallProgress<'static>>>,
 }
 
 /// Everything that was sent with a call.
@@ -41,7 +41,7 @@ impl CallFacts {
     pub(super) fn copy(
         arguments: Json<'_>,
         meta: Option<Json<'_>>,
-        retry: &Retry<'_>,
+        retry: &RetryFields<'_>,
     ) -> Result<Self, ToolError> {
         let copy = |json: Json<'_>| RawValue::from_string(json.get().to_owned());
         Ok(Self {
@@ -53,7 +53,7 @@ impl CallFacts {
     }
 }
 
-/// Cancels a call's [`Context`] when it is dropped: for whatever reason, nobody waits any more.
+/// Cancels a call's [`CallContext`] when it is dropped: for whatever reason, nobody waits any more.
 #[derive(Debug)]
 pub(super) struct CancelOnDrop(watch::Sender<bool>);
 
@@ -63,11 +63,11 @@ impl Drop for CancelOnDrop {
     }
 }
 
-impl Context {
+impl CallContext {
     /// Creates a context and the guard that cancels it. `news` takes the tool's reports.
     pub(super) fn new(
         call: CallFacts,
-        news: Option<mpsc::Sender<Progress<'static>>>,
+        news: Option<mpsc::Sender<CallProgress<'static>>>,
     ) -> (Self, CancelOnDrop) {
         let (cancel, cancelled) = watch::channel(false);
         (Self { call: Arc::new(call), cancelled, news }, CancelOnDrop(cancel))
@@ -100,7 +100,7 @@ impl Context {
         self.call.meta.as_deref()
     }
 
-    /// Returns the user's answers to the questions of [`Output::asks`](super::Output::asks), an
+    /// Returns the user's answers to the questions of [`ToolOutput::asks`](super::ToolOutput::asks), an
     /// object with the keys of the questions. It comes from the client: check it as you check
     /// arguments.
     #[must_use]
@@ -108,7 +108,7 @@ impl Context {
         self.call.input_responses.as_deref()
     }
 
-    /// Returns the state that was passed to [`Output::asks`](super::Output::asks). The client has
+    /// Returns the state that was passed to [`ToolOutput::asks`](super::ToolOutput::asks). The client has
     /// held it and may have changed it.
     #[must_use]
     pub fn request_state(&self) -> Option<String> {
@@ -130,6 +130,6 @@ impl Context {
         let Some(news) = self.news.as_ref().filter(|_| is_number) else { return };
         let message = message.map(|message| message.chars().take(LONGEST_NEWS).collect());
         // Progress is news, not an answer: it is never waited for.
-        news.try_send(Progress { progress, total, message }).ok();
+        news.try_send(CallProgress { progress, total, message }).ok();
     }
 }

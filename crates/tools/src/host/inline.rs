@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use callgate_wire::raw::Json;
-use callgate_wire::tools::{Progress, error_type};
+use callgate_wire::tools::{CallProgress, error_type};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::context::{CallFacts, NEWS};
 use super::{Host, HostError, ToolError};
-use crate::mcp::{self, Answer, Call, Catalogue, Ticket};
+use crate::mcp::{self, CallTicket, Catalogue, McpAction, McpCall};
 
 /// How many bytes of calls may run or wait for their turn at once.
 const MOST_CALL_BYTES: usize = 64 * 1024 * 1024;
@@ -22,7 +22,7 @@ const CALL_OVERHEAD: usize = 1024;
 /// A host that answers MCP messages directly. The tools return the same results as through the
 /// bridge.
 #[derive(Debug)]
-pub struct Inline {
+pub struct InlineServer {
     host: Host,
     catalogue: Catalogue,
     running: Mutex<HashMap<u64, OpenCall>>,
@@ -41,18 +41,18 @@ struct OpenCall {
 }
 
 /// A call that is registered until this is dropped, so that it can be cancelled.
-struct Running<'a> {
-    inline: &'a Inline,
+struct RegisteredCall<'a> {
+    inline: &'a InlineServer,
     number: u64,
 }
 
-impl Drop for Running<'_> {
+impl Drop for RegisteredCall<'_> {
     fn drop(&mut self) {
         self.inline.running().remove(&self.number);
     }
 }
 
-impl Inline {
+impl InlineServer {
     pub(super) fn new(host: Host) -> Result<Self, HostError> {
         let (catalogue, _) = Catalogue::from_schema_file(&host.schema_file())
             .map_err(|reason| HostError::Tool { name: host.name.clone(), reason })?;
@@ -66,23 +66,23 @@ impl Inline {
     /// for the client, such as a call's progress, before the answer.
     pub async fn answer(&self, message: &str, tell: impl Fn(String)) -> Option<String> {
         match mcp::answer(&self.catalogue, message.as_bytes()) {
-            Answer::Reply(reply) => Some(reply),
-            Answer::Call(call) => self.call(call, tell).await,
-            Answer::Cancel(id) => {
+            McpAction::Reply(reply) => Some(reply),
+            McpAction::Call(call) => self.call(call, tell).await,
+            McpAction::Cancel(id) => {
                 self.running().retain(|_, call| call.id != id);
                 None
             }
-            Answer::Nothing => None,
+            McpAction::Nothing => None,
         }
     }
 
-    async fn call(&self, call: Call<'_>, tell: impl Fn(String)) -> Option<String> {
+    async fn call(&self, call: McpCall<'_>, tell: impl Fn(String)) -> Option<String> {
         let (cancel, cancelled) = oneshot::channel();
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let bytes = call.arguments.get().len() + CALL_OVERHEAD;
         let open = OpenCall { id: call.id.get().to_owned(), bytes, _cancel: cancel };
         self.running().insert(number, open);
-        let _running = Running { inline: self, number };
+        let _running = RegisteredCall { inline: self, number };
         let ticket = call.ticket();
         let outcome = tokio::select! {
             outcome = self.run(&call, &ticket, tell) => Some(outcome),
@@ -97,8 +97,8 @@ impl Inline {
 
     async fn run(
         &self,
-        call: &Call<'_>,
-        ticket: &Ticket,
+        call: &McpCall<'_>,
+        ticket: &CallTicket,
         tell: impl Fn(String),
     ) -> Result<Box<RawValue>, ToolError> {
         let bytes: usize = self.running().values().map(|call| call.bytes).sum();
@@ -113,7 +113,7 @@ impl Inline {
         let run = self.host.run(&call.name, facts, news);
         tokio::pin!(run);
         let mut last = f64::NEG_INFINITY;
-        let mut report = |report: Progress<'static>| {
+        let mut report = |report: CallProgress<'static>| {
             // A report counts only if it says more than the last one.
             if report.progress > last {
                 last = report.progress;

@@ -10,9 +10,9 @@ const DEEPEST: usize = 500;
 
 /// One item of a tool's result, in MCP's form.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Content(Value);
+pub struct ToolContent(Value);
 
-impl Content {
+impl ToolContent {
     /// Creates a text item.
     pub fn text(text: impl Into<String>) -> Self {
         Self(json!({"type": "text", "text": text.into()}))
@@ -32,27 +32,27 @@ impl Content {
 
 /// A tool's whole result.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Output {
-    content: Vec<Content>,
+pub struct ToolOutput {
+    content: Vec<ToolContent>,
     structured: Option<Value>,
     is_error: bool,
     question: Option<Map<String, Value>>,
 }
 
-impl Output {
+impl ToolOutput {
     /// Creates a result of several items.
-    pub fn items(content: impl IntoIterator<Item = Content>) -> Self {
+    pub fn items(content: impl IntoIterator<Item = ToolContent>) -> Self {
         Self { content: content.into_iter().collect(), ..Self::default() }
     }
 
     /// Asks the user something instead of returning a result, in a client that speaks MCP
     /// 2026-07-28. The client asks the questions, MCP's `inputRequests` under keys of your choice,
-    /// and calls the tool again. Then [`Context::input_responses`](super::Context::input_responses)
-    /// has the answers and [`Context::request_state`](super::Context::request_state) has `state`.
+    /// and calls the tool again. Then [`CallContext::input_responses`](super::CallContext::input_responses)
+    /// has the answers and [`CallContext::request_state`](super::CallContext::request_state) has `state`.
     /// In any other client the call fails.
     ///
     /// ```
-    /// use callgate_tools::Output;
+    /// use callgate_tools::ToolOutput;
     /// use serde_json::{Map, json};
     ///
     /// let question = json!({
@@ -61,7 +61,7 @@ impl Output {
     ///         "type": "object", "properties": {"day": {"type": "string"}}
     ///     }}
     /// });
-    /// let output = Output::asks(Map::from_iter([("day".to_owned(), question)]), "step 1");
+    /// let output = ToolOutput::asks(Map::from_iter([("day".to_owned(), question)]), "step 1");
     /// ```
     pub fn asks(requests: Map<String, Value>, state: impl Into<String>) -> Self {
         let mut question = Map::new();
@@ -144,7 +144,7 @@ fn discard(value: Value) {
 /// A value that is returned as structured content, and as JSON text for agents that do not know
 /// structured content. It has to serialise as an object.
 #[derive(Debug, Clone)]
-pub struct Structured<T>(pub T);
+pub struct StructuredOutput<T>(pub T);
 
 /// Why a tool failed, as its caller sees it.
 ///
@@ -219,51 +219,51 @@ impl From<ToolError> for Box<dyn std::error::Error> {
 /// A type that a tool may return.
 pub trait IntoOutcome {
     /// Returns the result, or the error.
-    fn into_outcome(self) -> Result<Output, ToolError>;
+    fn into_outcome(self) -> Result<ToolOutput, ToolError>;
 }
 
-impl IntoOutcome for Output {
-    fn into_outcome(self) -> Result<Output, ToolError> {
+impl IntoOutcome for ToolOutput {
+    fn into_outcome(self) -> Result<ToolOutput, ToolError> {
         Ok(self)
     }
 }
 
 impl IntoOutcome for String {
-    fn into_outcome(self) -> Result<Output, ToolError> {
-        Content::text(self).into_outcome()
+    fn into_outcome(self) -> Result<ToolOutput, ToolError> {
+        ToolContent::text(self).into_outcome()
     }
 }
 
 impl IntoOutcome for &str {
-    fn into_outcome(self) -> Result<Output, ToolError> {
-        Content::text(self).into_outcome()
+    fn into_outcome(self) -> Result<ToolOutput, ToolError> {
+        ToolContent::text(self).into_outcome()
     }
 }
 
 impl IntoOutcome for () {
-    fn into_outcome(self) -> Result<Output, ToolError> {
-        Content::text("done").into_outcome()
+    fn into_outcome(self) -> Result<ToolOutput, ToolError> {
+        ToolContent::text("done").into_outcome()
     }
 }
 
-impl IntoOutcome for Content {
-    fn into_outcome(self) -> Result<Output, ToolError> {
-        Ok(Output::items([self]))
+impl IntoOutcome for ToolContent {
+    fn into_outcome(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::items([self]))
     }
 }
 
-impl IntoOutcome for Vec<Content> {
-    fn into_outcome(self) -> Result<Output, ToolError> {
-        Ok(Output::items(self))
+impl IntoOutcome for Vec<ToolContent> {
+    fn into_outcome(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::items(self))
     }
 }
 
-impl<T: Serialize> IntoOutcome for Structured<T> {
-    fn into_outcome(self) -> Result<Output, ToolError> {
+impl<T: Serialize> IntoOutcome for StructuredOutput<T> {
+    fn into_outcome(self) -> Result<ToolOutput, ToolError> {
         match serde_json::to_value(self.0)? {
             Value::Object(value) => {
                 let text = Value::Object(value.clone()).to_string();
-                Ok(Output::items([Content::text(text)]).with_structured(value))
+                Ok(ToolOutput::items([ToolContent::text(text)]).with_structured(value))
             }
             _ => Err(ToolError::new("a structured result has to be an object: wrap it in one")),
         }
@@ -271,7 +271,7 @@ impl<T: Serialize> IntoOutcome for Structured<T> {
 }
 
 impl<T: IntoOutcome, E: Into<ToolError>> IntoOutcome for Result<T, E> {
-    fn into_outcome(self) -> Result<Output, ToolError> {
+    fn into_outcome(self) -> Result<ToolOutput, ToolError> {
         self.map_err(Into::into).and_then(T::into_outcome)
     }
 }

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::mcp::LARGEST_SCHEMA_FILE;
 
-use super::config::{self, BridgeCommand, Client};
+use super::config::{self, BridgeCommand, McpClient};
 use super::{Host, HostError, connection};
 
 /// How many connections a session serves at once, over all bridges.
@@ -29,20 +29,20 @@ const BREATH: Duration = Duration::from_millis(50);
 /// A started host. When it is dropped or [`stop`](Self::stop)ped it ends at once: running calls are
 /// cancelled, connections closed, and its files removed.
 #[derive(Debug)]
-pub struct Session {
+pub struct HostSession {
     host: Host,
-    files: Files,
+    files: SessionFiles,
     serving: JoinHandle<()>,
 }
 
 /// A session's files, removed when this is dropped.
 #[derive(Debug)]
-struct Files {
+struct SessionFiles {
     socket: PathBuf,
     schema: PathBuf,
 }
 
-impl Drop for Files {
+impl Drop for SessionFiles {
     /// Removes the schema file first, so that a process killed in between leaves a dead socket,
     /// which the next session sweeps away.
     fn drop(&mut self) {
@@ -53,7 +53,7 @@ impl Drop for Files {
     }
 }
 
-impl Session {
+impl HostSession {
     pub(super) fn start(host: Host) -> Result<Self, HostError> {
         let host = Host { running: Arc::default(), ..host };
         let runtime = Handle::try_current().map_err(|_| HostError::NoRuntime)?;
@@ -67,7 +67,7 @@ impl Session {
         }
         sweep(&folder);
         let id = Uuid::new_v4().simple();
-        let files = Files {
+        let files = SessionFiles {
             socket: folder.join(format!("{SOCKET_PREFIX}{id}{SOCKET_SUFFIX}")),
             schema: folder.join(format!("{SCHEMA_PREFIX}{id}{SCHEMA_SUFFIX}")),
         };
@@ -94,12 +94,12 @@ impl Session {
 
     /// Returns the program that an agent has to start, and its arguments.
     pub fn bridge_command(&self) -> Result<BridgeCommand, HostError> {
-        let Files { socket, schema } = &self.files;
+        let SessionFiles { socket, schema } = &self.files;
         config::bridge_command(&self.host, socket, schema)
     }
 
     /// Settings for an agent, with this session's bridge as an MCP server.
-    pub fn mcp_config(&self, client: Client) -> Result<String, HostError> {
+    pub fn mcp_config(&self, client: McpClient) -> Result<String, HostError> {
         Ok(config::mcp_config(&self.host.name, &self.bridge_command()?, client))
     }
 
@@ -113,7 +113,7 @@ impl Session {
     pub fn stop(self) {}
 }
 
-impl Drop for Session {
+impl Drop for HostSession {
     fn drop(&mut self) {
         self.serving.abort();
     }

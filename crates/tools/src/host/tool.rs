@@ -11,13 +11,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::context::Context;
-use super::outcome::{IntoOutcome, Output, ToolError};
+use super::context::CallContext;
+use super::outcome::{IntoOutcome, ToolError, ToolOutput};
 
-pub(super) type Outcome = Result<Output, ToolError>;
+pub(super) type ToolOutcome = Result<ToolOutput, ToolError>;
 type AsyncWork =
-    dyn Fn(Value, Context) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync;
-type BlockingWork = dyn Fn(Value, Context) -> Outcome + Send + Sync;
+    dyn Fn(Value, CallContext) -> Pin<Box<dyn Future<Output = ToolOutcome> + Send>> + Send + Sync;
+type BlockingWork = dyn Fn(Value, CallContext) -> ToolOutcome + Send + Sync;
 
 /// The default time limit of a tool. It is long because tools may ask people.
 const DEFAULT_LIMIT: Duration = Duration::from_hours(1);
@@ -32,12 +32,12 @@ pub struct NoArguments {}
 /// shared.
 ///
 /// ```
-/// use callgate_tools::{Context, Tool};
+/// use callgate_tools::{CallContext, Tool};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Add { a: i64, b: i64 }
 ///
-/// let add = Tool::new("add", "Adds two numbers.", |args: Add, _call: Context| async move {
+/// let add = Tool::new("add", "Adds two numbers.", |args: Add, _call: CallContext| async move {
 ///     args.a.checked_add(args.b).map(|sum| sum.to_string()).ok_or_else(|| {
 ///         callgate_tools::ToolError::named("OverflowError", "the sum is too large")
 ///     })
@@ -51,11 +51,11 @@ pub struct Tool {
     input_schema: Value,
     optional: Map<String, Value>,
     limit: Duration,
-    work: Work,
+    work: ToolWork,
 }
 
 #[derive(Clone)]
-pub(super) enum Work {
+pub(super) enum ToolWork {
     Async(Arc<AsyncWork>),
     Blocking(Arc<BlockingWork>),
 }
@@ -71,7 +71,7 @@ impl Tool {
     pub fn new<A, F, R>(name: impl Into<String>, description: impl Into<String>, work: F) -> Self
     where
         A: DeserializeOwned + JsonSchema,
-        F: Fn(A, Context) -> R + Send + Sync + 'static,
+        F: Fn(A, CallContext) -> R + Send + Sync + 'static,
         R: Future<Output: IntoOutcome> + Send + 'static,
     {
         let work = Arc::new(work);
@@ -93,7 +93,7 @@ impl Tool {
     ) -> Self
     where
         A: DeserializeOwned + JsonSchema,
-        F: Fn(A, Context) -> O + Send + Sync + 'static,
+        F: Fn(A, CallContext) -> O + Send + Sync + 'static,
         O: IntoOutcome,
     {
         Self::raw_blocking(name, description, schema_of::<A>(), move |arguments, context| {
@@ -109,14 +109,14 @@ impl Tool {
         work: F,
     ) -> Self
     where
-        F: Fn(Value, Context) -> R + Send + Sync + 'static,
+        F: Fn(Value, CallContext) -> R + Send + Sync + 'static,
         R: Future<Output: IntoOutcome> + Send + 'static,
     {
         let work: Arc<AsyncWork> = Arc::new(move |arguments, context| {
             let outcome = work(arguments, context);
             Box::pin(async move { outcome.await.into_outcome() })
         });
-        Self::with_work(name.into(), description.into(), input_schema, Work::Async(work))
+        Self::with_work(name.into(), description.into(), input_schema, ToolWork::Async(work))
     }
 
     /// Creates a tool from a blocking function, with an input schema of your own.
@@ -127,15 +127,15 @@ impl Tool {
         work: F,
     ) -> Self
     where
-        F: Fn(Value, Context) -> O + Send + Sync + 'static,
+        F: Fn(Value, CallContext) -> O + Send + Sync + 'static,
         O: IntoOutcome,
     {
         let work: Arc<BlockingWork> =
             Arc::new(move |arguments, context| work(arguments, context).into_outcome());
-        Self::with_work(name.into(), description.into(), input_schema, Work::Blocking(work))
+        Self::with_work(name.into(), description.into(), input_schema, ToolWork::Blocking(work))
     }
 
-    fn with_work(name: String, description: String, input_schema: Value, work: Work) -> Self {
+    fn with_work(name: String, description: String, input_schema: Value, work: ToolWork) -> Self {
         Self { name, description, input_schema, optional: Map::new(), limit: DEFAULT_LIMIT, work }
     }
 
@@ -202,7 +202,7 @@ impl Tool {
         self.limit
     }
 
-    pub(super) fn work(&self) -> &Work {
+    pub(super) fn work(&self) -> &ToolWork {
         &self.work
     }
 

@@ -11,7 +11,7 @@ use callgate_wire::raw::{Json, Members, quoted};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::schema::{Checker, misfit, takes_any_object};
+use crate::schema::{SchemaChecker, misfit, takes_any_object};
 
 /// The largest schema file, in bytes: its tools have to fit on one line of a client, with room to
 /// spare.
@@ -30,14 +30,14 @@ pub struct Catalogue {
 struct InputSchema {
     schema: Value,
     /// Made at the first call; absent if there is nothing to check, or no way to check it.
-    checker: OnceLock<Option<Checker>>,
+    checker: OnceLock<Option<SchemaChecker>>,
 }
 
 impl InputSchema {
-    fn checker(&self) -> Option<&Checker> {
+    fn checker(&self) -> Option<&SchemaChecker> {
         let make = || {
             let is_open = takes_any_object(&self.schema);
-            if is_open { None } else { Checker::new(&self.schema, "input_schema").ok() }
+            if is_open { None } else { SchemaChecker::new(&self.schema, "input_schema").ok() }
         };
         self.checker.get_or_init(make).as_ref()
     }
@@ -102,7 +102,7 @@ impl Catalogue {
     }
 }
 
-struct Listed {
+struct ListedTool {
     name: String,
     schema: Value,
     json: String,
@@ -110,7 +110,7 @@ struct Listed {
 }
 
 /// Reads an entry of the schema file and translates it into MCP's spelling.
-fn listed(entry: &RawValue) -> Result<Listed, String> {
+fn listed(entry: &RawValue) -> Result<ListedTool, String> {
     let members: Members =
         Members::read(entry.get()).map_err(|_| "it is not an object".to_owned())?;
     let mut value: Value = serde_json::from_str(entry.get()).map_err(|error| error.to_string())?;
@@ -129,7 +129,7 @@ fn listed(entry: &RawValue) -> Result<Listed, String> {
         .map(|fault| format!("tool {name:?}: `{}` is left off: {}", fault.member, fault.reason))
         .collect();
     let schema = value["input_schema"].take();
-    Ok(Listed { json: format!("{{{}}}", pairs.join(",")), name, schema, left_off })
+    Ok(ListedTool { json: format!("{{{}}}", pairs.join(",")), name, schema, left_off })
 }
 
 /// Returns a member as it is listed. A schema of arguments always says that they are an object.
@@ -158,23 +158,23 @@ fn one_line(member: Json<'_>) -> String {
 
 /// A fault in an optional member of a tool: clients would not accept it.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct MemberFault {
     member: &'static str,
     reason: &'static str,
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for MemberFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}`: {}", self.member, self.reason)
     }
 }
 
 /// An optional member, what is wrong with it if the check fails, and the check.
-type Check = (&'static str, &'static str, fn(&Value) -> bool);
+type MemberCheck = (&'static str, &'static str, fn(&Value) -> bool);
 
 /// Checks an entry of a schema file. Returns the faulty optional members, or an error if the tool
 /// cannot be offered at all.
-pub(crate) fn check_entry(entry: &Value) -> Result<Vec<Fault>, String> {
+pub(crate) fn check_entry(entry: &Value) -> Result<Vec<MemberFault>, String> {
     match entry.get("name").and_then(Value::as_str) {
         None => return Err("its `name` is not a string".to_owned()),
         Some("") => return Err("its `name` is empty".to_owned()),
@@ -187,7 +187,7 @@ pub(crate) fn check_entry(entry: &Value) -> Result<Vec<Fault>, String> {
     let schema = entry.get("input_schema").unwrap_or(&Value::Null);
     check_input_schema(schema)
         .map_err(|reason| named(&format!("has an `input_schema` {reason}")))?;
-    let checks: [Check; 5] = [
+    let checks: [MemberCheck; 5] = [
         ("title", "it is not a string", Value::is_string),
         ("annotations", "it is not an object of hints", is_annotations),
         ("output_schema", "it is not the schema of an object", |schema| {
@@ -198,7 +198,7 @@ pub(crate) fn check_entry(entry: &Value) -> Result<Vec<Fault>, String> {
     ];
     let faults = checks.into_iter().filter_map(|(member, reason, is_good)| {
         let value = entry.get(member).filter(|value| !value.is_null())?;
-        (!is_good(value)).then_some(Fault { member, reason })
+        (!is_good(value)).then_some(MemberFault { member, reason })
     });
     Ok(faults.collect())
 }

@@ -4,31 +4,31 @@ use std::io::IoSlice;
 
 use callgate_wire::mcp::{LONGEST_LINE, MODERN, meta};
 use callgate_wire::raw::{Json, Members, quoted};
-use callgate_wire::tools::{ErrorPayload, Progress, error_type};
+use callgate_wire::tools::{CallProgress, ErrorPayload, error_type};
 use serde_json::json;
 
-use super::{Catalogue, Era, Refusal};
+use super::{Catalogue, McpEra, McpRefusal};
 
 const RESULT_TYPE: &str = "resultType";
 const INPUT_REQUIRED: &str = "input_required";
 
 /// What is needed to answer a call: its id, its progress token, and its era.
 #[derive(Debug, Clone)]
-pub struct Ticket {
+pub struct CallTicket {
     id: String,
     token: Option<String>,
-    era: Era,
+    era: McpEra,
 }
 
 /// The response to a call: one line, in which the tool's result is not copied.
 #[derive(Debug)]
-pub struct Reply<'a> {
+pub struct CallReply<'a> {
     head: String,
     body: &'a str,
     tail: &'static str,
 }
 
-impl Reply<'_> {
+impl CallReply<'_> {
     /// Returns the line in the pieces that are written.
     #[must_use]
     pub fn pieces(&self) -> [IoSlice<'_>; 3] {
@@ -46,8 +46,8 @@ impl Reply<'_> {
     }
 }
 
-impl Ticket {
-    pub(super) fn new(id: Json<'_>, token: Option<Json<'_>>, era: Era) -> Self {
+impl CallTicket {
+    pub(super) fn new(id: Json<'_>, token: Option<Json<'_>>, era: McpEra) -> Self {
         let token = token.map(|token| token.get().to_owned());
         Self { id: id.get().to_owned(), token, era }
     }
@@ -67,17 +67,17 @@ impl Ticket {
     /// Answers with the tool's result, an object on one line; or with an error if no client would
     /// accept it.
     #[must_use]
-    pub fn result<'a>(&self, result: Json<'a>) -> Reply<'a> {
+    pub fn result<'a>(&self, result: Json<'a>) -> CallReply<'a> {
         let members = result.members();
         if let Err(error) = self.check(&members) {
             return self.error(&error);
         }
         let id = &self.id;
         let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#);
-        let reply = if self.era == Era::Modern && members.get(RESULT_TYPE).is_none() {
+        let reply = if self.era == McpEra::Modern && members.get(RESULT_TYPE).is_none() {
             with_result_type(head, result.get())
         } else {
-            Reply { head, body: result.get(), tail: "}\n" }
+            CallReply { head, body: result.get(), tail: "}\n" }
         };
         self.within_limit(reply)
     }
@@ -89,8 +89,8 @@ impl Ticket {
         };
         if result.string(RESULT_TYPE).as_deref() == Some(INPUT_REQUIRED) {
             return match self.era {
-                Era::Modern => Ok(()),
-                Era::Legacy => error(
+                McpEra::Modern => Ok(()),
+                McpEra::Legacy => error(
                     error_type::EXECUTION,
                     "the tool asks its user something, which only clients that speak MCP \
                      2026-07-28 can pass on: use a newer one, or call it with all it needs",
@@ -105,11 +105,11 @@ impl Ticket {
     }
 
     /// Returns the reply, or an error if its line is too long. The line end does not count.
-    fn within_limit<'a>(&self, reply: Reply<'a>) -> Reply<'a> {
+    fn within_limit<'a>(&self, reply: CallReply<'a>) -> CallReply<'a> {
         if reply.len() - 1 > LONGEST_LINE { self.too_large(reply.len() - 1) } else { reply }
     }
 
-    fn too_large(&self, size: usize) -> Reply<'static> {
+    fn too_large(&self, size: usize) -> CallReply<'static> {
         let message = format!(
             "the tool's answer has {size} bytes, but {LONGEST_LINE} bytes is the limit: \
              have it return less at once"
@@ -120,19 +120,19 @@ impl Ticket {
 
     /// Answers with an error that the model can read: a result with `isError`.
     #[must_use]
-    pub fn error(&self, error: &ErrorPayload<'_>) -> Reply<'static> {
+    pub fn error(&self, error: &ErrorPayload<'_>) -> CallReply<'static> {
         let text = quoted(&format!("{}: {}", error.kind, error.message));
         let content = format!(r#""content":[{{"type":"text","text":{text}}}],"isError":true"#);
         let result = match self.era {
-            Era::Legacy => format!("{{{content}}}"),
-            Era::Modern => format!(r#"{{"{RESULT_TYPE}":"complete",{content}}}"#),
+            McpEra::Legacy => format!("{{{content}}}"),
+            McpEra::Modern => format!(r#"{{"{RESULT_TYPE}":"complete",{content}}}"#),
         };
-        self.within_limit(Reply { head: result_line(&self.id, &result), body: "", tail: "" })
+        self.within_limit(CallReply { head: result_line(&self.id, &result), body: "", tail: "" })
     }
 
     /// Returns the progress notification, if the client asked for one.
     #[must_use]
-    pub fn progress(&self, progress: &Progress<'_>) -> Option<Vec<u8>> {
+    pub fn progress(&self, progress: &CallProgress<'_>) -> Option<Vec<u8>> {
         let token = self.token.as_ref()?;
         let progress = serde_json::to_string(progress).ok()?;
         let members = progress.strip_prefix('{')?;
@@ -142,21 +142,21 @@ impl Ticket {
 }
 
 /// Adds the `resultType` that the modern era demands and a host of the legacy era does not know.
-fn with_result_type(mut head: String, result: &str) -> Reply<'_> {
+fn with_result_type(mut head: String, result: &str) -> CallReply<'_> {
     let members = result.trim_start_matches('{').trim_start();
     head.push_str(r#"{"resultType":"complete""#);
     if members != "}" {
         head.push(',');
     }
-    Reply { head, body: members, tail: "}\n" }
+    CallReply { head, body: members, tail: "}\n" }
 }
 
 pub(super) fn result_line(id: &str, result: &str) -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n")
 }
 
-pub(super) fn error_line(id: &str, refusal: &Refusal) -> String {
-    let Refusal { code, message, data } = refusal;
+pub(super) fn error_line(id: &str, refusal: &McpRefusal) -> String {
+    let McpRefusal { code, message, data } = refusal;
     let data = data.as_ref().map(|data| format!(r#","data":{data}"#)).unwrap_or_default();
     let message = quoted(message);
     let error = format!(r#"{{"code":{code},"message":{message}{data}}}"#);

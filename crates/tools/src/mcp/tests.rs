@@ -20,13 +20,13 @@ fn catalogue() -> Catalogue {
 fn check(line: &str, expected: &Expect) {
     let answer = answer(&catalogue(), line.as_bytes());
     expected.assert_eq(&match answer {
-        Answer::Reply(reply) => {
+        McpAction::Reply(reply) => {
             let line = reply.strip_suffix('\n').expect("a line");
             assert!(!line.contains('\n'));
             serde_json::from_str::<serde_json::Value>(line).expect("JSON");
             line.to_owned()
         }
-        Answer::Call(call) => format!(
+        McpAction::Call(call) => format!(
             "call {} {} {} meta {:?} {:?}",
             call.id,
             call.name,
@@ -34,8 +34,8 @@ fn check(line: &str, expected: &Expect) {
             call.meta.map(Json::get),
             call.era
         ),
-        Answer::Cancel(id) => format!("cancel {id}"),
-        Answer::Nothing => "nothing".to_owned(),
+        McpAction::Cancel(id) => format!("cancel {id}"),
+        McpAction::Nothing => "nothing".to_owned(),
     });
 }
 
@@ -52,7 +52,7 @@ fn initialize_speaks_the_clients_version_or_the_newest() {
         let line = format!(
             r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{{"name":"t","version":"0"}}}}}}"#
         );
-        let Answer::Reply(reply) = answer(&catalogue(), line.as_bytes()) else {
+        let McpAction::Reply(reply) = answer(&catalogue(), line.as_bytes()) else {
             panic!("no reply")
         };
         assert!(reply.contains(&format!(r#""protocolVersion":"{version}""#)), "{reply}");
@@ -226,7 +226,7 @@ fn calls_carry_their_arguments_untouched() {
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{deep}}}}}"#
     );
     let catalogue = catalogue();
-    let Answer::Call(call) = answer(&catalogue, line.as_bytes()) else { panic!("no call") };
+    let McpAction::Call(call) = answer(&catalogue, line.as_bytes()) else { panic!("no call") };
     assert_eq!(call.arguments.get(), deep);
 }
 
@@ -314,7 +314,7 @@ fn a_line_that_is_no_request_is_told_so_under_its_id_if_it_has_one() {
     let long = "x".repeat(300);
     check(&format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"ping"}}"#), &no_message);
     let answer = answer(&catalogue(), b"{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"p\xff\"}");
-    let Answer::Reply(reply) = answer else { panic!("no reply") };
+    let McpAction::Reply(reply) = answer else { panic!("no reply") };
     assert!(reply.contains(r#""id":6,"error":{"code":-32700"#), "{reply}");
 }
 
@@ -324,7 +324,7 @@ fn a_line_that_was_too_long_is_answered_with_its_size() {
         size: 99_999_999,
         id: id.map(str::to_owned),
     }) {
-        Answer::Reply(reply) => reply,
+        McpAction::Reply(reply) => reply,
         other => panic!("{other:?}"),
     };
     expect![[r#"
@@ -350,7 +350,7 @@ fn an_error_repeats_only_the_beginning_of_a_long_word() {
             format!("ToolNotFoundError: unknown tool: {begins}"),
         ),
     ] {
-        let Answer::Reply(reply) = answer(&catalogue(), line.as_bytes()) else {
+        let McpAction::Reply(reply) = answer(&catalogue(), line.as_bytes()) else {
             panic!("no reply")
         };
         assert!(reply.contains(&format!(r#""message":"{message}"}}"#)), "{reply}");

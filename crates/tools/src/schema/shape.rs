@@ -20,20 +20,20 @@ const DEEPEST: usize = 200;
 
 /// A schema that uses only the part of the language implemented here.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(super) struct SchemaShape {
     /// The whole schema, followed by its `$defs`; rules refer to them by index.
-    nodes: Vec<Node>,
+    nodes: Vec<ShapeNode>,
 }
 
 /// One schema: a value fits it if it keeps all rules.
-type Node = Vec<Rule>;
+type ShapeNode = Vec<ShapeRule>;
 
 #[derive(Debug)]
-enum Rule {
+enum ShapeRule {
     /// Nothing keeps it.
     Never,
     /// The value is of one of these types.
-    Types(Vec<Type>),
+    Types(Vec<JsonType>),
     /// The value is one of these.
     Among(Vec<Value>),
     /// A number compares to `limit` in a way that `is_kept` accepts.
@@ -49,25 +49,25 @@ enum Rule {
     Size(usize, usize),
     /// The first items fit these schemas, and the others fit `rest`.
     Items {
-        first: Vec<Node>,
-        rest: Node,
+        first: Vec<ShapeNode>,
+        rest: ShapeNode,
     },
     /// Members with these names fit these schemas, and the others fit `rest`.
     Members {
-        named: BTreeMap<String, Node>,
-        rest: Node,
+        named: BTreeMap<String, ShapeNode>,
+        rest: ShapeNode,
     },
     /// An object has these members.
     Required(Vec<String>),
     /// The schema at this index.
     At(usize),
-    All(Vec<Node>),
-    Any(Vec<Node>),
-    One(Vec<Node>),
+    All(Vec<ShapeNode>),
+    Any(Vec<ShapeNode>),
+    One(Vec<ShapeNode>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Type {
+enum JsonType {
     Null,
     Boolean,
     Integer,
@@ -78,90 +78,95 @@ enum Type {
 }
 
 /// Whether a rule is kept; `None` if that is uncertain.
-type Verdict = Option<bool>;
+type FitVerdict = Option<bool>;
 
-impl Shape {
+impl SchemaShape {
     /// Reads a schema. Returns `None` if anything in it is unusual or wrong.
     pub(super) fn read(schema: &Value) -> Option<Self> {
         read::shape(schema)
     }
 
     /// Returns whether the value fits the schema; `None` if that is uncertain.
-    pub(super) fn fits(&self, value: &Value) -> Verdict {
-        Check { shape: self, steps: Cell::new(0) }.rule(&Rule::At(0), value, 0)
+    pub(super) fn fits(&self, value: &Value) -> FitVerdict {
+        ShapeCheck { shape: self, steps: Cell::new(0) }.rule(&ShapeRule::At(0), value, 0)
     }
 }
 
 /// The validation of one value.
-struct Check<'a> {
-    shape: &'a Shape,
+struct ShapeCheck<'a> {
+    shape: &'a SchemaShape,
     steps: Cell<usize>,
 }
 
-impl Check<'_> {
-    fn node(&self, node: &Node, value: &Value, depth: usize) -> Verdict {
+impl ShapeCheck<'_> {
+    fn node(&self, node: &ShapeNode, value: &Value, depth: usize) -> FitVerdict {
         all(node.iter().map(|rule| self.rule(rule, value, depth)))
     }
 
-    fn rule(&self, rule: &Rule, value: &Value, depth: usize) -> Verdict {
+    fn rule(&self, rule: &ShapeRule, value: &Value, depth: usize) -> FitVerdict {
         self.steps.set(self.steps.get() + 1);
         if self.steps.get() > MOST_STEPS || depth > DEEPEST {
             return None;
         }
         match (rule, value) {
-            (Rule::Never, _) => Some(false),
-            (Rule::Types(types), _) => any(types.iter().map(|one| one.holds(value))),
-            (Rule::Among(values), _) => any(values.iter().map(|one| same(one, value))),
-            (Rule::Number { limit, is_kept }, Value::Number(number)) => {
+            (ShapeRule::Never, _) => Some(false),
+            (ShapeRule::Types(types), _) => any(types.iter().map(|one| one.holds(value))),
+            (ShapeRule::Among(values), _) => any(values.iter().map(|one| same(one, value))),
+            (ShapeRule::Number { limit, is_kept }, Value::Number(number)) => {
                 compare(number, limit).map(is_kept)
             }
-            (Rule::Letters(least, most), Value::String(text)) => {
+            (ShapeRule::Letters(least, most), Value::String(text)) => {
                 Some((*least..=*most).contains(&text.chars().count()))
             }
-            (Rule::Count(least, most), Value::Array(items)) => {
+            (ShapeRule::Count(least, most), Value::Array(items)) => {
                 Some((*least..=*most).contains(&items.len()))
             }
-            (Rule::Size(least, most), Value::Object(members)) => {
+            (ShapeRule::Size(least, most), Value::Object(members)) => {
                 Some((*least..=*most).contains(&members.len()))
             }
-            (Rule::Items { first, rest }, Value::Array(items)) => {
+            (ShapeRule::Items { first, rest }, Value::Array(items)) => {
                 let nodes = first.iter().chain(std::iter::repeat(rest));
                 all(items.iter().zip(nodes).map(|(item, node)| self.node(node, item, depth + 1)))
             }
-            (Rule::Members { named, rest }, Value::Object(members)) => {
+            (ShapeRule::Members { named, rest }, Value::Object(members)) => {
                 self.members(named, rest, members, depth)
             }
-            (Rule::Required(names), Value::Object(members)) => {
+            (ShapeRule::Required(names), Value::Object(members)) => {
                 Some(names.iter().all(|name| members.contains_key(name)))
             }
-            (Rule::At(place), _) => self.node(self.shape.nodes.get(*place)?, value, depth + 1),
-            (Rule::All(nodes), _) => all(self.each(nodes, value, depth)),
-            (Rule::Any(nodes), _) => any(self.each(nodes, value, depth)),
-            (Rule::One(nodes), _) => one(self.each(nodes, value, depth)),
+            (ShapeRule::At(place), _) => self.node(self.shape.nodes.get(*place)?, value, depth + 1),
+            (ShapeRule::All(nodes), _) => all(self.each(nodes, value, depth)),
+            (ShapeRule::Any(nodes), _) => any(self.each(nodes, value, depth)),
+            (ShapeRule::One(nodes), _) => one(self.each(nodes, value, depth)),
             // A rule about one type is kept by values of every other type.
             _ => Some(true),
         }
     }
 
-    fn each(&self, nodes: &[Node], value: &Value, depth: usize) -> impl Iterator<Item = Verdict> {
+    fn each(
+        &self,
+        nodes: &[ShapeNode],
+        value: &Value,
+        depth: usize,
+    ) -> impl Iterator<Item = FitVerdict> {
         nodes.iter().map(move |node| self.node(node, value, depth + 1))
     }
 
     fn members(
         &self,
-        named: &BTreeMap<String, Node>,
-        rest: &Node,
+        named: &BTreeMap<String, ShapeNode>,
+        rest: &ShapeNode,
         members: &Map<String, Value>,
         depth: usize,
-    ) -> Verdict {
+    ) -> FitVerdict {
         all(members
             .iter()
             .map(|(name, value)| self.node(named.get(name).unwrap_or(rest), value, depth + 1)))
     }
 }
 
-impl Type {
-    fn holds(self, value: &Value) -> Verdict {
+impl JsonType {
+    fn holds(self, value: &Value) -> FitVerdict {
         match (self, value) {
             // A float may be a whole number too.
             (Self::Integer, Value::Number(number)) if number.is_f64() => None,
@@ -182,7 +187,7 @@ impl Type {
     }
 }
 
-fn all(mut verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+fn all(mut verdicts: impl Iterator<Item = FitVerdict>) -> FitVerdict {
     let mut kept = Some(true);
     // A broken rule decides, even after an uncertain one.
     let is_broken = verdicts.any(|verdict| {
@@ -192,22 +197,22 @@ fn all(mut verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     if is_broken { Some(false) } else { kept }
 }
 
-fn any(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+fn any(verdicts: impl Iterator<Item = FitVerdict>) -> FitVerdict {
     not(all(verdicts.map(not)))
 }
 
-fn not(verdict: Verdict) -> Verdict {
+fn not(verdict: FitVerdict) -> FitVerdict {
     verdict.map(|is_kept| !is_kept)
 }
 
-fn one(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+fn one(verdicts: impl Iterator<Item = FitVerdict>) -> FitVerdict {
     let verdicts: Option<Vec<bool>> = verdicts.collect();
     verdicts.map(|verdicts| verdicts.into_iter().filter(|is_kept| *is_kept).count() == 1)
 }
 
 /// Returns whether two values are equal. Different notations of a number may be equal, so values
 /// that hold numbers are uncertain unless they are identical.
-fn same(one: &Value, other: &Value) -> Verdict {
+fn same(one: &Value, other: &Value) -> FitVerdict {
     let is_plain = |value: &Value| matches!(value, Value::Null | Value::Bool(_) | Value::String(_));
     let is_certain = is_plain(one) || is_plain(other);
     if one == other { Some(true) } else { is_certain.then_some(false) }

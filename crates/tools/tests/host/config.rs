@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use callgate_tools::{Client, Host, blocking};
+use callgate_tools::{Host, McpClient, blocking};
 use serde_json::Value;
 
 use crate::fixture::hello;
@@ -34,16 +34,16 @@ fn each_client_gets_settings_it_can_read() {
     );
 
     let config = |client| session.mcp_config(client).unwrap();
-    let claude: Value = serde_json::from_str(&config(Client::ClaudeCode)).unwrap();
+    let claude: Value = serde_json::from_str(&config(McpClient::ClaudeCode)).unwrap();
     let server = &claude["mcpServers"]["my-tools"];
     assert_eq!(
         (&server["type"], &server["command"]),
         (&"stdio".into(), &command.program.clone().into())
     );
     assert_eq!(server["args"], serde_json::json!(command.arguments));
-    let generic: Value = serde_json::from_str(&config(Client::Generic)).unwrap();
+    let generic: Value = serde_json::from_str(&config(McpClient::Generic)).unwrap();
     assert_eq!(generic["mcpServers"]["my-tools"]["args"], server["args"]);
-    let codex: toml::Table = config(Client::Codex).parse().unwrap();
+    let codex: toml::Table = config(McpClient::Codex).parse().unwrap();
     let codex = codex["mcp_servers"]["my-tools"].as_table().unwrap();
     assert_eq!(codex["command"].as_str(), Some(&*command.program));
     assert_eq!(codex["args"].as_array().unwrap().len(), 6);
@@ -73,7 +73,7 @@ fn a_bridge_that_is_no_program_is_a_startup_error() {
     let host = Host::new([hello()]).unwrap().folder(folder.path());
     for bad in [folder.path().join("missing"), folder.path().to_owned()] {
         let session = blocking::start(&host.clone().bridge(&bad)).unwrap();
-        let error = session.mcp_config(Client::Generic).unwrap_err().to_string();
+        let error = session.mcp_config(McpClient::Generic).unwrap_err().to_string();
         assert!(error.starts_with("BridgeStartupError: "), "{error}");
         assert!(error.contains("is not a program that can be started"), "{error}");
     }

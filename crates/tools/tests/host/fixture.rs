@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use callgate_tools::{Host, NoArguments, Session, Tool, blocking};
+use callgate_tools::{Host, HostSession, NoArguments, Tool, blocking};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -15,7 +15,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 pub(crate) struct Caller(pub(crate) UnixStream);
 
 impl Caller {
-    pub(crate) fn new(session: &Session) -> Self {
+    pub(crate) fn new(session: &HostSession) -> Self {
         Self::at(session.socket_path())
     }
 

@@ -2,9 +2,9 @@
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context as Task, Poll, Waker};
+use std::task::{CallContext as Task, Poll, Waker};
 
-use callgate_tools::{Content, Context, Host, Inline, NoArguments, Output, Tool};
+use callgate_tools::{CallContext, Host, InlineServer, NoArguments, Tool, ToolContent, ToolOutput};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{JoinHandle, JoinSet};
@@ -17,7 +17,7 @@ fn call(id: u64, name: &str) -> String {
 }
 
 /// Answers without a wish to be told of progress.
-async fn answer(inline: &Inline, message: &str) -> Option<String> {
+async fn answer(inline: &InlineServer, message: &str) -> Option<String> {
     inline.answer(message, |news| panic!("{news}")).await
 }
 
@@ -53,7 +53,7 @@ fn waits() -> (Tool, mpsc::Receiver<()>, Arc<Notify>) {
     (waits, is_entered, release)
 }
 
-fn start(inline: &Arc<Inline>, id: u64) -> JoinHandle<Option<String>> {
+fn start(inline: &Arc<InlineServer>, id: u64) -> JoinHandle<Option<String>> {
     let inline = Arc::clone(inline);
     tokio::spawn(async move { answer(&inline, &call(id, "waits")).await })
 }
@@ -106,7 +106,7 @@ async fn calls_wait_for_their_turn() {
 }
 
 /// What comes of a future that is looked at once.
-fn poll_once<F: Future>(future: &mut Pin<Box<F>>) -> Option<F::Output> {
+fn poll_once<F: Future>(future: &mut Pin<Box<F>>) -> Option<F::ToolOutput> {
     match future.as_mut().poll(&mut Task::from_waker(Waker::noop())) {
         Poll::Ready(output) => Some(output),
         Poll::Pending => None,
@@ -144,12 +144,13 @@ async fn too_many_calls_are_refused() {
 
 #[tokio::test]
 async fn progress_is_told_before_the_answer() {
-    let reports = Tool::new("reports", "Reports.", |_: NoArguments, context: Context| async move {
-        context.report(0.25, Some(1.0), Some("a quarter"));
-        context.report(0.25, None, Some("no more than before"));
-        context.report(0.5, None, None);
-        "done"
-    });
+    let reports =
+        Tool::new("reports", "Reports.", |_: NoArguments, context: CallContext| async move {
+            context.report(0.25, Some(1.0), Some("a quarter"));
+            context.report(0.25, None, Some("no more than before"));
+            context.report(0.5, None, None);
+            "done"
+        });
     let inline = Host::new([reports]).unwrap().inline().unwrap();
     let told = Mutex::new(Vec::new());
     let params = json!({"name": "reports", "_meta": {"progressToken": "p"}});
@@ -172,12 +173,12 @@ async fn progress_is_told_before_the_answer() {
 
 /// A tool that asks which day, and tells what was answered.
 fn asks() -> Tool {
-    Tool::new("asks", "Asks which day.", |_: NoArguments, context: Context| async move {
+    Tool::new("asks", "Asks which day.", |_: NoArguments, context: CallContext| async move {
         if let Some((answers, state)) = context.input_responses().zip(context.request_state()) {
-            return Output::items([Content::text(format!("{state}: {answers}"))]);
+            return ToolOutput::items([ToolContent::text(format!("{state}: {answers}"))]);
         }
         let question = json!({"method": "elicitation/create", "params": {"message": "When?"}});
-        Output::asks(Map::from_iter([("day".to_owned(), question)]), "step 1")
+        ToolOutput::asks(Map::from_iter([("day".to_owned(), question)]), "step 1")
     })
 }
 

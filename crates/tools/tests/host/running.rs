@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_tools::{
-    Content, Context, Host, NoArguments, Output, Structured, Tool, ToolError, blocking,
+    CallContext, Host, NoArguments, StructuredOutput, Tool, ToolContent, ToolError, ToolOutput,
+    blocking,
 };
 use expect_test::{Expect, expect};
 use schemars::JsonSchema;
@@ -41,15 +42,15 @@ fn tools_may_be_typed_or_raw_and_async_or_blocking() {
     let sum = expect![[r#"{"content":[{"type":"text","text":"3"}],"isError":false}"#]];
     let arguments = json!({"a": 1, "b": 2});
     let schema = json!({"type": "object"});
-    let add = |args: Add, _: Context| async move { (args.a + args.b).to_string() };
+    let add = |args: Add, _: CallContext| async move { (args.a + args.b).to_string() };
     check(Tool::new("add", "d", add), arguments.clone(), &sum);
-    let add = |args: Add, _: Context| (args.a + args.b).to_string();
+    let add = |args: Add, _: CallContext| (args.a + args.b).to_string();
     check(Tool::blocking("add", "d", add), arguments.clone(), &sum);
-    let add = |args: Value, _: Context| async move {
+    let add = |args: Value, _: CallContext| async move {
         (args["a"].as_i64().unwrap() + args["b"].as_i64().unwrap()).to_string()
     };
     check(Tool::raw("add", "d", schema.clone(), add), arguments.clone(), &sum);
-    let add = |args: Value, _: Context| {
+    let add = |args: Value, _: CallContext| {
         (args["a"].as_i64().unwrap() + args["b"].as_i64().unwrap()).to_string()
     };
     check(Tool::raw_blocking("add", "d", schema, add), arguments, &sum);
@@ -57,23 +58,26 @@ fn tools_may_be_typed_or_raw_and_async_or_blocking() {
 
 #[test]
 fn results_may_be_text_items_a_value_or_nothing() {
-    let tool = |output: fn() -> Output| Tool::blocking("t", "d", move |_: NoArguments, _| output());
+    let tool =
+        |output: fn() -> ToolOutput| Tool::blocking("t", "d", move |_: NoArguments, _| output());
     check(
-        tool(|| Output::items([Content::text("a"), Content::image("aGk=", "image/png")])),
+        tool(|| {
+            ToolOutput::items([ToolContent::text("a"), ToolContent::image("aGk=", "image/png")])
+        }),
         json!({}),
         &expect![[
             r#"{"content":[{"type":"text","text":"a"},{"type":"image","data":"aGk=","mimeType":"image/png"}],"isError":false}"#
         ]],
     );
     check(
-        tool(|| Output::items([Content::text("no")]).as_failure()),
+        tool(|| ToolOutput::items([ToolContent::text("no")]).as_failure()),
         json!({}),
         &expect![[r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#]],
     );
     check(
         tool(|| {
             let link = json!({"type": "resource_link", "uri": "file:///x", "name": "x"});
-            Output::items([Content::other(link.as_object().unwrap().clone())])
+            ToolOutput::items([ToolContent::other(link.as_object().unwrap().clone())])
         }),
         json!({}),
         &expect![[
@@ -81,14 +85,14 @@ fn results_may_be_text_items_a_value_or_nothing() {
         ]],
     );
     check(
-        Tool::blocking("t", "d", |_: NoArguments, _| Structured(Sum { sum: 3 })),
+        Tool::blocking("t", "d", |_: NoArguments, _| StructuredOutput(Sum { sum: 3 })),
         json!({}),
         &expect![[
             r#"{"content":[{"type":"text","text":"{\"sum\":3}"}],"structuredContent":{"sum":3},"isError":false}"#
         ]],
     );
     check(
-        Tool::blocking("t", "d", |_: NoArguments, _| Structured(3)),
+        Tool::blocking("t", "d", |_: NoArguments, _| StructuredOutput(3)),
         json!({}),
         &expect!["IPCToolExecutionError: a structured result has to be an object: wrap it in one"],
     );
@@ -98,7 +102,7 @@ fn results_may_be_text_items_a_value_or_nothing() {
         &expect![[r#"{"content":[{"type":"text","text":"done"}],"isError":false}"#]],
     );
     check(
-        Tool::blocking("t", "d", |_: NoArguments, _| Vec::<Content>::new()),
+        Tool::blocking("t", "d", |_: NoArguments, _| Vec::<ToolContent>::new()),
         json!({}),
         &expect!["IPCToolExecutionError: the tool returned no content: return at least one item"],
     );
@@ -156,11 +160,11 @@ fn arguments_that_do_not_fit_are_refused_before_the_tool_runs() {
 fn a_promised_output_schema_is_kept() {
     let schema =
         json!({"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]});
-    let tool = |output: fn() -> Output| {
+    let tool = |output: fn() -> ToolOutput| {
         Tool::blocking("t", "d", move |_: NoArguments, _| output()).output_schema(schema.clone())
     };
     check(
-        tool(|| Output::items([Content::text("3")])),
+        tool(|| ToolOutput::items([ToolContent::text("3")])),
         json!({}),
         &expect![[
             r#"IPCToolExecutionError: the result of "t" does not fit its output schema: it has no structured value"#
@@ -169,7 +173,7 @@ fn a_promised_output_schema_is_kept() {
     check(
         tool(|| {
             let value = json!({"sum": "3"}).as_object().unwrap().clone();
-            Output::items([Content::text("3")]).with_structured(value)
+            ToolOutput::items([ToolContent::text("3")]).with_structured(value)
         }),
         json!({}),
         &expect![[
@@ -177,7 +181,7 @@ fn a_promised_output_schema_is_kept() {
         ]],
     );
     check(
-        tool(|| Output::items([Content::text("no")]).as_failure()),
+        tool(|| ToolOutput::items([ToolContent::text("no")]).as_failure()),
         json!({}),
         &expect![[r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#]],
     );
@@ -408,11 +412,11 @@ fn what_was_thrown_may_panic_again() {
 /// Whoever handled it would run out of stack, and take the program along.
 #[test]
 fn a_result_that_is_nested_too_deeply_is_an_error() {
-    fn nested(levels: usize) -> Output {
+    fn nested(levels: usize) -> ToolOutput {
         let value = (0..levels).fold(json!(1), |value, _| Value::Array(vec![value]));
         let mut member = serde_json::Map::new();
         member.insert("deep".to_owned(), value);
-        Output::items([Content::text("deep")]).with_structured(member)
+        ToolOutput::items([ToolContent::text("deep")]).with_structured(member)
     }
     let tool = |levels: usize| Tool::blocking("t", "d", move |_: NoArguments, _| nested(levels));
     let host = Host::new([tool(400)]).unwrap();

@@ -5,7 +5,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{Link, Reason, Secret, Status, Unreadable, text};
+use super::{Link, Secret, Status, Unreadable, UnreadableReason, text};
 use crate::fields::{Malformed, list, members_of, one_line, required};
 use crate::raw::{Members, from_object};
 
@@ -104,17 +104,17 @@ impl Message {
 
     /// Reads a message from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
-        let members = members_of(line).map_err(Reason::from)?;
+        let members = members_of(line).map_err(UnreadableReason::from)?;
         let id = text(&members, "id");
         Self::read(&members, id.clone()).map_err(|reason| Unreadable { id, reason })
     }
 
-    fn read(members: &Members, id: Option<String>) -> Result<Self, Reason> {
-        let kind = text(members, "kind").ok_or(Reason::NoKind)?;
+    fn read(members: &Members, id: Option<String>) -> Result<Self, UnreadableReason> {
+        let kind = text(members, "kind").ok_or(UnreadableReason::NoKind)?;
         match kind.as_str() {
             "entry" => Ok(Self::Entry(object(members, "entry", ENTRY)?)),
             "waiting" => Ok(Self::Waiting {
-                id: id.ok_or(Reason::NoId)?,
+                id: id.ok_or(UnreadableReason::NoId)?,
                 text: required(members, "text", "a string")?,
                 seconds: required(members, "seconds", "a whole number")?,
             }),
@@ -122,7 +122,7 @@ impl Message {
             "error" => Ok(Self::Error { id, text: required(members, "text", "a string")? }),
             kind => {
                 let answer = Answer::read(kind, members)?;
-                Ok(Self::Answer { id: id.ok_or(Reason::NoId)?, answer })
+                Ok(Self::Answer { id: id.ok_or(UnreadableReason::NoId)?, answer })
             }
         }
     }
@@ -196,7 +196,7 @@ impl Answer {
         }
     }
 
-    fn read(kind: &str, members: &Members) -> Result<Self, Reason> {
+    fn read(kind: &str, members: &Members) -> Result<Self, UnreadableReason> {
         Ok(match kind {
             "watching" => Self::Watching { head: required(members, "head", "a whole number")? },
             "told" => Self::Told {
@@ -210,7 +210,7 @@ impl Answer {
             "paired" => Self::Paired { token: secret(members, "token")? },
             "links" => Self::Links(links(members)?),
             "status" => Self::Status(object(members, "status", STATUS)?),
-            _ => return Err(Reason::unknown(kind)),
+            _ => return Err(UnreadableReason::unknown(kind)),
         })
     }
 }

@@ -4,7 +4,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::{
-    LONGEST_ID, LONGEST_NAME, LONGEST_SECRET, Reason, SHORTEST_GATE, Secret, Unreadable, text,
+    LONGEST_ID, LONGEST_NAME, LONGEST_SECRET, SHORTEST_GATE, Secret, Unreadable, UnreadableReason,
+    text,
 };
 use crate::approval::{Action, Press, RequestId};
 use crate::fields::{Malformed, members_of, one_line, optional, optional_object, required};
@@ -70,10 +71,12 @@ pub enum Command {
 impl Request {
     /// Reads a request from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
-        let members = members_of(line).map_err(Reason::from)?;
-        let id = text(&members, "id").ok_or(Reason::NoId)?;
+        let members = members_of(line).map_err(UnreadableReason::from)?;
+        let id = text(&members, "id").ok_or(UnreadableReason::NoId)?;
         if id.len() > LONGEST_ID {
-            return Err(Reason::from(Malformed::wrong("id", "at most 128 bytes long")).into());
+            return Err(
+                UnreadableReason::from(Malformed::wrong("id", "at most 128 bytes long")).into()
+            );
         }
         match Command::read(&members) {
             Ok(command) => Ok(Self { id, command }),
@@ -131,8 +134,8 @@ impl Command {
         }
     }
 
-    fn read(members: &Members) -> Result<Self, Reason> {
-        let kind = text(members, "kind").ok_or(Reason::NoKind)?;
+    fn read(members: &Members) -> Result<Self, UnreadableReason> {
+        let kind = text(members, "kind").ok_or(UnreadableReason::NoKind)?;
         Ok(match kind.as_str() {
             "watch" => Self::Watch { from: optional(members, "from", "a whole number")? },
             "press" => Self::press(members)?,
@@ -143,7 +146,7 @@ impl Command {
             "unpair" => Self::Unpair { link: bounded(members, "link", LONGEST_SECRET, LINK)? },
             "gate" => Self::Gate { value: gate(members)? },
             "status" => Self::Status,
-            _ => return Err(Reason::unknown(&kind)),
+            _ => return Err(UnreadableReason::unknown(&kind)),
         })
     }
 

@@ -10,32 +10,32 @@ use crate::scan::IdScan;
 /// A line ends with `\n` or `\r\n`; blank lines are ignored. A line over the limit is dropped while
 /// it arrives, and reported with its size and its `id`, so that its sender can be notified.
 #[derive(Debug)]
-pub struct Lines {
+pub struct LineDecoder {
     buffer: Buffer,
     limit: usize,
     /// How many of the pending bytes have been searched for a newline.
     searched: usize,
-    dropping: Option<Dropping>,
+    dropping: Option<DroppedPart>,
     has_skipped_blank: bool,
 }
 
 /// The part so far of a line that is over the limit and still arriving.
 #[derive(Debug, Default)]
-struct Dropping {
+struct DroppedPart {
     size: usize,
     scan: IdScan,
 }
 
 /// One line of a stream.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line<'a> {
+pub enum DecodedLine<'a> {
     /// A line within the limit, without its line end.
     Whole(&'a [u8]),
     /// A line over the limit; its bytes are gone.
-    TooLong(TooLong),
+    TooLong(OverlongLine),
 }
 
-impl Line<'_> {
+impl DecodedLine<'_> {
     /// Its length in bytes, without the line end.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -48,14 +48,14 @@ impl Line<'_> {
 
 /// A line that was dropped because it was over the limit.
 #[derive(Debug, PartialEq, Eq)]
-pub struct TooLong {
+pub struct OverlongLine {
     /// Its length in bytes, without the line end.
     pub size: usize,
     /// Its top-level `id`, as JSON text, if it had a readable one.
     pub id: Option<String>,
 }
 
-impl Lines {
+impl LineDecoder {
     /// Creates a decoder for lines of at most `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
@@ -102,7 +102,7 @@ impl Lines {
     }
 
     /// Returns the next whole line, if one has arrived.
-    pub fn next_frame(&mut self) -> Option<Line<'_>> {
+    pub fn next_frame(&mut self) -> Option<DecodedLine<'_>> {
         loop {
             let pending = self.buffer.pending();
             let Some(offset) = memchr(b'\n', &pending[self.searched..]) else {
@@ -115,10 +115,10 @@ impl Lines {
             if self.dropping.is_some() || is_over(&pending[..length], self.limit) {
                 let line = self.dropped(length);
                 self.buffer.take(length + 1);
-                return Some(Line::TooLong(line));
+                return Some(DecodedLine::TooLong(line));
             }
             if !is_blank(&pending[..length]) {
-                return Some(Line::Whole(trimmed(&self.buffer.take(length + 1)[..length])));
+                return Some(DecodedLine::Whole(trimmed(&self.buffer.take(length + 1)[..length])));
             }
             self.buffer.take(length + 1);
             self.has_skipped_blank = true;
@@ -126,16 +126,16 @@ impl Lines {
     }
 
     /// Returns the last line, if the stream has ended without a newline.
-    pub fn finish(&mut self) -> Option<Line<'_>> {
+    pub fn finish(&mut self) -> Option<DecodedLine<'_>> {
         let length = self.buffer.pending().len();
         self.searched = 0;
         if self.dropping.is_some() || is_over(self.buffer.pending(), self.limit) {
             let line = self.dropped(length);
             self.buffer.clear();
-            return Some(Line::TooLong(line));
+            return Some(DecodedLine::TooLong(line));
         }
         let last = trimmed(self.buffer.take(length));
-        (!is_blank(last)).then_some(Line::Whole(last))
+        (!is_blank(last)).then_some(DecodedLine::Whole(last))
     }
 
     /// Drops the beginning of a line once it is certainly over the limit. One byte more than the
@@ -154,14 +154,14 @@ impl Lines {
     }
 
     /// Ends the dropped line with the first `length` pending bytes.
-    fn dropped(&mut self, length: usize) -> TooLong {
+    fn dropped(&mut self, length: usize) -> OverlongLine {
         let mut dropping = self.dropping.take().unwrap_or_default();
         dropping.take(trimmed(&self.buffer.pending()[..length]));
-        TooLong { size: dropping.size, id: dropping.scan.finish() }
+        OverlongLine { size: dropping.size, id: dropping.scan.finish() }
     }
 }
 
-impl Dropping {
+impl DroppedPart {
     fn take(&mut self, bytes: &[u8]) {
         self.size += bytes.len();
         self.scan.push(bytes);

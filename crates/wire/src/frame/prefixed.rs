@@ -12,14 +12,14 @@ const FIRST_SPACE: usize = 64 * 1024;
 /// A frame over the limit is refused as soon as its length is known, before anything is allocated
 /// for it. Nothing more can be read from the stream then: close it.
 #[derive(Debug)]
-pub struct Prefixed {
+pub struct FrameDecoder {
     buffer: Buffer,
     limit: usize,
 }
 
 /// A frame that announced a payload over the limit.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
-pub struct TooLarge {
+pub struct OversizedFrame {
     /// The size it announced.
     pub size: usize,
     /// The size allowed.
@@ -28,37 +28,37 @@ pub struct TooLarge {
 
 /// A stream that ended in the middle of a frame.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
-pub struct Cut {
+pub struct CutFrame {
     /// How many bytes of the unfinished frame had arrived, prefix included.
     pub received: usize,
 }
 
-impl std::fmt::Display for TooLarge {
+impl std::fmt::Display for OversizedFrame {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "a message of {} bytes is over the limit of {} bytes", self.size, self.limit)
     }
 }
 
-impl std::error::Error for TooLarge {}
+impl std::error::Error for OversizedFrame {}
 
-impl std::fmt::Display for Cut {
+impl std::fmt::Display for CutFrame {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "the stream ended inside a message, after {} bytes of it", self.received)
     }
 }
 
-impl std::error::Error for Cut {}
+impl std::error::Error for CutFrame {}
 
 /// Returns the length prefix of a payload of `length` bytes, unless it is over `limit`.
-pub fn prefix(length: usize, limit: usize) -> Result<[u8; PREFIX], TooLarge> {
-    let too_large = TooLarge { size: length, limit };
+pub fn prefix(length: usize, limit: usize) -> Result<[u8; PREFIX], OversizedFrame> {
+    let too_large = OversizedFrame { size: length, limit };
     if length > limit {
         return Err(too_large);
     }
     u32::try_from(length).map(u32::to_be_bytes).map_err(|_| too_large)
 }
 
-impl Prefixed {
+impl FrameDecoder {
     /// Creates a decoder for payloads of at most `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
@@ -87,12 +87,12 @@ impl Prefixed {
     }
 
     /// Returns true if a whole frame has arrived.
-    pub fn is_ready(&self) -> Result<bool, TooLarge> {
+    pub fn is_ready(&self) -> Result<bool, OversizedFrame> {
         Ok(self.announced()?.is_some_and(|length| self.buffer.pending().len() >= PREFIX + length))
     }
 
     /// Returns the payload of the next whole frame, if one has arrived. It may be changed in place.
-    pub fn next_frame(&mut self) -> Result<Option<&mut [u8]>, TooLarge> {
+    pub fn next_frame(&mut self) -> Result<Option<&mut [u8]>, OversizedFrame> {
         match self.announced()? {
             Some(length) if self.buffer.pending().len() >= PREFIX + length => {
                 Ok(Some(&mut self.buffer.take(PREFIX + length)[PREFIX..]))
@@ -108,16 +108,20 @@ impl Prefixed {
     }
 
     /// Returns an error if the stream ends inside a frame.
-    pub fn finish(&self) -> Result<(), Cut> {
+    pub fn finish(&self) -> Result<(), CutFrame> {
         match self.buffer.pending().len() {
             0 => Ok(()),
-            received => Err(Cut { received }),
+            received => Err(CutFrame { received }),
         }
     }
 
-    fn announced(&self) -> Result<Option<usize>, TooLarge> {
+    fn announced(&self) -> Result<Option<usize>, OversizedFrame> {
         let Some(prefix) = self.buffer.pending().first_chunk::<PREFIX>() else { return Ok(None) };
         let size = u32::from_be_bytes(*prefix) as usize;
-        if size > self.limit { Err(TooLarge { size, limit: self.limit }) } else { Ok(Some(size)) }
+        if size > self.limit {
+            Err(OversizedFrame { size, limit: self.limit })
+        } else {
+            Ok(Some(size))
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::*;
 
 /// Every line of the stream, each as text. Every other chunk is read into the decoder's space.
 fn lines(chunks: &[&[u8]], limit: usize) -> Vec<String> {
-    let mut lines = Lines::new(limit);
+    let mut lines = LineDecoder::new(limit);
     let mut seen = Vec::new();
     for (place, chunk) in chunks.iter().enumerate() {
         if place % 2 == 0 {
@@ -26,13 +26,13 @@ fn lines(chunks: &[&[u8]], limit: usize) -> Vec<String> {
     seen
 }
 
-fn shown(line: &Line<'_>) -> String {
+fn shown(line: &DecodedLine<'_>) -> String {
     match line {
-        Line::Whole(bytes) => {
+        DecodedLine::Whole(bytes) => {
             assert_eq!(line.size(), bytes.len());
             String::from_utf8_lossy(bytes).into_owned()
         }
-        Line::TooLong(dropped) => {
+        DecodedLine::TooLong(dropped) => {
             assert_eq!(line.size(), dropped.size);
             format!("{} bytes too long, id {:?}", dropped.size, dropped.id)
         }
@@ -41,7 +41,7 @@ fn shown(line: &Line<'_>) -> String {
 
 /// Every frame of the stream, and how it ends. Every other chunk is read into the decoder's space.
 fn frames(chunks: &[&[u8]], limit: usize) -> (Vec<Vec<u8>>, String) {
-    let mut frames = Prefixed::new(limit);
+    let mut frames = FrameDecoder::new(limit);
     let mut seen = Vec::new();
     for (place, chunk) in chunks.iter().enumerate() {
         if place % 2 == 0 {
@@ -188,7 +188,7 @@ fn a_line_that_is_taken_is_not_buffered_any_more() {
         ("too long\n", 3, 0),
         ("too long\nx", 3, 1),
     ] {
-        let mut lines = Lines::new(limit);
+        let mut lines = LineDecoder::new(limit);
         lines.push(stream.as_bytes());
         assert!(lines.next_frame().is_some());
         assert_eq!(lines.buffered(), rest, "{stream:?}");
@@ -272,24 +272,24 @@ fn a_stream_that_ends_inside_a_frame_is_cut() {
 fn the_prefix_is_the_length_or_a_refusal() {
     assert_eq!(prefix(258, 300), Ok([0, 0, 1, 2]));
     assert_eq!(prefix(300, 300), Ok([0, 0, 1, 44]));
-    assert_eq!(prefix(301, 300), Err(TooLarge { size: 301, limit: 300 }));
+    assert_eq!(prefix(301, 300), Err(OversizedFrame { size: 301, limit: 300 }));
     let over = u32::MAX as usize + 1;
-    assert_eq!(prefix(over, usize::MAX), Err(TooLarge { size: over, limit: usize::MAX }));
+    assert_eq!(prefix(over, usize::MAX), Err(OversizedFrame { size: over, limit: usize::MAX }));
 }
 
 #[test]
 fn nothing_is_allocated_for_a_frame_that_is_refused() {
-    let mut frames = Prefixed::new(1024);
+    let mut frames = FrameDecoder::new(1024);
     frames.push(&u32::MAX.to_be_bytes());
     assert!(frames.space().len() < 64 * 1024);
     let size = u32::MAX as usize;
-    assert_eq!(frames.next_frame(), Err(TooLarge { size, limit: 1024 }));
+    assert_eq!(frames.next_frame(), Err(OversizedFrame { size, limit: 1024 }));
 }
 
 #[test]
 fn the_space_for_a_large_frame_grows_with_what_has_arrived() {
     let length = 9_000_000_usize;
-    let mut frames = Prefixed::new(10_000_000);
+    let mut frames = FrameDecoder::new(10_000_000);
     frames.push(&prefix(length, 10_000_000).unwrap());
     let mut reads = 0;
     while frames.is_ready() == Ok(false) {
@@ -306,7 +306,7 @@ fn the_space_for_a_large_frame_grows_with_what_has_arrived() {
 #[test]
 fn a_frame_gets_no_more_space_than_it_needs() {
     for (length, space) in [(20, 16 * 1024), (30_000, 30_000), (9_000_000, 64 * 1024)] {
-        let mut frames = Prefixed::new(10_000_000);
+        let mut frames = FrameDecoder::new(10_000_000);
         frames.push(&prefix(length, 10_000_000).unwrap());
         assert_eq!(frames.buffered(), 4);
         assert_eq!(frames.space().len(), space, "for {length}");
@@ -315,7 +315,7 @@ fn a_frame_gets_no_more_space_than_it_needs() {
 
 #[test]
 fn a_line_that_is_dropped_takes_no_memory() {
-    let mut lines = Lines::new(1000);
+    let mut lines = LineDecoder::new(1000);
     for _ in 0..10_000 {
         let space = lines.space();
         assert!(space.len() <= 64 * 1024, "{}", space.len());
@@ -328,7 +328,7 @@ fn a_line_that_is_dropped_takes_no_memory() {
 
 #[test]
 fn a_long_line_is_read_in_ever_larger_pieces() {
-    let mut lines = Lines::new(10_000_000);
+    let mut lines = LineDecoder::new(10_000_000);
     let mut arrived = 0;
     while arrived < 1024 * 1024 {
         let space = lines.space();
@@ -344,12 +344,12 @@ fn a_long_line_is_read_in_ever_larger_pieces() {
 
 #[test]
 fn a_long_stream_of_short_lines_stays_in_a_small_buffer() {
-    let mut lines = Lines::new(1000);
+    let mut lines = LineDecoder::new(1000);
     for _ in 0..10_000 {
         lines.push(b"{\"a\":1}\n{\"b\"");
-        assert!(matches!(lines.next_frame(), Some(Line::Whole(b"{\"a\":1}"))));
+        assert!(matches!(lines.next_frame(), Some(DecodedLine::Whole(b"{\"a\":1}"))));
         lines.push(b":2}\n");
-        assert!(matches!(lines.next_frame(), Some(Line::Whole(b"{\"b\":2}"))));
+        assert!(matches!(lines.next_frame(), Some(DecodedLine::Whole(b"{\"b\":2}"))));
         assert!(lines.space().len() < 64 * 1024);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Agent, Event};
+use super::{AgentHookEvent, HookAgent};
 use crate::approval::{Asks, Decision, Request, Response, Takes};
 use crate::raw::{Json, Members, flatten, quoted};
 
@@ -20,7 +20,7 @@ const ASKED: &str = "A rule wants you to decide.";
 
 /// What a hook prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum HookReply {
     /// The decision, as one line of JSON.
     Line(Vec<u8>),
     /// Nothing: the agent goes on as without a hook.
@@ -31,16 +31,26 @@ pub enum Answer {
 
 /// Returns the desk's response in the form of the agent.
 #[must_use]
-pub fn answer(event: Event, agent: Agent, request: &Request, response: &Response) -> Answer {
+pub fn answer(
+    event: AgentHookEvent,
+    agent: HookAgent,
+    request: &Request,
+    response: &Response,
+) -> HookReply {
     match event {
-        Event::PreToolUse => checked(agent, request, response),
-        Event::PermissionDenied => retried(request, response),
-        _ => decided(event, agent, request, response).map_or(Answer::Undecided, Answer::Line),
+        AgentHookEvent::PreToolUse => checked(agent, request, response),
+        AgentHookEvent::PermissionDenied => retried(request, response),
+        _ => decided(event, agent, request, response).map_or(HookReply::Undecided, HookReply::Line),
     }
 }
 
 /// Returns the decision as one line of JSON, for an event at which the agent asks if there is none.
-fn decided(event: Event, agent: Agent, request: &Request, response: &Response) -> Option<Vec<u8>> {
+fn decided(
+    event: AgentHookEvent,
+    agent: HookAgent,
+    request: &Request,
+    response: &Response,
+) -> Option<Vec<u8>> {
     let is_allowed = match response.decision {
         Decision::Allow => true,
         Decision::Deny => false,
@@ -50,9 +60,9 @@ fn decided(event: Event, agent: Agent, request: &Request, response: &Response) -
         return None;
     }
     match event {
-        Event::PermissionRequest if is_allowed => Some(allow(agent, request, response)),
-        Event::PermissionRequest => Some(deny(request, response)),
-        Event::Elicitation => elicitation(is_allowed, request, response),
+        AgentHookEvent::PermissionRequest if is_allowed => Some(allow(agent, request, response)),
+        AgentHookEvent::PermissionRequest => Some(deny(request, response)),
+        AgentHookEvent::Elicitation => elicitation(is_allowed, request, response),
         _ => None,
     }
 }
@@ -65,34 +75,35 @@ fn is_taken(request: &Request, response: &Response) -> bool {
 
 /// Returns the answer to a tool call that is about to run. The agent takes silence for a yes, so
 /// what nobody decided is denied.
-fn checked(agent: Agent, request: &Request, response: &Response) -> Answer {
+fn checked(agent: HookAgent, request: &Request, response: &Response) -> HookReply {
     let asks = request.context.as_ref().and_then(|context| context.asks).unwrap_or_default();
     match response.decision {
-        Decision::None => Answer::Nothing,
-        Decision::Deny => Answer::Line(denial(reason(response))),
-        Decision::Timeout => Answer::Line(denial(UNDECIDED)),
-        Decision::Ask if asks == Asks::Agent && agent == Agent::Claude => {
+        Decision::None => HookReply::Nothing,
+        Decision::Deny => HookReply::Line(denial(reason(response))),
+        Decision::Timeout => HookReply::Line(denial(UNDECIDED)),
+        Decision::Ask if asks == Asks::Agent && agent == HookAgent::Claude => {
             let reason = response.message.as_deref().unwrap_or(ASKED);
-            Answer::Line(pre_tool_use("ask", Some(reason), None))
+            HookReply::Line(pre_tool_use("ask", Some(reason), None))
         }
         Decision::Allow if is_taken(request, response) => match agent {
-            Agent::Claude => {
-                Answer::Line(pre_tool_use("allow", None, response.updated_input.as_deref()))
+            HookAgent::Claude => {
+                HookReply::Line(pre_tool_use("allow", None, response.updated_input.as_deref()))
             }
             // It has no `allow` here, and goes on without one.
-            Agent::Codex => Answer::Nothing,
+            HookAgent::Codex => HookReply::Nothing,
         },
-        Decision::Ask | Decision::Allow => Answer::Line(denial(UNUSABLE)),
+        Decision::Ask | Decision::Allow => HookReply::Line(denial(UNUSABLE)),
     }
 }
 
 /// Returns the answer to a call that the agent has blocked by itself.
-fn retried(request: &Request, response: &Response) -> Answer {
+fn retried(request: &Request, response: &Response) -> HookReply {
     match response.decision {
-        Decision::Allow if is_taken(request, response) => {
-            Answer::Line(line(Event::PermissionDenied, [("retry", Some("true".to_owned()))]))
-        }
-        _ => Answer::Nothing,
+        Decision::Allow if is_taken(request, response) => HookReply::Line(line(
+            AgentHookEvent::PermissionDenied,
+            [("retry", Some("true".to_owned()))],
+        )),
+        _ => HookReply::Nothing,
     }
 }
 
@@ -103,7 +114,7 @@ pub fn denial(reason: &str) -> Vec<u8> {
 }
 
 /// Returns an answer as one line. Members without a value are left out; a value is JSON text.
-fn line<const N: usize>(event: Event, members: [(&str, Option<String>); N]) -> Vec<u8> {
+fn line<const N: usize>(event: AgentHookEvent, members: [(&str, Option<String>); N]) -> Vec<u8> {
     let name = [("hookEventName", Some(quoted(event.name())))];
     let output = object(name.into_iter().chain(members));
     let mut line = object([("hookSpecificOutput", Some(output))]).into_bytes();
@@ -122,10 +133,10 @@ fn text(value: &RawValue) -> String {
     value.get().to_owned()
 }
 
-fn allow(agent: Agent, request: &Request, response: &Response) -> Vec<u8> {
+fn allow(agent: HookAgent, request: &Request, response: &Response) -> Vec<u8> {
     let mut input = response.updated_input.as_deref();
     // Claude Code ignores a bare allow of this tool and still asks its user.
-    if agent == Agent::Claude && request.tool_name == "ExitPlanMode" {
+    if agent == HookAgent::Claude && request.tool_name == "ExitPlanMode" {
         input = input.or(Some(&request.tool_input));
     }
     let permissions = if request.takes(Takes::Always) { permissions(response) } else { Vec::new() };
@@ -135,7 +146,7 @@ fn allow(agent: Agent, request: &Request, response: &Response) -> Vec<u8> {
         ("updatedInput", input.map(text)),
         ("updatedPermissions", permissions),
     ]);
-    line(Event::PermissionRequest, [("decision", Some(decision))])
+    line(AgentHookEvent::PermissionRequest, [("decision", Some(decision))])
 }
 
 /// Returns the permission updates. Claude Code drops the whole answer, and with it the allow, if it
@@ -157,7 +168,7 @@ fn deny(request: &Request, response: &Response) -> Vec<u8> {
         ("message", Some(quoted(reason(response)))),
         ("interrupt", interrupt.then(|| "true".to_owned())),
     ]);
-    line(Event::PermissionRequest, [("decision", Some(decision))])
+    line(AgentHookEvent::PermissionRequest, [("decision", Some(decision))])
 }
 
 fn reason(response: &Response) -> &str {
@@ -170,7 +181,7 @@ fn pre_tool_use(decision: &str, reason: Option<&str>, input: Option<&RawValue>) 
         ("permissionDecisionReason", reason.map(quoted)),
         ("updatedInput", input.map(text)),
     ];
-    line(Event::PreToolUse, members)
+    line(AgentHookEvent::PreToolUse, members)
 }
 
 fn elicitation(is_allowed: bool, request: &Request, response: &Response) -> Option<Vec<u8>> {
@@ -182,7 +193,10 @@ fn elicitation(is_allowed: bool, request: &Request, response: &Response) -> Opti
         (false, true) => ("cancel", None),
         (false, false) => ("decline", None),
     };
-    Some(line(Event::Elicitation, [("action", Some(quoted(action))), ("content", content)]))
+    Some(line(
+        AgentHookEvent::Elicitation,
+        [("action", Some(quoted(action))), ("content", content)],
+    ))
 }
 
 /// Returns true if a bare yes is not enough: the server's form has required fields.

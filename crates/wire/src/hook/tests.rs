@@ -22,7 +22,7 @@ fn id() -> RequestId {
 
 /// Returns the request line that comes of a hook's input, or why there is none.
 fn asked(input: &str) -> String {
-    let input = match Input::read(input.as_bytes()) {
+    let input = match AgentHookInput::read(input.as_bytes()) {
         Ok(input) => input,
         Err(error) => return error.to_string(),
     };
@@ -41,7 +41,7 @@ fn recorded_inputs_become_requests() {
     let mut told = String::new();
     for line in RECORDED.iter().flat_map(|file| file.lines()) {
         let stdin = Members::read(line).unwrap().get("stdin").unwrap().get();
-        let input = Input::read(stdin.as_bytes()).unwrap();
+        let input = AgentHookInput::read(stdin.as_bytes()).unwrap();
         let Some(kind) = input.event().kind() else {
             told += "nothing\n";
             continue;
@@ -93,7 +93,7 @@ fn recorded_inputs_become_requests() {
         ask PermissionRequest ExitPlanMode, takes Some([Always, Edit, Interrupt]), ok None, said None
         ask PermissionRequest ExitPlanMode, takes Some([Always, Edit, Interrupt]), ok None, said None
         settle PostToolUse ExitPlanMode, takes None, ok Some(true), said None
-        settle PostToolUse Agent, takes None, ok Some(true), said None
+        settle PostToolUse HookAgent, takes None, ok Some(true), said None
         ask PermissionRequest Bash, takes Some([Always, Edit, Interrupt]), ok None, said None
         settle PostToolUse Bash, takes None, ok Some(true), said None
         ask Elicitation Elicitation, takes Some([Edit, Interrupt]), ok None, said None
@@ -199,10 +199,13 @@ fn codex_is_known_by_its_turn() {
 
 #[test]
 fn an_event_is_glimpsed_in_what_cannot_be_read() {
-    let glimpse = |text: &str| Event::glimpse(text.as_bytes());
-    assert_eq!(glimpse(r#"{"hook_event_name":"Stop","x":"#), Some(Event::Stop));
-    assert_eq!(glimpse(r#"{"a":1, "hook_event_name" : "PostToolUse""#), Some(Event::PostToolUse));
-    assert_eq!(glimpse(r#"{"hook_event_name":"New"#), Some(Event::Other));
+    let glimpse = |text: &str| AgentHookEvent::glimpse(text.as_bytes());
+    assert_eq!(glimpse(r#"{"hook_event_name":"Stop","x":"#), Some(AgentHookEvent::Stop));
+    assert_eq!(
+        glimpse(r#"{"a":1, "hook_event_name" : "PostToolUse""#),
+        Some(AgentHookEvent::PostToolUse)
+    );
+    assert_eq!(glimpse(r#"{"hook_event_name":"New"#), Some(AgentHookEvent::Other));
     assert_eq!(glimpse(r#"{"hook_event_name":5,"a":"Stop"}"#), None);
     assert_eq!(glimpse(r#"{"hook_event_name""#), None);
     assert_eq!(glimpse("Stop"), None);
@@ -221,13 +224,13 @@ fn conversation(count: usize) -> String {
 }
 
 fn check_words(tail: &str, tool: Option<&str>, text: Option<&str>, is_behind: bool) {
-    let expected = Words { text: text.map(Into::into), is_behind, is_empty: false };
+    let expected = LastWords { text: text.map(Into::into), is_behind, is_empty: false };
     assert_eq!(words(tail.as_bytes(), true, tool, false), expected, "{tail}");
 }
 
 /// Nothing of the conversation is there, so it is only about to be written.
 fn check_empty(tail: &str) {
-    let expected = Words { text: None, is_behind: true, is_empty: true };
+    let expected = LastWords { text: None, is_behind: true, is_empty: true };
     assert_eq!(words(tail.as_bytes(), true, Some("Bash"), false), expected, "{tail}");
 }
 
@@ -244,7 +247,7 @@ fn the_last_words_of_a_recorded_transcript_are_found() {
     check_words(&conversation(5), bash, Some("LATEST words"), false);
     check_words(&conversation(6), bash, Some("LATEST words"), false);
     check_words(TRANSCRIPT, bash, Some("done"), false);
-    let expected = Words { text: Some("fine".into()), ..Words::default() };
+    let expected = LastWords { text: Some("fine".into()), ..LastWords::default() };
     assert_eq!(words(SUBAGENT.as_bytes(), true, bash, true), expected);
     // In a main transcript, what subagents say is not what the agent says.
     check_empty(SUBAGENT);
@@ -291,7 +294,7 @@ fn strange_transcripts_have_no_words() {
         false,
     );
     check_words(r#"{"type":"assistant","message":{"content":[1,{"text":2}]}}"#, None, None, false);
-    assert_eq!(words(b"\xff\n\xff", false, None, false), Words::default());
+    assert_eq!(words(b"\xff\n\xff", false, None, false), LastWords::default());
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub const MAX_WORDS: usize = 500;
 
 /// The last words found at the end of a transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct LastWords {
     /// The last text of the agent.
     pub text: Option<String>,
     /// Whether the message in which the agent asks is missing: the CLI writes its transcript a
@@ -25,8 +25,8 @@ pub struct Words {
 /// (any tool, if it is not named). `from_start` says that nothing was cut off before the tail;
 /// `subagent` that it is the transcript of a subagent.
 #[must_use]
-pub fn words(tail: &[u8], from_start: bool, tool: Option<&str>, subagent: bool) -> Words {
-    let mut search = Search { tool, ..Search::default() };
+pub fn words(tail: &[u8], from_start: bool, tool: Option<&str>, subagent: bool) -> LastWords {
+    let mut search = WordSearch { tool, ..WordSearch::default() };
     let mut rest = if from_start { tail } else { after_line_end(tail) };
     while !rest.is_empty() && !search.is_over() {
         let line_start = memrchr(b'\n', rest).map_or(0, |end| end + 1);
@@ -36,7 +36,7 @@ pub fn words(tail: &[u8], from_start: bool, tool: Option<&str>, subagent: bool) 
     }
     let is_empty = from_start && !search.has_begun;
     let is_behind = search.last_is_user && !search.asks;
-    Words { text: search.text, is_behind: is_behind || is_empty, is_empty }
+    LastWords { text: search.text, is_behind: is_behind || is_empty, is_empty }
 }
 
 /// Returns the tail without its first line, which is incomplete.
@@ -46,7 +46,7 @@ fn after_line_end(tail: &[u8]) -> &[u8] {
 
 /// What has been found so far, from the end backwards.
 #[derive(Debug, Default)]
-struct Search<'a> {
+struct WordSearch<'a> {
     tool: Option<&'a str>,
     text: Option<String>,
     /// Whether any line of the conversation was seen.
@@ -58,7 +58,7 @@ struct Search<'a> {
     asks: bool,
 }
 
-impl Search<'_> {
+impl WordSearch<'_> {
     /// Returns true if nothing more can be found: there are words, and it is known whether they are
     /// behind.
     fn is_over(&self) -> bool {

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::conversation::{conversation_id, of_metadata, optional_conversation_id, title};
 use super::{
-    Attachment, LONGEST_ID, PermissionAnswer, Reason, UserMessage, WHOLE_NUMBER, bounded,
+    Attachment, LONGEST_ID, PermissionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER, bounded,
     capability, text,
 };
 use crate::fields::{Malformed, optional, optional_object, required};
@@ -160,8 +160,8 @@ impl Command {
         }
     }
 
-    pub(super) fn read(members: &Members) -> Result<Self, Reason> {
-        let kind = text(members, "kind").ok_or(Reason::NoKind)?;
+    pub(super) fn read(members: &Members) -> Result<Self, UnreadableReason> {
+        let kind = text(members, "kind").ok_or(UnreadableReason::NoKind)?;
         Ok(match kind.as_str() {
             "user_message" => Self::UserMessage(UserMessage::read(members)?),
             "clear_history" => Self::ClearHistory { metadata: metadata(members)? },
@@ -195,7 +195,7 @@ impl Command {
             "regenerate" => Self::Regenerate { metadata: metadata(members)? },
             "edit_last" => Self::EditLast(UserMessage::read(members)?),
             "replay" => Self::Replay { from_seq: required(members, "fromSeq", WHOLE_NUMBER)? },
-            _ => return Err(Reason::unknown(&kind)),
+            _ => return Err(UnreadableReason::unknown(&kind)),
         })
     }
 

@@ -7,8 +7,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::command::some;
 use super::{
-    ErrorData, PastUserMessage, PermissionRequest, PermissionResolved, Reason, Status,
-    ToolProgress, ToolResult, ToolUse,
+    ErrorData, PastUserMessage, PermissionRequest, PermissionResolved, Status, ToolProgress,
+    ToolResult, ToolUse, UnreadableReason,
 };
 use crate::fields::{Malformed, optional_object, required};
 use crate::raw::{Members, from_object, quoted};
@@ -120,7 +120,7 @@ impl Event {
         }
     }
 
-    pub(super) fn read(kind: &str, members: &Members) -> Result<Self, Reason> {
+    pub(super) fn read(kind: &str, members: &Members) -> Result<Self, UnreadableReason> {
         Ok(match kind {
             "user_message" => Self::UserMessage(data(members, USER_MESSAGE)?),
             "token" => Self::Token(required(members, "token", "a string")?),
@@ -137,7 +137,7 @@ impl Event {
                 data: members.some("data").map(|_| data(members, ERROR)).transpose()?,
             },
             "status" => Self::Status(data(members, STATUS)?),
-            _ => return Err(Reason::unknown(kind)),
+            _ => return Err(UnreadableReason::unknown(kind)),
         })
     }
 

@@ -3,7 +3,9 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{Command, LONGEST_ID, LONGEST_REFUSED_ID, Reason, STRING_256, Unreadable, text};
+use super::{
+    Command, LONGEST_ID, LONGEST_REFUSED_ID, STRING_256, Unreadable, UnreadableReason, text,
+};
 use crate::fields::{Malformed, members_of, one_line};
 
 /// What the front end asks of the runtime.
@@ -21,10 +23,10 @@ impl Request {
     /// A request whose id is over [`LONGEST_ID`] is refused; the error has the id, unless that is
     /// over [`LONGEST_REFUSED_ID`], too.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
-        let members = members_of(line).map_err(Reason::from)?;
-        let id = text(&members, "id").ok_or(Reason::NoId)?;
+        let members = members_of(line).map_err(UnreadableReason::from)?;
+        let id = text(&members, "id").ok_or(UnreadableReason::NoId)?;
         if id.len() > LONGEST_ID {
-            let reason = Reason::from(Malformed::wrong("id", STRING_256));
+            let reason = UnreadableReason::from(Malformed::wrong("id", STRING_256));
             let id = Some(id).filter(|id| id.len() <= LONGEST_REFUSED_ID);
             return Err(Unreadable { id, reason });
         }

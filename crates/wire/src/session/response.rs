@@ -4,7 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::command::some;
-use super::{CAPABILITIES, Event, Reason, Unreadable, VERSION, WHOLE_NUMBER, text};
+use super::{CAPABILITIES, Event, Unreadable, UnreadableReason, VERSION, WHOLE_NUMBER, text};
 use crate::fields::{Malformed, members_of, one_line, optional, required};
 use crate::raw::{Json, Members, flatten};
 
@@ -51,13 +51,13 @@ pub struct Reply {
 impl Response {
     /// Reads a response from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
-        let members = members_of(line).map_err(Reason::from)?;
+        let members = members_of(line).map_err(UnreadableReason::from)?;
         let id = text(&members, "id");
         Self::read(&members, id.as_deref()).map_err(|reason| Unreadable { id, reason })
     }
 
-    fn read(members: &Members, id: Option<&str>) -> Result<Self, Reason> {
-        let kind = text(members, "type").ok_or(Reason::NoKind)?;
+    fn read(members: &Members, id: Option<&str>) -> Result<Self, UnreadableReason> {
+        let kind = text(members, "type").ok_or(UnreadableReason::NoKind)?;
         if kind == "ready" {
             return Ok(Self::Ready(Ready::read(members)?));
         }
@@ -65,7 +65,7 @@ impl Response {
         let is_about_a_line =
             matches!(event, Event::Error { .. }) && members.get("id").is_some_and(Json::is_null);
         if id.is_none() && !is_about_a_line {
-            return Err(Reason::NoId);
+            return Err(UnreadableReason::NoId);
         }
         let (timestamp, seq) = (timestamp(members)?, seq(members)?);
         Ok(Self::Reply(Reply { id: id.map(str::to_owned), event, timestamp, seq }))

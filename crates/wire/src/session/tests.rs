@@ -207,7 +207,7 @@ fn bytes_that_are_not_text() {
     let line = b"{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"\xff\"}";
     assert!(matches!(
         Request::decode(line),
-        Err(Unreadable { id: None, reason: Reason::Malformed(_) })
+        Err(Unreadable { id: None, reason: UnreadableReason::Malformed(_) })
     ));
 }
 
@@ -216,7 +216,7 @@ fn a_long_unknown_kind_is_cut() {
     let line = format!(r#"{{"id":"1","kind":"{}"}}"#, "é".repeat(1000));
     let kind = "é".repeat(QUOTED_KIND_CHARS);
     let refused = Request::decode(line.as_bytes()).expect_err("an unknown kind");
-    assert_eq!(refused.reason, Reason::UnknownKind(kind));
+    assert_eq!(refused.reason, UnreadableReason::UnknownKind(kind));
 }
 
 #[test]

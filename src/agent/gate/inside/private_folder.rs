@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use callgate_approval::asker::fresh_id;
 use callgate_approval::daemon::lock_path;
-use callgate_link::file::Lock;
+use callgate_link::file::FileLock;
 
 use crate::config::Surroundings;
 
@@ -74,5 +74,5 @@ fn is_left(folder: &Path) -> bool {
     let lock = lock_path(&folder.join("ask.sock"));
     let age = fs::symlink_metadata(&lock).and_then(|it| it.modified());
     let is_old = age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > YOUNG));
-    is_ours && is_old && matches!(Lock::take(&lock), Ok(Some(_)))
+    is_ours && is_old && matches!(FileLock::take(&lock), Ok(Some(_)))
 }

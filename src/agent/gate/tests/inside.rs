@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use callgate_agent::gate::Question;
 use callgate_approval::daemon::lock_path;
 use callgate_approval::viewer::Viewer;
-use callgate_link::file::Lock;
+use callgate_link::file::FileLock;
 use callgate_wire::approval::{Action, Press};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -261,7 +261,7 @@ fn folders_of_killed_processes_are_removed_and_no_others() {
     let young = leave("callgate-agent-2", SystemTime::now());
     let alive = leave("callgate-agent-3", old);
     let other = leave("somebody-else", old);
-    let _held = Lock::take(&lock_path(&alive.join("ask.sock"))).unwrap().unwrap();
+    let _held = FileLock::take(&lock_path(&alive.join("ask.sock"))).unwrap().unwrap();
     let made = PrivateFolder::within(within.path()).unwrap();
     assert!(!killed.exists());
     assert!(young.exists() && alive.exists() && other.exists() && made.path().exists());

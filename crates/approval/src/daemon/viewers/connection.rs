@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use callgate_store::Entry;
 use callgate_wire::desk::{self, Answer, MAX_LINE, Message, Request};
-use callgate_wire::frame::{Line, Lines, TooLong};
+use callgate_wire::frame::{DecodedLine, LineDecoder, OverlongLine};
 use callgate_wire::raw::Json;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -60,20 +60,20 @@ impl Viewers {
         mut input: impl AsyncRead + Unpin,
         say: mpsc::Sender<Said>,
     ) {
-        let mut lines = Lines::new(MAX_LINE);
+        let mut lines = LineDecoder::new(MAX_LINE);
         loop {
             while let Some(line) = lines.next_frame() {
                 if let Some(seat) = self.seats().get_mut(&viewer) {
                     seat.speaks();
                 }
                 let said = match line {
-                    Line::Whole(line) => match Request::decode(line) {
+                    DecodedLine::Whole(line) => match Request::decode(line) {
                         Ok(request) => self.request(viewer, request).await,
                         Err(wrong) => {
                             Some(Said::Message(error(wrong.id.clone(), wrong.to_string())))
                         }
                     },
-                    Line::TooLong(line) => Some(Said::Message(too_long(&line))),
+                    DecodedLine::TooLong(line) => Some(Said::Message(too_long(&line))),
                 };
                 if let Some(said) = said
                     && say.send(said).await.is_err()
@@ -93,7 +93,7 @@ pub(super) fn error(id: Option<String>, text: impl Into<String>) -> Message {
     Message::Error { id, text: text.into() }
 }
 
-fn too_long(line: &TooLong) -> Message {
+fn too_long(line: &OverlongLine) -> Message {
     let id = line.id.as_deref().and_then(|id| serde_json::from_str(id).ok());
     error(id, format!("the line has {} bytes: at most {MAX_LINE} are read", line.size))
 }

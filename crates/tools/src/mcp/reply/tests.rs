@@ -2,24 +2,24 @@
 
 use callgate_wire::mcp::LONGEST_LINE;
 use callgate_wire::raw::Json;
-use callgate_wire::tools::{ErrorPayload, Progress};
+use callgate_wire::tools::{CallProgress, ErrorPayload};
 use expect_test::{Expect, expect};
 use serde_json::value::RawValue;
 
-use super::{Era, Reply, Ticket};
+use super::{CallReply, CallTicket, McpEra};
 
-fn ticket(era: Era, token: Option<&str>) -> Ticket {
-    Ticket { id: "7".to_owned(), token: token.map(str::to_owned), era }
+fn ticket(era: McpEra, token: Option<&str>) -> CallTicket {
+    CallTicket { id: "7".to_owned(), token: token.map(str::to_owned), era }
 }
 
-fn line(reply: Reply<'_>) -> String {
+fn line(reply: CallReply<'_>) -> String {
     let pieces: Vec<u8> = reply.pieces().iter().flat_map(|piece| piece.to_vec()).collect();
     let line = reply.into_line();
     assert_eq!(line, pieces);
     String::from_utf8(line).unwrap()
 }
 
-fn check_result(era: Era, result: &str, expected: &Expect) {
+fn check_result(era: McpEra, result: &str, expected: &Expect) {
     let result = Json::read(result).unwrap();
     expected.assert_eq(&line(ticket(era, None).result(result)));
 }
@@ -27,7 +27,7 @@ fn check_result(era: Era, result: &str, expected: &Expect) {
 #[test]
 fn a_legacy_result_crosses_byte_for_byte() {
     check_result(
-        Era::Legacy,
+        McpEra::Legacy,
         r#"{ "isError" : true, "content":[{"type":"image","data":"x"}], "n": 1.50, "resultType":"q"}"#,
         &expect![[r#"
             {"jsonrpc":"2.0","id":7,"result":{ "isError" : true, "content":[{"type":"image","data":"x"}], "n": 1.50, "resultType":"q"}}
@@ -38,21 +38,21 @@ fn a_legacy_result_crosses_byte_for_byte() {
 #[test]
 fn a_modern_result_gets_its_type_unless_it_has_one() {
     check_result(
-        Era::Modern,
+        McpEra::Modern,
         r#"{ "content":[], "z": 1.50}"#,
         &expect![[r#"
             {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[], "z": 1.50}}
         "#]],
     );
     check_result(
-        Era::Modern,
+        McpEra::Modern,
         r#"{"content":[],"resultType":"input_required"}"#,
         &expect![[r#"
             {"jsonrpc":"2.0","id":7,"result":{"content":[],"resultType":"input_required"}}
         "#]],
     );
     check_result(
-        Era::Modern,
+        McpEra::Modern,
         r#"{ "content":[]}"#,
         &expect![[r#"
             {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[]}}
@@ -64,14 +64,14 @@ fn a_modern_result_gets_its_type_unless_it_has_one() {
 fn a_question_crosses_to_a_client_that_can_put_it() {
     let question = r#"{"resultType":"input_required","inputRequests":{"a":{}},"requestState":"s"}"#;
     check_result(
-        Era::Modern,
+        McpEra::Modern,
         question,
         &expect![[r#"
             {"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","inputRequests":{"a":{}},"requestState":"s"}}
         "#]],
     );
     check_result(
-        Era::Legacy,
+        McpEra::Legacy,
         question,
         &expect![[r#"
             {"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"IPCToolExecutionError: the tool asks its user something, which only clients that speak MCP 2026-07-28 can pass on: use a newer one, or call it with all it needs"}],"isError":true}}
@@ -82,14 +82,14 @@ fn a_question_crosses_to_a_client_that_can_put_it() {
 #[test]
 fn a_result_without_content_is_an_error() {
     check_result(
-        Era::Legacy,
+        McpEra::Legacy,
         r#"{"content":"three"}"#,
         &expect![[r#"
             {"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"IPCError: the host's `result.content` is not an array"}],"isError":true}}
         "#]],
     );
     check_result(
-        Era::Modern,
+        McpEra::Modern,
         "{ }",
         &expect![[r#"
             {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[{"type":"text","text":"IPCError: the host's `result` has no `content`"}],"isError":true}}
@@ -103,11 +103,11 @@ fn an_error_shows_its_class_and_its_message() {
     expect![[r#"
         {"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"OSError: no \"such\"\nfile"}],"isError":true}}
     "#]]
-    .assert_eq(&line(ticket(Era::Legacy, None).error(&error)));
+    .assert_eq(&line(ticket(McpEra::Legacy, None).error(&error)));
     expect![[r#"
         {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[{"type":"text","text":"OSError: no \"such\"\nfile"}],"isError":true}}
     "#]]
-    .assert_eq(&line(ticket(Era::Modern, None).error(&error)));
+    .assert_eq(&line(ticket(McpEra::Modern, None).error(&error)));
 }
 
 #[test]
@@ -118,18 +118,21 @@ fn a_line_of_exactly_the_limit_is_sent_and_one_more_is_an_error() {
         RawValue::from_string(text).unwrap()
     };
     let fitting = result(LONGEST_LINE - around);
-    assert_eq!(line(ticket(Era::Legacy, None).result((&*fitting).into())).len(), LONGEST_LINE + 1);
+    assert_eq!(
+        line(ticket(McpEra::Legacy, None).result((&*fitting).into())).len(),
+        LONGEST_LINE + 1
+    );
     let over = result(LONGEST_LINE - around + 1);
     expect![[r#"
         {"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"IPCMessageSizeError: the tool's answer has 10485761 bytes, but 10485760 bytes is the limit: have it return less at once"}],"isError":true}}
     "#]]
-    .assert_eq(&line(ticket(Era::Legacy, None).result((&*over).into())));
+    .assert_eq(&line(ticket(McpEra::Legacy, None).result((&*over).into())));
 }
 
 #[test]
 fn an_error_that_is_too_long_is_told_by_its_size() {
     let error = ErrorPayload { message: "x".repeat(LONGEST_LINE).into(), kind: "E".into() };
-    let line = line(ticket(Era::Legacy, None).error(&error));
+    let line = line(ticket(McpEra::Legacy, None).error(&error));
     assert!(
         line.contains("IPCMessageSizeError: the tool's answer has 10485851 bytes"),
         "{}",
@@ -139,9 +142,9 @@ fn an_error_that_is_too_long_is_told_by_its_size() {
 
 #[test]
 fn progress_goes_to_whoever_asked_for_it() {
-    let progress = Progress { progress: 0.5, total: Some(2.0), message: Some("half".into()) };
-    assert_eq!(ticket(Era::Legacy, None).progress(&progress), None);
-    let told = ticket(Era::Legacy, Some("\"t\"")).progress(&progress).unwrap();
+    let progress = CallProgress { progress: 0.5, total: Some(2.0), message: Some("half".into()) };
+    assert_eq!(ticket(McpEra::Legacy, None).progress(&progress), None);
+    let told = ticket(McpEra::Legacy, Some("\"t\"")).progress(&progress).unwrap();
     expect![[r#"
         {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":0.5,"total":2.0,"message":"half"}}
     "#]]
@@ -150,6 +153,6 @@ fn progress_goes_to_whoever_asked_for_it() {
 
 #[test]
 fn an_id_is_the_same_only_in_the_same_spelling() {
-    assert!(ticket(Era::Legacy, None).has_id("7"));
-    assert!(!ticket(Era::Legacy, None).has_id("\"7\""));
+    assert!(ticket(McpEra::Legacy, None).has_id("7"));
+    assert!(!ticket(McpEra::Legacy, None).has_id("\"7\""));
 }

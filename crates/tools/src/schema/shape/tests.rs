@@ -18,21 +18,21 @@ const VALUES: usize = 12;
 
 /// A schema as a shape and as the library has it.
 struct Both {
-    shape: Shape,
+    shape: SchemaShape,
     library: jsonschema::Validator,
 }
 
 impl Both {
     /// Nothing if it is no shape; what is one is also a schema to the library.
     fn read(schema: &Value) -> Option<Self> {
-        let shape = Shape::read(schema)?;
+        let shape = SchemaShape::read(schema)?;
         let library = jsonschema::options().build(schema);
         let library = library.unwrap_or_else(|error| panic!("{schema} is no schema: {error}"));
         Some(Self { shape, library })
     }
 
     /// Returns what the shape says of a value, which is what the library says.
-    fn check(&self, value: &Value) -> Verdict {
+    fn check(&self, value: &Value) -> FitVerdict {
         let (verdict, truth) = (self.shape.fits(value), self.library.is_valid(value));
         assert!(
             verdict.is_none_or(|fits| fits == truth),
@@ -43,7 +43,7 @@ impl Both {
     }
 }
 
-fn check(schema: &Value, value: &Value) -> Verdict {
+fn check(schema: &Value, value: &Value) -> FitVerdict {
     Both::read(schema).unwrap_or_else(|| panic!("no shape: {schema}")).check(value)
 }
 
@@ -298,7 +298,7 @@ fn what_is_unusual_is_left_to_the_library() {
         json!({"title": 1}),
         json!({"$defs": {"a": 1}}),
     ] {
-        assert!(Shape::read(&schema).is_none(), "{schema}");
+        assert!(SchemaShape::read(&schema).is_none(), "{schema}");
     }
 }
 
@@ -331,7 +331,7 @@ fn a_circle_is_not_followed_for_ever() {
         json!({"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}, {"type": "null"}]}),
     ] {
         let schema = json!({"$ref": "#/$defs/a", "$defs": {"a": circle}});
-        let shape = Shape::read(&schema).expect("a shape");
+        let shape = SchemaShape::read(&schema).expect("a shape");
         assert!(shape.fits(&json!(1)) != Some(true), "{schema}");
     }
 }
