@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{CallContext as Task, Poll, Waker};
+use std::task::{Context as Task, Poll, Waker};
 
 use callgate_tools::{CallContext, Host, InlineServer, NoArguments, Tool, ToolContent, ToolOutput};
 use serde_json::{Map, Value, json};
@@ -106,7 +106,7 @@ async fn calls_wait_for_their_turn() {
 }
 
 /// What comes of a future that is looked at once.
-fn poll_once<F: Future>(future: &mut Pin<Box<F>>) -> Option<F::ToolOutput> {
+fn poll_once<F: Future>(future: &mut Pin<Box<F>>) -> Option<F::Output> {
     match future.as_mut().poll(&mut Task::from_waker(Waker::noop())) {
         Poll::Ready(output) => Some(output),
         Poll::Pending => None,
