@@ -11,14 +11,14 @@ mod type_names;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// No file is longer than this without its tests.
+/// The most lines a file may have, not counting its tests.
 const LONGEST_FILE: usize = 400;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// All files below `folder` with this ending, in order.
+/// Returns all files below `folder` with this ending, sorted.
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -38,7 +38,7 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The name of a file within the repository.
+/// Returns the path of a file within the repository.
 fn name(path: &Path) -> String {
     path.strip_prefix(root()).unwrap().display().to_string()
 }
@@ -76,7 +76,7 @@ fn is_test(name: &str) -> bool {
     name.contains("tests") || name.starts_with("tests/")
 }
 
-/// What each crate may use of ours, besides itself.
+/// The crates of this workspace that each crate may use.
 const LAYERS: [(&str, &[&str]); 11] = [
     ("http", &[]),
     ("wire", &[]),
@@ -162,7 +162,7 @@ fn the_bridge_reads_no_environment() {
         ["crates/tools/src/bridge.rs", "crates/tools/src/mcp.rs"].map(|name| root().join(name));
     for path in bridge.into_iter().chain(mcp).chain(roots) {
         let text = fs::read_to_string(&path).unwrap();
-        // What the compiler was told is no environment of the bridge's.
+        // `env!` is the compiler's environment, not the bridge's.
         assert!(!text.contains("std::env") && !text.contains("env::var"), "{}", name(&path));
     }
 }
