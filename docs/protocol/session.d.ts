@@ -1,9 +1,9 @@
 /**
  * The session protocol (session.md) in TypeScript: what a front end writes to the runtime's stdin
- * and reads from its stdout, one JSON object a line. Types only; nothing here exists at run time.
+ * and reads from its stdout, one JSON object per line. Types only; nothing here exists at run time.
  */
 
-/** What a front end sends. */
+/** A request of a front end. */
 export type AgentRequest =
   | UserMessageRequest
   | ClearHistoryRequest
@@ -11,7 +11,7 @@ export type AgentRequest =
   | HelloRequest
   | ExtensionRequest;
 
-/** What is served only after `hello`. */
+/** A request that is served only after `hello`. */
 export type ExtensionRequest =
   | CancelRequest
   | PermissionAnswerRequest
@@ -24,7 +24,7 @@ export type ExtensionRequest =
   | EditLastRequest
   | ReplayRequest;
 
-/** What a runtime sends. A front end passes over types that it does not know. */
+/** A response of a runtime. A front end ignores unknown types. */
 export type AgentResponse =
   | ReadyResponse
   | TokenResponse
@@ -36,7 +36,7 @@ export type AgentResponse =
 /** The last response to a request. */
 export type EndResponse = DoneResponse | ErrorResponse | StatusResponse;
 
-/** What is sent only to a front end whose `hello` asked for it, or that asked for it later. */
+/** A response that is sent only to a front end that asked for it, in `hello` or later. */
 export type ExtensionResponse =
   | UserMessageResponse
   | ThinkingResponse
@@ -45,10 +45,10 @@ export type ExtensionResponse =
   | PermissionResolvedResponse
   | NoticeResponse;
 
-/** One of the known words, or another one, which a reader accepts. */
+/** One of the known words, or any other; a reader accepts both. */
 export type Word<Known extends string> = Known | (string & {});
 
-/** What a runtime can do, and what a front end can take. */
+/** Something that a runtime can do, or that a front end accepts. */
 export type Capability = Word<
   | 'streaming'
   | 'tools'
@@ -68,8 +68,8 @@ export type Capability = Word<
 >;
 
 /**
- * Context of the front end's own. Where it has a `conversationId`, that is the conversation of the
- * request: a string of 1 to 128 bytes without control characters.
+ * The front end's own context. Its `conversationId`, if present, is the conversation of the request:
+ * a string of 1 to 128 bytes without control characters.
  */
 export type Metadata = Record<string, unknown>;
 
@@ -84,32 +84,32 @@ export interface Requested<Kind extends string> {
 export type Attachment = FileAttachment | InlineAttachment;
 
 export interface FileAttachment {
-  /** Where the file lies; a relative path counts from the runtime's working folder. */
+  /** The path of the file; a relative path starts in the runtime's working folder. */
   path: string;
   /** The file's media type. */
   mime: string;
   data?: never;
 }
 
-/** For a front end that has no paths, such as a page. */
+/** For a front end that has no paths, such as a web page. */
 export interface InlineAttachment {
-  /** The file itself, in base64 or as a `data:` URL with base64. */
+  /** The contents of the file, in base64 or as a `data:` URL with base64. */
   data: string;
   /** The file's media type. */
   mime: string;
-  /** What it is called, in at most 256 characters. */
+  /** The name of the file, at most 256 characters. */
   name?: string;
   path?: never;
 }
 
-/** A picture as a front end of the first version sends it. */
+/** An image as a front end of the first version sends it. */
 export interface FirstVersionImage {
   data: string;
   mime_type: string;
   name?: string;
 }
 
-/** What the user said. */
+/** A message of the user. */
 export interface Said {
   message: string;
   attachments?: Attachment[];
@@ -127,12 +127,12 @@ export interface ClearHistoryRequest extends Requested<'clear_history'> {
 export interface GetStatusRequest extends Requested<'get_status'> {}
 
 export interface HelloRequest extends Requested<'hello'> {
-  /** What the front end takes: `thinking`, `tool_progress`, `permission`, `notice`. */
+  /** What the front end accepts: `thinking`, `tool_progress`, `permission`, `notice`. */
   capabilities: Capability[];
 }
 
 export interface CancelRequest extends Requested<'cancel'> {
-  /** The id of the request that is to end. */
+  /** The id of the request to end. */
   target: string;
 }
 
@@ -143,12 +143,12 @@ export interface PermissionAnswer<Decision extends string>
   /** The `question` of the `permission_request`. */
   question: string;
   decision: Decision;
-  /** Why not, in the user's words; it counts with `deny`. */
+  /** The reason in the user's words; used with `deny`. */
   message?: string;
 }
 
 export interface AllowRequest extends PermissionAnswer<'allow'> {
-  /** The tool's arguments as the user has changed them. */
+  /** The tool's arguments as the user has edited them. */
   input?: Record<string, unknown>;
 }
 
@@ -167,16 +167,16 @@ export interface NewConversationRequest extends Requested<'new_conversation'> {
 
 export interface ListConversationsRequest extends Requested<'list_conversations'> {
   limit?: number;
-  /** Only those whose `updatedAt` is less. */
+  /** Only those whose `updatedAt` is lower. */
   before?: number;
 }
 
 export interface LoadConversationRequest extends Requested<'load_conversation'> {
   conversationId: string;
   limit?: number;
-  /** Only messages of a lower number. */
+  /** Only messages with a lower number. */
   before?: number;
-  /** Whether the messages are all in the `done`, which is meant without this, or come as events. */
+  /** Whether all messages are in the `done` (the default), or are sent as events. */
   as?: 'messages' | 'events';
 }
 
@@ -196,7 +196,7 @@ export interface RegenerateRequest extends Requested<'regenerate'> {
 export interface EditLastRequest extends Requested<'edit_last'>, Said {}
 
 export interface ReplayRequest extends Requested<'replay'> {
-  /** The number of the first response that is wanted again. */
+  /** The number of the first response to send again. */
   fromSeq: number;
 }
 
@@ -206,12 +206,12 @@ export interface Numbered<Type extends string> {
   type: Type;
   /** Milliseconds since the Unix epoch. */
   timestamp: number;
-  /** The response's number; from `hello` on every response has it. */
+  /** The response's number; present in every response from `hello` on. */
   seq?: number;
 }
 
 export interface Reply<Type extends string> extends Numbered<Type> {
-  /** The request that this is about. */
+  /** The request that this response belongs to. */
   id: string;
 }
 
@@ -220,7 +220,7 @@ export interface ReadyResponse extends Numbered<'ready'> {
   capabilities?: Capability[];
 }
 
-/** What the user said, in a conversation that is loaded as events. */
+/** The user's message, in a conversation that is loaded as events. */
 export interface UserMessageResponse extends Reply<'user_message'> {
   data: {
     message: string;
@@ -231,9 +231,9 @@ export interface UserMessageResponse extends Reply<'user_message'> {
 export interface PastAttachment {
   mime: string;
   name?: string;
-  /** How many bytes it has. */
+  /** Its size in bytes. */
   size: number;
-  /** In base64: of a picture or a document, where it fits into the line. */
+  /** The file in base64: for an image or a document, if it fits into the line. */
   data?: string;
 }
 
@@ -249,16 +249,16 @@ export interface ToolUseResponse extends Reply<'tool_use'> {
   data: {
     toolId: string;
     toolName: string;
-    /** An object from a runtime by session.md; a reader accepts any JSON. */
+    /** An object; a reader accepts any JSON. */
     input: unknown;
-    /** What the tool does; said after `hello`. */
+    /** What the tool does; present after `hello`. */
     kind?: ToolKind;
-    /** The files and folders that the call is about; said after `hello`. */
+    /** The files and folders that the call concerns; present after `hello`. */
     locations?: ToolLocation[];
   };
 }
 
-/** What a tool does, as the Agent Client Protocol has it. */
+/** What a tool does, as in the Agent Client Protocol. */
 export type ToolKind = Word<
   'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'fetch' | 'other'
 >;
@@ -266,7 +266,7 @@ export type ToolKind = Word<
 export interface ToolLocation {
   /** An absolute path. */
   path: string;
-  /** The line in it, counted from 1, where the call begins with one. */
+  /** The line, counted from 1, if the call starts at one. */
   line?: number;
 }
 
@@ -275,7 +275,7 @@ export interface ToolResultResponse extends Reply<'tool_result'> {
     toolId: string;
     toolName: string;
     result: unknown;
-    /** Whether the tool failed or did not run; said after `hello`. */
+    /** Whether the tool failed or did not run; present after `hello`. */
     isError?: boolean;
   };
 }
@@ -284,28 +284,28 @@ export interface ToolProgressResponse extends Reply<'tool_progress'> {
   data: {
     toolId: string;
     stream: 'stdout' | 'stderr';
-    /** To be appended to what this stream said before. */
+    /** To be appended to what this stream sent before. */
     text: string;
   };
 }
 
 export interface PermissionRequestResponse extends Reply<'permission_request'> {
   data: {
-    /** Names the question. */
+    /** Identifies the question. */
     question: string;
     toolId: string;
     toolName: string;
-    /** The tool's arguments, secrets hidden. */
+    /** The tool's arguments, with secrets masked. */
     input: unknown;
     /** What is about to happen, in one line. */
     title: string;
-    /** Why it has to be asked. */
+    /** Why a person is asked. */
     reason?: string;
-    /** Whether `allow_always` is on offer. */
+    /** Whether `allow_always` is offered. */
     canAllowAlways?: boolean;
     /** Until when an answer counts, in milliseconds since the Unix epoch. */
     deadline?: number;
-    /** What would change in a file: a unified diff, secrets hidden. */
+    /** What would change in a file: a unified diff, with secrets masked. */
     diff?: string;
   };
 }
@@ -325,20 +325,20 @@ export interface NoticeResponse extends Reply<'notice'> {
   };
 }
 
-/** The end of a request of this kind; of any kind, where none is named. */
+/** The end of a request of this kind, or of any kind if none is given. */
 export interface DoneResponse<Kind extends RequestKind = RequestKind> extends Reply<'done'> {
-  /** What came of the request; said after `hello`, by the requests that have something to say. */
+  /** The outcome of the request; present after `hello`, for requests that have one. */
   data?: DoneData<Kind>;
 }
 
 export type RequestKind = AgentRequest['kind'];
 
-/** What the `done` of a request of this kind says: its `kind` tells which object it is. */
+/** The `data` of the `done` of a request of this kind; `kind` discriminates the objects. */
 export type DoneData<Kind extends RequestKind = RequestKind> = Kind extends keyof DoneDataByKind
   ? { kind: Kind } & DoneDataByKind[Kind]
   : never;
 
-/** What `done` says beside its `kind`, by the kind of the request; the others say nothing. */
+/** The fields of `data` besides `kind`, by the kind of the request; other kinds have no `data`. */
 export interface DoneDataByKind {
   user_message: TurnEnd;
   regenerate: TurnEnd;
@@ -350,11 +350,11 @@ export interface DoneDataByKind {
 }
 
 export interface ErrorResponse extends Numbered<'error'> {
-  /** `null`, after `hello`, where the error is about a line whose id could not be read. */
+  /** `null`, after `hello`, if the error is about a line whose id could not be read. */
   id: string | null;
   /** For a person. */
   error: string;
-  /** For programs; said after `hello`. */
+  /** For programs; present after `hello`. */
   data?: ErrorData;
 }
 
@@ -368,9 +368,9 @@ export interface StatusResponse extends Reply<'status'> {
     engineReason?: string;
     model?: string;
     conversationId?: string;
-    /** The requests that have no end yet; said after `hello`. */
+    /** The open requests; present after `hello`. */
     requests?: OpenRequest[];
-    /** The questions that wait for an answer, as they were asked; said after `hello`. */
+    /** The questions that wait for an answer, as they were asked; present after `hello`. */
     questions?: PermissionRequestResponse[];
   };
 }
@@ -379,12 +379,12 @@ export interface OpenRequest {
   id: string;
   kind: Word<RequestKind>;
   state: Word<'queued' | 'working'>;
-  /** When it came, in milliseconds since the Unix epoch. */
+  /** When it arrived, in milliseconds since the Unix epoch. */
   since: number;
-  /** No response to it has a lower number: `replay` from here on gives what was said about it. */
+  /** The lowest number a response to it can have: `replay` from here returns all of them. */
   fromSeq: number;
   conversationId?: string;
-  /** What the user said, its beginning if it is long. */
+  /** The user's message, or its beginning if it is long. */
   message?: string;
 }
 
@@ -396,13 +396,13 @@ export interface ErrorData {
   retryable: boolean;
 }
 
-// What `done` says
+// The `data` of `done`
 
 /** To `user_message`, `regenerate` and `edit_last`. */
 export interface TurnEnd {
   stopReason: Word<'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled'>;
   usage: Usage;
-  /** In US dollars; `null` where it is not known. */
+  /** In US dollars; `null` if it is not known. */
   cost: number | null;
 }
 
@@ -428,7 +428,7 @@ export interface Listed {
 export interface Conversation {
   conversationId: string;
   title?: string;
-  /** How many messages it has. */
+  /** The number of its messages. */
   length: number;
   createdAt: number;
   updatedAt: number;
@@ -441,18 +441,18 @@ export interface Loaded {
   messages: PastMessage[];
   /** The number of the first of `messages`; a conversation's first message has the number 0. */
   first: number;
-  /** How many messages the conversation has. */
+  /** The number of messages in the conversation. */
   length: number;
 }
 
-/** To `load_conversation`, as events, which came before. */
+/** To `load_conversation`, as events, which precede it. */
 export interface LoadedAsEvents {
   conversationId: string;
   title?: string;
   messages?: never;
-  /** The number of the first message whose events came. */
+  /** The number of the first message whose events were sent. */
   first: number;
-  /** How many messages the conversation has. */
+  /** The number of messages in the conversation. */
   length: number;
 }
 
@@ -461,7 +461,7 @@ export interface PastMessage {
   content: Block[];
 }
 
-/** A part of a message, as the Messages API has it: `text`, `image`, `tool_use` and others. */
+/** A part of a message, as in the Messages API: `text`, `image`, `tool_use` and others. */
 export interface Block {
   type: string;
   [field: string]: unknown;
@@ -470,6 +470,6 @@ export interface Block {
 /** To `replay`. */
 export interface Replayed {
   fromSeq: number;
-  /** The number of the last response that came again; `fromSeq - 1` when there was none. */
+  /** The number of the last response that was sent again; `fromSeq - 1` if there was none. */
   toSeq: number;
 }
