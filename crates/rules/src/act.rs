@@ -30,7 +30,7 @@ pub const LARGEST_INPUT: usize = 256 * 1024;
 const LONGEST_NAME: usize = 1_000;
 
 /// What kind of thing an act does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Class {
     /// It looks at files.
     Read,
@@ -41,6 +41,7 @@ pub enum Class {
     /// It connects to other machines.
     Network,
     /// Everything else; what it does is not known.
+    #[default]
     Other,
 }
 
@@ -68,7 +69,7 @@ impl fmt::Display for Class {
 }
 
 /// One use of one tool that an agent is about to make.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Act {
     /// The tool, as the agent names it.
@@ -130,28 +131,10 @@ impl Act {
         let mut act = Self {
             tool: tool.to_owned(),
             class: tools::class(tool),
-            command: None,
-            paths: Vec::new(),
-            hosts: Vec::new(),
             project: "/".to_owned(),
             agent: agent.to_owned(),
             home: "/".to_owned(),
-            unsure: None,
-            cwds: Vec::new(),
-            run_in: None,
-            is_search: false,
-            is_lost: false,
-            input: None,
-            strings: Vec::new(),
-            script: None,
-            runs: PossibleRuns::default(),
-            touched: Vec::new(),
-            swept: Vec::new(),
-            real_project: None,
-            real_home: None,
-            led: BTreeMap::new(),
-            refused: None,
-            is_cut: false,
+            ..Self::default()
         };
         // What was read of a long input is placed all the same, for rules that deny it.
         let ((), is_read) = steps::within(steps::READING, || act.read(tool_input, cwd, home));

@@ -98,13 +98,13 @@ impl RuleFile {
             column: 1,
             message: why.into(),
         };
-        Self {
-            name: name.into(),
-            trust,
-            rules: Vec::new(),
-            tests: Vec::new(),
-            problems: vec![problem],
-        }
+        Self { problems: vec![problem], ..Self::empty(name, trust) }
+    }
+
+    /// Returns a file without rules.
+    fn empty(name: &str, trust: Trust) -> Self {
+        let name = name.into();
+        Self { name, trust, rules: Vec::new(), tests: Vec::new(), problems: Vec::new() }
     }
 
     /// Returns true if the file has errors, so that its meaning is not known.

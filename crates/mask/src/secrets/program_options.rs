@@ -96,16 +96,4 @@ pub(super) fn option(program: &str, word: &[u8]) -> Option<(&'static OptionRule,
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_of_programs_is_that_of_the_rules() {
-        let mut all: Vec<&str> =
-            RULES.iter().flat_map(|rule| rule.programs.split_ascii_whitespace()).collect();
-        all.sort_unstable();
-        all.dedup();
-        let known: Vec<&str> = PROGRAMS.split_ascii_whitespace().collect();
-        assert_eq!(all, known);
-    }
-}
+mod tests;

@@ -8,27 +8,15 @@ use super::{HiddenSecret, placeholder};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceholderError {
     placeholder: String,
-    how: PlaceholderFault,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PlaceholderFault {
-    Missing,
-    Doubled,
-    Unknown,
+    what: &'static str,
 }
 
 impl fmt::Display for PlaceholderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = match self.how {
-            PlaceholderFault::Missing => "was changed or removed",
-            PlaceholderFault::Doubled => "occurs more often than before",
-            PlaceholderFault::Unknown => "is not one of them",
-        };
-        let placeholder = &self.placeholder;
+        let Self { placeholder, what } = self;
         write!(
             f,
-            "masked spans cannot be edited: {placeholder} {how}; leave each placeholder as it is"
+            "masked spans cannot be edited: {placeholder} {what}; leave each placeholder as it is"
         )
     }
 }
@@ -43,7 +31,7 @@ pub(super) fn restore(secrets: &[HiddenSecret], edited: &str) -> Result<String, 
         let index = found.number.wrapping_sub(1);
         let Some(secret) = secrets.get(index).filter(|secret| secret.label == found.label) else {
             let placeholder = edited[found.start..found.end].to_owned();
-            return Err(PlaceholderError { placeholder, how: PlaceholderFault::Unknown });
+            return Err(PlaceholderError { placeholder, what: "is not one of them" });
         };
         times[index] += 1;
         out.push_str(&edited[copied..found.start]);
@@ -52,14 +40,14 @@ pub(super) fn restore(secrets: &[HiddenSecret], edited: &str) -> Result<String, 
     }
     out.push_str(&edited[copied..]);
     for (index, (secret, times)) in secrets.iter().zip(times).enumerate() {
-        let how = match times.cmp(&secret.times) {
+        let what = match times.cmp(&secret.times) {
             std::cmp::Ordering::Equal => continue,
-            std::cmp::Ordering::Less => PlaceholderFault::Missing,
-            std::cmp::Ordering::Greater => PlaceholderFault::Doubled,
+            std::cmp::Ordering::Less => "was changed or removed",
+            std::cmp::Ordering::Greater => "occurs more often than before",
         };
         let mut placeholder = String::new();
         placeholder::write(index + 1, &secret.label, &mut placeholder);
-        return Err(PlaceholderError { placeholder, how });
+        return Err(PlaceholderError { placeholder, what });
     }
     Ok(out)
 }

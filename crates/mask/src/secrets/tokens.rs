@@ -37,7 +37,7 @@ impl TokenBody {
 
 /// A kind of token: how it begins, and what may follow.
 pub(super) struct TokenPattern {
-    pub(super) prefix: &'static str,
+    pub(super) prefixes: &'static str,
     pub(super) label: &'static str,
     pub(super) body: TokenBody,
     pub(super) least: usize,
@@ -76,13 +76,12 @@ fn token_at(bytes: &[u8], at: usize) -> Option<SecretSpan> {
     let first = usize::from(bytes[at]);
     let candidates = &TOKENS[usize::from(INDEX[first])..usize::from(INDEX[first + 1])];
     candidates.iter().find_map(|token| {
-        let from = at + token.prefix.len();
-        if !bytes[at..].starts_with(token.prefix.as_bytes()) {
-            return None;
-        }
         if token.is_strict && !starts_word(bytes, at) {
             return None;
         }
+        let rest = &bytes[at..];
+        let begins = |prefix: &&str| rest.starts_with(prefix.as_bytes());
+        let from = at + token.prefixes.split(' ').find(begins)?.len();
         let end = body_end(bytes, from, token)?;
         let start = if token.keeps_prefix { from } else { at };
         Some(SecretSpan::new(start, end, token.label))

@@ -6,42 +6,33 @@ use super::input::{strings, text, texts};
 use super::{Act, Class, LARGEST_INPUT, MOST_STRINGS, host_of, input, patch};
 use crate::place::{BaseFolders, resolve};
 use crate::shell::ShellScript;
+use crate::shell::names::has;
 use crate::steps;
 
 /// Tools that run a command.
-pub(crate) const RUN_TOOLS: &[&str] = &[
-    "Bash",
-    "Monitor",
-    POWERSHELL,
-    "shell",
-    "local_shell",
-    "shell_command",
-    "exec_command",
-    "run_shell_command",
-];
+pub(crate) const RUN_TOOLS: &str = "\
+    Bash Monitor PowerShell shell local_shell shell_command exec_command run_shell_command";
 /// The tool whose commands are read as those of `sh`, and for that reason never understood.
 const POWERSHELL: &str = "PowerShell";
 /// Tools that change files.
-pub(crate) const WRITE_TOOLS: &[&str] =
-    &["Write", "Edit", "MultiEdit", "NotebookEdit", "write_file", "edit_file", "apply_patch"];
+pub(crate) const WRITE_TOOLS: &str =
+    "Write Edit MultiEdit NotebookEdit write_file edit_file apply_patch";
 /// Tools that look at one file.
-const READ_TOOLS: &[&str] = &["Read", "NotebookRead", "read_file"];
+const READ_TOOLS: &str = "Read NotebookRead read_file";
 /// Tools that look at all in a folder.
-const SEARCH_TOOLS: &[&str] = &["Glob", "Grep", "LS", "search_files", "search_text"];
-/// The tool of our own that tells the names in one folder, and looks into nothing there.
+const SEARCH_TOOLS: &str = "Glob Grep LS search_files search_text";
+/// The tool of our own that lists the names in one folder, and looks into nothing there.
 const LIST_TOOL: &str = "list_files";
 /// The tool of our own that runs a program without a shell.
 const OWN_RUN: &str = "run_shell_command";
 /// The tools of our own for files, and the one member of their input that is a path: they refuse
 /// members that they do not know.
-const OWN_FILES: &[&str] =
-    &[LIST_TOOL, "read_file", "write_file", "edit_file", "search_files", "search_text"];
+const OWN_FILES: &str = "list_files read_file write_file edit_file search_files search_text";
 const OWN_PATH: &str = "path";
 /// Tools that connect to other machines.
-const NETWORK_TOOLS: &[&str] = &["WebFetch", "WebSearch"];
+const NETWORK_TOOLS: &str = "WebFetch WebSearch";
 /// Tools that ask the user, or plan, or look at the machine: nothing in their input is a path.
-const QUIET_TOOLS: &[&str] =
-    &["Task", "Agent", "ExitPlanMode", "AskUserQuestion", "TodoWrite", "get_system_info"];
+const QUIET_TOOLS: &str = "Task Agent ExitPlanMode AskUserQuestion TodoWrite get_system_info";
 /// The members that name a file or a folder.
 const PATHS: [&str; 5] = ["file_path", "path", "notebook_path", "filePath", "dir_path"];
 
@@ -49,12 +40,12 @@ const PATHS: [&str; 5] = ["file_path", "path", "notebook_path", "filePath", "dir
 const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
 /// The members that name the folder of a command, and the tools that have one of them.
 const FOLDERS: [&str; 4] = ["workdir", "cwd", "working_directory", "directory"];
-const FOLDER_TOOLS: &[&str] = &["shell", "local_shell", "shell_command", "exec_command"];
+const FOLDER_TOOLS: &str = "shell local_shell shell_command exec_command";
 /// Why an input is unclear that says something twice: tools differ in which of the two they take.
 const TWICE: &str = "its input says the same thing in more than one place";
 
 pub(super) fn class(tool: &str) -> Class {
-    let is = |list: &[&str]| list.contains(&tool);
+    let is = |list: &str| has(list, tool);
     if is(RUN_TOOLS) {
         Class::Run
     } else if is(WRITE_TOOLS) {
@@ -94,7 +85,7 @@ pub(super) fn fill(act: &mut Act, json: &str) {
             let project = act.project.clone();
             patch::fill(act, &patches.join("\n"), &project);
         }
-        _ if QUIET_TOOLS.contains(&tool) => {}
+        _ if has(QUIET_TOOLS, tool) => {}
         Class::Read | Class::Write => files(act, &input),
         Class::Other => {
             act.strings = strings(&input);
@@ -107,8 +98,8 @@ pub(super) fn fill(act: &mut Act, json: &str) {
 }
 
 fn files(act: &mut Act, input: &Map<String, Value>) {
-    act.is_search = SEARCH_TOOLS.contains(&act.tool.as_str());
-    let is_own = OWN_FILES.contains(&act.tool.as_str());
+    act.is_search = has(SEARCH_TOOLS, &act.tool);
+    let is_own = has(OWN_FILES, &act.tool);
     let members = if is_own { &[OWN_PATH][..] } else { &PATHS };
     let named: Vec<&str> = members.iter().filter_map(|name| text(input, name)).collect();
     if PATHS
@@ -264,7 +255,7 @@ fn folders(act: &mut Act, input: &Map<String, Value>) -> Vec<String> {
         FOLDERS.iter().filter_map(|name| input.get(*name)).filter(|v| !v.is_null()).collect();
     let is_ours = || FOLDERS.iter().all(|name| *name == "cwd" || !input.contains_key(*name));
     let is_own = act.tool == OWN_RUN;
-    let has_them = FOLDER_TOOLS.contains(&act.tool.as_str()) || (is_own && is_ours());
+    let has_them = has(FOLDER_TOOLS, &act.tool) || (is_own && is_ours());
     if !named.is_empty() && !has_them {
         act.doubt("its input names a folder, which this tool does not know");
     }

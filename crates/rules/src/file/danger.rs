@@ -81,14 +81,14 @@ fn vague(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
         );
         return source.error(fields.at(), message);
     }
-    let covers = |class: Class, tools: &[&str]| {
+    let covers = |class: Class, tools: &str| {
         let is_tool =
             |tool: &str| rule.tool.iter().flatten().any(|pattern| pattern.fits(tool, Lean::Strict));
         match (&rule.class, &rule.tool) {
             (Some(classes), None) => classes.contains(&class),
-            (None, Some(_)) => tools.iter().any(|tool| is_tool(tool)),
+            (None, Some(_)) => tools.split_ascii_whitespace().any(is_tool),
             (Some(classes), Some(_)) => {
-                classes.contains(&class) && tools.iter().any(|tool| is_tool(tool))
+                classes.contains(&class) && tools.split_ascii_whitespace().any(is_tool)
             }
             (None, None) => false,
         }

@@ -34,13 +34,7 @@ const CONDITIONS: [&str; 11] = [
 const OTHER_KEYS: [&str; 4] = ["name", "decide", "options", "reason"];
 
 pub(super) fn read(name: &str, text: &str, trust: Trust) -> RuleFile {
-    let mut file = RuleFile {
-        name: name.into(),
-        trust,
-        rules: Vec::new(),
-        tests: Vec::new(),
-        problems: Vec::new(),
-    };
+    let mut file = RuleFile::empty(name, trust);
     let mut source = FileSource { name, text, problems: Vec::new() };
     if text.len() > LARGEST_FILE {
         source.error(0, format!("the file is larger than {LARGEST_FILE} bytes"));

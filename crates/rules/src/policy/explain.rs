@@ -1,7 +1,5 @@
 //! Which rules were considered for an act, and why each did or did not hold.
 
-use std::fmt;
-
 use super::{Policy, Verdict};
 use crate::act::Act;
 use crate::moment::Moment;
@@ -89,18 +87,4 @@ fn allows(rule: &Rule, act: &Act, moment: &Moment) -> Result<String, String> {
     }
     found.reverse();
     if found.is_empty() { why_not } else { Ok(format!("it allows {}", found.join(", "))) }
-}
-
-impl fmt::Display for Explanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {}", self.verdict.decision, self.verdict.because)?;
-        for command in &self.commands {
-            writeln!(f, "  command: {command}")?;
-        }
-        for ConsideredRule { rule, decision, holds, because } in &self.considered {
-            let holds = if *holds { "holds" } else { "does not hold" };
-            writeln!(f, "  {decision} {rule} {holds}: {because}")?;
-        }
-        Ok(())
-    }
 }

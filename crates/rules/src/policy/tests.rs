@@ -104,6 +104,17 @@ fn every_decision_is_explained() {
     assert_eq!(verdict.rule.unwrap().name, "r0");
 }
 
+fn written(explanation: &Explanation) -> String {
+    let Explanation { verdict, commands, considered, .. } = explanation;
+    let first = format!("{}: {}\n", verdict.decision, verdict.because);
+    let commands = commands.iter().map(|command| format!("  command: {command}\n"));
+    let rules = considered.iter().map(|ConsideredRule { rule, decision, holds, because }| {
+        let holds = if *holds { "holds" } else { "does not hold" };
+        format!("  {decision} {rule} {holds}: {because}\n")
+    });
+    std::iter::once(first).chain(commands).chain(rules).collect()
+}
+
 #[test]
 fn an_explanation_holds_no_secret_and_is_short() {
     let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
@@ -117,7 +128,7 @@ fn an_explanation_holds_no_secret_and_is_short() {
             &["deny; command = [\"curl\", \"deploy\"]"],
             &["ask; tool = \"x\""],
         ] {
-            let explanation = policy(&rules(lines)).explain(&bash(&command), &now()).to_string();
+            let explanation = written(&policy(&rules(lines)).explain(&bash(&command), &now()));
             assert!(!explanation.contains(&token[..20]), "{explanation}");
             assert!(explanation.len() < 1_500, "{explanation}");
         }
@@ -602,7 +613,7 @@ fn an_explanation_names_every_rule() {
         "ask; tool = \"Read\"",
         "allow; command = \"ls\"; until = 2020-01-01",
     ]));
-    let explain = |command: &str| policy.explain(&bash(command), &now()).to_string();
+    let explain = |command: &str| written(&policy.explain(&bash(command), &now()));
     expect![[r"
         allow: allowed by rule `r0` (rules.toml:1): the command is `make build`
           command: timeout 5 make build
@@ -684,7 +695,7 @@ fn a_backtest_says_what_would_have_been_decided() {
     };
     assert_eq!((labels(&result.let_through), result.let_through_count), (vec!["2".into()], 1));
     assert_eq!((labels(&result.newly_denied), result.newly_denied_count), (vec!["3".into()], 1));
-    let many = play(&[("0", "make x", Decision::Deny); LONGEST_LIST + 1]);
+    let many = play(&vec![("0", "make x", Decision::Deny); LONGEST_LIST + 1]);
     assert_eq!((many.let_through_count, many.let_through.len()), (LONGEST_LIST + 1, LONGEST_LIST));
 }
 

@@ -1,6 +1,7 @@
 //! Tokens that are known by themselves.
 
 use super::{check, mask_text};
+use crate::secrets::tokens::{TOKENS, TokenBody};
 use callgate_testkit::secrets::SAMPLES;
 
 fn random(len: usize) -> String {
@@ -21,24 +22,19 @@ fn every_sample_is_found_alone() {
 
 #[test]
 fn every_kind_of_the_table_is_found() {
-    for token in &super::super::tokens::TOKENS {
+    let all = TOKENS.iter().flat_map(|token| token.prefixes.split(' ').map(move |it| (it, token)));
+    for (prefix, token) in all {
+        assert_eq!(prefix.as_bytes()[0], token.prefixes.as_bytes()[0], "{prefix}");
         let body: String = match token.body {
-            super::super::tokens::TokenBody::Hex => {
-                "0123456789abcdef".chars().cycle().take(token.least).collect()
-            }
-            super::super::tokens::TokenBody::Upper => {
-                "AB2CD3EF4GH5JK6L".chars().cycle().take(token.least).collect()
-            }
+            TokenBody::Hex => "0123456789abcdef".chars().cycle().take(token.least).collect(),
+            TokenBody::Upper => "AB2CD3EF4GH5JK6L".chars().cycle().take(token.least).collect(),
             _ => random(token.least),
         };
-        let secret = format!("{}{body}", token.prefix);
+        let secret = format!("{prefix}{body}");
         let masked = mask_text(&format!("see \"{secret}\" there"));
-        let kept = if token.keeps_prefix { token.prefix } else { "" };
-        assert_eq!(
-            masked.shown(),
-            format!("see \"{kept}[hidden 1: {}]\" there", token.label),
-            "{secret}"
-        );
+        let kept = if token.keeps_prefix { prefix } else { "" };
+        let expected = format!("see \"{kept}[hidden 1: {}]\" there", token.label);
+        assert_eq!(masked.shown(), expected, "{secret}");
     }
 }
 

@@ -1,0 +1,105 @@
+//! Patterns meet where trying every text finds that they do.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Returns a pattern in the letters of these tests: `+` is [`Tok::Cross`], `%` a shell's first
+/// `*`, `!` a shell's first `?`.
+fn toks(text: &str) -> Vec<Tok> {
+    let toks = text.chars().flat_map(|c| match c {
+        '*' => vec![Tok::Run],
+        '?' => vec![Tok::One],
+        '+' => vec![Tok::Cross],
+        '%' => vec![Tok::Shy, Tok::Run],
+        '!' => vec![Tok::ShyOne],
+        c => vec![Tok::Is(c)],
+    });
+    toks.collect()
+}
+
+fn check(one: &str, other: &str, expected: bool) {
+    for (a, b) in [(one, other), (other, one)] {
+        assert_eq!(meets(&toks(a), &toks(b), Lean::Strict), expected, "{a:?} and {b:?}");
+    }
+}
+
+#[test]
+fn patterns_meet_where_one_text_fits_both() {
+    check("", "", true);
+    check("a", "a", true);
+    check("a", "b", false);
+    check("a", "A", false);
+    check("ab", "a", false);
+    check("*", "", true);
+    check("*", "abc", true);
+    check("*", "a/c", false);
+    check("+", "a/c", true);
+    check("a*c", "abbc", true);
+    check("a*c", "abbd", false);
+    check("a*", "*b", true);
+    check("a*", "b*", false);
+    check("a+b", "*/*", true);
+    check("?", "", false);
+    check("?", "x", true);
+    check("?", "/", false);
+    check("a?c", "*b*", true);
+    check("%", ".claude", false);
+    check("%", "claude", true);
+    check("%", "", true);
+    check(".%", ".claude", true);
+    check("x/%", "x/.y", false);
+    check("%b", "b", true);
+    check("!claude", ".claude", false);
+    check("!claude", "_claude", true);
+    check("%", "*", true);
+    check("%", "?", true);
+}
+
+#[test]
+fn generous_means_any_case_and_anything_too_large() {
+    assert!(meets(&literal("RM"), &literal("rm"), Lean::Generous));
+    assert!(!meets(&literal("RM"), &literal("rm"), Lean::Strict));
+    let (long, longer) = (vec![Tok::One; 3_000], vec![Tok::One; 3_001]);
+    assert!(meets(&long, &longer, Lean::Generous));
+    assert!(!meets(&long, &longer, Lean::Strict));
+}
+
+/// Says the same by trying, character by character.
+fn fits(pattern: &[Tok], text: &[char]) -> bool {
+    let Some((first, rest)) = pattern.split_first() else { return text.is_empty() };
+    let one = |ok: fn(char) -> bool| {
+        text.split_first().is_some_and(|(c, after)| ok(*c) && fits(rest, after))
+    };
+    match first {
+        Tok::Is(c) => text.split_first().is_some_and(|(d, after)| c == d && fits(rest, after)),
+        Tok::One => one(|c| c != '/'),
+        Tok::ShyOne => one(|c| c != '/' && c != '.'),
+        Tok::Shy => fits(&rest[1..], text) || one(|c| c != '/' && c != '.'),
+        Tok::Run | Tok::Cross => {
+            let can = |c: char| *first == Tok::Cross || c != '/';
+            fits(rest, text)
+                || text.split_first().is_some_and(|(c, after)| can(*c) && fits(pattern, after))
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_text_meets_a_pattern_as_it_fits_it(pattern in "[ab./*?+%!]{0,7}", text in "[ab./]{0,7}") {
+        let chars: Vec<char> = text.chars().collect();
+        let expected = fits(&toks(&pattern), &chars);
+        prop_assert_eq!(meets(&toks(&pattern), &literal(&text), Lean::Strict), expected);
+        prop_assert_eq!(meets(&literal(&text), &toks(&pattern), Lean::Strict), expected);
+    }
+
+    #[test]
+    fn patterns_that_share_a_text_meet(
+        one in "[ab./*?+%!]{0,6}", other in "[ab./*?+%!]{0,6}", text in "[ab./]{0,5}",
+    ) {
+        let chars: Vec<char> = text.chars().collect();
+        if fits(&toks(&one), &chars) && fits(&toks(&other), &chars) {
+            prop_assert!(meets(&toks(&one), &toks(&other), Lean::Strict));
+        }
+    }
+}
