@@ -2,18 +2,19 @@
 //!
 //! What is kept together is a [`Step`]: the user's message with the first answer, then each round
 //! of tools. A step is committed whole, so a process that is killed leaves a conversation that can
-//! go on; and whatever is in the file, what the model is sent is mended first ([`repair`]). A
+//! go on; and whatever is in the file, what the model is sent is mended first. A
 //! conversation is [`Held`] while somebody works on it, by a lock that other processes see.
 
+mod clerk;
 mod error;
 mod held;
 mod holder;
 mod lock;
-mod mend;
+mod mender;
 mod parse;
 mod reservation;
+mod sendable;
 mod shelf;
-mod sound;
 #[cfg(test)]
 pub(crate) mod tests;
 mod title;
@@ -21,20 +22,22 @@ mod title;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_store::{Conversation, Draft, LONGEST_CONVERSATION};
+use callgate_store::{Conversation, Draft, LONGEST_CONVERSATION, Settlement};
+use callgate_wire::session;
 use uuid::Uuid;
 
 use crate::message::{Block, KeptResult, Message};
 
 pub use callgate_store::{Spent, Sum};
 pub use error::HistoryError;
-pub use held::{Cost, Held, Step};
-pub use mend::{Fault, Fix, INTERRUPTED, repair, without_thoughts};
-pub use reservation::Reservation;
+pub use held::{Held, Step};
+pub use mender::without_thoughts;
+pub use reservation::{Cost, Reservation};
 pub use shelf::Place;
 pub use title::LONGEST_OPENING;
 
-use shelf::{Clerk, Remembered, Shelf, now_ms};
+use clerk::Clerk;
+use shelf::{Remembered, Shelf, now_ms};
 
 /// The longest title that a person may give, in characters.
 pub const LONGEST_TITLE: usize = 256;
@@ -54,21 +57,6 @@ const LONGEST_WAIT: Duration = Duration::from_millis(100);
 #[derive(Clone)]
 pub struct History(Arc<Clerk>);
 
-/// A conversation of a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// Names it.
-    pub id: String,
-    /// The title that a person gave it, or else its first words.
-    pub title: Option<String>,
-    /// How many messages it has.
-    pub length: u64,
-    /// When it began, in milliseconds since 1970.
-    pub created_ms: u64,
-    /// When it was last written to, in milliseconds since 1970.
-    pub updated_ms: u64,
-}
-
 /// A part of a conversation, for people.
 #[derive(Debug, Clone)]
 pub struct Page {
@@ -78,8 +66,6 @@ pub struct Page {
     pub first: u64,
     /// How many messages the conversation has.
     pub length: u64,
-    /// The messages below this number are no longer sent to the model: a summary stands for them.
-    pub summarized: u64,
     /// The messages as they were kept.
     pub messages: Vec<Message>,
     /// For each of them, what its tools gave the front end, as far as that was kept.
@@ -92,12 +78,6 @@ impl History {
     #[must_use]
     pub fn start(place: Place) -> Self {
         Self(Arc::new(Clerk::start(place)))
-    }
-
-    /// Why it cannot be opened, if that was so when it was last tried.
-    #[must_use]
-    pub fn trouble(&self) -> Option<HistoryError> {
-        self.0.trouble()
     }
 
     /// Returns an error if a file that is open was removed, or another one is in its place: what
@@ -118,13 +98,8 @@ impl History {
         self.0.hurry();
     }
 
-    /// Waits until nobody works on the conversation, and reads it. It need not be there yet.
-    pub async fn hold(&self, conversation: &str) -> Result<Held, HistoryError> {
-        self.hold_or(conversation, || ()).await
-    }
-
-    /// Like [`hold`](Self::hold); `on_wait` is called if somebody else works on it. Nothing is
-    /// held when this is dropped before its end.
+    /// Waits until nobody works on the conversation, and loads it; it need not exist yet. `on_wait`
+    /// is called if somebody else works on it. Nothing is held if the future is dropped early.
     pub async fn hold_or(
         &self,
         conversation: &str,
@@ -173,7 +148,7 @@ impl History {
         &self,
         limit: usize,
         before_ms: Option<u64>,
-    ) -> Result<Vec<Listed>, HistoryError> {
+    ) -> Result<Vec<session::Conversation>, HistoryError> {
         let before_ms = before_ms.map(|at| i64::try_from(at).unwrap_or(i64::MAX));
         let limit = limit.min(MOST_LISTED);
         let found = self.ask(move |shelf| Ok(shelf.store.conversations(limit, before_ms)?)).await?;
@@ -252,6 +227,56 @@ impl History {
         self.ask(move |shelf| shelf.record(&drafts)).await
     }
 
+    /// Returns the name under which `ledger` counts what a conversation of this history costs.
+    #[must_use]
+    pub fn account(&self, ledger: &Self, conversation: &str) -> String {
+        if self.is(ledger) {
+            return conversation.to_owned();
+        }
+        // No id has a control character.
+        format!("{}\n{conversation}", self.0.name())
+    }
+
+    /// Reserves the most that an answer may take, unless `check` objects to what was spent and
+    /// reserved by all until then; without `most` nothing is reserved. No other process reserves
+    /// anything between the check and the reservation.
+    pub async fn reserve<E: Send + 'static>(
+        &self,
+        account: String,
+        since_ms: i64,
+        most: Option<Cost>,
+        check: impl FnOnce(&Spent) -> Result<(), E> + Send + 'static,
+    ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
+        self.ask(move |shelf| shelf.reserve(&account, since_ms, most, check)).await
+    }
+
+    /// Writes down what an answer took in place of what was reserved for it, with entries of the
+    /// ledger. When it returns all of it is committed.
+    pub async fn settle(
+        &self,
+        account: String,
+        reservation: Option<Reservation>,
+        cost: Option<Cost>,
+        drafts: Vec<Draft>,
+    ) -> Result<(), HistoryError> {
+        self.ask(move |shelf| {
+            let account = shelf.account(&account).into_owned();
+            let spending = cost.map(Cost::into_spending);
+            shelf.ledger().settle(&Settlement {
+                account: &account,
+                at_ms: now_ms(),
+                reservation: reservation.as_ref().and_then(Reservation::key),
+                spending: spending.as_ref(),
+                drafts: &drafts,
+            })?;
+            if let Some(reservation) = reservation {
+                reservation.settled();
+            }
+            Ok(())
+        })
+        .await
+    }
+
     fn clerk(&self) -> &Clerk {
         &self.0
     }
@@ -264,14 +289,14 @@ impl History {
     }
 }
 
-fn listed(known: Conversation) -> Listed {
+fn listed(known: Conversation) -> session::Conversation {
     let unsigned = |at_ms: i64| u64::try_from(at_ms).unwrap_or(0);
-    Listed {
-        id: known.id,
+    session::Conversation {
+        conversation_id: known.id,
         title: known.title,
         length: known.length,
-        created_ms: unsigned(known.made_ms),
-        updated_ms: unsigned(known.used_ms.unwrap_or(known.made_ms)),
+        created_at: unsigned(known.made_ms),
+        updated_at: unsigned(known.used_ms.unwrap_or(known.made_ms)),
     }
 }
 
@@ -294,8 +319,8 @@ fn page(shelf: &Shelf, id: &str, limit: usize, before: Option<u64>) -> Result<Pa
     shelf.store.each_message_before(id, before, each)?;
     messages.reverse();
     results.reverse();
-    let Conversation { title, length, summarized, .. } = known;
-    Ok(Page { title, first, length, summarized, messages, results })
+    let Conversation { title, length, .. } = known;
+    Ok(Page { title, first, length, messages, results })
 }
 
 /// Stands on a page where nobody can read what was there.

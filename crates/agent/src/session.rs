@@ -9,14 +9,12 @@ mod commands;
 mod drive;
 mod endings;
 mod intake;
-mod lanes;
+mod jobs;
 mod log;
 mod options;
 mod order;
 mod output;
-mod prepare;
 mod spending;
-mod status;
 mod uses;
 
 use std::collections::HashMap;
@@ -35,7 +33,7 @@ use crate::tool::{Spec, Tool};
 use commands::Current;
 use endings::Endings;
 use intake::Incoming;
-use lanes::{Job, Lanes, Work};
+use jobs::{Job, Lanes, Work};
 pub use log::{Level, Log};
 pub use options::Options;
 pub use order::MOST_OPEN;
@@ -249,7 +247,7 @@ impl Session {
                 output.say(&id, Event::Done(None));
             }
             Command::Cancel { target } => self.cancel(&id, &target),
-            Command::Replay { from_seq } => output.say(&id, status::replay(&output, from_seq)),
+            Command::Replay { from_seq } => output.say(&id, commands::replay(&output, from_seq)),
             Command::UserMessage(said) => self.queue(&id, said.conversation_id(), Work::Say(said)),
             Command::EditLast(said) => self.queue(&id, said.conversation_id(), Work::Edit(said)),
             ref command @ Command::Regenerate { .. } => {
@@ -285,7 +283,7 @@ impl Session {
         let (id, conversation) = (job.id.clone(), lane.clone());
         self.shared.output.place(&id, &lane, false);
         let task = self.jobs.spawn(async move {
-            prepare::run(&shared, &current, &conversation, job, halt).await;
+            jobs::run(&shared, &current, &conversation, job, halt).await;
         });
         self.named.insert(task.id(), (id, Some(lane)));
     }
@@ -323,7 +321,7 @@ impl Session {
         let output = &self.shared.output;
         if self.lanes.remove(target) {
             self.halts.remove(target);
-            output.say(target, prepare::cancelled());
+            output.say(target, jobs::cancelled());
         } else if let Some(halt) = self.halts.get(target) {
             halt.send_replace(Some(Halt::Cancelled));
         } else {

@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use callgate_store::{Addition, ConversationState, Draft, Said, Spending, StoreError};
-use callgate_wire::session::TokenUsage;
+use callgate_store::{Addition, ConversationState, Draft, Said, StoreError};
 use tokio::sync::oneshot::Receiver;
 
 use super::error::HistoryError;
 use super::lock::Token;
-use super::mend::{Fix, Mender};
-use super::reservation::Reservation;
+use super::mender::Mender;
+use super::reservation::{Cost, Reservation};
 use super::shelf::{Loaded, Remembered, Shelf, now_ms};
 use super::{History, parse, title};
 use crate::message::{Block, KeptResult, Message, Role};
-use crate::price;
 
 /// What is kept together, all or none.
 #[derive(Debug, Default)]
@@ -30,17 +28,6 @@ pub struct Step {
     pub drafts: Vec<Draft>,
     /// Whether a turn begins with the first message.
     pub begins_turn: bool,
-}
-
-/// What an answer took.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Cost {
-    /// In tokens.
-    pub usage: TokenUsage,
-    /// In dollars, if the price is known.
-    pub usd: Option<f64>,
-    /// The model that was asked.
-    pub model: String,
 }
 
 /// A conversation that nobody else works on until this is dropped.
@@ -107,12 +94,6 @@ impl Held {
         self.mender.messages()
     }
 
-    /// What had to be mended for that.
-    #[must_use]
-    pub fn fixes(&self) -> &[Fix] {
-        self.mender.fixes()
-    }
-
     /// Whether its last turn was broken off: tools have run, or were to run, and the model never
     /// said what came of it.
     #[must_use]
@@ -134,14 +115,6 @@ impl Held {
         self.settle().await;
         let (id, replaces, is_titled) = (Arc::clone(&self.id), self.replaces, self.is_titled);
         self.change(move |shelf| write(shelf, &id, replaces, is_titled, step)).await
-    }
-
-    /// Keeps a step in place of the last turn; see [`take_back`](Self::take_back).
-    pub async fn commit_replacing(&mut self, step: Step) -> Result<(), HistoryError> {
-        if self.replaces.is_none() {
-            self.take_back().await?;
-        }
-        self.commit(step).await
     }
 
     /// Takes the last turn out of [`messages`](Self::messages), from the user's message on, and
@@ -260,7 +233,7 @@ fn write(
         });
     }
     let opening = if is_titled { None } else { title::opening(&messages) };
-    let spending = spent.map(spending);
+    let spending = spent.map(Cost::into_spending);
     let length = shelf.add(&Addition {
         conversation: id,
         at_ms: now_ms(),
@@ -278,12 +251,6 @@ fn write(
     let length = replaces.unwrap_or(length);
     let state = shelf.state(id);
     Ok(Change { whole: None, added: messages, length, is_titled, state, replaces })
-}
-
-pub(super) fn spending(cost: Cost) -> Spending {
-    let TokenUsage { input, output, cache_read, cache_write } = cost.usage;
-    let micro_usd = cost.usd.map(price::micro);
-    Spending { model: cost.model, input, output, cache_read, cache_write, micro_usd }
 }
 
 fn unwritable(error: serde_json::Error) -> HistoryError {

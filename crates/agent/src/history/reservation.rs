@@ -1,19 +1,29 @@
-//! What is reserved of a budget for answers under way, and what is spent in the end. Both are in
-//! the ledger's file, wherever conversations are kept, so that all who share it share one budget.
+//! What is reserved of a budget for answers under way, and what they cost in the end. Both are
+//! stored in the ledger's file, wherever conversations are stored, so that all processes that
+//! share the file share one budget.
 
-use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use callgate_store::{Draft, ReservationRequest, Settlement, Spent};
+use callgate_store::{ReservationRequest, Spending, Spent, Store};
+use callgate_wire::session::TokenUsage;
 use uuid::Uuid;
 
 use super::error::HistoryError;
-use super::held::{Cost, spending};
 use super::holder::Holder;
-use super::shelf::{Shelf, now_ms};
-use super::{History, checked_id};
+use crate::price;
+
+/// What an answer took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cost {
+    /// In tokens.
+    pub usage: TokenUsage,
+    /// In dollars, if the price is known.
+    pub usd: Option<f64>,
+    /// The model that was asked.
+    pub model: String,
+}
 
 /// What is reserved for one answer. One that is dropped before it is settled counts as spent in
 /// whole: nobody knows what the answer took.
@@ -40,6 +50,56 @@ impl Purse {
         let memory = format!("memory {}", Uuid::new_v4());
         Self { holder: Holder::beside(file), abandoned: Abandoned::default(), memory }
     }
+
+    /// Returns the prefix of the names of conversations that are only in memory.
+    pub(super) fn memory(&self) -> &str {
+        &self.memory
+    }
+
+    /// Reserves `most` in the ledger, unless `check` objects to what is spent and reserved.
+    pub(super) fn reserve<E>(
+        &mut self,
+        ledger: &mut Store,
+        account: &str,
+        at_ms: i64,
+        since_ms: i64,
+        most: Option<Cost>,
+        check: impl FnOnce(&Spent) -> Result<(), E>,
+    ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
+        let (folder, abandoned) = (self.holder.folder(), Arc::clone(&self.abandoned));
+        let unlocked = |source: io::Error| HistoryError::Lock {
+            path: folder.clone().unwrap_or_default(),
+            source: Arc::new(source),
+        };
+        let holder = self.holder.show().map_err(unlocked)?;
+        let given_up = abandoned.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let most = most.map(Cost::into_spending);
+        let request = ReservationRequest {
+            account,
+            at_ms,
+            since_ms,
+            holder: &holder,
+            abandoned: &given_up,
+            most: most.as_ref(),
+        };
+        let is_alive = |name: &str| Holder::is_alive(folder.as_deref(), name);
+        let reserved = ledger.reserve(&request, is_alive, check)?;
+        // Those are settled now; others may have come meanwhile.
+        let mut left = abandoned.lock().unwrap_or_else(PoisonError::into_inner);
+        left.retain(|key| !given_up.contains(key));
+        drop(left);
+        let made = |key| Reservation { key: Some(key), abandoned: Arc::clone(&abandoned) };
+        Ok(reserved.map(|key| key.map(made)))
+    }
+}
+
+impl Cost {
+    /// Converts it into the form in which the ledger stores it.
+    pub(super) fn into_spending(self) -> Spending {
+        let TokenUsage { input, output, cache_read, cache_write } = self.usage;
+        let micro_usd = self.usd.map(price::micro);
+        Spending { model: self.model, input, output, cache_read, cache_write, micro_usd }
+    }
 }
 
 impl Reservation {
@@ -58,113 +118,5 @@ impl Drop for Reservation {
         if let Some(key) = self.key {
             self.abandoned.lock().unwrap_or_else(PoisonError::into_inner).push(key);
         }
-    }
-}
-
-impl History {
-    /// Returns the name under which `ledger` counts what a conversation of this history costs.
-    #[must_use]
-    pub fn account(&self, ledger: &Self, conversation: &str) -> String {
-        if self.is(ledger) {
-            return conversation.to_owned();
-        }
-        // No id has a control character.
-        format!("{}\n{conversation}", self.clerk().name())
-    }
-
-    /// Returns what a conversation has cost, what all have cost at `since_ms` or later, and what
-    /// is reserved.
-    pub async fn spent(&self, conversation: &str, since_ms: i64) -> Result<Spent, HistoryError> {
-        let id = checked_id(conversation)?;
-        self.ask(move |shelf| {
-            let account = shelf.account(&id).into_owned();
-            Ok(shelf.ledger().spent(&account, since_ms)?)
-        })
-        .await
-    }
-
-    /// Reserves the most that an answer may take, unless `check` objects to what was spent and
-    /// reserved by all until then; without `most` nothing is reserved. No other process reserves
-    /// anything between the check and the reservation.
-    pub async fn reserve<E: Send + 'static>(
-        &self,
-        account: String,
-        since_ms: i64,
-        most: Option<Cost>,
-        check: impl FnOnce(&Spent) -> Result<(), E> + Send + 'static,
-    ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
-        self.ask(move |shelf| shelf.reserve(&account, since_ms, most, check)).await
-    }
-
-    /// Writes down what an answer took in place of what was reserved for it, with entries of the
-    /// ledger. When it returns all of it is committed.
-    pub async fn settle(
-        &self,
-        account: String,
-        reservation: Option<Reservation>,
-        cost: Option<Cost>,
-        drafts: Vec<Draft>,
-    ) -> Result<(), HistoryError> {
-        self.ask(move |shelf| {
-            let account = shelf.account(&account).into_owned();
-            let spending = cost.map(spending);
-            shelf.ledger().settle(&Settlement {
-                account: &account,
-                at_ms: now_ms(),
-                reservation: reservation.as_ref().and_then(Reservation::key),
-                spending: spending.as_ref(),
-                drafts: &drafts,
-            })?;
-            if let Some(reservation) = reservation {
-                reservation.settled();
-            }
-            Ok(())
-        })
-        .await
-    }
-}
-
-impl Shelf {
-    /// Returns the name under which the ledger counts what a conversation costs.
-    pub(super) fn account<'a>(&self, conversation: &'a str) -> Cow<'a, str> {
-        if self.has_ledger_apart() {
-            return Cow::Owned(format!("{}\n{conversation}", self.purse.memory));
-        }
-        Cow::Borrowed(conversation)
-    }
-
-    fn reserve<E>(
-        &mut self,
-        account: &str,
-        since_ms: i64,
-        most: Option<Cost>,
-        check: impl FnOnce(&Spent) -> Result<(), E>,
-    ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
-        let account = self.account(account).into_owned();
-        let Purse { holder, abandoned, .. } = &mut self.purse;
-        let (folder, abandoned) = (holder.folder(), Arc::clone(abandoned));
-        let unlocked = |source: io::Error| HistoryError::Lock {
-            path: folder.clone().unwrap_or_default(),
-            source: Arc::new(source),
-        };
-        let holder = holder.show().map_err(unlocked)?;
-        let given_up = abandoned.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let most = most.map(spending);
-        let request = ReservationRequest {
-            account: &account,
-            at_ms: now_ms(),
-            since_ms,
-            holder: &holder,
-            abandoned: &given_up,
-            most: most.as_ref(),
-        };
-        let is_alive = |name: &str| Holder::is_alive(folder.as_deref(), name);
-        let reserved = self.ledger().reserve(&request, is_alive, check)?;
-        // Those are settled now; others may have come meanwhile.
-        let mut left = abandoned.lock().unwrap_or_else(PoisonError::into_inner);
-        left.retain(|key| !given_up.contains(key));
-        drop(left);
-        let made = |key| Reservation { key: Some(key), abandoned: Arc::clone(&abandoned) };
-        Ok(reserved.map(|key| key.map(made)))
     }
 }

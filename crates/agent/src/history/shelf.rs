@@ -1,29 +1,19 @@
-//! The file behind the history, and the thread that alone works on it.
+//! The open store behind the history.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use callgate_store::{Addition, ConversationState, Draft, FileIdentity, Settlement, Store};
-use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::sync::oneshot;
+use callgate_store::{Addition, ConversationState, Draft, FileIdentity, Settlement, Spent, Store};
 use uuid::Uuid;
 
 use super::error::HistoryError;
 use super::lock::{Locks, Token};
-use super::mend::Mender;
+use super::mender::Mender;
 use super::parse;
-use super::reservation::Purse;
+use super::reservation::{Cost, Purse, Reservation};
 use crate::message::Message;
-
-/// How many requests may wait for the thread; whoever comes then waits before.
-const MOST_WAITING: usize = 64;
-
-/// How long the end is waited for by somebody in a hurry, and how often it is looked at.
-const IN_A_HURRY: Duration = Duration::from_millis(400);
-const A_MOMENT: Duration = Duration::from_millis(2);
 
 /// Where a history is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +28,7 @@ pub enum Place {
 
 impl Place {
     /// Returns what tells a history from others, in all processes.
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match self {
             Self::File(path) | Self::Ledger(path) => whole(path).to_string_lossy().into_owned(),
             Self::Memory => format!("memory {}", Uuid::new_v4()),
@@ -59,7 +49,7 @@ pub(super) struct Shelf {
     ledger: Option<Store>,
     locks: Locks,
     /// What budgets are reserved with.
-    pub(super) purse: Purse,
+    purse: Purse,
 }
 
 /// A conversation as it was read.
@@ -81,7 +71,7 @@ pub(super) struct Remembered {
 }
 
 impl Shelf {
-    fn open(place: &Place) -> Result<Self, HistoryError> {
+    pub(super) fn open(place: &Place) -> Result<Self, HistoryError> {
         Ok(match place {
             Place::File(path) => {
                 let store = Store::open(path)?;
@@ -119,6 +109,27 @@ impl Shelf {
         self.ledger.is_some()
     }
 
+    /// Returns the name under which the ledger counts what a conversation costs.
+    pub(super) fn account<'a>(&self, conversation: &'a str) -> Cow<'a, str> {
+        if self.has_ledger_apart() {
+            return Cow::Owned(format!("{}\n{conversation}", self.purse.memory()));
+        }
+        Cow::Borrowed(conversation)
+    }
+
+    /// Reserves the most that an answer may take, unless `check` objects.
+    pub(super) fn reserve<E>(
+        &mut self,
+        account: &str,
+        since_ms: i64,
+        most: Option<Cost>,
+        check: impl FnOnce(&Spent) -> Result<(), E>,
+    ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
+        let account = self.account(account).into_owned();
+        let ledger = self.ledger.as_mut().unwrap_or(&mut self.store);
+        self.purse.reserve(ledger, &account, now_ms(), since_ms, most, check)
+    }
+
     /// Takes the lock of a conversation if it can be had at once and the conversation is as it
     /// was left.
     pub(super) fn lock_again(&self, known: &Remembered) -> Option<Token> {
@@ -140,11 +151,16 @@ impl Shelf {
     }
 
     /// The files that it works on.
-    fn files(&self) -> Vec<FileIdentity> {
+    pub(super) fn files(&self) -> Vec<FileIdentity> {
         [Some(&self.store), self.ledger.as_ref()]
             .into_iter()
             .filter_map(|store| store?.file().cloned())
             .collect()
+    }
+
+    /// Warms the cache of the ledger's file.
+    pub(super) fn warm(&self) {
+        self.ledger.as_ref().unwrap_or(&self.store).warm();
     }
 
     /// Writes to the ledger.
@@ -176,7 +192,7 @@ impl Shelf {
         if let Some(summary) = known.summary.as_deref() {
             match parse::message(summary) {
                 Some(read) => mender.begin(known.summarized, read.message),
-                None => mender.skip(known.summarized),
+                None => mender.skip(),
             }
         }
         let below = below.unwrap_or(u64::MAX);
@@ -202,9 +218,9 @@ impl Shelf {
 }
 
 fn take(mender: &mut Mender, number: u64, body: Option<&str>, is_aged: bool) {
-    let Some(read) = body.and_then(parse::message) else { return mender.skip(number) };
+    let Some(read) = body.and_then(parse::message) else { return mender.skip() };
     if !read.is_whole {
-        mender.skip(number);
+        mender.skip();
     }
     mender.push(number, read.message, is_aged);
 }
@@ -213,156 +229,4 @@ fn take(mender: &mut Mender, number: u64, body: Option<&str>, is_aged: bool) {
 pub(super) fn now_ms() -> i64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)
-}
-
-type Job = Box<dyn FnOnce(Result<&mut Shelf, HistoryError>) + Send>;
-
-/// What the thread and those who ask it share.
-#[derive(Default)]
-struct Desk {
-    /// None while the file cannot be opened.
-    shelf: Mutex<Option<Shelf>>,
-    /// How many jobs were sent and are not done.
-    jobs: AtomicUsize,
-    /// Why the file cannot be opened.
-    trouble: Mutex<Option<HistoryError>>,
-    /// The files that are open.
-    files: Mutex<Vec<FileIdentity>>,
-    /// The conversation that was worked on last.
-    remembered: Mutex<Option<Remembered>>,
-}
-
-/// The thread. When this is dropped it does what it was sent and ends.
-pub(super) struct Clerk {
-    jobs: Option<Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
-    desk: Arc<Desk>,
-    is_hurried: AtomicBool,
-    /// Names the file among others.
-    name: String,
-}
-
-impl Clerk {
-    pub(super) fn start(place: Place) -> Self {
-        let name = place.name();
-        let (jobs, waiting) = channel(MOST_WAITING);
-        let desk = Arc::new(Desk::default());
-        let shared = Arc::clone(&desk);
-        let thread = thread::Builder::new().name("history".to_owned());
-        let thread = thread.spawn(move || work(&place, waiting, &shared)).ok();
-        if thread.is_none() {
-            *all(&desk.trouble) = Some(HistoryError::Gone);
-        }
-        Self { jobs: Some(jobs), thread, desk, is_hurried: AtomicBool::new(false), name }
-    }
-
-    /// Returns what tells the file from others.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// From now on the end is not waited for long.
-    pub(super) fn hurry(&self) {
-        self.is_hurried.store(true, Ordering::Relaxed);
-    }
-
-    pub(super) fn trouble(&self) -> Option<HistoryError> {
-        all(&self.desk.trouble).clone()
-    }
-
-    /// Makes sure that the open files are those that others find.
-    pub(super) fn check_files(&self) -> Result<(), HistoryError> {
-        Ok(all(&self.desk.files).iter().try_for_each(FileIdentity::check)?)
-    }
-
-    /// Keeps a conversation in memory as it was left, in place of another one.
-    pub(super) fn remember(&self, known: Remembered) {
-        *all(&self.desk.remembered) = Some(known);
-    }
-
-    /// Gives what is remembered of a conversation, and remembers it no longer.
-    pub(super) fn recall(&self, id: &str) -> Option<Remembered> {
-        all(&self.desk.remembered).take_if(|known| &*known.id == id)
-    }
-
-    /// Does something on the caller's thread, if the other one has nothing to do and the file is
-    /// open. It must not take long: whoever calls this may be the one on whom everything waits.
-    pub(super) fn at_once<T>(&self, work: impl FnOnce(&mut Shelf) -> T) -> Option<T> {
-        if self.desk.jobs.load(Ordering::Acquire) > 0 {
-            return None;
-        }
-        self.desk.shelf.try_lock().ok()?.as_mut().map(work)
-    }
-
-    /// Has the thread do something. Once this has returned it will be done, also when nobody
-    /// waits for what comes of it.
-    pub(super) async fn send<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Shelf) -> Result<T, HistoryError> + Send + 'static,
-    ) -> Result<oneshot::Receiver<Result<T, HistoryError>>, HistoryError> {
-        let (reply, answer) = oneshot::channel();
-        let job = move |shelf: Result<&mut Shelf, HistoryError>| {
-            // Whoever asked may have gone; what was asked is done all the same.
-            reply.send(shelf.and_then(work)).ok();
-        };
-        let jobs = self.jobs.as_ref().ok_or(HistoryError::Gone)?;
-        let place = jobs.reserve().await.map_err(|_| HistoryError::Gone)?;
-        self.desk.jobs.fetch_add(1, Ordering::AcqRel);
-        place.send(Box::new(job));
-        Ok(answer)
-    }
-}
-
-impl Drop for Clerk {
-    fn drop(&mut self) {
-        self.jobs = None;
-        if let Some(thread) = self.thread.take() {
-            let end = Instant::now() + IN_A_HURRY;
-            while self.is_hurried.load(Ordering::Relaxed) && !thread.is_finished() {
-                if Instant::now() > end {
-                    return;
-                }
-                thread::sleep(A_MOMENT);
-            }
-            // It has failed if it has panicked, and whoever waited for it was told.
-            thread.join().ok();
-        }
-    }
-}
-
-/// Opens the file, and tries again at each request while it cannot.
-fn work(place: &Place, mut jobs: Receiver<Job>, desk: &Desk) {
-    open(place, &mut all(&desk.shelf), desk).ok();
-    while let Some(job) = jobs.blocking_recv() {
-        job(open(place, &mut all(&desk.shelf), desk));
-        desk.jobs.fetch_sub(1, Ordering::AcqRel);
-    }
-    // What is not in the main file yet is moved there by whoever closes it.
-    all(&desk.shelf).take();
-}
-
-fn open<'a>(
-    place: &Place,
-    shelf: &'a mut Option<Shelf>,
-    desk: &Desk,
-) -> Result<&'a mut Shelf, HistoryError> {
-    if let Some(open) = shelf {
-        return Ok(open);
-    }
-    match Shelf::open(place) {
-        Ok(open) => {
-            open.ledger.as_ref().unwrap_or(&open.store).warm();
-            *all(&desk.trouble) = None;
-            *all(&desk.files) = open.files();
-            Ok(shelf.insert(open))
-        }
-        Err(error) => {
-            *all(&desk.trouble) = Some(error.clone());
-            Err(error)
-        }
-    }
-}
-
-fn all<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

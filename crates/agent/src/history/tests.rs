@@ -53,6 +53,32 @@ impl House {
     }
 }
 
+impl History {
+    /// Like [`hold_or`](Self::hold_or), for whoever need not know that it waits.
+    pub(crate) async fn hold(&self, conversation: &str) -> Result<Held, HistoryError> {
+        self.hold_or(conversation, || ()).await
+    }
+
+    /// Returns what a conversation has cost, what all have cost at `since_ms` or later, and what
+    /// is reserved.
+    async fn spent(&self, conversation: &str, since_ms: i64) -> Result<Spent, HistoryError> {
+        let id = checked_id(conversation)?;
+        self.ask(move |shelf| {
+            let account = shelf.account(&id).into_owned();
+            Ok(shelf.ledger().spent(&account, since_ms)?)
+        })
+        .await
+    }
+}
+
+impl Held {
+    /// Keeps a step in place of the last turn.
+    async fn commit_replacing(&mut self, step: Step) -> Result<(), HistoryError> {
+        self.take_back().await?;
+        self.commit(step).await
+    }
+}
+
 fn open(path: &Path) -> History {
     History::start(Place::File(path.to_owned()))
 }

@@ -1,17 +1,19 @@
-//! Requests about conversations and questions, which wait for no turn.
+//! Requests that wait for no turn: about conversations, questions and the status.
 
-mod past;
-mod retold;
+mod events;
+mod messages;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use callgate_wire::session::{
-    Command, Conversation, Created, Event, Listed, LoadAs, Loaded, LoadedAsEvents, PastMessage,
+    BUSY, Command, Created, Event, IDLE, Listed, LoadAs, Loaded, LoadedAsEvents, PastMessage,
+    Status,
 };
 use tokio::sync::watch;
 
-use super::Shared;
+use super::output::Output;
+use super::{Session, Shared};
 use crate::failure::RequestFailure;
 use crate::history::{History, HistoryError, Page};
 
@@ -83,7 +85,46 @@ fn fresh() -> String {
     format!("conv-{}", uuid::Uuid::new_v4())
 }
 
-/// Does what a request asks for, and gives its end.
+impl Session {
+    /// Answers `get_status`, which waits for no turn.
+    pub(super) fn status(&mut self, id: String) {
+        let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
+        let state = if self.halts.is_empty() { IDLE } else { BUSY };
+        let uptime = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let name = id.clone();
+        let task = self.jobs.spawn(async move {
+            let (conversation, length) = current.length(&shared).await;
+            let options = &shared.options;
+            let (requests, questions) = shared.output.open_beside(&id);
+            let status = Status {
+                state: state.to_owned(),
+                conversation_length: length,
+                uptime,
+                engine: Some(options.engine.name().to_owned()),
+                engine_reason: Some(options.engine_reason.clone()),
+                model: Some(options.engine.model().to_owned()),
+                conversation_id: conversation,
+                requests: Some(requests),
+                questions: Some(questions),
+            };
+            shared.output.say(&id, Event::Status(status));
+        });
+        self.named.insert(task.id(), (name, None));
+    }
+}
+
+/// Answers `replay`.
+pub(super) fn replay(output: &Output, from: u64) -> Event {
+    match output.replay(from) {
+        Ok(replayed) => Event::done(&replayed),
+        Err(oldest) => {
+            let text = format!("response {from} is not kept any more: the oldest is {oldest}");
+            RequestFailure::permanent("not_found", text).into()
+        }
+    }
+}
+
+/// Does what a request asks for and returns its end.
 pub(super) async fn run(
     shared: &Arc<Shared>,
     current: &Current,
@@ -99,21 +140,20 @@ pub(super) async fn run(
             Ok(Event::done(&Created { conversation_id }))
         }
         Command::ListConversations { limit, before } => {
-            let listed = history.list(page(limit), before).await?;
-            let conversations = listed.into_iter().map(conversation).collect();
+            let conversations = history.list(page(limit), before).await?;
             Ok(Event::done(&Listed { conversations, current: Some(current.name()) }))
         }
         Command::LoadConversation { conversation_id, limit, before, load_as: LoadAs::Events } => {
-            let page = retold::page(history, &conversation_id, page(limit), before).await?;
+            let page = events::page(history, &conversation_id, page(limit), before).await?;
             current.set(&conversation_id);
-            retold::tell(shared, id, &page).await;
+            events::tell(shared, id, &page).await;
             let Page { title, first, length, .. } = page;
             Ok(Event::done(&LoadedAsEvents { conversation_id, title, first, length }))
         }
         Command::LoadConversation { conversation_id, limit, before, load_as: LoadAs::Messages } => {
             let page = history.page(&conversation_id, page(limit), before).await?;
             let past = |message: &crate::message::Message| {
-                let content = past::content(&message.content)?;
+                let content = messages::content(&message.content)?;
                 Some(PastMessage { role: message.role.name().to_owned(), content })
             };
             let loaded = Loaded {
@@ -147,15 +187,4 @@ pub(super) async fn run(
 
 fn page(limit: Option<u32>) -> usize {
     limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(usize::MAX)).max(1)
-}
-
-fn conversation(listed: crate::history::Listed) -> Conversation {
-    let crate::history::Listed { id, title, length, created_ms, updated_ms } = listed;
-    Conversation {
-        conversation_id: id,
-        title,
-        length,
-        created_at: created_ms,
-        updated_at: updated_ms,
-    }
 }

@@ -1,8 +1,7 @@
 //! Drives a turn: asks the engine, runs the tools, keeps what is to be kept.
 
-mod ahead;
+mod keeping;
 mod meter;
-mod paying;
 mod shorten;
 
 use std::collections::HashMap;

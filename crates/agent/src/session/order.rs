@@ -185,5 +185,4 @@ impl Unfinished {
 }
 
 #[cfg(test)]
-#[path = "order_tests.rs"]
 mod tests;

@@ -2,13 +2,13 @@
 
 use super::*;
 
-fn ids(listed: &[Listed]) -> Vec<&str> {
-    listed.iter().map(|one| one.id.as_str()).collect()
+fn ids(listed: &[session::Conversation]) -> Vec<&str> {
+    listed.iter().map(|one| one.conversation_id.as_str()).collect()
 }
 
 async fn title(history: &History, id: &str) -> Option<String> {
     let listed = history.list(100, None).await.unwrap();
-    listed.into_iter().find(|one| one.id == id).unwrap().title
+    listed.into_iter().find(|one| one.conversation_id == id).unwrap().title
 }
 
 #[tokio::test]
@@ -27,9 +27,9 @@ async fn they_are_listed_when_they_are_written_to_the_last_one_first() {
     assert_eq!(ids(&listed), ["b", "a", &made]);
     assert_eq!((listed[1].length, listed[2].title.as_deref()), (3, Some("Named")));
     assert!(
-        listed[1].created_ms > 1_700_000_000_000 && listed[1].updated_ms > listed[1].created_ms
+        listed[1].created_at > 1_700_000_000_000 && listed[1].updated_at > listed[1].created_at
     );
-    let rest = history.list(10, Some(listed[1].updated_ms)).await.unwrap();
+    let rest = history.list(10, Some(listed[1].updated_at)).await.unwrap();
     assert_eq!(ids(&rest), [&made]);
     assert_eq!(ids(&history.list(1, None).await.unwrap()), ["b"]);
     assert_eq!(history.last().await.unwrap().as_deref(), Some("b"));

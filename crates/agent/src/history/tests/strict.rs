@@ -8,7 +8,7 @@ use callgate_testkit::messages::Messages;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::history::INTERRUPTED;
+use crate::history::mender::{INTERRUPTED, Mender};
 use crate::message::{Block, Message, Role, Source};
 
 const PNG: &str = "iVBORw0KGgoAAAAN";
@@ -120,6 +120,16 @@ fn word(block: &Block) -> String {
             format!("!{tool_use_id}{}", if *is_error { "?" } else { "" })
         }
     }
+}
+
+/// Mends messages that are not stored.
+pub(crate) fn repair(messages: Vec<Message>) -> Vec<Message> {
+    let mut mender = Mender::default();
+    for (number, message) in (0..).zip(messages) {
+        mender.push(number, message, false);
+    }
+    mender.close();
+    mender.messages().iter().map(|message| Message::clone(message)).collect()
 }
 
 /// Messages as JSON, to be compared.

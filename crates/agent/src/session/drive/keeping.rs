@@ -1,14 +1,19 @@
-//! Pays for answers: what each may take is reserved before it is begun, and what it took is written
-//! down with it.
+//! Keeps the rounds of a turn and pays for their answers: what an answer may cost is reserved before
+//! it is begun, and what it cost is recorded when it is kept.
+
+use std::sync::Arc;
 
 use callgate_store::Draft;
 use callgate_wire::session::TokenUsage;
 
 use super::{Drive, Round};
+use crate::compact;
 use crate::engine::Call;
 use crate::failure::RequestFailure;
 use crate::history::{Cost, Reservation, Step};
+use crate::message::Message;
 use crate::session::Level;
+use crate::turn::Do;
 
 impl Drive<'_> {
     /// Reserves what the answer to `call` may take. What is reserved for an answer holds for
@@ -38,6 +43,56 @@ impl Drive<'_> {
         self.held.commit(step).await?;
         (self.is_new, self.replacing) = (false, false);
         Ok(())
+    }
+
+    /// Keeps a round and asks the engine meanwhile. An answer to what could not be kept is given
+    /// up, and nothing of it was told.
+    pub(super) async fn keep_and_ask(
+        &mut self,
+        round: Round,
+        todo: &mut Vec<Do>,
+    ) -> Result<(), RequestFailure> {
+        let mut all = self.held.messages().to_vec();
+        all.extend(round.messages.iter().cloned().map(Arc::new));
+        if self.has_to_wait(&all) {
+            self.keep(round).await?;
+            self.ask(todo).await;
+            return Ok(());
+        }
+        let call = self.call(all);
+        if let Err(failure) = self.reserve(&call).await {
+            self.keep(round).await?;
+            self.turn.abandon(failure, todo);
+            return Ok(());
+        }
+        let mut answer = self.shared.options.engine.answer(call);
+        let mut pieces = std::mem::take(&mut self.pieces);
+        let mut answered = None;
+        {
+            let (keep, next) = (self.keep(round), answer.next(&mut pieces));
+            tokio::pin!(keep, next);
+            loop {
+                tokio::select! {
+                    biased;
+                    kept = &mut keep => break kept?,
+                    next = &mut next, if answered.is_none() => answered = Some(next),
+                }
+            }
+        }
+        (self.pieces, self.answer) = (pieces, Some(answer));
+        if let Some(answered) = answered {
+            self.answered(answered, todo);
+        }
+        Ok(())
+    }
+
+    /// Whether something has to be done before the engine is asked: what was spent has to be
+    /// counted, or the conversation to be shortened, or nobody wants an answer any more.
+    fn has_to_wait(&self, all: &[Arc<Message>]) -> bool {
+        let options = &self.shared.options;
+        options.budget.is_limited()
+            || compact::plan(all, self.read, options.context).is_some()
+            || self.halt.borrow().is_some()
     }
 
     /// Writes down what is left when nothing more is kept: what was taken by an answer that nobody

@@ -1,5 +1,7 @@
-//! A job of a conversation, from its place in the lane to its end.
+//! The jobs of conversations: each conversation has a lane in which they run one after the other,
+//! in the order in which they came.
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use callgate_wire::session::{Event, TokenUsage, UserMessage};
@@ -7,19 +9,82 @@ use tokio::sync::watch;
 
 use super::commands::Current;
 use super::drive::{self, Drive};
-use super::lanes::{Job, Work};
 use super::{Halt, Shared, attach};
 use crate::failure::RequestFailure;
 use crate::history::{Held, HistoryError};
 use crate::message::{Block, Message};
 use crate::turn::StopReason;
 
+/// A job that waits for its turn in a conversation.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// The request's id.
+    pub(super) id: String,
+    /// What it does.
+    pub(super) work: Work,
+}
+
+/// What a job does to its conversation.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// Answer a message.
+    Say(UserMessage),
+    /// Answer the last message again.
+    Regenerate,
+    /// Answer this instead of the last message.
+    Edit(UserMessage),
+    /// Remove all messages.
+    Clear,
+    /// Delete the conversation.
+    Delete,
+}
+
+/// The lanes of all conversations in which a job runs.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    lanes: HashMap<String, VecDeque<Job>>,
+}
+
+impl Lanes {
+    /// Puts a job into its lane. Returns it if it can start at once.
+    pub(super) fn add(&mut self, lane: &str, job: Job) -> Option<Job> {
+        if let Some(waiting) = self.lanes.get_mut(lane) {
+            waiting.push_back(job);
+            return None;
+        }
+        self.lanes.insert(lane.to_owned(), VecDeque::new());
+        Some(job)
+    }
+
+    /// Ends the running job of a lane and returns the next.
+    pub(super) fn ended(&mut self, lane: &str) -> Option<Job> {
+        let next = self.lanes.get_mut(lane)?.pop_front();
+        if next.is_none() {
+            self.lanes.remove(lane);
+        }
+        next
+    }
+
+    /// Removes a waiting job. Returns false if no job with this id waits.
+    pub(super) fn remove(&mut self, id: &str) -> bool {
+        self.lanes.values_mut().any(|waiting| {
+            let at = waiting.iter().position(|job| job.id == id);
+            at.and_then(|at| waiting.remove(at)).is_some()
+        })
+    }
+
+    /// Removes all waiting jobs.
+    pub(super) fn clear(&mut self) {
+        self.lanes.values_mut().for_each(VecDeque::clear);
+    }
+}
+
 /// Returns the end of a request that was cancelled before its turn began.
 pub(super) fn cancelled() -> Event {
     StopReason::Cancelled.done(TokenUsage::default(), Some(0.0))
 }
 
-/// Does the job and says its end.
+/// Does the job and sends its end.
 pub(super) async fn run(
     shared: &Arc<Shared>,
     current: &Current,
@@ -30,7 +95,7 @@ pub(super) async fn run(
     let Job { id, work } = job;
     let done = tokio::select! {
         biased;
-        // A turn sees for itself that it is to stop; what comes before it has nothing to lose.
+        // A turn notices by itself that it is to stop; before it there is nothing to lose.
         begun = begin(shared, &id, conversation, work) => begun,
         halted = halted(&mut halt) => Err(halted),
     };
@@ -46,16 +111,16 @@ pub(super) async fn run(
     shared.output.say(&id, event);
 }
 
-/// How far a job has come.
+/// A job after its preparation.
 enum Begun {
     /// It is done.
     Over(Event),
-    /// A turn is to be driven.
+    /// Its turn is to be driven.
     Turn { held: Box<Held>, user: Message, replacing: bool },
 }
 
-/// Why a job did not come so far.
-pub(super) enum Stopped {
+/// Why a job ended before its turn began.
+enum Stopped {
     Failed(RequestFailure),
     Cancelled,
 }
@@ -125,7 +190,7 @@ async fn hold(shared: &Arc<Shared>, id: &str, conversation: &str) -> Result<Held
     shared.options.history.hold_or(conversation, waits).await
 }
 
-/// Tells of a turn whose end nobody was told.
+/// Returns the notice about a turn whose end no front end was told.
 fn interrupted() -> Event {
     Event::notice(
         "interrupted",
@@ -133,15 +198,15 @@ fn interrupted() -> Event {
     )
 }
 
-/// Takes the last turn back, and gives the message that it answered. It stays in the file until
-/// something takes its place.
+/// Takes the last turn back and returns the message that it answered. The turn stays in the file
+/// until another replaces it.
 async fn take_back(held: &mut Held) -> Result<Message, Stopped> {
     let none =
         || RequestFailure::permanent("not_found", "there is no message yet that could be answered");
     Ok(held.take_back().await?.ok_or_else(none)?)
 }
 
-/// What the user said, with the files that go with it.
+/// Returns the content of a user's message: the attached files, then the text.
 async fn content(shared: &Arc<Shared>, said: &UserMessage) -> Result<Vec<Block>, RequestFailure> {
     let mut content = attach::read(&said.attachments, &shared.options.folder).await?;
     if !said.message.trim().is_empty() {

@@ -1,0 +1,175 @@
+//! Turns any list of messages into one that a model's API accepts.
+//!
+//! What the API refuses once it refuses forever, because every request sends the same messages
+//! again. So nothing is sent that was not mended: each tool use is followed by its result, each
+//! result belongs to a tool use, nothing is empty, and the first message is the user's. Mending a
+//! mended list changes nothing.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::sendable::{from_assistant, from_user, is_thought};
+use crate::message::{Block, Message, Role};
+
+/// The result that the model reads for a tool use that has none.
+pub(super) const INTERRUPTED: &str = "interrupted: nobody knows whether it ran to its end";
+
+/// Returns the messages without the model's thoughts, which a model may refuse when anything
+/// before them has changed: the system prompt, the tools, or the messages. A mended list stays
+/// mended, as no answer consists of thoughts alone.
+#[must_use]
+pub fn without_thoughts(messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
+    let without = |message: &Arc<Message>| {
+        if !message.content.iter().any(is_thought) {
+            return Arc::clone(message);
+        }
+        let rest = message.content.iter().filter(|block| !is_thought(block));
+        Arc::new(Message { role: message.role, content: rest.cloned().collect() })
+    };
+    messages.iter().map(without).collect()
+}
+
+/// Collects messages in order, in the form that the API accepts.
+#[derive(Debug, Default)]
+pub(super) struct Mender {
+    messages: Vec<Arc<Message>>,
+    /// For each message, the number after the last stored message that is part of it.
+    ends: Vec<u64>,
+    /// The ids of all tool uses.
+    ids: HashSet<String>,
+    /// The ids of the last answer's tool uses that have no result yet.
+    open: Vec<String>,
+    /// The number of the message that is being read.
+    number: u64,
+    /// Whether a message that was once sent is missing.
+    has_gap: bool,
+}
+
+impl Mender {
+    pub(super) fn messages(&self) -> &[Arc<Message>] {
+        &self.messages
+    }
+
+    /// Returns how many stored messages are part of the first `count` of [`messages`](Self::messages).
+    pub(super) fn end_of(&self, count: usize) -> u64 {
+        count.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0)
+    }
+
+    /// Takes the summary that replaces all messages below `upto`.
+    pub(super) fn begin(&mut self, upto: u64, summary: Message) {
+        self.push(upto.saturating_sub(1), summary, false);
+    }
+
+    /// Takes the next message. The thoughts of an `aged` one are dropped.
+    pub(super) fn push(&mut self, number: u64, message: Message, aged: bool) {
+        self.number = number;
+        match message.role {
+            Role::User => self.question(message.content),
+            Role::Assistant => self.answer(message.content, aged || self.has_gap),
+        }
+    }
+
+    /// Notes that a message, or a part of one, cannot be read.
+    pub(super) fn skip(&mut self) {
+        self.has_gap = true;
+    }
+
+    /// Gives every tool use of the last answer a result.
+    pub(super) fn close(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        let results: Vec<Block> = open
+            .into_iter()
+            .map(|tool_use_id| Block::ToolResult {
+                tool_use_id,
+                content: INTERRUPTED.to_owned(),
+                is_error: true,
+            })
+            .collect();
+        if !results.is_empty() {
+            let end = self.end_of(self.messages.len());
+            self.put_results(results, end);
+        }
+    }
+
+    fn question(&mut self, content: Vec<Block>) {
+        let (mut results, mut others) = (Vec::new(), Vec::new());
+        for block in content.into_iter().filter(from_user) {
+            let Block::ToolResult { tool_use_id, .. } = &block else {
+                others.push(block);
+                continue;
+            };
+            if let Some(at) = self.open.iter().position(|id| id == tool_use_id) {
+                self.open.remove(at);
+                results.push(block);
+            }
+        }
+        if results.is_empty() && others.is_empty() {
+            return;
+        }
+        self.put_results(results, self.number + 1);
+        if let Some(last) = self.messages.last_mut() {
+            Arc::make_mut(last).content.extend(others);
+        }
+    }
+
+    /// Puts results into the last message, before all but other results; or into a new one.
+    fn put_results(&mut self, results: Vec<Block>, end: u64) {
+        match self.messages.last_mut() {
+            Some(last) if last.role == Role::User => {
+                let content = &mut Arc::make_mut(last).content;
+                let is_result = |block: &&Block| matches!(block, Block::ToolResult { .. });
+                let at = content.iter().take_while(is_result).count();
+                content.splice(at..at, results);
+                self.end_at(end);
+            }
+            _ => self.put(Message::user(results), end),
+        }
+    }
+
+    fn answer(&mut self, content: Vec<Block>, is_aged: bool) {
+        if self.messages.is_empty() {
+            return;
+        }
+        self.close();
+        let mut kept = Vec::new();
+        let mut open = Vec::new();
+        for block in content {
+            if !from_assistant(&block) || is_aged && is_thought(&block) {
+                continue;
+            }
+            if let Block::ToolUse { id, .. } = &block {
+                if !self.ids.insert(id.clone()) {
+                    continue;
+                }
+                open.push(id.clone());
+            }
+            kept.push(block);
+        }
+        while kept.pop_if(|last| is_thought(last)).is_some() {}
+        if kept.is_empty() {
+            return;
+        }
+        self.open = open;
+        match self.messages.last_mut() {
+            Some(last) if last.role == Role::Assistant => {
+                Arc::make_mut(last).content.extend(kept);
+                self.end_at(self.number + 1);
+            }
+            _ => self.put(Message::assistant(kept), self.number + 1),
+        }
+    }
+
+    fn put(&mut self, message: Message, end: u64) {
+        self.messages.push(Arc::new(message));
+        self.ends.push(end);
+    }
+
+    fn end_at(&mut self, end: u64) {
+        if let Some(last) = self.ends.last_mut() {
+            *last = end;
+        }
+    }
+}
