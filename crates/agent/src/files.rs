@@ -10,25 +10,25 @@
 mod attributes;
 mod beneath;
 mod draft;
-mod edit;
+mod edit_file;
 mod glob;
 mod hidden;
 mod hunks;
 mod ignored;
 mod input;
-mod list;
+mod list_files;
 mod name;
-mod names;
 mod needle;
 mod preview;
-mod read;
+mod read_file;
 mod roots;
+mod search_files;
+mod search_text;
 mod specs;
 mod target;
-mod text;
 mod walk;
 mod why;
-mod write;
+mod write_file;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -76,12 +76,12 @@ impl Default for Limits {
 pub fn tools(roots: Roots, limits: Limits, hidden: Hidden) -> Vec<Arc<dyn Tool>> {
     let cabinet = Arc::new(Cabinet { roots, limits, hidden, writing: Mutex::new(()) });
     let all: [(Spec, Work, Option<Foresee>); 6] = [
-        (specs::list_files(), list::list_files, None),
-        (specs::read_file(), read::read_file, None),
-        (specs::write_file(), write::write_file, Some(preview::write_file)),
-        (specs::edit_file(), edit::edit_file, Some(preview::edit_file)),
-        (specs::search_files(), names::search_files, None),
-        (specs::search_text(), text::search_text, None),
+        (specs::list_files(), list_files::list_files, None),
+        (specs::read_file(), read_file::read_file, None),
+        (specs::write_file(), write_file::write_file, Some(preview::write_file)),
+        (specs::edit_file(), edit_file::edit_file, Some(preview::edit_file)),
+        (specs::search_files(), search_files::search_files, None),
+        (specs::search_text(), search_text::search_text, None),
     ];
     all.into_iter()
         .map(|(spec, work, foresee)| {

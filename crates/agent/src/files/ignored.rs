@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 
 use super::beneath::child;
 use super::glob::{Dialect, LONGEST, Pattern};
-use super::read::whole;
+use super::read_file::whole;
 
 /// A larger ignore file is not read.
 const MOST_BYTES: u64 = 1024 * 1024;

@@ -3,12 +3,12 @@
 use callgate_mask::{mask_text, text};
 use rustix::io::Errno;
 
-use super::edit::{Edit, MOST_DIFF, cut};
+use super::edit_file::{Edit, MOST_DIFF, cut};
 use super::hunks::unified;
 use super::input::Input;
-use super::read::{check_text, whole};
+use super::read_file::{check_text, whole};
 use super::why::why;
-use super::write::names_a_file;
+use super::write_file::names_a_file;
 use super::{Cabinet, Stop};
 
 /// The size of the largest file, before and after the change, for which a diff is made.

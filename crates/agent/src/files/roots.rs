@@ -1,19 +1,24 @@
-//! The allowed folders, and which of them a path lies in.
+//! The allowed folders, and the paths beneath them.
 
-use std::fs;
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Stat, fstat, openat, openat2, readlinkat};
 use rustix::io::Errno;
 
-use super::beneath::Place;
+use super::beneath::{FOLDER, INSIDE, LOOK, READ, only_file, open};
 use super::name::shown;
-use super::why::why;
+use super::why::{Kind, why};
 
 /// The longest path that the system takes, without the NUL at its end.
 pub(super) const LONGEST_PATH: usize = 4095;
+/// How many links a path may lead through, as for the kernel.
+const MOST_LINKS: usize = 40;
 
 /// The folders that the file tools may touch, each opened once. Whatever is later put in their
 /// place, the tools stay in the folders that were opened.
@@ -27,7 +32,7 @@ pub struct Roots {
 /// One allowed folder.
 #[derive(Debug)]
 pub(super) struct Root {
-    pub(super) handle: OwnedFd,
+    handle: OwnedFd,
     /// The names by which it is known: as it was given, and without links.
     names: Vec<PathBuf>,
 }
@@ -108,7 +113,7 @@ impl Roots {
     }
 
     /// The same for an absolute path without `..`, as a link may hold it.
-    pub(super) fn beneath(&self, path: &Path) -> Option<Place<'_>> {
+    fn beneath(&self, path: &Path) -> Option<Place<'_>> {
         let known = self.roots.iter().flat_map(|root| root.names.iter().map(move |n| (root, n)));
         known
             .filter_map(|(root, name)| Some((root, path.strip_prefix(name).ok()?)))
@@ -142,8 +147,115 @@ impl Root {
     }
 }
 
+/// A path beneath an allowed folder, whether or not something is there.
+#[derive(Debug, Clone)]
+pub(super) struct Place<'a> {
+    pub(super) roots: &'a Roots,
+    pub(super) root: &'a Root,
+    /// The path from the root; empty for the root itself.
+    pub(super) rest: PathBuf,
+}
+
+/// A path without links: the folders that exist, and the names that do not.
+#[derive(Debug)]
+pub(super) struct Chased<'a> {
+    pub(super) root: &'a Root,
+    pub(super) there: PathBuf,
+    pub(super) missing: Vec<OsString>,
+}
+
+impl<'a> Place<'a> {
+    /// Opens a regular file for reading, and nothing else.
+    pub(super) fn file(&self) -> Result<(File, Stat), String> {
+        // Opening a device can do something, so it is looked at first.
+        let seen = self.open(LOOK).map_err(why)?;
+        let kind = Kind::of(&fstat(&seen).map_err(why)?);
+        if kind != Kind::File {
+            return Err(kind.refusal().to_owned());
+        }
+        only_file(self.open(READ).map_err(why)?)
+    }
+
+    /// Opens a folder whose entries can be read.
+    pub(super) fn folder(&self) -> Result<OwnedFd, Errno> {
+        self.open(FOLDER)
+    }
+
+    /// What is there.
+    pub(super) fn kind(&self) -> Result<Kind, Errno> {
+        Ok(Kind::of(&fstat(self.open(LOOK)?)?))
+    }
+
+    fn open(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
+        match open(self.root.handle.as_fd(), &self.rest, flags, INSIDE) {
+            // The kernel takes every absolute link for one that leads out.
+            Err(Errno::XDEV) => {
+                let chased = self.chase()?;
+                if !chased.missing.is_empty() {
+                    return Err(Errno::NOENT);
+                }
+                open(chased.root.handle.as_fd(), &chased.there, flags, INSIDE)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Follows the links on the way by hand: absolute ones too, when they lead into an allowed
+    /// folder. What comes out is only another path to try: the kernel resolves it beneath its
+    /// root like every other.
+    pub(super) fn chase(&self) -> Result<Chased<'a>, Errno> {
+        let mut root = self.root;
+        let mut there = PathBuf::new();
+        let mut left: VecDeque<OsString> = self.rest.iter().map(OsStr::to_owned).collect();
+        let mut links = 0;
+        while let Some(name) = left.pop_front() {
+            let folder = open(root.handle.as_fd(), &there, LOOK | OFlags::DIRECTORY, INSIDE)?;
+            match link(folder.as_fd(), &name) {
+                Ok(mut target) => {
+                    links += 1;
+                    if links > MOST_LINKS {
+                        return Err(Errno::LOOP);
+                    }
+                    if target.is_absolute() {
+                        let place = self.roots.beneath(&normal(&target)).ok_or(Errno::XDEV)?;
+                        (root, there) = (place.root, PathBuf::new());
+                        target = place.rest;
+                    }
+                    for name in target.iter().rev() {
+                        left.push_front(name.to_owned());
+                    }
+                }
+                Err(Errno::INVAL) => there.push(name),
+                Err(Errno::NOENT) => {
+                    left.push_front(name);
+                    break;
+                }
+                Err(errno) => return Err(errno),
+            }
+        }
+        // Only a link can have brought a `..` here, and what it means is unknown.
+        if left.iter().any(|name| name == "..") {
+            return Err(Errno::NOENT);
+        }
+        Ok(Chased { root, there, missing: left.into() })
+    }
+}
+
+/// Where the link `name` leads; `INVAL` when it is none.
+fn link(folder: BorrowedFd<'_>, name: &OsStr) -> Result<PathBuf, Errno> {
+    let target = readlinkat(folder, name, Vec::new())?;
+    Ok(OsString::from_vec(target.into_bytes()).into())
+}
+
+impl Chased<'_> {
+    /// The folder that is there.
+    pub(super) fn folder(&self, path: &Path) -> Result<OwnedFd, Errno> {
+        open(self.root.handle.as_fd(), path, LOOK | OFlags::DIRECTORY, INSIDE)
+    }
+}
+
 /// An absolute path without `.`, `..` and double slashes, by its letters.
-pub(super) fn normal(path: &Path) -> PathBuf {
+fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::from("/");
     for part in path.components() {
         match part {

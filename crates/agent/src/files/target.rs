@@ -6,7 +6,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{Access, AtFlags, Mode, Stat, accessat, mkdirat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::beneath::{Place, step};
+use super::beneath::step;
+use super::roots::Place;
 use super::why::{Kind, why};
 
 /// How many folders are made for one file.

@@ -9,9 +9,10 @@ use rustix::fs::{AtFlags, statat};
 use rustix::io::{Errno, dup};
 
 use super::Stop;
-use super::beneath::{Place, descend};
+use super::beneath::descend;
 use super::ignored::Ignored;
-use super::list;
+use super::list_files;
+use super::roots::Place;
 use super::why::{Kind, why};
 
 /// How many folders within each other are searched; each costs a handle.
@@ -180,7 +181,7 @@ impl<'a> Walk<'a> {
     }
 
     fn enter(&mut self, folder: OwnedFd) -> Result<(), Errno> {
-        let (names, are_all) = list::names(dup(&folder)?)?;
+        let (names, are_all) = list_files::names(dup(&folder)?)?;
         self.left.unread += usize::from(!are_all);
         self.seen += names.len();
         if self.seen > MOST_ENTRIES {

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::Room;
-use crate::files::edit::Edit;
+use crate::files::edit_file::Edit;
 use crate::files::hunks::unified;
 use crate::files::target::Target;
 use crate::files::{Limits, MAX_FILE, MAX_RESULT, Roots, Stop};
@@ -134,7 +134,7 @@ fn a_change_meanwhile_is_seen() {
         room.put("file", "text");
         let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
         let target = Target::find(&roots.locate("file").unwrap(), false).unwrap();
-        let original = crate::files::edit::Original::read(&target, MAX_FILE).unwrap();
+        let original = crate::files::edit_file::Original::read(&target, MAX_FILE).unwrap();
         assert_eq!(original.is_still_there(&target), Ok(()));
         change();
         let error = original.is_still_there(&target).unwrap_err();

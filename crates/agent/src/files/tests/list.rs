@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde_json::json;
 
 use super::Room;
-use crate::files::list::{MOST_READ, MOST_SHOWN};
+use crate::files::list_files::{MOST_READ, MOST_SHOWN};
 use crate::files::name::shown;
 use crate::files::{Limits, MAX_FILE};
 

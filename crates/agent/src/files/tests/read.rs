@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use serde_json::json;
 
 use super::Room;
-use crate::files::read::{MOST_SKIPPED, skip};
+use crate::files::read_file::{MOST_SKIPPED, skip};
 use crate::files::{Limits, MAX_FILE, Stop};
 
 #[test]

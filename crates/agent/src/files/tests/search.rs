@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{CANARY, Room, nothing, use_of};
-use crate::files::edit::edit_file;
+use crate::files::edit_file::edit_file;
 use crate::files::hidden::Veil;
 use crate::files::input::Input;
-use crate::files::list::list_files;
-use crate::files::names::search_files;
+use crate::files::list_files::list_files;
 use crate::files::needle::Needle;
-use crate::files::read::read_file;
+use crate::files::read_file::read_file;
+use crate::files::search_files::search_files;
+use crate::files::search_text::{Search, search_text};
 use crate::files::specs::list_files as list_files_spec;
-use crate::files::text::{Search, search_text};
 use crate::files::walk::MOST_DEPTH;
-use crate::files::write::write_file;
+use crate::files::write_file::write_file;
 use crate::files::{Cabinet, FileTool, Limits, MAX_FILE, MAX_RESULT, Roots, Stop};
 use crate::tool::{Outcome, Tool};
 

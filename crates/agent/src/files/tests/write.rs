@@ -12,8 +12,8 @@ use rustix::process::geteuid;
 use serde_json::json;
 
 use super::{Room, names, use_of};
-use crate::files::beneath::Place;
 use crate::files::draft::{Draft, not_kept};
+use crate::files::roots::Place;
 use crate::files::target::Target;
 use crate::files::{Limits, MAX_RESULT, Roots, Stop};
 

@@ -15,10 +15,10 @@ use super::draft::{Draft, noted};
 use super::hunks::unified;
 use super::input::Input;
 use super::name::shown;
-use super::read::{check_text, whole};
+use super::read_file::{check_text, whole};
 use super::target::Target;
 use super::why::{Kind, cannot, why, why_io};
-use super::write::{check_size, names_a_file};
+use super::write_file::{check_size, names_a_file};
 use super::{Cabinet, Stop};
 use crate::tool::Outcome;
 

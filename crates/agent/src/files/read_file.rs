@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::input::Input;
 use super::why::{cannot, why_io};
-use super::write::names_a_file;
+use super::write_file::names_a_file;
 use super::{Cabinet, Stop};
 use crate::tool::Outcome;
 

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::beneath::Place;
 use super::glob::{Dialect, Pattern, alternatives, fold};
 use super::hidden::Veil;
 use super::input::Input;
 use super::name::shown;
+use super::roots::Place;
 use super::walk::{Entry, Left, Next, Walk, below};
 use super::why::{Kind, cannot};
 use super::{Cabinet, Stop};

@@ -6,14 +6,15 @@ use memchr::{memchr, memchr_iter, memrchr};
 use serde::Serialize;
 use serde_json::json;
 
-use super::beneath::{Place, child};
+use super::beneath::child;
 use super::glob::Pattern;
 use super::hidden::Veil;
 use super::input::Input;
 use super::name::shown;
-use super::names::filter;
 use super::needle::{Found, Needle};
-use super::read::whole;
+use super::read_file::whole;
+use super::roots::Place;
+use super::search_files::filter;
 use super::walk::{Entry, Left, MOST_TIME, Next, Walk, below};
 use super::why::{Kind, cannot, why};
 use super::{Cabinet, Stop};
