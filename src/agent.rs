@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use callgate_agent::anthropic::{self, Anthropic};
 use callgate_agent::engine::Engine;
-use callgate_agent::files::{self, Roots};
-use callgate_agent::history::{History, Place};
+use callgate_agent::files::{self, AllowedFolders};
+use callgate_agent::history::{History, HistoryLocation};
 use callgate_agent::offline::Offline;
-use callgate_agent::session::{self, Ending, Level, Log};
-use callgate_agent::tool::Tool;
+use callgate_agent::session::{self, LogLevel, SessionLog, Shutdown};
+use callgate_agent::tool::AgentTool;
 use callgate_agent::{run, system};
 use callgate_approval::asker;
 use callgate_mask::text;
@@ -100,7 +100,7 @@ async fn serve(config: &Config) -> Result<(), Failure> {
             _ = hangup.recv() => {}
         }
         // Whoever has ended already needs not be told.
-        endings.send(Ending::Asked).await.ok();
+        endings.send(Shutdown::Asked).await.ok();
     });
     let options = options(config, parts);
     session::serve(&greeting, options, io::stdin(), io::stdout(), ending).await.map_err(failed)
@@ -110,7 +110,7 @@ async fn serve(config: &Config) -> Result<(), Failure> {
 struct RuntimeParts {
     engine: Arc<dyn Engine>,
     gate: Gatekeeper,
-    tools: Vec<Arc<dyn Tool>>,
+    tools: Vec<Arc<dyn AgentTool>>,
     system: String,
 }
 
@@ -119,7 +119,7 @@ impl RuntimeParts {
         let settings = &config.agent;
         let system = system_prompt(settings)?;
         let log = log(settings.log_level);
-        let warn = Arc::new(move |what: &str| log.say(Level::Warn, what));
+        let warn = Arc::new(move |what: &str| log.say(LogLevel::Warn, what));
         let gate = Gatekeeper::new(config, warn);
         let tools = tools(settings, gate.hidden())?;
         Ok(Self { engine: engine(settings)?, gate, tools, system })
@@ -129,10 +129,10 @@ impl RuntimeParts {
 fn options(config: &Config, parts: RuntimeParts) -> session::Options {
     let (settings, database) = (&config.agent, &config.database);
     let (history, ledger) = match &settings.history {
-        Some(file) if file == database => one(Place::File(file.clone())),
-        None => one(Place::Ledger(database.clone())),
+        Some(file) if file == database => one(HistoryLocation::File(file.clone())),
+        None => one(HistoryLocation::Ledger(database.clone())),
         Some(file) => {
-            let start = |file: &PathBuf| History::start(Place::File(file.clone()));
+            let start = |file: &PathBuf| History::start(HistoryLocation::File(file.clone()));
             (start(file), start(database))
         }
     };
@@ -158,7 +158,7 @@ fn options(config: &Config, parts: RuntimeParts) -> session::Options {
 }
 
 /// One file for both.
-fn one(place: Place) -> (History, History) {
+fn one(place: HistoryLocation) -> (History, History) {
     let history = History::start(place);
     (history.clone(), history)
 }
@@ -186,8 +186,11 @@ fn proxy(settings: &AgentSettings) -> Option<String> {
     settings.proxy.as_ref().filter(|_| is_far).map(|proxy| proxy.reveal().to_owned())
 }
 
-fn tools(settings: &AgentSettings, hidden: files::Hidden) -> Result<Vec<Arc<dyn Tool>>, Failure> {
-    let roots = Roots::open(&settings.folder, &settings.roots)
+fn tools(
+    settings: &AgentSettings,
+    hidden: files::Hidden,
+) -> Result<Vec<Arc<dyn AgentTool>>, Failure> {
+    let roots = AllowedFolders::open(&settings.folder, &settings.roots)
         .map_err(|error| Failure::Failed(format!("cannot use the folders for tools: {error}")))?;
     let limits = files::Limits { max_file: settings.max_file_size, ..files::Limits::default() };
     let mut tools = files::tools(roots, limits, hidden);
@@ -230,6 +233,6 @@ fn day_began() -> i64 {
 }
 
 /// Returns a log that writes to standard error, one line each.
-fn log(level: Level) -> Log {
-    Log::new(level, |_, what| complain(&text::one_line(what)))
+fn log(level: LogLevel) -> SessionLog {
+    SessionLog::new(level, |_, what| complain(&text::one_line(what)))
 }

@@ -18,9 +18,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_agent::Later;
-use callgate_agent::files::Hidden;
-use callgate_agent::gate::{Gate, Permit, Question};
+use callgate_agent::BoxFuture;
+use callgate_agent::files::HiddenFiles;
+use callgate_agent::gate::{GateQuestion, PermissionGate, ToolPermit};
 use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::card::Card;
 use callgate_approval::desk::Ruling;
@@ -88,24 +88,28 @@ impl Gatekeeper {
 
     /// Returns what searches leave out. For a tool and the folder in which its search begins, it
     /// returns the test for each file and folder, by the rules of that moment.
-    pub(super) fn hidden(&self) -> Hidden {
+    pub(super) fn hidden(&self) -> HiddenFiles {
         let rules = Arc::clone(&self.rules);
         Arc::new(move |tool, start| rules.judge().hidden(tool, start))
     }
 
-    async fn decide(&self, question: Question) -> Permit {
-        let Question { tool, input, conversation, .. } = &question;
+    async fn decide(&self, question: GateQuestion) -> ToolPermit {
+        let GateQuestion { tool, input, conversation, .. } = &question;
         let ask = match self.ruled(tool, input).await {
-            RulesVerdict::Allow { because } => return Permit::Allowed { because, input: None },
-            RulesVerdict::Deny { because } => return Permit::Denied { because, interrupt: false },
+            RulesVerdict::Allow { because } => return ToolPermit::Allowed { because, input: None },
+            RulesVerdict::Deny { because } => {
+                return ToolPermit::Denied { because, interrupt: false };
+            }
             RulesVerdict::Ask(ask) => ask,
         };
         if ask.like.as_ref().is_some_and(|like| self.always.has(conversation, like)) {
             let because = "a person has allowed this for the rest of the conversation".to_owned();
-            return Permit::Allowed { because, input: None };
+            return ToolPermit::Allowed { because, input: None };
         }
         match self.ask(&question, &ask).await {
-            AskOutcome::Denied { text, interrupt } => Permit::Denied { because: text, interrupt },
+            AskOutcome::Denied { text, interrupt } => {
+                ToolPermit::Denied { because: text, interrupt }
+            }
             AskOutcome::Unreached(error) => nobody(&error),
             AskOutcome::Allowed { text, input, always } => {
                 if let (true, Some(like)) = (always, &ask.like) {
@@ -137,17 +141,17 @@ impl Gatekeeper {
         tool: &'static str,
         because: String,
         input: Option<Box<RawValue>>,
-    ) -> Permit {
+    ) -> ToolPermit {
         if let Some(changed) = &input
             && let RulesVerdict::Deny { because } = self.ruled(tool, changed).await
         {
-            return Permit::Denied { because, interrupt: false };
+            return ToolPermit::Denied { because, interrupt: false };
         }
-        Permit::Allowed { because, input }
+        ToolPermit::Allowed { because, input }
     }
 
     /// Asks at the daemon's desk, else at our own.
-    async fn ask(&self, question: &Question, ask: &AskReason) -> AskOutcome {
+    async fn ask(&self, question: &GateQuestion, ask: &AskReason) -> AskOutcome {
         let request = self.request(question, ask);
         let Ok(_room) = self.room.acquire().await else {
             return lost("the runtime is ending");
@@ -164,7 +168,7 @@ impl Gatekeeper {
     async fn ask_daemon(
         &self,
         request: Request,
-        question: &Question,
+        question: &GateQuestion,
         asked: PermissionRequest,
     ) -> AskOutcome {
         let desk_socket = &self.config.desk_socket.value;
@@ -176,7 +180,7 @@ impl Gatekeeper {
     async fn ask_inside(
         &self,
         request: Request,
-        question: &Question,
+        question: &GateQuestion,
         ask: &AskReason,
         asked: PermissionRequest,
         error: &NoAnswer,
@@ -232,8 +236,8 @@ impl Gatekeeper {
         Ok(opened)
     }
 
-    fn request(&self, question: &Question, ask: &AskReason) -> Request {
-        let Question { tool, input, conversation, .. } = question;
+    fn request(&self, question: &GateQuestion, ask: &AskReason) -> Request {
+        let GateQuestion { tool, input, conversation, .. } = question;
         let suggestion = ask.like.as_ref().and_then(always::RepeatableAct::suggestion);
         Request {
             request_id: asker::fresh_id(),
@@ -268,17 +272,17 @@ impl Gatekeeper {
     }
 }
 
-impl Gate for Gatekeeper {
+impl PermissionGate for Gatekeeper {
     /// Reads the rules, and whatever else a verdict needs.
     fn warm(&self) {
         self.rules.rule("list_files", "{}");
     }
 
-    fn may(&self, question: Question) -> Later<'_, Permit> {
+    fn may(&self, question: GateQuestion) -> BoxFuture<'_, ToolPermit> {
         Box::pin(self.decide(question))
     }
 
-    fn answer(&self, answer: PermissionAnswer) -> Later<'_, Result<String, String>> {
+    fn answer(&self, answer: PermissionAnswer) -> BoxFuture<'_, Result<String, String>> {
         Box::pin(self.press(answer))
     }
 
@@ -289,7 +293,7 @@ impl Gate for Gatekeeper {
 
 /// Returns what the front end is shown of a question: masked, as at the desk. The deadline is
 /// added when the desk has said it.
-async fn shown(question: &Question, request: &Request, ask: &AskReason) -> PermissionRequest {
+async fn shown(question: &GateQuestion, request: &Request, ask: &AskReason) -> PermissionRequest {
     let masked = mask_json(request.tool_input.get()).into_shown();
     let title = Card::new(request, &masked, 0, 0).summary();
     let input = RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned());
@@ -327,7 +331,7 @@ fn daemon_route(desk_socket: &Path) -> PressRoute {
     })
 }
 
-fn nobody(error: &NoAnswer) -> Permit {
+fn nobody(error: &NoAnswer) -> ToolPermit {
     let why = match error {
         NoAnswer::NoDesk(_) => String::new(),
         error => format!(" ({error})"),
@@ -336,7 +340,7 @@ fn nobody(error: &NoAnswer) -> Permit {
         "nobody can be asked: start `callgate up`, or use a front end that takes questions; \
          the tool did not run{why}"
     );
-    Permit::Denied { because, interrupt: false }
+    ToolPermit::Denied { because, interrupt: false }
 }
 
 fn lost(why: &str) -> AskOutcome {

@@ -4,19 +4,19 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
 
-use callgate_agent::session::Ending;
+use callgate_agent::session::Shutdown;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use tokio::sync::mpsc;
 
 /// Watches from a thread. The end of our input usually tells that the front end is gone, but
 /// another process may hold the other end of it.
-pub(super) fn start(parent: Option<OwnedFd>, endings: mpsc::Sender<Ending>) -> io::Result<()> {
+pub(super) fn start(parent: Option<OwnedFd>, endings: mpsc::Sender<Shutdown>) -> io::Result<()> {
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     thread::Builder::new().name("watch".to_owned()).spawn(move || {
         while is_there(parent.as_ref(), &output) {}
         // Whoever has ended already needs not be told.
-        endings.blocking_send(Ending::Alone).ok();
+        endings.blocking_send(Shutdown::Alone).ok();
     })?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The engine for the Messages API.
 //!
-//! One answer is one streamed request. The request is written from the [`Call`] without a tree of
+//! One answer is one streamed request. The request is written from the [`EngineCall`] without a tree of
 //! JSON in between (`request`), the bytes that come are cut into events (`sse`), and these become
 //! pieces (`stream`); all three are pure. What is around them (`answer`, `client`) waits, and
 //! tells in words what went wrong (`fault`).
@@ -23,11 +23,11 @@ use std::time::Duration;
 
 use reqwest::header::HeaderValue;
 
-use crate::engine::{Answer, Call, Engine, EngineError};
-use address::Address;
-use answer::Reply;
-use client::Lazy;
-use fault::Faults;
+use crate::engine::{AnswerStream, Engine, EngineCall, EngineError};
+use address::ApiAddress;
+use answer::AnthropicAnswer;
+use client::LazyClient;
+use fault::ErrorComposer;
 use request::WrittenTurns;
 
 /// Where the Messages API is unless it is set otherwise.
@@ -42,11 +42,11 @@ const LONGEST_KEY: usize = 4096;
 
 /// What the engine is told at its start.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct AnthropicSettings {
     /// Where the API is, such as [`API_URL`]; a path, a slash or `/v1` at its end may be there.
     pub base_url: String,
     /// The key.
-    pub key: Key,
+    pub key: ApiKey,
     /// The model, as the provider names it.
     pub model: String,
     /// The address of an HTTP proxy on the way there.
@@ -56,10 +56,10 @@ pub struct Settings {
     pub idle: Duration,
 }
 
-impl Settings {
+impl AnthropicSettings {
     /// The usual settings.
     #[must_use]
-    pub fn new(key: Key, model: impl Into<String>) -> Self {
+    pub fn new(key: ApiKey, model: impl Into<String>) -> Self {
         let (base_url, model) = (API_URL.to_owned(), model.into());
         Self { base_url, key, model, proxy: None, idle: IDLE }
     }
@@ -67,17 +67,17 @@ impl Settings {
 
 /// A key of the API. It is shown nowhere.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key(Arc<str>);
+pub struct ApiKey(Arc<str>);
 
-impl Key {
+impl ApiKey {
     /// Takes the key as the provider gave it; blanks around it are passed over.
-    pub fn new(text: &str) -> Result<Self, BadKey> {
+    pub fn new(text: &str) -> Result<Self, BadApiKey> {
         let text = text.trim();
         if text.is_empty()
             || text.len() > LONGEST_KEY
             || !text.bytes().all(|b| b.is_ascii_graphic())
         {
-            return Err(BadKey);
+            return Err(BadApiKey);
         }
         Ok(Self(text.into()))
     }
@@ -95,7 +95,7 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(…)")
     }
@@ -107,33 +107,33 @@ impl fmt::Debug for Key {
     "the API key is not one: it is a single word of plain characters; copy it again from the \
      provider into ANTHROPIC_API_KEY"
 )]
-pub struct BadKey;
+pub struct BadApiKey;
 
 /// Settings with which no engine can be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct BadSettings(String);
+pub struct BadAnthropicSettings(String);
 
 /// The engine.
 #[derive(Debug)]
 pub struct Anthropic {
-    line: Arc<Line>,
+    line: Arc<ApiLink>,
 }
 
 /// What all answers share.
 #[derive(Debug)]
-struct Line {
-    settings: Settings,
-    address: Address,
-    client: Lazy,
-    faults: Arc<Faults>,
+struct ApiLink {
+    settings: AnthropicSettings,
+    address: ApiAddress,
+    client: LazyClient,
+    faults: Arc<ErrorComposer>,
     /// What the last request has written of its messages.
     written: Mutex<WrittenTurns>,
 }
 
-impl Line {
+impl ApiLink {
     /// Writes the body of a request.
-    fn body(&self, call: &Call) -> Result<Vec<u8>, EngineError> {
+    fn body(&self, call: &EngineCall) -> Result<Vec<u8>, EngineError> {
         // A request that panicked half-way has left something that may be wrong.
         let mut written = match self.written.lock() {
             Ok(written) => written,
@@ -149,15 +149,24 @@ impl Line {
 
 impl Anthropic {
     /// Checks the settings. Nothing is connected or read from the disk before the first answer.
-    pub fn new(settings: Settings) -> Result<Self, BadSettings> {
+    pub fn new(settings: AnthropicSettings) -> Result<Self, BadAnthropicSettings> {
         if settings.model.trim().is_empty() {
-            return Err(BadSettings("No model is set: name one in ANTHROPIC_MODEL".to_owned()));
+            return Err(BadAnthropicSettings(
+                "No model is set: name one in ANTHROPIC_MODEL".to_owned(),
+            ));
         }
-        let address = Address::read(&settings.base_url).map_err(BadSettings)?;
-        let client = Lazy::new(&address, settings.proxy.as_deref()).map_err(BadSettings)?;
-        let faults = Arc::new(Faults::new(address.origin.clone(), settings.key.clone()));
+        let address = ApiAddress::read(&settings.base_url).map_err(BadAnthropicSettings)?;
+        let client =
+            LazyClient::new(&address, settings.proxy.as_deref()).map_err(BadAnthropicSettings)?;
+        let faults = Arc::new(ErrorComposer::new(address.origin.clone(), settings.key.clone()));
         Ok(Self {
-            line: Arc::new(Line { settings, address, client, faults, written: Mutex::default() }),
+            line: Arc::new(ApiLink {
+                settings,
+                address,
+                client,
+                faults,
+                written: Mutex::default(),
+            }),
         })
     }
 }
@@ -177,8 +186,8 @@ impl Engine for Anthropic {
         let _ = self.line.client.get(&self.line.faults);
     }
 
-    fn answer(&self, call: Call) -> Box<dyn Answer> {
-        Box::new(Reply::new(Arc::clone(&self.line), call))
+    fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
+        Box::new(AnthropicAnswer::new(Arc::clone(&self.line), call))
     }
 }
 

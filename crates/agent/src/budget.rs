@@ -185,11 +185,11 @@ fn over_tokens(limit: Option<u64>, sum: &Sum) -> Option<(u64, u64)> {
 
 /// Counts requests within the last minute.
 #[derive(Debug, Default)]
-pub struct Rate {
+pub struct RequestRate {
     asked: VecDeque<Instant>,
 }
 
-impl Rate {
+impl RequestRate {
     /// Counts a request at `now`, unless there were as many as may be in the minute before.
     pub fn ask(&mut self, budget: &Budget, now: Instant) -> Result<(), OverBudget> {
         let Some(limit) = budget.requests_per_minute else { return Ok(()) };

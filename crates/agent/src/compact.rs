@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::history::without_thoughts;
-use crate::message::{Block, Message, Role, Source};
+use crate::message::{Block, ChatMessage, MediaSource, Role};
 
 /// Of a hundred tokens that the model can read: how many may be used before something is done.
 const FULL: u64 = 80;
@@ -49,14 +49,14 @@ const LIST: &str = "[The beginning of this conversation was left out, and there 
 
 /// What is to be replaced by a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
+pub struct SummaryCut {
     /// So many of the first messages.
     pub upto: usize,
 }
 
 /// About how many tokens messages have: rather too many than too few.
 #[must_use]
-pub fn estimate(messages: &[Arc<Message>]) -> u64 {
+pub fn estimate(messages: &[Arc<ChatMessage>]) -> u64 {
     messages.iter().map(|message| size(message)).sum()
 }
 
@@ -72,7 +72,11 @@ pub fn window(model: &str) -> u64 {
 /// `last_tokens` is what the last answer has taken, all that was read and written: with the
 /// system prompt and the tools, which are not counted here. After a cut it says nothing any more.
 #[must_use]
-pub fn plan(messages: &[Arc<Message>], last_tokens: Option<u64>, window: u64) -> Option<Cut> {
+pub fn plan(
+    messages: &[Arc<ChatMessage>],
+    last_tokens: Option<u64>,
+    window: u64,
+) -> Option<SummaryCut> {
     let sizes: Vec<u64> = messages.iter().map(|message| size(message)).collect();
     let counted: u64 = sizes.iter().sum();
     let is_new = messages.last().is_some_and(|message| message.role == Role::User);
@@ -102,17 +106,17 @@ pub fn plan(messages: &[Arc<Message>], last_tokens: Option<u64>, window: u64) ->
     };
     let wanted = wanted.filter(|(_, left)| *left <= share(FULL));
     let (upto, _) = wanted.or_else(|| first_within(share(FULL))).or(starts.last())?;
-    Some(Cut { upto: *upto })
+    Some(SummaryCut { upto: *upto })
 }
 
 /// The messages by which the model is asked for a summary of the first `upto`.
 #[must_use]
-pub fn summary_call(messages: &[Arc<Message>], upto: usize) -> Vec<Arc<Message>> {
+pub fn summary_call(messages: &[Arc<ChatMessage>], upto: usize) -> Vec<Arc<ChatMessage>> {
     let mut call = without_thoughts(&messages[..upto.min(messages.len())]);
     let request = Block::text(REQUEST);
     match call.last_mut() {
         Some(last) if last.role == Role::User => Arc::make_mut(last).content.push(request),
-        _ => call.push(Arc::new(Message::user(vec![request]))),
+        _ => call.push(Arc::new(ChatMessage::user(vec![request]))),
     }
     call
 }
@@ -120,16 +124,16 @@ pub fn summary_call(messages: &[Arc<Message>], upto: usize) -> Vec<Arc<Message>>
 /// The message that stands for what was cut, from what the model wrote; nothing when that is
 /// empty.
 #[must_use]
-pub fn summary(written: &str) -> Option<Message> {
+pub fn summary(written: &str) -> Option<ChatMessage> {
     let written = written.trim();
     let text = || format!("{OPENING}\n\n{written}");
-    (!written.is_empty()).then(|| Message::user(vec![Block::text(text())]))
+    (!written.is_empty()).then(|| ChatMessage::user(vec![Block::text(text())]))
 }
 
 /// The message that stands for what was cut, when no model writes one: a list of what the user
 /// has said.
 #[must_use]
-pub fn fallback(messages: &[Arc<Message>], upto: usize) -> Message {
+pub fn fallback(messages: &[Arc<ChatMessage>], upto: usize) -> ChatMessage {
     let cut = &messages[..upto.min(messages.len())];
     let said = cut.iter().filter(|message| message.role == Role::User);
     let texts = said.flat_map(|message| &message.content).filter_map(|block| match block {
@@ -150,7 +154,7 @@ pub fn fallback(messages: &[Arc<Message>], upto: usize) -> Message {
         // Writing to a string cannot fail.
         write!(list, "\n- {item}").ok();
     }
-    Message::user(vec![Block::text(list)])
+    ChatMessage::user(vec![Block::text(list)])
 }
 
 fn shortened(text: &str, most: usize) -> String {
@@ -161,12 +165,12 @@ fn shortened(text: &str, most: usize) -> String {
 }
 
 /// Whether a turn begins with this message: it is the user's and answers no tool use.
-fn is_start(message: &Message) -> bool {
+fn is_start(message: &ChatMessage) -> bool {
     let answers = |block: &Block| matches!(block, Block::ToolResult { .. });
     message.role == Role::User && !message.content.iter().any(answers)
 }
 
-fn size(message: &Message) -> u64 {
+fn size(message: &ChatMessage) -> u64 {
     message.content.iter().map(|block| part(block) + FRAME).sum::<u64>() + FRAME
 }
 
@@ -174,7 +178,7 @@ fn part(block: &Block) -> u64 {
     match block {
         Block::Text { text } => words(text),
         Block::Image { .. } => PICTURE,
-        Block::Document { source: Source::Base64 { data, .. }, .. } => {
+        Block::Document { source: MediaSource::Base64 { data, .. }, .. } => {
             (data.len() as u64 / PAGE_BYTES + 1) * PAGE
         }
         Block::Thinking { thinking, signature } => words(thinking) + words(signature),

@@ -6,9 +6,9 @@ use std::time::Duration;
 use callgate_wire::session::TokenUsage;
 use serde_json::value::RawValue;
 
-use crate::Later;
-use crate::message::Message;
-use crate::tool::Spec;
+use crate::BoxFuture;
+use crate::message::ChatMessage;
+use crate::tool::ToolSpec;
 
 /// Something that answers messages.
 pub trait Engine: Send + Sync {
@@ -27,18 +27,18 @@ pub trait Engine: Send + Sync {
     fn warm(&self) {}
 
     /// Begins an answer: one attempt, nothing is tried again here. Dropping the answer stops it.
-    fn answer(&self, call: Call) -> Box<dyn Answer>;
+    fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream>;
 }
 
 /// What is to be answered.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct EngineCall {
     /// What holds for the whole conversation.
     pub system: Arc<str>,
     /// The conversation so far; the last message is the user's.
-    pub messages: Vec<Arc<Message>>,
+    pub messages: Vec<Arc<ChatMessage>>,
     /// The tools that may be used.
-    pub tools: Arc<[Spec]>,
+    pub tools: Arc<[ToolSpec]>,
     /// How long the answer may be.
     pub max_tokens: u32,
     /// How long the model may think before, in tokens; it does not think where this is none.
@@ -46,16 +46,19 @@ pub struct Call {
 }
 
 /// An answer on its way.
-pub trait Answer: Send {
+pub trait AnswerStream: Send {
     /// Waits for what comes next and puts all that has arrived into `into`. `false` means that
-    /// nothing will follow; before that exactly one [`Piece::End`] was given. When the future is
+    /// nothing will follow; before that exactly one [`AnswerPiece::End`] was given. When the future is
     /// dropped nothing is lost.
-    fn next<'a>(&'a mut self, into: &'a mut Vec<Piece>) -> Later<'a, Result<bool, EngineError>>;
+    fn next<'a>(
+        &'a mut self,
+        into: &'a mut Vec<AnswerPiece>,
+    ) -> BoxFuture<'a, Result<bool, EngineError>>;
 }
 
 /// A piece of an answer.
 #[derive(Debug, Clone)]
-pub enum Piece {
+pub enum AnswerPiece {
     /// Words to be appended.
     Text(String),
     /// A thought, to be appended.
@@ -78,12 +81,12 @@ pub enum Piece {
     /// What the answer has cost so far; the last one counts.
     Usage(TokenUsage),
     /// The answer is whole.
-    End(Stop),
+    End(ModelStop),
 }
 
 /// Why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
+pub enum ModelStop {
     /// It had said everything.
     EndTurn,
     /// It wants tools to run.
@@ -103,7 +106,7 @@ pub enum Stop {
 #[error("{text}")]
 pub struct EngineError {
     /// In which way.
-    pub kind: Trouble,
+    pub kind: EngineErrorKind,
     /// The status of the HTTP answer, if there was one.
     pub status: Option<u16>,
     /// How long the provider asks to wait.
@@ -114,7 +117,7 @@ pub struct EngineError {
 
 /// The kinds of trouble with an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
+pub enum EngineErrorKind {
     /// The key is missing or wrong (401, 403).
     Auth,
     /// The request is wrong in the provider's eyes (400, 404 and the like).
@@ -137,7 +140,7 @@ pub enum Trouble {
     Nonsense,
 }
 
-impl Trouble {
+impl EngineErrorKind {
     /// Whether the same request may work later.
     #[must_use]
     pub fn is_passing(self) -> bool {

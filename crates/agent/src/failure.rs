@@ -3,7 +3,7 @@
 use callgate_wire::session::{ErrorData, Event};
 
 use crate::budget::OverBudget;
-use crate::engine::{EngineError, Trouble};
+use crate::engine::{EngineError, EngineErrorKind};
 use crate::history::HistoryError;
 
 const TOO_LONG: &str = "Send less, replace the last message with a shorter one by `edit_last`, \
@@ -43,8 +43,8 @@ impl RequestFailure {
     #[must_use]
     pub fn of_engine(error: EngineError, is_begun: bool) -> Self {
         let advice = match (error.kind, error.status) {
-            (Trouble::TooLong, _) => Some(TOO_LONG),
-            (Trouble::Refused, Some(400 | 422)) if is_begun => Some(STUCK),
+            (EngineErrorKind::TooLong, _) => Some(TOO_LONG),
+            (EngineErrorKind::Refused, Some(400 | 422)) if is_begun => Some(STUCK),
             _ => None,
         };
         let EngineError { kind, status, mut text, .. } = error;

@@ -1,6 +1,6 @@
 //! The file tools: list, read, write, edit and search, inside the allowed folders and nowhere else.
 //!
-//! Each allowed folder is opened once ([`Roots`]). Every path is then resolved by the kernel
+//! Each allowed folder is opened once ([`AllowedFolders`]). Every path is then resolved by the kernel
 //! beneath that handle, so that neither `..` nor a link, a race or a pattern leads out of it. See
 //! `docs/decisions/0016-file-tools-beneath-a-handle.md`.
 //!
@@ -37,14 +37,14 @@ use callgate_wire::raw::Json;
 use callgate_wire::session::ToolLocation;
 use serde_json::value::RawValue;
 
-pub use hidden::{Hidden, IsHidden};
-pub use roots::{Roots, RootsError};
+pub use hidden::{HiddenFiles, HiddenTest};
+pub use roots::{AllowedFolders, AllowedFoldersError};
 
-use self::input::Input;
+use self::input::FileToolInput;
 use self::why::cannot;
-use crate::Later;
-use crate::tool::{Outcome, Spec, Tool, Use};
-use preview::Foresee;
+use crate::BoxFuture;
+use crate::tool::{AgentTool, ToolInvocation, ToolOutcome, ToolSpec};
+use preview::PreviewFunction;
 
 #[cfg(test)]
 mod tests;
@@ -56,7 +56,7 @@ pub const MAX_RESULT: usize = 200 * 1024;
 
 /// What the file tools take and give at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct FileLimits {
     /// The most bytes of a file that is read, written, edited or searched as a whole. Of a larger
     /// one a range of lines can be read.
     pub max_file: u64,
@@ -64,7 +64,7 @@ pub struct Limits {
     pub max_result: usize,
 }
 
-impl Default for Limits {
+impl Default for FileLimits {
     fn default() -> Self {
         Self { max_file: MAX_FILE, max_result: MAX_RESULT }
     }
@@ -73,9 +73,13 @@ impl Default for Limits {
 /// The file tools: `list_files`, `read_file`, `write_file`, `edit_file`, `search_files` and
 /// `search_text`. The two that search leave out what is `hidden`.
 #[must_use]
-pub fn tools(roots: Roots, limits: Limits, hidden: Hidden) -> Vec<Arc<dyn Tool>> {
-    let cabinet = Arc::new(Cabinet { roots, limits, hidden, writing: Mutex::new(()) });
-    let all: [(Spec, Work, Option<Foresee>); 6] = [
+pub fn tools(
+    roots: AllowedFolders,
+    limits: FileLimits,
+    hidden: HiddenFiles,
+) -> Vec<Arc<dyn AgentTool>> {
+    let cabinet = Arc::new(FileContext { roots, limits, hidden, writing: Mutex::new(()) });
+    let all: [(ToolSpec, ToolFunction, Option<PreviewFunction>); 6] = [
         (specs::list_files(), list_files::list_files, None),
         (specs::read_file(), read_file::read_file, None),
         (specs::write_file(), write_file::write_file, Some(preview::write_file)),
@@ -86,43 +90,43 @@ pub fn tools(roots: Roots, limits: Limits, hidden: Hidden) -> Vec<Arc<dyn Tool>>
     all.into_iter()
         .map(|(spec, work, foresee)| {
             let cabinet = cabinet.clone();
-            Arc::new(FileTool { spec, work, foresee, cabinet }) as Arc<dyn Tool>
+            Arc::new(FileTool { spec, work, foresee, cabinet }) as Arc<dyn AgentTool>
         })
         .collect()
 }
 
 /// What one tool does. An error is the text for the model.
-type Work = fn(&Cabinet, &Input, &Stop) -> Result<Outcome, String>;
+type ToolFunction = fn(&FileContext, &FileToolInput, &CancelFlag) -> Result<ToolOutcome, String>;
 
 /// What all the tools share.
-struct Cabinet {
-    roots: Roots,
-    limits: Limits,
-    hidden: Hidden,
+struct FileContext {
+    roots: AllowedFolders,
+    limits: FileLimits,
+    hidden: HiddenFiles,
     /// Held while a file is changed, so that two edits of ours cannot undo each other.
     writing: Mutex<()>,
 }
 
 struct FileTool {
-    spec: Spec,
-    work: Work,
+    spec: ToolSpec,
+    work: ToolFunction,
     /// Tells what a use would change, where it changes something.
-    foresee: Option<Foresee>,
-    cabinet: Arc<Cabinet>,
+    foresee: Option<PreviewFunction>,
+    cabinet: Arc<FileContext>,
 }
 
-impl Tool for FileTool {
-    fn spec(&self) -> &Spec {
+impl AgentTool for FileTool {
+    fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
     /// Refuses a path outside of the allowed folders.
-    fn refusal(&self, input: &RawValue) -> Later<'_, Option<String>> {
+    fn refusal(&self, input: &RawValue) -> BoxFuture<'_, Option<String>> {
         let (cabinet, input) = (self.cabinet.clone(), input.to_owned());
         Box::pin(async move {
             let task = tokio::task::spawn_blocking(move || {
                 // What is wrong with the rest of the input, the tool says itself.
-                let input = Input::read(input.get()).ok()?;
+                let input = FileToolInput::read(input.get()).ok()?;
                 let path = input.optional_text("path").ok()??;
                 cabinet.roots.leads_out(path).map(|why| cannot("use", path, why))
             });
@@ -131,16 +135,16 @@ impl Tool for FileTool {
         })
     }
 
-    fn run(&self, use_: Use) -> Later<'_, Outcome> {
+    fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, ToolOutcome> {
         let (cabinet, work) = (self.cabinet.clone(), self.work);
         let members = specs::members(&self.spec);
         Box::pin(async move {
-            let stop = Stop::default();
-            let _dropped = StopWhenDropped(stop.clone());
+            let stop = CancelFlag::default();
+            let _dropped = CancelOnDrop(stop.clone());
             let task = tokio::task::spawn_blocking(move || {
                 answer(&cabinet, work, &use_.input, &members, &stop)
             });
-            task.await.unwrap_or_else(|_| Outcome::failed("the file tool broke off: try again"))
+            task.await.unwrap_or_else(|_| ToolOutcome::failed("the file tool broke off: try again"))
         })
     }
 
@@ -159,15 +163,16 @@ impl Tool for FileTool {
         vec![ToolLocation { path, line }]
     }
 
-    fn preview(&self, input: &RawValue) -> Later<'static, Option<String>> {
+    fn preview(&self, input: &RawValue) -> BoxFuture<'static, Option<String>> {
         let Some(foresee) = self.foresee else { return Box::pin(async { None }) };
         let (cabinet, input) = (self.cabinet.clone(), input.to_owned());
         let members = specs::members(&self.spec);
         Box::pin(async move {
-            let stop = Stop::default();
-            let _dropped = StopWhenDropped(stop.clone());
+            let stop = CancelFlag::default();
+            let _dropped = CancelOnDrop(stop.clone());
             let looking = tokio::task::spawn_blocking(move || {
-                let input = Input::read(input.get()).and_then(|input| input.only(&members)).ok()?;
+                let input =
+                    FileToolInput::read(input.get()).and_then(|input| input.only(&members)).ok()?;
                 preview::diff(&cabinet, foresee, &input, &stop)
             });
             looking.await.unwrap_or_default()
@@ -176,22 +181,22 @@ impl Tool for FileTool {
 }
 
 fn answer(
-    cabinet: &Cabinet,
-    work: Work,
+    cabinet: &FileContext,
+    work: ToolFunction,
     input: &RawValue,
     members: &[String],
-    stop: &Stop,
-) -> Outcome {
-    let input = Input::read(input.get()).and_then(|input| input.only(members));
+    stop: &CancelFlag,
+) -> ToolOutcome {
+    let input = FileToolInput::read(input.get()).and_then(|input| input.only(members));
     let outcome = input.and_then(|input| work(cabinet, &input, stop));
-    outcome.unwrap_or_else(Outcome::failed)
+    outcome.unwrap_or_else(ToolOutcome::failed)
 }
 
 /// Whether nobody waits for the result any more.
 #[derive(Debug, Clone, Default)]
-struct Stop(Arc<AtomicBool>);
+struct CancelFlag(Arc<AtomicBool>);
 
-impl Stop {
+impl CancelFlag {
     fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -202,9 +207,9 @@ impl Stop {
     }
 }
 
-struct StopWhenDropped(Stop);
+struct CancelOnDrop(CancelFlag);
 
-impl Drop for StopWhenDropped {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.0.store(true, Ordering::Relaxed);
     }

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use callgate_wire::session::{Event, PermissionAnswer};
 use serde_json::value::RawValue;
 
-use crate::Later;
+use crate::BoxFuture;
 
 /// Decides whether tools may run.
-pub trait Gate: Send + Sync {
+pub trait PermissionGate: Send + Sync {
     /// Makes ready what the first question would have to wait for. It may block.
     fn warm(&self) {}
 
     /// Decides by the rules or asks a person. Dropping the future withdraws the question.
-    fn may(&self, question: Question) -> Later<'_, Permit>;
+    fn may(&self, question: GateQuestion) -> BoxFuture<'_, ToolPermit>;
 
     /// The front end's own answer to a question that it was shown. The text says what came of it:
     /// an error when it did not count.
-    fn answer(&self, answer: PermissionAnswer) -> Later<'_, Result<String, String>>;
+    fn answer(&self, answer: PermissionAnswer) -> BoxFuture<'_, Result<String, String>>;
 
     /// The front end will answer nothing any more: what nobody else is asked is denied.
     fn unattended(&self);
@@ -25,7 +25,7 @@ pub trait Gate: Send + Sync {
 
 /// What is about to happen.
 #[derive(Clone)]
-pub struct Question {
+pub struct GateQuestion {
     /// Names the call.
     pub tool_id: String,
     /// The tool.
@@ -35,21 +35,21 @@ pub struct Question {
     /// The conversation.
     pub conversation: String,
     /// Where the front end sees the question; none when it does not take questions.
-    pub mirror: Option<Mirror>,
+    pub mirror: Option<QuestionMirror>,
     /// Returns what the tool would change, for those who decide on it, or `None` if it is unknown.
-    pub preview: Option<Preview>,
+    pub preview: Option<PreviewFn>,
 }
 
 /// Tells what a tool would change with this input: a unified diff in which secrets are hidden.
-pub type Preview = Arc<dyn Fn(&RawValue) -> Later<'static, Option<String>> + Send + Sync>;
+pub type PreviewFn = Arc<dyn Fn(&RawValue) -> BoxFuture<'static, Option<String>> + Send + Sync>;
 
 /// Shows the front end that a question is asked or over: an [`Event::PermissionRequest`] or an
 /// [`Event::PermissionResolved`]. It never waits.
-pub type Mirror = Arc<dyn Fn(Event) + Send + Sync>;
+pub type QuestionMirror = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// What was decided.
 #[derive(Debug, Clone)]
-pub enum Permit {
+pub enum ToolPermit {
     /// It may run.
     Allowed {
         /// By whom or by which rule, for the ledger.

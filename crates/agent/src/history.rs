@@ -1,9 +1,9 @@
 //! What was said, kept in the store by a thread of its own.
 //!
-//! What is kept together is a [`Step`]: the user's message with the first answer, then each round
+//! What is kept together is a [`HistoryStep`]: the user's message with the first answer, then each round
 //! of tools. A step is committed whole, so a process that is killed leaves a conversation that can
 //! go on; and whatever is in the file, what the model is sent is mended first. A
-//! conversation is [`Held`] while somebody works on it, by a lock that other processes see.
+//! conversation is [`HeldConversation`] while somebody works on it, by a lock that other processes see.
 
 mod clerk;
 mod error;
@@ -26,18 +26,18 @@ use callgate_store::{Conversation, Draft, LONGEST_CONVERSATION, Settlement};
 use callgate_wire::session;
 use uuid::Uuid;
 
-use crate::message::{Block, KeptResult, Message};
+use crate::message::{Block, ChatMessage, StoredToolResult};
 
 pub use callgate_store::{Spent, Sum};
 pub use error::HistoryError;
-pub use held::{Held, Step};
+pub use held::{HeldConversation, HistoryStep};
 pub use mender::without_thoughts;
-pub use reservation::{Cost, Reservation};
-pub use shelf::Place;
+pub use reservation::{AnswerCost, Reservation};
+pub use shelf::HistoryLocation;
 pub use title::LONGEST_OPENING;
 
-use clerk::Clerk;
-use shelf::{Remembered, Shelf, now_ms};
+use clerk::HistoryThread;
+use shelf::{HistoryStore, RememberedConversation, now_ms};
 
 /// The longest title that a person may give, in characters.
 pub const LONGEST_TITLE: usize = 256;
@@ -52,14 +52,14 @@ pub const LARGEST_PAGE: usize = 8 * 1024 * 1024;
 const FIRST_WAIT: Duration = Duration::from_millis(2);
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// The history. All clones are the same one. When the last one is dropped, with every [`Held`] of
+/// The history. All clones are the same one. When the last one is dropped, with every [`HeldConversation`] of
 /// it, all that was sent is written and the thread has ended.
 #[derive(Clone)]
-pub struct History(Arc<Clerk>);
+pub struct History(Arc<HistoryThread>);
 
 /// A part of a conversation, for people.
 #[derive(Debug, Clone)]
-pub struct Page {
+pub struct HistoryPage {
     /// Its title.
     pub title: Option<String>,
     /// The number of the first message here; a conversation's first message has the number 0.
@@ -67,17 +67,17 @@ pub struct Page {
     /// How many messages the conversation has.
     pub length: u64,
     /// The messages as they were kept.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// For each of them, what its tools gave the front end, as far as that was kept.
-    pub results: Vec<Vec<KeptResult>>,
+    pub results: Vec<Vec<StoredToolResult>>,
 }
 
 impl History {
     /// Begins to open the history and returns at once. While it cannot be opened every call says
     /// why, and tries again.
     #[must_use]
-    pub fn start(place: Place) -> Self {
-        Self(Arc::new(Clerk::start(place)))
+    pub fn start(place: HistoryLocation) -> Self {
+        Self(Arc::new(HistoryThread::start(place)))
     }
 
     /// Returns an error if a file that is open was removed, or another one is in its place: what
@@ -104,7 +104,7 @@ impl History {
         &self,
         conversation: &str,
         on_wait: impl FnOnce(),
-    ) -> Result<Held, HistoryError> {
+    ) -> Result<HeldConversation, HistoryError> {
         let id = checked_id(conversation)?;
         let mut on_wait = Some(on_wait);
         let mut wait = FIRST_WAIT;
@@ -120,16 +120,19 @@ impl History {
         }
     }
 
-    async fn try_hold(&self, id: &Arc<str>) -> Result<Option<Held>, HistoryError> {
-        let held = |token, loaded| Held::new(self.clone(), Arc::clone(id), token, loaded);
+    async fn try_hold(&self, id: &Arc<str>) -> Result<Option<HeldConversation>, HistoryError> {
+        let held =
+            |token, loaded| HeldConversation::new(self.clone(), Arc::clone(id), token, loaded);
         let mut known = self.0.recall(id);
         // Without the way to the other thread and back.
-        let again = |known: &Remembered| self.0.at_once(|shelf| shelf.lock_again(known)).flatten();
+        let again = |known: &RememberedConversation| {
+            self.0.at_once(|shelf| shelf.lock_again(known)).flatten()
+        };
         if let Some(token) = known.as_ref().and_then(again) {
             return Ok(known.take().map(|known| held(token, known.loaded)));
         }
         let wanted = Arc::clone(id);
-        let work = move |shelf: &mut Shelf| {
+        let work = move |shelf: &mut HistoryStore| {
             let Some(mut token) = shelf.lock(&wanted)? else { return Ok(None) };
             let loaded = match known.filter(|known| shelf.is_as_left(known)) {
                 Some(known) => known.loaded,
@@ -217,7 +220,7 @@ impl History {
         id: &str,
         limit: usize,
         before: Option<u64>,
-    ) -> Result<Page, HistoryError> {
+    ) -> Result<HistoryPage, HistoryError> {
         let id = checked_id(id)?;
         self.ask(move |shelf| page(shelf, &id, limit, before)).await
     }
@@ -244,7 +247,7 @@ impl History {
         &self,
         account: String,
         since_ms: i64,
-        most: Option<Cost>,
+        most: Option<AnswerCost>,
         check: impl FnOnce(&Spent) -> Result<(), E> + Send + 'static,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
         self.ask(move |shelf| shelf.reserve(&account, since_ms, most, check)).await
@@ -256,12 +259,12 @@ impl History {
         &self,
         account: String,
         reservation: Option<Reservation>,
-        cost: Option<Cost>,
+        cost: Option<AnswerCost>,
         drafts: Vec<Draft>,
     ) -> Result<(), HistoryError> {
         self.ask(move |shelf| {
             let account = shelf.account(&account).into_owned();
-            let spending = cost.map(Cost::into_spending);
+            let spending = cost.map(AnswerCost::into_spending);
             shelf.ledger().settle(&Settlement {
                 account: &account,
                 at_ms: now_ms(),
@@ -277,13 +280,13 @@ impl History {
         .await
     }
 
-    fn clerk(&self) -> &Clerk {
+    fn clerk(&self) -> &HistoryThread {
         &self.0
     }
 
     async fn ask<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Shelf) -> Result<T, HistoryError> + Send + 'static,
+        work: impl FnOnce(&mut HistoryStore) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<T, HistoryError> {
         self.0.send(work).await?.await.unwrap_or(Err(HistoryError::Gone))
     }
@@ -300,7 +303,12 @@ fn listed(known: Conversation) -> session::Conversation {
     }
 }
 
-fn page(shelf: &Shelf, id: &str, limit: usize, before: Option<u64>) -> Result<Page, HistoryError> {
+fn page(
+    shelf: &HistoryStore,
+    id: &str,
+    limit: usize,
+    before: Option<u64>,
+) -> Result<HistoryPage, HistoryError> {
     let unknown = || HistoryError::Unknown(id.to_owned());
     let known = shelf.store.conversation(id)?.ok_or_else(unknown)?;
     let before = before.map_or(known.length, |before| before.min(known.length));
@@ -320,12 +328,12 @@ fn page(shelf: &Shelf, id: &str, limit: usize, before: Option<u64>) -> Result<Pa
     messages.reverse();
     results.reverse();
     let Conversation { title, length, .. } = known;
-    Ok(Page { title, first, length, messages, results })
+    Ok(HistoryPage { title, first, length, messages, results })
 }
 
 /// Stands on a page where nobody can read what was there.
-fn unreadable() -> Message {
-    Message::user(vec![Block::text("[this message cannot be read any more]")])
+fn unreadable() -> ChatMessage {
+    ChatMessage::user(vec![Block::text("[this message cannot be read any more]")])
 }
 
 fn checked_id(id: &str) -> Result<Arc<str>, HistoryError> {

@@ -24,4 +24,4 @@ pub mod turn;
 use std::pin::Pin;
 
 /// What a trait that can be an object gives in place of an `async fn`.
-pub type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 /// One message of a conversation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Message {
+pub struct ChatMessage {
     /// Whose it is.
     pub role: Role,
     /// What is in it, in order.
@@ -45,12 +45,12 @@ pub enum Block {
     /// A picture.
     Image {
         /// Its bytes.
-        source: Source,
+        source: MediaSource,
     },
     /// A document such as a PDF.
     Document {
         /// Its bytes.
-        source: Source,
+        source: MediaSource,
         /// Its name.
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
@@ -91,7 +91,7 @@ pub enum Block {
 /// The bytes of a picture or a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Source {
+pub enum MediaSource {
     /// In base64.
     Base64 {
         /// What they are, such as `image/png`.
@@ -103,14 +103,14 @@ pub enum Source {
 
 /// What a tool gave a front end, kept beside what the model was told of it.
 #[derive(Debug, Clone)]
-pub struct KeptResult {
+pub struct StoredToolResult {
     /// The call.
     pub tool_use_id: String,
     /// What it gave: any JSON.
     pub result: Box<RawValue>,
 }
 
-impl Message {
+impl ChatMessage {
     /// A message of the user's.
     #[must_use]
     pub fn user(content: Vec<Block>) -> Self {

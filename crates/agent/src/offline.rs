@@ -12,9 +12,9 @@ use std::sync::Arc;
 use callgate_wire::session::TokenUsage;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::Later;
-use crate::engine::{Answer, Call, Engine, EngineError, Piece, Stop};
-use crate::message::{Block, Message, Role};
+use crate::BoxFuture;
+use crate::engine::{AnswerPiece, AnswerStream, Engine, EngineCall, EngineError, ModelStop};
+use crate::message::{Block, ChatMessage, Role};
 use form::ToolRequest;
 
 /// The model name reported when no model is configured.
@@ -47,16 +47,19 @@ impl Engine for Offline {
         false
     }
 
-    fn answer(&self, call: Call) -> Box<dyn Answer> {
+    fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
         Box::new(PieceQueue(answer(&call).into()))
     }
 }
 
 /// The pieces of an answer that are still to be sent.
-struct PieceQueue(VecDeque<Piece>);
+struct PieceQueue(VecDeque<AnswerPiece>);
 
-impl Answer for PieceQueue {
-    fn next<'a>(&'a mut self, into: &'a mut Vec<Piece>) -> Later<'a, Result<bool, EngineError>> {
+impl AnswerStream for PieceQueue {
+    fn next<'a>(
+        &'a mut self,
+        into: &'a mut Vec<AnswerPiece>,
+    ) -> BoxFuture<'a, Result<bool, EngineError>> {
         Box::pin(async move {
             // Other tasks run between two pieces, as they would with a model.
             tokio::task::yield_now().await;
@@ -69,7 +72,7 @@ impl Answer for PieceQueue {
 }
 
 /// Returns the whole answer.
-fn answer(call: &Call) -> Vec<Piece> {
+fn answer(call: &EngineCall) -> Vec<AnswerPiece> {
     let mut text = String::new();
     if !call.messages.iter().any(|message| message.role == Role::Assistant) {
         text = format!("{INTRODUCTION}\n\n");
@@ -82,17 +85,17 @@ fn answer(call: &Call) -> Vec<Piece> {
         Some(content) => request_of(content, call).map_err(|words| text.push_str(&words)).ok(),
         None => None,
     };
-    let mut pieces: Vec<Piece> =
-        pieces_of(&text).map(|piece| Piece::Text(piece.to_owned())).collect();
-    let stop = if request.is_some() { Stop::ToolUse } else { Stop::EndTurn };
+    let mut pieces: Vec<AnswerPiece> =
+        pieces_of(&text).map(|piece| AnswerPiece::Text(piece.to_owned())).collect();
+    let stop = if request.is_some() { ModelStop::ToolUse } else { ModelStop::EndTurn };
     pieces.extend(request.map(|request| tool_use(&request, unused_id(&call.messages))));
-    pieces.push(Piece::Usage(TokenUsage::default()));
-    pieces.push(Piece::End(stop));
+    pieces.push(AnswerPiece::Usage(TokenUsage::default()));
+    pieces.push(AnswerPiece::End(stop));
     pieces
 }
 
 /// Returns the tool use that a user's message asks for, or else what there is to say.
-fn request_of(content: &[Block], call: &Call) -> Result<ToolRequest, String> {
+fn request_of(content: &[Block], call: &EngineCall) -> Result<ToolRequest, String> {
     let message = content.iter().rev().find_map(|block| match block {
         Block::Text { text } => Some(text.trim()),
         _ => None,
@@ -129,13 +132,13 @@ fn report(content: &str, is_error: bool) -> String {
     format!("{fence}\n{shown}\n{fence}{note}")
 }
 
-fn tool_use(request: &ToolRequest, id: String) -> Piece {
+fn tool_use(request: &ToolRequest, id: String) -> AnswerPiece {
     let input = to_raw_value(&request.input).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    Piece::ToolUse { id, name: request.tool.into(), input, fault: None }
+    AnswerPiece::ToolUse { id, name: request.tool.into(), input, fault: None }
 }
 
 /// Returns an id that no tool use of the conversation has.
-fn unused_id(messages: &[Arc<Message>]) -> String {
+fn unused_id(messages: &[Arc<ChatMessage>]) -> String {
     let blocks = messages.iter().flat_map(|message| &message.content);
     let numbers = blocks.filter_map(|block| match block {
         Block::ToolUse { id, .. } => id.strip_prefix(ID)?.parse().ok(),

@@ -6,21 +6,21 @@ mod tests;
 use callgate_wire::session::TokenUsage;
 
 /// A price in millionths of a dollar for a million tokens.
-type Micro = u64;
+type MicroUsd = u64;
 
 /// The prices of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Rates {
-    input: Micro,
-    output: Micro,
-    cache_read: Micro,
-    cache_write: Micro,
+struct TokenRates {
+    input: MicroUsd,
+    output: MicroUsd,
+    cache_read: MicroUsd,
+    cache_write: MicroUsd,
 }
 
 /// Prices that somebody has set, in dollars for a million tokens. What is read from the cache
 /// costs a tenth of what is read anew, and what is put into it a quarter more.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Prices {
+pub struct TokenPrices {
     /// Of what the model reads.
     pub input: f64,
     /// Of what it writes.
@@ -60,14 +60,14 @@ const CENTS: [(&str, u64, u64, u64); 24] = [
 /// Models that cost more when they read more than so many tokens: how many times more.
 const BEYOND: [(&str, u64, u64); 1] = [("claude-haiku-5-5", 100_000, 5)];
 
-const CENT: Micro = 10_000;
+const CENT: MicroUsd = 10_000;
 const MILLION: u128 = 1_000_000;
 
 /// What an answer of this model costs in dollars; nothing when its price is not known.
 #[must_use]
 pub fn cost(model: &str, usage: TokenUsage) -> Option<f64> {
     let (_, input, output, read) = CENTS.iter().find(|(name, ..)| is_model(model, name))?;
-    let rates = Rates {
+    let rates = TokenRates {
         input: input * CENT,
         output: output * CENT,
         cache_read: read * CENT,
@@ -99,20 +99,21 @@ pub fn dollars(micro: u64) -> f64 {
     micro as f64 / 1e6
 }
 
-impl Prices {
+impl TokenPrices {
     /// What an answer costs in dollars.
     #[must_use]
     pub fn cost(self, usage: TokenUsage) -> f64 {
         let (input, output) = (micro(self.input), micro(self.output));
-        let rates = Rates { input, output, cache_read: input / 10, cache_write: input / 4 * 5 };
+        let rates =
+            TokenRates { input, output, cache_read: input / 10, cache_write: input / 4 * 5 };
         dollars(rates.cost(usage))
     }
 }
 
-impl Rates {
+impl TokenRates {
     /// In millionths of a dollar, rounded up.
     fn cost(self, usage: TokenUsage) -> u64 {
-        let part = |tokens: u64, rate: Micro| u128::from(tokens) * u128::from(rate);
+        let part = |tokens: u64, rate: MicroUsd| u128::from(tokens) * u128::from(rate);
         let sum = part(usage.input, self.input)
             + part(usage.output, self.output)
             + part(usage.cache_read, self.cache_read)

@@ -27,8 +27,8 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::Later;
-use crate::tool::{Outcome, Progress, Spec, Tool, Use};
+use crate::BoxFuture;
+use crate::tool::{AgentTool, ProgressSink, ToolInvocation, ToolOutcome, ToolSpec};
 
 pub(crate) use program::{find, folders};
 pub use scrub::scrub;
@@ -50,7 +50,7 @@ const DESCRIPTION: &str = "Runs a program and waits until it has ended. `command
 
 /// What commands run with.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct RunSettings {
     /// The folder in which a command runs that names none.
     pub cwd: PathBuf,
     /// The folders in which commands may work.
@@ -67,7 +67,7 @@ pub struct Settings {
     pub keep: Vec<String>,
 }
 
-impl Settings {
+impl RunSettings {
     /// Everything in one folder, and the usual limits.
     #[must_use]
     pub fn new(cwd: PathBuf, env: Vec<(OsString, OsString)>) -> Self {
@@ -85,10 +85,10 @@ impl Settings {
 
 /// The tool `run_shell_command`.
 #[must_use]
-pub fn tool(mut settings: Settings) -> Arc<dyn Tool> {
+pub fn tool(mut settings: RunSettings) -> Arc<dyn AgentTool> {
     settings.env = scrub(settings.env, &settings.keep);
     let spec = spec(settings.timeout.min(settings.max_timeout), settings.max_timeout);
-    Arc::new(Run { spec, settings: Arc::new(settings) })
+    Arc::new(RunTool { spec, settings: Arc::new(settings) })
 }
 
 /// What commands get of an environment that was scrubbed already.
@@ -98,15 +98,15 @@ fn settled(env: &[(OsString, OsString)]) -> impl Iterator<Item = (OsString, OsSt
     env.iter().cloned().chain(ours.map(|(name, value)| (name.into(), value.into())))
 }
 
-struct Run {
-    spec: Spec,
-    settings: Arc<Settings>,
+struct RunTool {
+    spec: ToolSpec,
+    settings: Arc<RunSettings>,
 }
 
 /// What the model sends.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Input {
+struct RunInput {
     command: String,
     #[serde(default)]
     args: Option<Vec<String>>,
@@ -116,7 +116,7 @@ struct Input {
     cwd: Option<String>,
 }
 
-fn spec(usual: Duration, longest: Duration) -> Spec {
+fn spec(usual: Duration, longest: Duration) -> ToolSpec {
     let (usual, longest) = (usual.as_secs_f64(), longest.as_secs_f64());
     let timeout = format!(
         "After how many seconds it is ended: {usual} unless told, {longest} at most. Give more \
@@ -148,16 +148,16 @@ fn spec(usual: Duration, longest: Duration) -> Spec {
     });
     let input_schema = to_raw_value(&schema).unwrap_or_else(|_| RawValue::NULL.to_owned());
     let kind = tool_kind::EXECUTE;
-    Spec { name: NAME, description: DESCRIPTION, input_schema, is_read_only: false, kind }
+    ToolSpec { name: NAME, description: DESCRIPTION, input_schema, is_read_only: false, kind }
 }
 
-impl Tool for Run {
-    fn spec(&self) -> &Spec {
+impl AgentTool for RunTool {
+    fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
     /// Refuses a working folder outside of the allowed ones.
-    fn refusal(&self, input: &RawValue) -> Later<'_, Option<String>> {
+    fn refusal(&self, input: &RawValue) -> BoxFuture<'_, Option<String>> {
         let (settings, input) = (Arc::clone(&self.settings), read(input));
         Box::pin(async move {
             // What is wrong with the rest of the input, the tool says itself.
@@ -168,29 +168,31 @@ impl Tool for Run {
         })
     }
 
-    fn run(&self, use_: Use) -> Later<'_, Outcome> {
+    fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, ToolOutcome> {
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
             let input = match read(&use_.input) {
                 Ok(input) => input,
-                Err(error) => return Outcome::failed(unreadable(&error)),
+                Err(error) => return ToolOutcome::failed(unreadable(&error)),
             };
             // Dropped with this future, the pipe tells the thread to end the command.
             let (cancel, alive) = match pipe() {
                 Ok(ends) => ends,
-                Err(error) => return Outcome::failed(format!("cannot make a pipe: {error}")),
+                Err(error) => return ToolOutcome::failed(format!("cannot make a pipe: {error}")),
             };
             let work = move || start(&settings, input, use_.progress, &cancel);
             let outcome = tokio::task::spawn_blocking(work).await;
             drop(alive);
-            outcome.unwrap_or_else(|error| Outcome::failed(format!("the command is lost: {error}")))
+            outcome.unwrap_or_else(|error| {
+                ToolOutcome::failed(format!("the command is lost: {error}"))
+            })
         })
     }
 }
 
 /// Reads an object, and nothing else: a list of the values would do as well, but the rules that
 /// have judged the input do not know which is which.
-fn read(input: &RawValue) -> serde_json::Result<Input> {
+fn read(input: &RawValue) -> serde_json::Result<RunInput> {
     serde_json::from_str::<HashMap<String, &RawValue>>(input.get())?;
     serde_json::from_str(input.get())
 }
@@ -203,23 +205,32 @@ fn unreadable(error: &serde_json::Error) -> String {
 }
 
 /// Runs a command to its end, on a thread that may wait.
-fn start(settings: &Settings, input: Input, progress: Progress, cancel: &PipeReader) -> Outcome {
+fn start(
+    settings: &RunSettings,
+    input: RunInput,
+    progress: ProgressSink,
+    cancel: &PipeReader,
+) -> ToolOutcome {
     let job = match prepare(settings, input, progress) {
         Ok(job) => job,
-        Err(why) => return Outcome::failed(why),
+        Err(why) => return ToolOutcome::failed(why),
     };
     match watch::run(&job, cancel) {
         Ok(Some(mut ended)) => compose::outcome(&mut ended, job.limit, settings.max_output),
         // Nobody reads it.
-        Ok(None) => Outcome::failed("the command was cancelled"),
-        Err(error) => Outcome::failed(program::not_started(&job.name, &error)),
+        Ok(None) => ToolOutcome::failed("the command was cancelled"),
+        Err(error) => ToolOutcome::failed(program::not_started(&job.name, &error)),
     }
 }
 
-fn prepare(settings: &Settings, input: Input, progress: Progress) -> Result<watch::Job, String> {
+fn prepare(
+    settings: &RunSettings,
+    input: RunInput,
+    progress: ProgressSink,
+) -> Result<watch::CommandJob, String> {
     let cwd = program::working_folder(settings, input.cwd.as_deref())?;
     let program = program::locate(&input.command, &cwd, &settings.env)?;
-    Ok(watch::Job {
+    Ok(watch::CommandJob {
         program,
         name: input.command,
         args: input.args.unwrap_or_default(),
@@ -231,7 +242,7 @@ fn prepare(settings: &Settings, input: Input, progress: Progress) -> Result<watc
     })
 }
 
-fn limit(settings: &Settings, wished: Option<f64>) -> Result<Duration, String> {
+fn limit(settings: &RunSettings, wished: Option<f64>) -> Result<Duration, String> {
     let Some(seconds) = wished else { return Ok(settings.timeout.min(settings.max_timeout)) };
     if seconds.is_nan() || seconds <= 0.0 {
         return Err(format!("timeoutSeconds is {seconds}; give a number above 0, or leave it out"));

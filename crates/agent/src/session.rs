@@ -2,7 +2,7 @@
 //!
 //! One task reads requests and decides what becomes of them; each conversation has a lane in
 //! which its turns run one after the other, each as a task of its own. All that is said passes
-//! through `Output`, which keeps the order.
+//! through `SessionOutput`, which keeps the order.
 
 mod attach;
 mod commands;
@@ -29,17 +29,17 @@ use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::failure::RequestFailure;
 use crate::history::HistoryError;
-use crate::tool::{Spec, Tool};
-use commands::Current;
-use endings::Endings;
-use intake::Incoming;
-use jobs::{Job, Lanes, Work};
-pub use log::{Level, Log};
-pub use options::Options;
+use crate::tool::{AgentTool, ToolSpec};
+use commands::CurrentConversation;
+use endings::ReportedEndings;
+use intake::IncomingLine;
+use jobs::{ConversationJob, ConversationLanes, JobKind};
+pub use log::{LogLevel, SessionLog};
+pub use options::SessionOptions;
 pub use order::MOST_OPEN;
-use output::Output;
+use output::SessionOutput;
 pub use output::{Greeting, ROOM, greet};
-use spending::Spending;
+use spending::RequestCounter;
 
 /// How long the last words may take when the runtime is told to end.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -50,7 +50,7 @@ const ALL_SAID: Duration = Duration::from_mins(10);
 
 /// How a runtime is told to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum Shutdown {
     /// By a signal: open turns are ended, and all is said before it goes.
     Asked,
     /// There is nobody left to tell anything.
@@ -58,21 +58,21 @@ pub enum Ending {
 }
 
 /// The tools by their names.
-type Tools = HashMap<&'static str, Arc<dyn Tool>>;
+type ToolMap = HashMap<&'static str, Arc<dyn AgentTool>>;
 
 /// What all turns share.
-struct Shared {
-    options: Options,
-    tools: Arc<Tools>,
-    specs: Arc<[Spec]>,
-    output: Output,
-    spending: Spending,
-    endings: Endings,
+struct SessionShared {
+    options: SessionOptions,
+    tools: Arc<ToolMap>,
+    specs: Arc<[ToolSpec]>,
+    output: SessionOutput,
+    spending: RequestCounter,
+    endings: ReportedEndings,
 }
 
 /// Why a request is to stop.
 #[derive(Debug, Clone)]
-enum Halt {
+enum HaltReason {
     /// The front end does not want it any more.
     Cancelled,
     /// The runtime ends.
@@ -80,15 +80,15 @@ enum Halt {
 }
 
 /// The session's own state.
-struct Session {
-    shared: Arc<Shared>,
+struct AgentSession {
+    shared: Arc<SessionShared>,
     started: Instant,
-    lanes: Lanes,
+    lanes: ConversationLanes,
     /// The requests that are at work, and how to stop them.
-    halts: HashMap<String, watch::Sender<Option<Halt>>>,
+    halts: HashMap<String, watch::Sender<Option<HaltReason>>>,
     jobs: JoinSet<()>,
     named: HashMap<Id, (String, Option<String>)>,
-    current: Arc<Current>,
+    current: Arc<CurrentConversation>,
     /// What came before it was known which conversation is the current one.
     early: Option<Vec<Request>>,
 }
@@ -97,12 +97,12 @@ struct Session {
 /// All requests have their end by then. `greeting` is what was said on that output before.
 pub async fn serve(
     greeting: &Greeting,
-    options: Options,
+    options: SessionOptions,
     input: impl Read + Send + 'static,
     output: impl Write + AsFd + Send + 'static,
-    mut ending: mpsc::Receiver<Ending>,
+    mut ending: mpsc::Receiver<Shutdown>,
 ) -> io::Result<()> {
-    let output = Output::start_on(output, options.log.clone())?;
+    let output = SessionOutput::start_on(output, options.log.clone())?;
     output.said(greeting);
     let mut requests = intake::start(input)?;
     let found = commands::last(options.history.clone(), options.resume);
@@ -112,12 +112,12 @@ pub async fn serve(
         gate.warm();
         engine.warm();
     });
-    let mut session = Session::new(options, output.clone());
+    let mut session = AgentSession::new(options, output.clone());
     let (mut is_open, mut ending_is_open) = (true, true);
     loop {
         tokio::select! {
             biased;
-            () = output.gone() => return session.leave(Ending::Alone, requests).await,
+            () = output.gone() => return session.leave(Shutdown::Alone, requests).await,
             asked = ending.recv(), if ending_is_open => match asked {
                 Some(ending) => return session.leave(ending, requests).await,
                 None => ending_is_open = false,
@@ -138,23 +138,26 @@ pub async fn serve(
 }
 
 /// The next request, once there is room for its answer.
-async fn next(output: &Output, requests: &mut mpsc::Receiver<Incoming>) -> Option<Incoming> {
+async fn next(
+    output: &SessionOutput,
+    requests: &mut mpsc::Receiver<IncomingLine>,
+) -> Option<IncomingLine> {
     output.room_for_requests().await;
     requests.recv().await
 }
 
-impl Session {
-    fn new(options: Options, output: Output) -> Self {
-        let tools: Tools =
+impl AgentSession {
+    fn new(options: SessionOptions, output: SessionOutput) -> Self {
+        let tools: ToolMap =
             options.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool))).collect();
         let tools = Arc::new(tools);
         let specs = options.tools.iter().map(|tool| tool.spec().clone()).collect();
-        let (spending, endings) = (Spending::default(), Endings::default());
-        let shared = Arc::new(Shared { options, tools, specs, output, spending, endings });
+        let (spending, endings) = (RequestCounter::default(), ReportedEndings::default());
+        let shared = Arc::new(SessionShared { options, tools, specs, output, spending, endings });
         Self {
             shared,
             started: Instant::now(),
-            lanes: Lanes::default(),
+            lanes: ConversationLanes::default(),
             halts: HashMap::new(),
             jobs: JoinSet::new(),
             named: HashMap::new(),
@@ -169,7 +172,7 @@ impl Session {
             Ok(last) => self.current.begin(last),
             Err(error) => {
                 let text = format!("cannot go on with the last conversation: {error}");
-                self.shared.options.log.say(Level::Warn, &text);
+                self.shared.options.log.say(LogLevel::Warn, &text);
                 self.current.begin(None);
             }
         }
@@ -179,18 +182,18 @@ impl Session {
     }
 
     /// Takes what came in; nothing is the end of the input.
-    fn take(&mut self, incoming: Option<Incoming>) {
+    fn take(&mut self, incoming: Option<IncomingLine>) {
         let Some(incoming) = incoming else { return self.shared.options.gate.unattended() };
         let log = &self.shared.options.log;
         match incoming {
-            Incoming::Request(request) => {
+            IncomingLine::Request(request) => {
                 log.message("received", request.command.kind(), Some(&request.id));
                 self.request(*request);
             }
-            Incoming::Unreadable(Unreadable { id, reason }) => {
+            IncomingLine::Unreadable(Unreadable { id, reason }) => {
                 self.unreadable(id.as_deref(), &reason.to_string());
             }
-            Incoming::TooLong { size, id } => {
+            IncomingLine::TooLong { size, id } => {
                 let most = callgate_wire::session::MAX_LINE;
                 let text = format!(
                     "a line of {size} bytes was dropped: a line may have {most}, so send less, and \
@@ -198,15 +201,15 @@ impl Session {
                 );
                 self.unreadable(id.as_deref(), &text);
             }
-            Incoming::Broken(error) => {
-                log.say(Level::Error, &format!("cannot read standard input: {error}"));
+            IncomingLine::Broken(error) => {
+                log.say(LogLevel::Error, &format!("cannot read standard input: {error}"));
             }
         }
     }
 
     /// A line that is no request.
     fn unreadable(&self, id: Option<&str>, why: &str) {
-        self.shared.options.log.say(Level::Warn, why);
+        self.shared.options.log.say(LogLevel::Warn, why);
         let event = RequestFailure::permanent("protocol", why).into();
         // An id that is open belongs to another request, which this is not the end of.
         let is_open = id.is_some_and(|id| self.shared.output.is_open(id));
@@ -248,26 +251,28 @@ impl Session {
             }
             Command::Cancel { target } => self.cancel(&id, &target),
             Command::Replay { from_seq } => output.say(&id, commands::replay(&output, from_seq)),
-            Command::UserMessage(said) => self.queue(&id, said.conversation_id(), Work::Say(said)),
-            Command::EditLast(said) => self.queue(&id, said.conversation_id(), Work::Edit(said)),
+            Command::UserMessage(said) => {
+                self.queue(&id, said.conversation_id(), JobKind::Say(said))
+            }
+            Command::EditLast(said) => self.queue(&id, said.conversation_id(), JobKind::Edit(said)),
             ref command @ Command::Regenerate { .. } => {
-                self.queue(&id, command.conversation_id(), Work::Regenerate);
+                self.queue(&id, command.conversation_id(), JobKind::Regenerate);
             }
             ref command @ Command::ClearHistory { .. } => {
-                self.queue(&id, command.conversation_id(), Work::Clear);
+                self.queue(&id, command.conversation_id(), JobKind::Clear);
             }
             Command::DeleteConversation { conversation_id } => {
-                self.queue(&id, Some(conversation_id), Work::Delete);
+                self.queue(&id, Some(conversation_id), JobKind::Delete);
             }
             command => self.at_once(id, command),
         }
     }
 
     /// Puts a job at the end of its conversation's lane.
-    fn queue(&mut self, id: &str, conversation: Option<String>, work: Work) {
+    fn queue(&mut self, id: &str, conversation: Option<String>, work: JobKind) {
         let (halt, _) = watch::channel(None);
         self.halts.insert(id.to_owned(), halt);
-        let job = Job { id: id.to_owned(), work };
+        let job = ConversationJob { id: id.to_owned(), work };
         let lane = conversation.unwrap_or_else(|| self.current.name());
         if let Some(job) = self.lanes.add(&lane, job) {
             return self.start(lane, job);
@@ -277,7 +282,7 @@ impl Session {
         self.shared.output.say(id, Event::notice("queued", text));
     }
 
-    fn start(&mut self, lane: String, job: Job) {
+    fn start(&mut self, lane: String, job: ConversationJob) {
         let Some(halt) = self.halts.get(&job.id).map(watch::Sender::subscribe) else { return };
         let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
         let (id, conversation) = (job.id.clone(), lane.clone());
@@ -323,7 +328,7 @@ impl Session {
             self.halts.remove(target);
             output.say(target, jobs::cancelled());
         } else if let Some(halt) = self.halts.get(target) {
-            halt.send_replace(Some(Halt::Cancelled));
+            halt.send_replace(Some(HaltReason::Cancelled));
         } else {
             let text = "no message of this id is open: it has ended, or never began";
             return output.say(id, RequestFailure::permanent("not_found", text).into());
@@ -334,26 +339,26 @@ impl Session {
     /// Ends all that is open, and goes. What has come and was not looked at yet gets its end too.
     async fn leave(
         mut self,
-        ending: Ending,
-        mut requests: mpsc::Receiver<Incoming>,
+        ending: Shutdown,
+        mut requests: mpsc::Receiver<IncomingLine>,
     ) -> io::Result<()> {
         let text = "the runtime was told to end: send the message again once it is back";
         let failure = RequestFailure::temporary("shutdown", text);
         self.early = None;
         while let Ok(incoming) = requests.try_recv() {
-            if let Incoming::Request(request) = incoming {
+            if let IncomingLine::Request(request) = incoming {
                 // One that is refused is none that anybody waits for.
                 self.shared.output.begin(&request.id, &request.command).ok();
             }
         }
         self.lanes.clear();
         for halt in self.halts.values() {
-            halt.send_replace(Some(Halt::Ending(failure.clone())));
+            halt.send_replace(Some(HaltReason::Ending(failure.clone())));
         }
         let all = async { while self.jobs.join_next().await.is_some() {} };
         tokio::time::timeout(LAST_DEEDS, all).await.ok();
         self.jobs.abort_all();
-        if ending == Ending::Asked {
+        if ending == Shutdown::Asked {
             self.shared.output.close(|| failure.clone().into(), LAST_WORDS).await;
         }
         self.shared.options.history.hurry();

@@ -14,9 +14,9 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::Later;
-use crate::run::{Settings, find, folders};
-use crate::tool::{Outcome, Spec, Tool, Use};
+use crate::BoxFuture;
+use crate::run::{RunSettings, find, folders};
+use crate::tool::{AgentTool, ToolInvocation, ToolOutcome, ToolSpec};
 
 /// Programs that are worth knowing about.
 const PROGRAMS: [&str; 36] = [
@@ -31,10 +31,10 @@ const END_OF_CALENDAR: u64 = 253_402_300_799;
 
 /// The tool `get_system_info`, for the folders and the PATH of the commands.
 #[must_use]
-pub fn tool(settings: &Settings) -> Arc<dyn Tool> {
+pub fn tool(settings: &RunSettings) -> Arc<dyn AgentTool> {
     let input_schema =
         to_raw_value(&json!({"type": "object", "properties": {}, "additionalProperties": false}));
-    let spec = Spec {
+    let spec = ToolSpec {
         name: "get_system_info",
         description: "Tells the operating system, the processors, the memory, the working folder, \
             the time, and which common programs are installed.",
@@ -43,15 +43,15 @@ pub fn tool(settings: &Settings) -> Arc<dyn Tool> {
         kind: tool_kind::OTHER,
     };
     let (cwd, roots, env) = (settings.cwd.clone(), settings.roots.clone(), settings.env.clone());
-    Arc::new(System { spec, look: Arc::new(Look { cwd, roots, env }) })
+    Arc::new(SystemTool { spec, look: Arc::new(SystemProbe { cwd, roots, env }) })
 }
 
-struct System {
-    spec: Spec,
-    look: Arc<Look>,
+struct SystemTool {
+    spec: ToolSpec,
+    look: Arc<SystemProbe>,
 }
 
-struct Look {
+struct SystemProbe {
     cwd: PathBuf,
     roots: Vec<PathBuf>,
     env: Vec<(OsString, OsString)>,
@@ -60,12 +60,12 @@ struct Look {
 /// What is told.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Info {
+struct SystemInfo {
     os: String,
     kernel: String,
     architecture: &'static str,
     cpus: Option<usize>,
-    memory: Memory,
+    memory: SystemMemory,
     cwd: PathBuf,
     roots: Vec<PathBuf>,
     /// In UTC.
@@ -76,32 +76,34 @@ struct Info {
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Memory {
+struct SystemMemory {
     total_bytes: Option<u64>,
     available_bytes: Option<u64>,
 }
 
-impl Tool for System {
-    fn spec(&self) -> &Spec {
+impl AgentTool for SystemTool {
+    fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn run(&self, _: Use) -> Later<'_, Outcome> {
+    fn run(&self, _: ToolInvocation) -> BoxFuture<'_, ToolOutcome> {
         let look = Arc::clone(&self.look);
         Box::pin(async move {
             match tokio::task::spawn_blocking(move || look.info()).await {
-                Ok(info) => Outcome::done(&info, info.text()),
-                Err(error) => Outcome::failed(format!("the system cannot be looked at: {error}")),
+                Ok(info) => ToolOutcome::done(&info, info.text()),
+                Err(error) => {
+                    ToolOutcome::failed(format!("the system cannot be looked at: {error}"))
+                }
             }
         })
     }
 }
 
-impl Look {
-    fn info(&self) -> Info {
+impl SystemProbe {
+    fn info(&self) -> SystemInfo {
         let folders = folders(&self.env);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Info {
+        SystemInfo {
             os: os_name(&read("/etc/os-release")),
             kernel: format!("{} {}", word("ostype"), word("osrelease")).trim().to_owned(),
             architecture: std::env::consts::ARCH,
@@ -116,7 +118,7 @@ impl Look {
     }
 }
 
-impl Info {
+impl SystemInfo {
     /// For the model.
     fn text(&self) -> String {
         let mebibytes = |bytes: Option<u64>| {
@@ -163,12 +165,12 @@ fn os_name(release: &str) -> String {
         .unwrap_or_else(|| std::env::consts::OS.to_owned())
 }
 
-fn memory(info: &str) -> Memory {
+fn memory(info: &str) -> SystemMemory {
     let bytes = |name: &str| {
         let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
     };
-    Memory { total_bytes: bytes("MemTotal"), available_bytes: bytes("MemAvailable") }
+    SystemMemory { total_bytes: bytes("MemTotal"), available_bytes: bytes("MemAvailable") }
 }
 
 /// The name of the zone to which the link of the local time leads.

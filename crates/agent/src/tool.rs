@@ -6,22 +6,22 @@ use callgate_wire::session::{ToolLocation, ToolStream};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::Later;
+use crate::BoxFuture;
 
 /// Something that the model may use.
-pub trait Tool: Send + Sync {
+pub trait AgentTool: Send + Sync {
     /// What the model is told of it.
-    fn spec(&self) -> &Spec;
+    fn spec(&self) -> &ToolSpec;
 
     /// Returns why the tool can do nothing with these arguments, whoever allows it: nobody is asked
     /// then. It changes nothing, and its answer grants nothing.
-    fn refusal(&self, _input: &RawValue) -> Later<'_, Option<String>> {
+    fn refusal(&self, _input: &RawValue) -> BoxFuture<'_, Option<String>> {
         Box::pin(std::future::ready(None))
     }
 
-    /// Runs it. It never fails as a whole: what goes wrong is an [`Outcome`]. Dropping the future
+    /// Runs it. It never fails as a whole: what goes wrong is an [`ToolOutcome`]. Dropping the future
     /// stops it, with every process that it started.
-    fn run(&self, use_: Use) -> Later<'_, Outcome>;
+    fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, ToolOutcome>;
 
     /// Returns the files and folders that a use with this input is about. It looks at nothing but
     /// the input.
@@ -31,14 +31,14 @@ pub trait Tool: Send + Sync {
 
     /// Returns what a use with this input would change, as a unified diff in which secrets are
     /// hidden; `None` where it changes no file, or nobody can tell.
-    fn preview(&self, _input: &RawValue) -> Later<'static, Option<String>> {
+    fn preview(&self, _input: &RawValue) -> BoxFuture<'static, Option<String>> {
         Box::pin(async { None })
     }
 }
 
 /// What the model is told of a tool.
 #[derive(Debug, Clone, Serialize)]
-pub struct Spec {
+pub struct ToolSpec {
     /// Its name.
     pub name: &'static str,
     /// What it does.
@@ -55,19 +55,19 @@ pub struct Spec {
 
 /// One use of a tool.
 #[derive(Clone)]
-pub struct Use {
+pub struct ToolInvocation {
     /// Its arguments: a JSON object.
     pub input: Box<RawValue>,
     /// Takes what the tool says while it runs. It may be called from any thread and never waits.
-    pub progress: Progress,
+    pub progress: ProgressSink,
 }
 
 /// Takes what a tool says while it runs.
-pub type Progress = Arc<dyn Fn(ToolStream, &str) + Send + Sync>;
+pub type ProgressSink = Arc<dyn Fn(ToolStream, &str) + Send + Sync>;
 
 /// What came of a use.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct ToolOutcome {
     /// For the front end: JSON; of a failure `{"error": "…"}`.
     pub result: Box<RawValue>,
     /// For the model.
@@ -76,7 +76,7 @@ pub struct Outcome {
     pub is_error: bool,
 }
 
-impl Outcome {
+impl ToolOutcome {
     /// It went well. The model reads `text`, the front end gets `result`.
     #[must_use]
     pub fn done(result: &impl Serialize, text: impl Into<String>) -> Self {

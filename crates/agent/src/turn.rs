@@ -16,12 +16,12 @@ use std::time::Duration;
 use callgate_wire::session::{Event, ToolUse};
 use serde_json::value::RawValue;
 
-use crate::engine::{EngineError, Piece, Stop, Trouble};
+use crate::engine::{AnswerPiece, EngineError, EngineErrorKind, ModelStop};
 use crate::failure::RequestFailure;
-use crate::message::{Block, KeptResult, Message};
-use crate::tool::Outcome;
-use answer::{Building, size};
-use calls::Calls;
+use crate::message::{Block, ChatMessage, StoredToolResult};
+use crate::tool::ToolOutcome;
+use answer::{PartialAnswer, size};
+use calls::RoundCalls;
 pub use stop::StopReason;
 
 /// The longest that a provider may make us wait before another attempt.
@@ -38,7 +38,7 @@ const STOPPED: &str = "[The user stopped this answer.]";
 
 /// What holds for a turn.
 #[derive(Debug, Clone, Copy)]
-pub struct Bounds {
+pub struct TurnLimits {
     /// How often the model may be asked.
     pub most_rounds: u32,
     /// Whether a message that was stopped before any answer is kept. One that takes another's
@@ -48,7 +48,7 @@ pub struct Bounds {
 
 /// What is to be done.
 #[derive(Debug)]
-pub enum Do {
+pub enum TurnAction {
     /// Tell the front end.
     Tell(Event),
     /// Ask the model, after this time. What was kept and [`Turn::unkept`] are the conversation.
@@ -59,15 +59,15 @@ pub enum Do {
     /// Give up the answer that is on its way.
     Drop,
     /// See whether a tool may run, and run it.
-    Run(Wanted),
+    Run(ToolCall),
     /// Stop these tools.
     Stop(Vec<usize>),
     /// Keep these messages, all or none. Only when they are kept does the turn go on.
     Keep {
         /// What is new.
-        messages: Vec<Message>,
+        messages: Vec<ChatMessage>,
         /// What the tools in it gave the front end.
-        results: Vec<KeptResult>,
+        results: Vec<StoredToolResult>,
     },
     /// End the turn.
     End(Result<StopReason, RequestFailure>),
@@ -75,7 +75,7 @@ pub enum Do {
 
 /// A tool that is to run.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct ToolCall {
     /// Which of the calls of this round; [`Turn::ran`] wants it back.
     pub index: usize,
     /// Names the call.
@@ -88,9 +88,9 @@ pub struct Wanted {
 
 /// What came of a tool.
 #[derive(Debug)]
-pub struct Ran {
+pub struct FinishedCall {
     /// What it gave.
-    pub outcome: Outcome,
+    pub outcome: ToolOutcome,
     /// Whether a person wants the whole turn to end.
     pub interrupt: bool,
 }
@@ -98,10 +98,10 @@ pub struct Ran {
 /// A turn under way.
 #[derive(Debug)]
 pub struct Turn {
-    bounds: Bounds,
-    unkept: Vec<Message>,
-    answer: Building,
-    calls: Calls,
+    bounds: TurnLimits,
+    unkept: Vec<ChatMessage>,
+    answer: PartialAnswer,
+    calls: RoundCalls,
     rounds: u32,
     tries: u32,
     /// The model was asked and has not answered to the end.
@@ -115,15 +115,15 @@ impl Turn {
     /// A turn that answers `user`. `is_read_only` tells of a tool whether several may run at once.
     #[must_use]
     pub fn new(
-        user: Message,
-        bounds: Bounds,
+        user: ChatMessage,
+        bounds: TurnLimits,
         is_read_only: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Self {
         Self {
             bounds,
             unkept: vec![user],
-            answer: Building::default(),
-            calls: Calls::new(is_read_only),
+            answer: PartialAnswer::default(),
+            calls: RoundCalls::new(is_read_only),
             rounds: 0,
             tries: 0,
             asked: false,
@@ -134,17 +134,17 @@ impl Turn {
 
     /// The messages that belong to the conversation and are not kept yet.
     #[must_use]
-    pub fn unkept(&self) -> &[Message] {
+    pub fn unkept(&self) -> &[ChatMessage] {
         &self.unkept
     }
 
     /// Begins.
-    pub fn begin(&mut self, todo: &mut Vec<Do>) {
+    pub fn begin(&mut self, todo: &mut Vec<TurnAction>) {
         self.ask(Duration::ZERO, todo);
     }
 
     /// A piece of the answer has come.
-    pub fn piece(&mut self, piece: Piece, todo: &mut Vec<Do>) {
+    pub fn piece(&mut self, piece: AnswerPiece, todo: &mut Vec<TurnAction>) {
         if self.over || !self.asked {
             return;
         }
@@ -153,64 +153,65 @@ impl Turn {
             return self.burst(todo);
         }
         match piece {
-            Piece::Text(text) => {
+            AnswerPiece::Text(text) => {
                 self.answer.text(&text);
-                todo.push(Do::Tell(Event::Token(text)));
+                todo.push(TurnAction::Tell(Event::Token(text)));
             }
-            Piece::Thinking(thought) => {
+            AnswerPiece::Thinking(thought) => {
                 self.answer.thinking(&thought);
-                todo.push(Do::Tell(Event::Thinking(thought)));
+                todo.push(TurnAction::Tell(Event::Thinking(thought)));
             }
-            Piece::Signature(signature) => self.answer.signature(&signature),
-            Piece::Redacted(data) => self.answer.block(Block::RedactedThinking { data }),
+            AnswerPiece::Signature(signature) => self.answer.signature(&signature),
+            AnswerPiece::Redacted(data) => self.answer.block(Block::RedactedThinking { data }),
             // Whoever asks the model counts what it takes.
-            Piece::Usage(_) => {}
-            Piece::ToolUse { id, name, input, fault } => {
+            AnswerPiece::Usage(_) => {}
+            AnswerPiece::ToolUse { id, name, input, fault } => {
                 let id = self.calls.add(&id, name.clone(), input.clone(), fault);
                 let block =
                     Block::ToolUse { id: id.clone(), name: name.clone(), input: input.clone() };
                 self.answer.block(block);
                 let call =
                     ToolUse { tool_id: id, tool_name: name, input, kind: None, locations: None };
-                todo.push(Do::Tell(Event::ToolUse(call)));
+                todo.push(TurnAction::Tell(Event::ToolUse(call)));
             }
-            Piece::End(stop) => self.answered(stop, todo),
+            AnswerPiece::End(stop) => self.answered(stop, todo),
         }
     }
 
     /// The answer could not be had, or not to its end.
-    pub fn failed(&mut self, error: EngineError, todo: &mut Vec<Do>) {
+    pub fn failed(&mut self, error: EngineError, todo: &mut Vec<TurnAction>) {
         if self.over || !self.asked {
             return;
         }
-        if error.kind == Trouble::TooLong && !self.shortened && self.is_unseen() {
+        if error.kind == EngineErrorKind::TooLong && !self.shortened && self.is_unseen() {
             self.shortened = true;
-            self.answer = Building::default();
-            return todo.push(Do::Shorten(self.failure(error)));
+            self.answer = PartialAnswer::default();
+            return todo.push(TurnAction::Shorten(self.failure(error)));
         }
         match self.wait(&error) {
             Some(wait) => {
                 let seconds = wait.as_secs_f32();
                 let text = format!("{} (trying again in {seconds:.1} s)", error.text);
-                todo.push(Do::Tell(Event::notice("retry", text)));
-                self.answer = Building::default();
-                todo.push(Do::Ask(wait));
+                todo.push(TurnAction::Tell(Event::notice("retry", text)));
+                self.answer = PartialAnswer::default();
+                todo.push(TurnAction::Ask(wait));
             }
             None => self.fail(self.failure(error), todo),
         }
     }
 
     /// Nothing more comes from the model: that is a failure unless the answer was whole.
-    pub fn silent(&mut self, todo: &mut Vec<Do>) {
+    pub fn silent(&mut self, todo: &mut Vec<TurnAction>) {
         if self.asked {
             let text = "the model's answer ended before its end: send the message again".to_owned();
-            let error = EngineError { kind: Trouble::Cut, status: None, retry_after: None, text };
+            let error =
+                EngineError { kind: EngineErrorKind::Cut, status: None, retry_after: None, text };
             self.failed(error, todo);
         }
     }
 
     /// A tool has ended.
-    pub fn ran(&mut self, index: usize, ran: Ran, todo: &mut Vec<Do>) {
+    pub fn ran(&mut self, index: usize, ran: FinishedCall, todo: &mut Vec<TurnAction>) {
         if self.over || !self.calls.is_running(index) {
             return;
         }
@@ -224,7 +225,7 @@ impl Turn {
     }
 
     /// Somebody stops the turn.
-    pub fn cancel(&mut self, todo: &mut Vec<Do>) {
+    pub fn cancel(&mut self, todo: &mut Vec<TurnAction>) {
         if !self.over {
             self.stop("stopped by the user", todo);
             self.end(StopReason::Cancelled, todo);
@@ -233,32 +234,32 @@ impl Turn {
 
     /// The turn cannot go on, for a reason outside of it. What was seen of the answer is kept; a
     /// message without any answer is not, so that it can be sent again.
-    pub fn abandon(&mut self, failure: RequestFailure, todo: &mut Vec<Do>) {
+    pub fn abandon(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         if self.over {
             return;
         }
         if self.calls.is_empty() && self.answer.is_silent() {
-            todo.push(Do::Drop);
+            todo.push(TurnAction::Drop);
         } else {
             self.stop(&format!("stopped: {}", failure.text), todo);
         }
         self.over = true;
-        todo.push(Do::End(Err(failure)));
+        todo.push(TurnAction::End(Err(failure)));
     }
 
     /// What was to be kept could not be: nothing more is.
-    pub fn unkept_for(&mut self, failure: RequestFailure, todo: &mut Vec<Do>) {
+    pub fn unkept_for(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         todo.clear();
-        todo.push(Do::Drop);
-        todo.push(Do::Stop(self.calls.running()));
+        todo.push(TurnAction::Drop);
+        todo.push(TurnAction::Stop(self.calls.running()));
         self.calls.close(&format!("stopped: {}", failure.text), todo);
         self.over = true;
-        todo.push(Do::End(Err(failure)));
+        todo.push(TurnAction::End(Err(failure)));
     }
 
     /// Ends what is under way, so that what is kept is whole.
-    fn stop(&mut self, why: &str, todo: &mut Vec<Do>) {
-        todo.push(Do::Drop);
+    fn stop(&mut self, why: &str, todo: &mut Vec<TurnAction>) {
+        todo.push(TurnAction::Drop);
         if self.calls.is_empty() {
             if self.answer.is_silent() {
                 if self.rounds <= 1 && !self.bounds.keeps_unanswered {
@@ -268,13 +269,13 @@ impl Turn {
             }
             return self.keep_round(todo);
         }
-        todo.push(Do::Stop(self.calls.running()));
+        todo.push(TurnAction::Stop(self.calls.running()));
         self.calls.close(why, todo);
         self.keep_round(todo);
     }
 
     /// The answer is whole.
-    fn answered(&mut self, stop: Stop, todo: &mut Vec<Do>) {
+    fn answered(&mut self, stop: ModelStop, todo: &mut Vec<TurnAction>) {
         self.asked = false;
         self.tries = 0;
         if self.calls.is_empty() {
@@ -282,7 +283,9 @@ impl Turn {
             return self.end(stop.into(), todo);
         }
         let refused = match stop {
-            Stop::Refusal | Stop::ContextWindow => Some((stop.into(), "the model has stopped")),
+            ModelStop::Refusal | ModelStop::ContextWindow => {
+                Some((stop.into(), "the model has stopped"))
+            }
             _ if self.rounds >= self.bounds.most_rounds => {
                 Some((StopReason::MaxTurnRequests, "the turn has had all of its rounds"))
             }
@@ -299,7 +302,7 @@ impl Turn {
     }
 
     /// Starts what can be started; when all have ended the model hears of it.
-    fn go_on(&mut self, todo: &mut Vec<Do>) {
+    fn go_on(&mut self, todo: &mut Vec<TurnAction>) {
         self.calls.start(todo);
         if self.calls.are_done() {
             self.keep_round(todo);
@@ -307,58 +310,60 @@ impl Turn {
         }
     }
 
-    fn ask(&mut self, wait: Duration, todo: &mut Vec<Do>) {
+    fn ask(&mut self, wait: Duration, todo: &mut Vec<TurnAction>) {
         (self.rounds, self.tries, self.asked) = (self.rounds + 1, 0, true);
-        todo.push(Do::Ask(wait));
+        todo.push(TurnAction::Ask(wait));
     }
 
     /// Hands over the answer and what its tools gave.
-    fn keep_round(&mut self, todo: &mut Vec<Do>) {
+    fn keep_round(&mut self, todo: &mut Vec<TurnAction>) {
         let content = std::mem::take(&mut self.answer).finish();
         if !content.is_empty() {
-            self.unkept.push(Message::assistant(content));
+            self.unkept.push(ChatMessage::assistant(content));
         }
         let (told, results) = self.calls.take_results();
         if !told.is_empty() {
-            self.unkept.push(Message::user(told));
+            self.unkept.push(ChatMessage::user(told));
         }
-        todo.push(Do::Keep { messages: std::mem::take(&mut self.unkept), results });
+        todo.push(TurnAction::Keep { messages: std::mem::take(&mut self.unkept), results });
     }
 
-    fn end(&mut self, stop: StopReason, todo: &mut Vec<Do>) {
+    fn end(&mut self, stop: StopReason, todo: &mut Vec<TurnAction>) {
         self.over = true;
-        todo.push(Do::End(Ok(stop)));
+        todo.push(TurnAction::End(Ok(stop)));
     }
 
     /// The answer is longer than any answer can be. Nothing of it is kept.
-    fn burst(&mut self, todo: &mut Vec<Do>) {
+    fn burst(&mut self, todo: &mut Vec<TurnAction>) {
         let text = format!(
             "the model's answer has more than {LONGEST_ANSWER} bytes, so it was given up: ask for \
              less at a time"
         );
-        todo.push(Do::Drop);
+        todo.push(TurnAction::Drop);
         self.calls.close("not run: the answer was given up", todo);
         self.over = true;
-        todo.push(Do::End(Err(RequestFailure::permanent("too_long", text))));
+        todo.push(TurnAction::End(Err(RequestFailure::permanent("too_long", text))));
     }
 
     /// Of an answer that was begun the beginning is kept, since it was seen; a message without
     /// any answer is not, so that it can be sent again.
-    fn fail(&mut self, failure: RequestFailure, todo: &mut Vec<Do>) {
+    fn fail(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         self.calls.close("not run: the answer was cut off", todo);
         if !self.answer.is_silent() || !self.calls.is_empty() {
             self.keep_round(todo);
         }
         self.over = true;
-        todo.push(Do::End(Err(failure)));
+        todo.push(TurnAction::End(Err(failure)));
     }
 
     /// How long to wait before another attempt; `None` when there is none. What the front end has
     /// seen a part of is never asked again.
     fn wait(&mut self, error: &EngineError) -> Option<Duration> {
         let most = match error.kind {
-            Trouble::RateLimit | Trouble::Overloaded | Trouble::Server => MOST_TRIES,
-            Trouble::Network | Trouble::Cut => MOST_DIALS,
+            EngineErrorKind::RateLimit | EngineErrorKind::Overloaded | EngineErrorKind::Server => {
+                MOST_TRIES
+            }
+            EngineErrorKind::Network | EngineErrorKind::Cut => MOST_DIALS,
             _ => return None,
         };
         self.tries += 1;

@@ -6,14 +6,16 @@ use std::io::{BufReader, Write, pipe};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use callgate_agent::Later;
+use callgate_agent::BoxFuture;
 use callgate_agent::budget::Budget;
 use callgate_agent::compact::REQUEST;
-use callgate_agent::engine::{Answer, Call, Engine, EngineError, Piece, Stop};
-use callgate_agent::gate::{Gate, Permit, Question};
-use callgate_agent::history::{History, Place};
+use callgate_agent::engine::{
+    AnswerPiece, AnswerStream, Engine, EngineCall, EngineError, ModelStop,
+};
+use callgate_agent::gate::{GateQuestion, PermissionGate, ToolPermit};
+use callgate_agent::history::{History, HistoryLocation};
 use callgate_agent::message::Block;
-use callgate_agent::session::{Ending, Level, Log, Options, greet, serve};
+use callgate_agent::session::{LogLevel, SessionLog, SessionOptions, Shutdown, greet, serve};
 use callgate_link::blocking::fill_lines;
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::session::PermissionAnswer;
@@ -35,7 +37,7 @@ impl Engine for Silent {
         "silent"
     }
 
-    fn answer(&self, call: Call) -> Box<dyn Answer> {
+    fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
         let is_summary = matches!(
             call.messages.last().and_then(|message| message.content.last()),
             Some(Block::Text { text }) if text == REQUEST
@@ -46,17 +48,26 @@ impl Engine for Silent {
 
 struct AtOnce;
 
-impl Answer for AtOnce {
-    fn next<'a>(&'a mut self, into: &'a mut Vec<Piece>) -> Later<'a, Result<bool, EngineError>> {
-        into.extend([Piece::Text("so it is".to_owned()), Piece::End(Stop::EndTurn)]);
+impl AnswerStream for AtOnce {
+    fn next<'a>(
+        &'a mut self,
+        into: &'a mut Vec<AnswerPiece>,
+    ) -> BoxFuture<'a, Result<bool, EngineError>> {
+        into.extend([
+            AnswerPiece::Text("so it is".to_owned()),
+            AnswerPiece::End(ModelStop::EndTurn),
+        ]);
         Box::pin(async { Ok(false) })
     }
 }
 
 struct Never;
 
-impl Answer for Never {
-    fn next<'a>(&'a mut self, _into: &'a mut Vec<Piece>) -> Later<'a, Result<bool, EngineError>> {
+impl AnswerStream for Never {
+    fn next<'a>(
+        &'a mut self,
+        _into: &'a mut Vec<AnswerPiece>,
+    ) -> BoxFuture<'a, Result<bool, EngineError>> {
         Box::pin(std::future::pending())
     }
 }
@@ -64,22 +75,22 @@ impl Answer for Never {
 /// A gate that nothing comes to.
 struct Shut;
 
-impl Gate for Shut {
-    fn may(&self, _question: Question) -> Later<'_, Permit> {
+impl PermissionGate for Shut {
+    fn may(&self, _question: GateQuestion) -> BoxFuture<'_, ToolPermit> {
         let because = "shut".to_owned();
-        Box::pin(async { Permit::Denied { because, interrupt: false } })
+        Box::pin(async { ToolPermit::Denied { because, interrupt: false } })
     }
 
-    fn answer(&self, _answer: PermissionAnswer) -> Later<'_, Result<String, String>> {
+    fn answer(&self, _answer: PermissionAnswer) -> BoxFuture<'_, Result<String, String>> {
         Box::pin(async { Err("shut".to_owned()) })
     }
 
     fn unattended(&self) {}
 }
 
-fn options(answers_messages: bool) -> Options {
-    let history = History::start(Place::Memory);
-    Options {
+fn options(answers_messages: bool) -> SessionOptions {
+    let history = History::start(HistoryLocation::Memory);
+    SessionOptions {
         engine: Arc::new(Silent { answers_messages }),
         engine_reason: String::new(),
         tools: Vec::new(),
@@ -96,7 +107,7 @@ fn options(answers_messages: bool) -> Options {
         resume: false,
         folder: PathBuf::from("/"),
         day_began: || 0,
-        log: Log::new(Level::Error, |_, _| ()),
+        log: SessionLog::new(LogLevel::Error, |_, _| ()),
     }
 }
 
@@ -134,7 +145,7 @@ async fn notices(answers_messages: bool, messages: &[String]) -> Vec<String> {
         all.send(notices).unwrap();
     });
     let notices = read.await.unwrap();
-    endings.send(Ending::Asked).await.unwrap();
+    endings.send(Shutdown::Asked).await.unwrap();
     runtime.await.unwrap().unwrap();
     notices
 }

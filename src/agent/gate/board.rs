@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use callgate_agent::Later;
-use callgate_agent::gate::Mirror;
+use callgate_agent::BoxFuture;
+use callgate_agent::gate::QuestionMirror;
 use callgate_wire::approval::{Press, RequestId};
 use callgate_wire::session::{Event, PermissionRequest, PermissionResolved};
 
@@ -15,15 +15,16 @@ const MOST_PAST: usize = 256;
 
 /// Takes a front end's answer to the desk that has the question. Returns whether it counted, and
 /// the desk's words.
-pub(super) type PressRoute =
-    Arc<dyn Fn(RequestId, Press) -> Later<'static, Result<(bool, String), String>> + Send + Sync>;
+pub(super) type PressRoute = Arc<
+    dyn Fn(RequestId, Press) -> BoxFuture<'static, Result<(bool, String), String>> + Send + Sync,
+>;
 
 /// A question that is with a desk.
 pub(super) struct PostedQuestion {
     pub(super) route: PressRoute,
     /// What the front end is shown once the desk has the question.
     pub(super) asked: PermissionRequest,
-    pub(super) mirror: Option<Mirror>,
+    pub(super) mirror: Option<QuestionMirror>,
 }
 
 /// What a desk says of a question that it asks.

@@ -4,14 +4,14 @@ use reqwest::Url;
 
 /// The address of the API.
 #[derive(Debug, Clone)]
-pub(super) struct Address {
+pub(super) struct ApiAddress {
     /// Where messages are sent to.
     pub(super) messages: Url,
     /// The server alone, for people.
     pub(super) origin: String,
 }
 
-impl Address {
+impl ApiAddress {
     /// Reads a base URL, with or without a path, a slash at its end, or the `/v1` that belongs to
     /// the call.
     pub(super) fn read(base: &str) -> Result<Self, String> {

@@ -11,12 +11,12 @@ use reqwest::{Response, StatusCode};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::Line;
-use super::patience::Patience;
-use super::sse::Sse;
-use super::stream::Stream;
-use crate::Later;
-use crate::engine::{Answer, Call, EngineError, Piece};
+use super::ApiLink;
+use super::patience::AnswerPatience;
+use super::sse::SseDecoder;
+use super::stream::PieceDecoder;
+use crate::BoxFuture;
+use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError};
 
 /// The version of the API: the one that every server of it serves.
 const VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
@@ -33,33 +33,33 @@ const MOST_PIECES: usize = 512;
 const REST_TIME: Duration = Duration::from_secs(2);
 
 /// An answer on its way.
-pub(super) struct Reply {
-    state: State,
+pub(super) struct AnthropicAnswer {
+    state: AnswerState,
     /// What has come and was not handed over: a caller that stops waiting loses nothing.
-    ready: Vec<Piece>,
+    ready: Vec<AnswerPiece>,
 }
 
-enum State {
-    Asking(Later<'static, Result<Reading, EngineError>>),
-    Reading(Box<Reading>),
+enum AnswerState {
+    Asking(BoxFuture<'static, Result<AnswerReader, EngineError>>),
+    Reading(Box<AnswerReader>),
     Failed(EngineError),
     Ended,
 }
 
 /// An answer that has begun.
-struct Reading {
-    line: Arc<Line>,
+struct AnswerReader {
+    line: Arc<ApiLink>,
     response: Response,
-    sse: Sse,
-    stream: Stream,
-    patience: Patience,
+    sse: SseDecoder,
+    stream: PieceDecoder,
+    patience: AnswerPatience,
     /// How many pieces to gather now.
     most: usize,
 }
 
-impl Reply {
-    pub(super) fn new(line: Arc<Line>, call: Call) -> Self {
-        Self { state: State::Asking(Box::pin(ask(line, call))), ready: Vec::new() }
+impl AnthropicAnswer {
+    pub(super) fn new(line: Arc<ApiLink>, call: EngineCall) -> Self {
+        Self { state: AnswerState::Asking(Box::pin(ask(line, call))), ready: Vec::new() }
     }
 
     /// Waits until there is something to hand over. What came before a failure is handed over
@@ -67,21 +67,21 @@ impl Reply {
     async fn fill(&mut self) -> Result<bool, EngineError> {
         while self.ready.is_empty() {
             let after = match &mut self.state {
-                State::Ended => return Ok(false),
-                State::Failed(error) => return Err(error.clone()),
-                State::Asking(request) => match request.await {
-                    Ok(reading) => Some(State::Reading(Box::new(reading))),
-                    Err(error) => Some(State::Failed(error)),
+                AnswerState::Ended => return Ok(false),
+                AnswerState::Failed(error) => return Err(error.clone()),
+                AnswerState::Asking(request) => match request.await {
+                    Ok(reading) => Some(AnswerState::Reading(Box::new(reading))),
+                    Err(error) => Some(AnswerState::Failed(error)),
                 },
-                State::Reading(reading) => match reading.read(&mut self.ready).await {
+                AnswerState::Reading(reading) => match reading.read(&mut self.ready).await {
                     Ok(true) => None,
-                    Ok(false) => Some(State::Ended),
-                    Err(error) => Some(State::Failed(error)),
+                    Ok(false) => Some(AnswerState::Ended),
+                    Err(error) => Some(AnswerState::Failed(error)),
                 },
             };
             if let Some(after) = after
-                && let State::Reading(reading) = std::mem::replace(&mut self.state, after)
-                && matches!(self.state, State::Ended)
+                && let AnswerState::Reading(reading) = std::mem::replace(&mut self.state, after)
+                && matches!(self.state, AnswerState::Ended)
             {
                 reading.read_away();
             }
@@ -90,8 +90,11 @@ impl Reply {
     }
 }
 
-impl Answer for Reply {
-    fn next<'a>(&'a mut self, into: &'a mut Vec<Piece>) -> Later<'a, Result<bool, EngineError>> {
+impl AnswerStream for AnthropicAnswer {
+    fn next<'a>(
+        &'a mut self,
+        into: &'a mut Vec<AnswerPiece>,
+    ) -> BoxFuture<'a, Result<bool, EngineError>> {
         Box::pin(async move {
             let goes_on = self.fill().await?;
             if into.is_empty() {
@@ -104,9 +107,9 @@ impl Answer for Reply {
     }
 }
 
-impl Reading {
+impl AnswerReader {
     /// Waits for bytes and takes them, with all others that have arrived. `false` after the end.
-    async fn read(&mut self, into: &mut Vec<Piece>) -> Result<bool, EngineError> {
+    async fn read(&mut self, into: &mut Vec<AnswerPiece>) -> Result<bool, EngineError> {
         let end = self.patience.wait(Instant::now());
         let chunk = timeout_at(end, self.response.chunk()).await;
         let chunk = chunk.map_err(|_| self.line.faults.stalled(self.patience.waited()))?;
@@ -126,7 +129,7 @@ impl Reading {
     fn accept(
         &mut self,
         chunk: reqwest::Result<Option<impl AsRef<[u8]>>>,
-        into: &mut Vec<Piece>,
+        into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError> {
         match chunk {
             Ok(Some(bytes)) => self.take(bytes.as_ref(), into),
@@ -135,7 +138,7 @@ impl Reading {
         }
     }
 
-    fn take(&mut self, bytes: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
+    fn take(&mut self, bytes: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
         self.sse.push(bytes);
         loop {
             match self.sse.next_event() {
@@ -176,7 +179,7 @@ impl Reading {
 }
 
 /// Sends the request and waits until the answer begins.
-async fn ask(line: Arc<Line>, call: Call) -> Result<Reading, EngineError> {
+async fn ask(line: Arc<ApiLink>, call: EngineCall) -> Result<AnswerReader, EngineError> {
     let body = line.body(&call)?;
     drop(call);
     if line.client.is_slow() {
@@ -201,9 +204,9 @@ async fn ask(line: Arc<Line>, call: Call) -> Result<Reading, EngineError> {
         let _ = timeout(ERROR_TIME, collect(&mut response, &mut body)).await;
         return Err(line.faults.status(response.status(), response.headers(), &body));
     }
-    let stream = Stream::new(Arc::clone(&line.faults));
-    let (sse, most) = (Sse::new(), FEWEST_PIECES);
-    Ok(Reading { line, response, sse, stream, patience: Patience::new(idle), most })
+    let stream = PieceDecoder::new(Arc::clone(&line.faults));
+    let (sse, most) = (SseDecoder::new(), FEWEST_PIECES);
+    Ok(AnswerReader { line, response, sse, stream, patience: AnswerPatience::new(idle), most })
 }
 
 fn is_stream(headers: &HeaderMap) -> bool {

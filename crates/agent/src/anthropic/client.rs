@@ -5,22 +5,22 @@ use std::sync::OnceLock;
 use callgate_http::client_builder;
 use reqwest::{Client, Proxy, Url};
 
-use super::address::Address;
-use super::fault::Faults;
+use super::address::ApiAddress;
+use super::fault::ErrorComposer;
 use crate::engine::EngineError;
 
 /// A client that is made at its first use: reading the root certificates takes a while.
 #[derive(Debug)]
-pub(super) struct Lazy {
+pub(super) struct LazyClient {
     proxy: Option<Proxy>,
     /// Whether nothing on the way speaks TLS.
     is_plain: bool,
     client: OnceLock<Result<Client, EngineError>>,
 }
 
-impl Lazy {
+impl LazyClient {
     /// Fails for a proxy that is none. What it is is not told: it may hold a password.
-    pub(super) fn new(address: &Address, proxy: Option<&str>) -> Result<Self, String> {
+    pub(super) fn new(address: &ApiAddress, proxy: Option<&str>) -> Result<Self, String> {
         let is_plain = |url: &Url| url.scheme() == "http";
         let mut way = is_plain(&address.messages);
         let read = |text: &str| {
@@ -40,7 +40,7 @@ impl Lazy {
     }
 
     /// The client, which is made now if it has not been.
-    pub(super) fn get(&self, faults: &Faults) -> Result<&Client, EngineError> {
+    pub(super) fn get(&self, faults: &ErrorComposer) -> Result<&Client, EngineError> {
         let client = self.client.get_or_init(|| self.make().map_err(|e| faults.no_client(e)));
         client.as_ref().map_err(Clone::clone)
     }

@@ -9,23 +9,23 @@ use serde_json::value::RawValue;
 
 /// Something that says what kind it is.
 #[derive(Deserialize)]
-pub(super) struct Kind<'a> {
+pub(super) struct TaggedEvent<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Cow<'a, str>,
 }
 
 /// `content_block_delta`: nearly all events are this.
 #[derive(Deserialize)]
-pub(super) struct Delta<'a> {
+pub(super) struct BlockDelta<'a> {
     #[serde(default)]
     pub(super) index: u64,
     #[serde(borrow)]
-    pub(super) delta: Change<'a>,
+    pub(super) delta: DeltaContent<'a>,
 }
 
 /// What is appended to a block.
 #[derive(Deserialize)]
-pub(super) struct Change<'a> {
+pub(super) struct DeltaContent<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -38,7 +38,7 @@ pub(super) struct Change<'a> {
     pub(super) partial_json: Cow<'a, str>,
 }
 
-impl Change<'_> {
+impl DeltaContent<'_> {
     /// Returns true unless the change is one of a known kind that changes nothing.
     pub(super) fn is_something(&self) -> bool {
         match &*self.kind {
@@ -53,14 +53,14 @@ impl Change<'_> {
 
 /// `content_block_delta` of a kind that is not known.
 #[derive(Deserialize)]
-pub(super) struct OddDelta<'a> {
+pub(super) struct UnknownDelta<'a> {
     #[serde(borrow)]
-    pub(super) delta: Kind<'a>,
+    pub(super) delta: TaggedEvent<'a>,
 }
 
 /// `content_block_start`.
 #[derive(Deserialize)]
-pub(super) struct Start<'a> {
+pub(super) struct BlockStart<'a> {
     #[serde(default)]
     pub(super) index: u64,
     /// A block that is not known may look like anything.
@@ -70,7 +70,7 @@ pub(super) struct Start<'a> {
 
 /// A block of a known kind as it begins.
 #[derive(Deserialize)]
-pub(super) struct Begun<'a> {
+pub(super) struct BlockContent<'a> {
     #[serde(default)]
     pub(super) text: String,
     #[serde(default)]
@@ -98,12 +98,12 @@ pub(super) struct BlockStop {
 #[derive(Deserialize)]
 pub(super) struct MessageStart<'a> {
     #[serde(borrow)]
-    pub(super) message: Costs<'a>,
+    pub(super) message: MessageUsage<'a>,
 }
 
 /// Something with a `usage`.
 #[derive(Deserialize)]
-pub(super) struct Costs<'a> {
+pub(super) struct MessageUsage<'a> {
     /// An answer does not fail for how its costs are written.
     #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
@@ -112,27 +112,27 @@ pub(super) struct Costs<'a> {
 /// `message_delta`.
 #[derive(Deserialize)]
 pub(super) struct MessageDelta<'a> {
-    pub(super) delta: End,
+    pub(super) delta: MessageEnd,
     #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
 }
 
 /// How a message ends.
 #[derive(Deserialize)]
-pub(super) struct End {
+pub(super) struct MessageEnd {
     #[serde(default)]
     pub(super) stop_reason: Option<String>,
 }
 
 /// `error`, in a stream and as the body of an HTTP error.
 #[derive(Deserialize)]
-pub(super) struct Failure {
-    pub(super) error: Said,
+pub(super) struct ApiFailure {
+    pub(super) error: ApiErrorBody,
 }
 
 /// What the API says about an error.
 #[derive(Deserialize)]
-pub(super) struct Said {
+pub(super) struct ApiErrorBody {
     #[serde(default, rename = "type")]
     pub(super) kind: String,
     #[serde(default)]
@@ -141,7 +141,7 @@ pub(super) struct Said {
 
 /// Tokens, counted from the message's beginning; what is not told has not changed.
 #[derive(Deserialize)]
-struct Counts {
+struct TokenCounts {
     #[serde(rename = "input_tokens")]
     input: Option<u64>,
     #[serde(rename = "output_tokens")]
@@ -154,7 +154,8 @@ struct Counts {
 
 /// Takes what `json` tells into `usage`. Whether there was anything.
 pub(super) fn count(json: Option<&RawValue>, usage: &mut TokenUsage) -> bool {
-    let Some(counts) = json.and_then(|json| serde_json::from_str::<Counts>(json.get()).ok()) else {
+    let Some(counts) = json.and_then(|json| serde_json::from_str::<TokenCounts>(json.get()).ok())
+    else {
         return false;
     };
     let told = [

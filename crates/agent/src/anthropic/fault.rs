@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use callgate_mask::mask_text;
 
-use super::Key;
-use super::event::Said;
-use crate::engine::{EngineError, Trouble};
+use super::ApiKey;
+use super::event::ApiErrorBody;
+use crate::engine::{EngineError, EngineErrorKind};
 
 /// How much of the server's own words is told, in characters.
 const LONGEST_QUOTE: usize = 300;
@@ -19,20 +19,20 @@ const LONGEST_QUOTE: usize = 300;
 const TOO_LONG: [&str; 3] = ["prompt is too long", "input is too long", "exceed context limit"];
 
 /// Makes the errors of one server.
-pub(super) struct Faults {
+pub(super) struct ErrorComposer {
     /// The server, such as `https://api.anthropic.com`.
     origin: String,
-    key: Key,
+    key: ApiKey,
 }
 
-impl fmt::Debug for Faults {
+impl fmt::Debug for ErrorComposer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Faults").field("origin", &self.origin).finish_non_exhaustive()
     }
 }
 
-impl Faults {
-    pub(super) fn new(origin: String, key: Key) -> Self {
+impl ErrorComposer {
+    pub(super) fn new(origin: String, key: ApiKey) -> Self {
         Self { origin, key }
     }
 
@@ -40,7 +40,7 @@ impl Faults {
     pub(super) fn nonsense(&self, why: impl Display) -> EngineError {
         let (origin, why) = (&self.origin, self.quoted(&why.to_string()));
         fault(
-            Trouble::Nonsense,
+            EngineErrorKind::Nonsense,
             format!(
                 "The answer of {origin} makes no sense: {why}. Check that ANTHROPIC_BASE_URL is \
                  the address of a Messages API"
@@ -53,7 +53,7 @@ impl Faults {
         let why = why.map(|error| format!(" ({})", self.quoted(&network::reason(error).1)));
         let (origin, why) = (&self.origin, why.unwrap_or_default());
         fault(
-            Trouble::Cut,
+            EngineErrorKind::Cut,
             format!("The answer of {origin} broke off before its end{why}. Try again"),
         )
     }
@@ -62,15 +62,15 @@ impl Faults {
     pub(super) fn stalled(&self, idle: Duration) -> EngineError {
         let (origin, idle) = (&self.origin, idle.as_secs_f32());
         fault(
-            Trouble::Stalled,
+            EngineErrorKind::Stalled,
             format!("Nothing came from {origin} for {idle} s. Check the network and try again"),
         )
     }
 
     /// The server said in the middle of an answer that it failed.
-    pub(super) fn said(&self, said: &Said) -> EngineError {
-        let kind = match trouble(&said.kind).unwrap_or(Trouble::Server) {
-            Trouble::Refused if is_too_long(said) => Trouble::TooLong,
+    pub(super) fn said(&self, said: &ApiErrorBody) -> EngineError {
+        let kind = match trouble(&said.kind).unwrap_or(EngineErrorKind::Server) {
+            EngineErrorKind::Refused if is_too_long(said) => EngineErrorKind::TooLong,
             kind => kind,
         };
         let (origin, words) = (&self.origin, self.words(&said.kind, &said.message));
@@ -80,7 +80,7 @@ impl Faults {
 
     /// Nothing can be asked, for a reason of our own.
     pub(super) fn unable(why: &str) -> EngineError {
-        fault(Trouble::Refused, why.to_owned())
+        fault(EngineErrorKind::Refused, why.to_owned())
     }
 
     /// The kind of an error and its message, as they stand in a sentence.
@@ -106,52 +106,56 @@ impl Faults {
     }
 }
 
-fn fault(kind: Trouble, text: String) -> EngineError {
+fn fault(kind: EngineErrorKind, text: String) -> EngineError {
     EngineError { kind, status: None, retry_after: None, text }
 }
 
 /// The trouble that an error type of the API stands for.
-fn trouble(kind: &str) -> Option<Trouble> {
+fn trouble(kind: &str) -> Option<EngineErrorKind> {
     Some(match kind {
-        "authentication_error" | "permission_error" => Trouble::Auth,
+        "authentication_error" | "permission_error" => EngineErrorKind::Auth,
         "invalid_request_error" | "not_found_error" | "request_too_large" | "billing_error" => {
-            Trouble::Refused
+            EngineErrorKind::Refused
         }
-        "rate_limit_error" => Trouble::RateLimit,
-        "overloaded_error" => Trouble::Overloaded,
-        "api_error" | "timeout_error" => Trouble::Server,
+        "rate_limit_error" => EngineErrorKind::RateLimit,
+        "overloaded_error" => EngineErrorKind::Overloaded,
+        "api_error" | "timeout_error" => EngineErrorKind::Server,
         _ => return None,
     })
 }
 
 /// Whether an error that the API does not take a request with is about its length.
-fn is_too_long(said: &Said) -> bool {
+fn is_too_long(said: &ApiErrorBody) -> bool {
     let words = said.message.to_ascii_lowercase();
     said.kind == "request_too_large" || TOO_LONG.iter().any(|part| words.contains(part))
 }
 
 /// What to do next.
-fn next(kind: Trouble, status: Option<u16>, wait: Option<Duration>) -> String {
+fn next(kind: EngineErrorKind, status: Option<u16>, wait: Option<Duration>) -> String {
     let text = match (kind, status) {
-        (Trouble::Auth, Some(403)) => {
+        (EngineErrorKind::Auth, Some(403)) => {
             "The key may not do this: check its rights, or set another one in ANTHROPIC_API_KEY"
         }
-        (Trouble::Auth, _) => "Set a valid key in ANTHROPIC_API_KEY",
-        (Trouble::Refused, Some(402)) => "Check the billing of the account that the key belongs to",
-        (Trouble::Refused, Some(404)) => {
+        (EngineErrorKind::Auth, _) => "Set a valid key in ANTHROPIC_API_KEY",
+        (EngineErrorKind::Refused, Some(402)) => {
+            "Check the billing of the account that the key belongs to"
+        }
+        (EngineErrorKind::Refused, Some(404)) => {
             "Check the name of the model (ANTHROPIC_MODEL) and the address (ANTHROPIC_BASE_URL)"
         }
         // What helps depends on the conversation: the turn knows.
-        (Trouble::TooLong, Some(413)) => {
+        (EngineErrorKind::TooLong, Some(413)) => {
             "The conversation and its attachments are larger than a request may be"
         }
-        (Trouble::TooLong, _) => "The conversation is longer than the model can read",
-        (Trouble::Refused, _) => "Change what it names; a new conversation begins without it",
-        (Trouble::RateLimit, _) => {
+        (EngineErrorKind::TooLong, _) => "The conversation is longer than the model can read",
+        (EngineErrorKind::Refused, _) => {
+            "Change what it names; a new conversation begins without it"
+        }
+        (EngineErrorKind::RateLimit, _) => {
             let wait = wait.map(|wait| format!(" {} s", wait.as_secs_f32())).unwrap_or_default();
             return format!("Wait{wait} and try again");
         }
-        (Trouble::Overloaded, _) => "It has too much to do: try again in a while",
+        (EngineErrorKind::Overloaded, _) => "It has too much to do: try again in a while",
         _ => "It is not your doing: try again in a while",
     };
     text.to_owned()

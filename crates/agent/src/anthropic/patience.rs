@@ -13,7 +13,7 @@ const PINGS_ALONE: u32 = 5;
 
 /// The patience that is left.
 #[derive(Debug)]
-pub(super) struct Patience {
+pub(super) struct AnswerPatience {
     idle: Duration,
     /// Since when somebody waits for bytes that have not come.
     since: Option<Instant>,
@@ -21,7 +21,7 @@ pub(super) struct Patience {
     without_answer: Duration,
 }
 
-impl Patience {
+impl AnswerPatience {
     pub(super) fn new(idle: Duration) -> Self {
         Self { idle, since: None, without_answer: Duration::ZERO }
     }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn silence_is_borne_as_long_as_the_limit_says() {
-        let (start, mut patience) = (Instant::now(), Patience::new(IDLE));
+        let (start, mut patience) = (Instant::now(), AnswerPatience::new(IDLE));
         assert_eq!(patience.wait(start), start + IDLE);
         // Whoever stops waiting and comes back does not begin anew.
         assert_eq!(patience.wait(start + MOMENT), start + IDLE);
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn pings_alone_are_not_borne_for_ever() {
-        let (mut now, mut patience) = (Instant::now(), Patience::new(IDLE));
+        let (mut now, mut patience) = (Instant::now(), AnswerPatience::new(IDLE));
         let end = now + IDLE * PINGS_ALONE;
         let mut pings = 0;
         while patience.wait(now) > now + MOMENT {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_goes_on_is_waited_for() {
-        let (mut now, mut patience) = (Instant::now(), Patience::new(IDLE));
+        let (mut now, mut patience) = (Instant::now(), AnswerPatience::new(IDLE));
         for event in 0..1000 {
             assert!(patience.wait(now) > now + MOMENT, "{event}");
             now += MOMENT;
@@ -96,7 +96,7 @@ mod tests {
     /// A front end that is behind must not make the engine give up.
     #[test]
     fn time_in_which_nobody_waits_does_not_count() {
-        let (mut now, mut patience) = (Instant::now(), Patience::new(IDLE));
+        let (mut now, mut patience) = (Instant::now(), AnswerPatience::new(IDLE));
         for _ in 0..100 {
             patience.wait(now);
             patience.heard(now, false);

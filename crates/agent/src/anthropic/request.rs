@@ -12,11 +12,11 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::fault::Faults;
-use crate::engine::{Call, EngineError};
-use crate::message::{Block, Message, Role};
-use crate::tool::Spec;
-use thinking::Thinking;
+use super::fault::ErrorComposer;
+use crate::engine::{EngineCall, EngineError};
+use crate::message::{Block, ChatMessage, Role};
+use crate::tool::ToolSpec;
+use thinking::ThinkingMode;
 pub(super) use written::WrittenTurns;
 
 /// What the model reads of a tool that failed without a word, which the API does not take.
@@ -25,68 +25,68 @@ const NO_WORDS: &str = "The tool failed and said nothing.";
 /// The body without its messages, which come last. The API takes four marks at most; there is one at the tools, one at the system
 /// prompt, and one each at the last two messages of the user's.
 #[derive(Serialize)]
-struct Body<'a> {
+struct RequestBody<'a> {
     model: &'a str,
     max_tokens: u32,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    thinking: Option<Thinking>,
+    thinking: Option<ThinkingMode>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Part<&'a Spec>>,
+    tools: Vec<CacheablePart<&'a ToolSpec>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    system: Option<[Part<Words<'a>>; 1]>,
+    system: Option<[CacheablePart<SystemText<'a>>; 1]>,
 }
 
 /// Something with or without a mark: up to there the provider is to keep the prompt.
 #[derive(Serialize)]
-struct Part<T> {
+struct CacheablePart<T> {
     #[serde(flatten)]
     item: T,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cache_control: Option<Mark>,
+    cache_control: Option<CacheMark>,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Mark {
+enum CacheMark {
     Ephemeral,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Words<'a> {
+enum SystemText<'a> {
     Text { text: &'a str },
 }
 
 /// One message, or several of one role in a row.
 #[derive(Serialize)]
-struct Turn<'a> {
+struct RequestTurn<'a> {
     role: Role,
-    content: Vec<Part<Cow<'a, Block>>>,
+    content: Vec<CacheablePart<Cow<'a, Block>>>,
     /// How many messages there are up to its end.
     #[serde(skip)]
     upto: usize,
 }
 
-impl<T> Part<T> {
+impl<T> CacheablePart<T> {
     fn plain(item: T) -> Self {
         Self { item, cache_control: None }
     }
 
     fn mark(&mut self) {
-        self.cache_control = Some(Mark::Ephemeral);
+        self.cache_control = Some(CacheMark::Ephemeral);
     }
 }
 
 /// Writes the body. What the last request has written of the same messages is taken over.
 pub(super) fn body(
-    call: &Call,
+    call: &EngineCall,
     model: &str,
     written: &mut WrittenTurns,
 ) -> Result<Vec<u8>, EngineError> {
-    let thinking = Thinking::of(call, model);
+    let thinking = ThinkingMode::of(call, model);
     let with_thoughts = thinking.is_some();
-    let body = Body {
+    let body = RequestBody {
         model,
         max_tokens: thinking::room(call),
         stream: true,
@@ -94,39 +94,40 @@ pub(super) fn body(
         system: system(&call.system),
         thinking,
     };
-    let unwritable = |error| Faults::unable(&format!("The request cannot be written: {error}"));
+    let unwritable =
+        |error| ErrorComposer::unable(&format!("The request cannot be written: {error}"));
     let mut json = serde_json::to_vec(&body).map_err(unwritable)?;
     // The messages are its last member.
     json.pop();
     json.extend_from_slice(b",\"messages\":");
     if !written.write(&call.messages, with_thoughts, &mut json).map_err(unwritable)? {
-        return Err(Faults::unable("There is nothing to answer: the message is empty"));
+        return Err(ErrorComposer::unable("There is nothing to answer: the message is empty"));
     }
     json.push(b'}');
     Ok(json)
 }
 
-fn tools(specs: &[Spec]) -> Vec<Part<&Spec>> {
-    let mut tools: Vec<_> = specs.iter().map(Part::plain).collect();
+fn tools(specs: &[ToolSpec]) -> Vec<CacheablePart<&ToolSpec>> {
+    let mut tools: Vec<_> = specs.iter().map(CacheablePart::plain).collect();
     if let Some(last) = tools.last_mut() {
         last.mark();
     }
     tools
 }
 
-fn system(text: &str) -> Option<[Part<Words<'_>>; 1]> {
-    let mut part = Part::plain(Words::Text { text });
+fn system(text: &str) -> Option<[CacheablePart<SystemText<'_>>; 1]> {
+    let mut part = CacheablePart::plain(SystemText::Text { text });
     part.mark();
     (!text.trim().is_empty()).then_some([part])
 }
 
 /// The turns of messages, without marks.
-fn turns<'a>(messages: &'a [impl AsRef<Message>], with_thoughts: bool) -> Vec<Turn<'a>> {
-    let mut turns: Vec<Turn<'a>> = Vec::new();
+fn turns<'a>(messages: &'a [impl AsRef<ChatMessage>], with_thoughts: bool) -> Vec<RequestTurn<'a>> {
+    let mut turns: Vec<RequestTurn<'a>> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
-        let Message { role, content } = message.as_ref();
+        let ChatMessage { role, content } = message.as_ref();
         let blocks = content.iter().filter(|block| is_sendable(block, with_thoughts));
-        let blocks: Vec<_> = blocks.map(|block| Part::plain(written(block))).collect();
+        let blocks: Vec<_> = blocks.map(|block| CacheablePart::plain(written(block))).collect();
         // A thought alone is no message.
         if blocks.iter().all(|part| thinking::is_thought(&part.item)) {
             continue;
@@ -136,7 +137,7 @@ fn turns<'a>(messages: &'a [impl AsRef<Message>], with_thoughts: bool) -> Vec<Tu
                 turn.content.extend(blocks);
                 turn.upto = at + 1;
             }
-            None => turns.push(Turn { role: *role, content: blocks, upto: at + 1 }),
+            None => turns.push(RequestTurn { role: *role, content: blocks, upto: at + 1 }),
         }
     }
     for turn in turns.iter_mut().filter(|turn| turn.role == Role::User) {
@@ -147,9 +148,9 @@ fn turns<'a>(messages: &'a [impl AsRef<Message>], with_thoughts: bool) -> Vec<Tu
 }
 
 /// Puts marks at the last two turns of the user's.
-fn mark_last(turns: &mut [Turn<'_>]) {
+fn mark_last(turns: &mut [RequestTurn<'_>]) {
     for turn in turns.iter_mut().rev().filter(|turn| turn.role == Role::User).take(2) {
-        turn.content.last_mut().into_iter().for_each(Part::mark);
+        turn.content.last_mut().into_iter().for_each(CacheablePart::mark);
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
 
 /// Cuts a stream into events.
 #[derive(Debug)]
-pub(super) struct Sse {
+pub(super) struct SseDecoder {
     limit: usize,
     buffer: Vec<u8>,
     /// Where the event that is arriving begins in the buffer.
@@ -38,7 +38,7 @@ pub(super) struct Sse {
 
 /// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Event<'a> {
+pub(super) struct SseEvent<'a> {
     /// Its name; empty when it has none.
     pub(super) name: &'a [u8],
     /// Its data, several lines joined by newlines.
@@ -47,9 +47,9 @@ pub(super) struct Event<'a> {
 
 /// An event is over the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TooLong;
+pub(super) struct EventTooLong;
 
-impl Sse {
+impl SseDecoder {
     /// A decoder of events of at most [`LONGEST_EVENT`] bytes.
     pub(super) fn new() -> Self {
         Self::with_limit(LONGEST_EVENT)
@@ -81,7 +81,7 @@ impl Sse {
     }
 
     /// The next event, if it has arrived whole. After an event that is too long there are no more.
-    pub(super) fn next_event(&mut self) -> Result<Option<Event<'_>>, TooLong> {
+    pub(super) fn next_event(&mut self) -> Result<Option<SseEvent<'_>>, EventTooLong> {
         while !self.is_over
             && let Some(line) = self.next_line()
         {
@@ -99,7 +99,7 @@ impl Sse {
             }
         }
         self.is_over |= self.buffer.len() - self.start > self.limit;
-        if self.is_over { Err(TooLong) } else { Ok(None) }
+        if self.is_over { Err(EventTooLong) } else { Ok(None) }
     }
 
     /// The next whole line, without its end.
@@ -146,12 +146,12 @@ impl Sse {
     }
 
     /// The event that a blank line has ended.
-    fn whole(&mut self) -> Event<'_> {
+    fn whole(&mut self) -> SseEvent<'_> {
         let name = std::mem::replace(&mut self.name, 0..0);
         let data = self.data.take().unwrap_or_default();
         self.start = self.line;
         let data = if self.joined.is_empty() { &self.buffer[data] } else { &self.joined };
-        Event { name: &self.buffer[name], data }
+        SseEvent { name: &self.buffer[name], data }
     }
 
     /// Lets go of the events that were given.

@@ -10,10 +10,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::event::{
-    Begun, BlockStop, Delta, Failure, Kind, MessageDelta, MessageStart, OddDelta, Start, count,
+    ApiFailure, BlockContent, BlockDelta, BlockStart, BlockStop, MessageDelta, MessageStart,
+    TaggedEvent, UnknownDelta, count,
 };
-use super::fault::Faults;
-use crate::engine::{EngineError, Piece, Stop};
+use super::fault::ErrorComposer;
+use crate::engine::{AnswerPiece, EngineError, ModelStop};
 
 /// The longest input of a tool, and the longest signature of a thought.
 const LONGEST_PART: usize = 16 * 1024 * 1024;
@@ -27,11 +28,11 @@ const LONGEST_REASON: usize = 64;
 
 /// One answer on its way.
 #[derive(Debug)]
-pub(super) struct Stream {
-    faults: Arc<Faults>,
-    open: Vec<Open>,
+pub(super) struct PieceDecoder {
+    faults: Arc<ErrorComposer>,
+    open: Vec<OpenBlock>,
     usage: TokenUsage,
-    stop: Option<Stop>,
+    stop: Option<ModelStop>,
     has_tools: bool,
     is_whole: bool,
     /// How many events carried something of the answer.
@@ -40,13 +41,13 @@ pub(super) struct Stream {
 
 /// A block that has begun.
 #[derive(Debug)]
-struct Open {
+struct OpenBlock {
     index: u64,
-    block: Block,
+    block: OpenBlockKind,
 }
 
 #[derive(Debug)]
-enum Block {
+enum OpenBlockKind {
     Text,
     Thinking {
         signature: String,
@@ -62,8 +63,8 @@ enum Block {
     Other,
 }
 
-impl Stream {
-    pub(super) fn new(faults: Arc<Faults>) -> Self {
+impl PieceDecoder {
+    pub(super) fn new(faults: Arc<ErrorComposer>) -> Self {
         Self {
             faults,
             open: Vec::new(),
@@ -91,7 +92,7 @@ impl Stream {
         &mut self,
         name: &[u8],
         data: &[u8],
-        into: &mut Vec<Piece>,
+        into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError> {
         match name {
             _ if self.is_whole => return Ok(()),
@@ -104,7 +105,7 @@ impl Stream {
             b"error" => return Err(self.failure(data)),
             // Some servers leave the name out, and it stands in the data too.
             b"" | b"message" => {
-                return match self.read::<Kind<'_>>(data)?.kind.as_bytes() {
+                return match self.read::<TaggedEvent<'_>>(data)?.kind.as_bytes() {
                     b"" | b"message" => Ok(()),
                     kind => self.take(kind, data, into),
                 };
@@ -115,8 +116,8 @@ impl Stream {
         Ok(())
     }
 
-    fn delta(&mut self, data: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
-        let Delta { index, delta } = match serde_json::from_slice(data) {
+    fn delta(&mut self, data: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
+        let BlockDelta { index, delta } = match serde_json::from_slice(data) {
             Ok(delta) => delta,
             Err(error) => {
                 self.odd_delta(data, &error)?;
@@ -127,18 +128,18 @@ impl Stream {
         self.events += u64::from(delta.is_something());
         let open = self.open.iter_mut().rev().find(|open| open.index == index);
         match (&*delta.kind, open.map(|open| &mut open.block)) {
-            ("text_delta", None | Some(Block::Text)) if !delta.text.is_empty() => {
-                into.push(Piece::Text(delta.text.into_owned()));
+            ("text_delta", None | Some(OpenBlockKind::Text)) if !delta.text.is_empty() => {
+                into.push(AnswerPiece::Text(delta.text.into_owned()));
             }
-            ("thinking_delta", None | Some(Block::Thinking { .. }))
+            ("thinking_delta", None | Some(OpenBlockKind::Thinking { .. }))
                 if !delta.thinking.is_empty() =>
             {
-                into.push(Piece::Thinking(delta.thinking.into_owned()));
+                into.push(AnswerPiece::Thinking(delta.thinking.into_owned()));
             }
-            ("input_json_delta", Some(Block::Tool { input, .. })) => {
+            ("input_json_delta", Some(OpenBlockKind::Tool { input, .. })) => {
                 self.faults.append(input, &delta.partial_json)?;
             }
-            ("signature_delta", Some(Block::Thinking { signature })) => {
+            ("signature_delta", Some(OpenBlockKind::Thinking { signature })) => {
                 self.faults.append(signature, &delta.signature)?;
             }
             _ => {}
@@ -150,52 +151,59 @@ impl Stream {
     fn odd_delta(&self, data: &[u8], error: &serde_json::Error) -> Result<(), EngineError> {
         const KNOWN: [&str; 4] =
             ["text_delta", "thinking_delta", "signature_delta", "input_json_delta"];
-        match serde_json::from_slice::<OddDelta<'_>>(data) {
+        match serde_json::from_slice::<UnknownDelta<'_>>(data) {
             Ok(odd) if !KNOWN.contains(&&*odd.delta.kind) => Ok(()),
             _ => Err(self.faults.nonsense(error)),
         }
     }
 
-    fn block_start(&mut self, data: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
-        let Start { index, content_block } = self.read(data)?;
+    fn block_start(&mut self, data: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
+        let BlockStart { index, content_block } = self.read(data)?;
         let json = content_block.get().as_bytes();
-        let block = match &*self.read::<Kind<'_>>(json)?.kind {
+        let block = match &*self.read::<TaggedEvent<'_>>(json)?.kind {
             "text" => {
-                let Begun { text, .. } = self.read(json)?;
-                into.extend(Some(text).filter(|text| !text.is_empty()).map(Piece::Text));
-                Block::Text
+                let BlockContent { text, .. } = self.read(json)?;
+                into.extend(Some(text).filter(|text| !text.is_empty()).map(AnswerPiece::Text));
+                OpenBlockKind::Text
             }
             "thinking" => {
-                let Begun { thinking, signature, .. } = self.read(json)?;
-                into.extend(Some(thinking).filter(|text| !text.is_empty()).map(Piece::Thinking));
-                Block::Thinking { signature }
+                let BlockContent { thinking, signature, .. } = self.read(json)?;
+                into.extend(
+                    Some(thinking).filter(|text| !text.is_empty()).map(AnswerPiece::Thinking),
+                );
+                OpenBlockKind::Thinking { signature }
             }
             "redacted_thinking" => {
-                let Begun { data, .. } = self.read(json)?;
-                into.extend(Some(data).filter(|data| !data.is_empty()).map(Piece::Redacted));
-                Block::Other
+                let BlockContent { data, .. } = self.read(json)?;
+                into.extend(Some(data).filter(|data| !data.is_empty()).map(AnswerPiece::Redacted));
+                OpenBlockKind::Other
             }
             "tool_use" => self.tool(json)?,
-            _ => Block::Other,
+            _ => OpenBlockKind::Other,
         };
         if self.open.len() >= MOST_OPEN {
             return Err(self.faults.nonsense("more blocks begin than end"));
         }
-        self.open.push(Open { index, block });
+        self.open.push(OpenBlock { index, block });
         Ok(())
     }
 
-    fn tool(&mut self, json: &[u8]) -> Result<Block, EngineError> {
-        let Begun { id, name, input, .. } = self.read(json)?;
+    fn tool(&mut self, json: &[u8]) -> Result<OpenBlockKind, EngineError> {
+        let BlockContent { id, name, input, .. } = self.read(json)?;
         if id.is_empty() || name.is_empty() {
             // It could be neither answered nor sent back.
             return Err(self.faults.nonsense("a tool use without `id` or `name`"));
         }
         self.has_tools = true;
-        Ok(Block::Tool { id, name, first: input.map(ToOwned::to_owned), input: String::new() })
+        Ok(OpenBlockKind::Tool {
+            id,
+            name,
+            first: input.map(ToOwned::to_owned),
+            input: String::new(),
+        })
     }
 
-    fn block_stop(&mut self, data: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
+    fn block_stop(&mut self, data: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
         let BlockStop { index } = self.read(data)?;
         if let Some(at) = self.open.iter().rposition(|open| open.index == index) {
             into.extend(self.open.remove(at).block.close());
@@ -203,18 +211,26 @@ impl Stream {
         Ok(())
     }
 
-    fn message_start(&mut self, data: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
+    fn message_start(
+        &mut self,
+        data: &[u8],
+        into: &mut Vec<AnswerPiece>,
+    ) -> Result<(), EngineError> {
         let MessageStart { message } = self.read(data)?;
         if count(message.usage, &mut self.usage) {
-            into.push(Piece::Usage(self.usage));
+            into.push(AnswerPiece::Usage(self.usage));
         }
         Ok(())
     }
 
-    fn message_delta(&mut self, data: &[u8], into: &mut Vec<Piece>) -> Result<(), EngineError> {
+    fn message_delta(
+        &mut self,
+        data: &[u8],
+        into: &mut Vec<AnswerPiece>,
+    ) -> Result<(), EngineError> {
         let MessageDelta { delta, usage } = self.read(data)?;
         if count(usage, &mut self.usage) {
-            into.push(Piece::Usage(self.usage));
+            into.push(AnswerPiece::Usage(self.usage));
         }
         if let Some(reason) = delta.stop_reason {
             self.stop = Some(stop(&reason));
@@ -222,15 +238,15 @@ impl Stream {
         Ok(())
     }
 
-    fn message_stop(&mut self, into: &mut Vec<Piece>) {
+    fn message_stop(&mut self, into: &mut Vec<AnswerPiece>) {
         into.extend(self.open.drain(..).filter_map(|open| open.block.close()));
-        let usual = if self.has_tools { Stop::ToolUse } else { Stop::EndTurn };
-        into.push(Piece::End(self.stop.take().unwrap_or(usual)));
+        let usual = if self.has_tools { ModelStop::ToolUse } else { ModelStop::EndTurn };
+        into.push(AnswerPiece::End(self.stop.take().unwrap_or(usual)));
         self.is_whole = true;
     }
 
     fn failure(&self, data: &[u8]) -> EngineError {
-        match self.read::<Failure>(data) {
+        match self.read::<ApiFailure>(data) {
             Ok(failure) => self.faults.said(&failure.error),
             Err(error) => error,
         }
@@ -241,7 +257,7 @@ impl Stream {
     }
 }
 
-impl Faults {
+impl ErrorComposer {
     /// Appends to a part that has a limit.
     fn append(&self, part: &mut String, piece: &str) -> Result<(), EngineError> {
         if part.len() + piece.len() > LONGEST_PART {
@@ -252,19 +268,19 @@ impl Faults {
     }
 }
 
-impl Block {
+impl OpenBlockKind {
     /// What is told of a block when it has ended.
-    fn close(self) -> Option<Piece> {
+    fn close(self) -> Option<AnswerPiece> {
         match self {
             Self::Thinking { signature } if !signature.is_empty() => {
-                Some(Piece::Signature(signature))
+                Some(AnswerPiece::Signature(signature))
             }
             Self::Tool { id, name, first, input } => {
                 let (input, fault) = match object(first, input) {
                     Ok(input) => (input, None),
                     Err(fault) => (empty(), Some(fault)),
                 };
-                Some(Piece::ToolUse { id, name, input, fault })
+                Some(AnswerPiece::ToolUse { id, name, input, fault })
             }
             _ => None,
         }
@@ -316,14 +332,14 @@ fn empty() -> Box<RawValue> {
     RawValue::from_string("{}".to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-fn stop(reason: &str) -> Stop {
+fn stop(reason: &str) -> ModelStop {
     match reason {
-        "end_turn" | "stop_sequence" => Stop::EndTurn,
-        "tool_use" => Stop::ToolUse,
-        "max_tokens" => Stop::MaxTokens,
-        "refusal" => Stop::Refusal,
-        "model_context_window_exceeded" => Stop::ContextWindow,
-        _ => Stop::Other(reason.chars().take(LONGEST_REASON).collect()),
+        "end_turn" | "stop_sequence" => ModelStop::EndTurn,
+        "tool_use" => ModelStop::ToolUse,
+        "max_tokens" => ModelStop::MaxTokens,
+        "refusal" => ModelStop::Refusal,
+        "model_context_window_exceeded" => ModelStop::ContextWindow,
+        _ => ModelStop::Other(reason.chars().take(LONGEST_REASON).collect()),
     }
 }
 

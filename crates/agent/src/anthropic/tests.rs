@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::*;
-use crate::engine::{EngineError, Piece, Stop};
-use crate::message::{Block, Message, Source};
-use crate::tool::Spec;
+use crate::engine::{AnswerPiece, EngineError, ModelStop};
+use crate::message::{Block, ChatMessage, MediaSource};
+use crate::tool::ToolSpec;
 
 const KEY: &str = "plain-looking-key-0123456789";
 const MODEL: &str = "claude-opus-4-8";
@@ -24,24 +24,27 @@ const MODEL: &str = "claude-opus-4-8";
 const DEADLINE: Duration = Duration::from_secs(30);
 const WORDS: &str = "grüße, 世界 🦀 \"quoted\"\n\u{2028}é";
 
-fn settings(url: impl Into<String>) -> Settings {
-    Settings { base_url: url.into(), ..Settings::new(Key::new(KEY).unwrap(), MODEL) }
+fn settings(url: impl Into<String>) -> AnthropicSettings {
+    AnthropicSettings {
+        base_url: url.into(),
+        ..AnthropicSettings::new(ApiKey::new(KEY).unwrap(), MODEL)
+    }
 }
 
 fn engine(url: impl Into<String>) -> Anthropic {
     Anthropic::new(settings(url)).unwrap()
 }
 
-fn call(messages: Vec<Message>) -> Call {
+fn call(messages: Vec<ChatMessage>) -> EngineCall {
     let schema = to_raw_value(&json!({"type": "object", "properties": {}})).unwrap();
-    let spec = |name| Spec {
+    let spec = |name| ToolSpec {
         name,
         description: "Does it.",
         input_schema: schema.clone(),
         is_read_only: false,
         kind: callgate_wire::session::tool_kind::OTHER,
     };
-    Call {
+    EngineCall {
         system: "Be brief.".into(),
         messages: messages.into_iter().map(Arc::new).collect(),
         tools: Arc::new([spec("look"), spec("read_file")]),
@@ -50,12 +53,12 @@ fn call(messages: Vec<Message>) -> Call {
     }
 }
 
-fn hello() -> Call {
-    call(vec![Message::user(vec![Block::text("hello")])])
+fn hello() -> EngineCall {
+    call(vec![ChatMessage::user(vec![Block::text("hello")])])
 }
 
 /// All pieces of an answer, and how it ended.
-async fn all(answer: &mut dyn Answer) -> (Vec<Piece>, Result<(), EngineError>) {
+async fn all(answer: &mut dyn AnswerStream) -> (Vec<AnswerPiece>, Result<(), EngineError>) {
     let (mut pieces, mut into) = (Vec::new(), Vec::new());
     loop {
         let next = timeout(DEADLINE, answer.next(&mut into)).await.expect("it comes in time");
@@ -68,19 +71,19 @@ async fn all(answer: &mut dyn Answer) -> (Vec<Piece>, Result<(), EngineError>) {
     }
 }
 
-async fn whole(url: &str, call: Call) -> Vec<Piece> {
+async fn whole(url: &str, call: EngineCall) -> Vec<AnswerPiece> {
     let (pieces, end) = all(&mut *engine(url).answer(call)).await;
     end.expect("the answer is whole");
-    let ends = pieces.iter().filter(|piece| matches!(piece, Piece::End(_))).count();
-    assert!(ends == 1 && matches!(pieces.last(), Some(Piece::End(_))), "{pieces:?}");
+    let ends = pieces.iter().filter(|piece| matches!(piece, AnswerPiece::End(_))).count();
+    assert!(ends == 1 && matches!(pieces.last(), Some(AnswerPiece::End(_))), "{pieces:?}");
     pieces
 }
 
-async fn failure(engine: &Anthropic, call: Call) -> (Vec<Piece>, EngineError) {
+async fn failure(engine: &Anthropic, call: EngineCall) -> (Vec<AnswerPiece>, EngineError) {
     let mut answer = engine.answer(call);
     let (pieces, end) = all(&mut *answer).await;
     let error = end.expect_err("the answer fails");
-    assert!(!pieces.iter().any(|piece| matches!(piece, Piece::End(_))), "{pieces:?}");
+    assert!(!pieces.iter().any(|piece| matches!(piece, AnswerPiece::End(_))), "{pieces:?}");
     let again = all(&mut *answer).await;
     assert!(again.0.is_empty());
     assert_eq!(again.1, Err(error.clone()), "it stays failed");
@@ -91,24 +94,24 @@ async fn failure(engine: &Anthropic, call: Call) -> (Vec<Piece>, EngineError) {
     (pieces, error)
 }
 
-fn text(pieces: &[Piece]) -> String {
+fn text(pieces: &[AnswerPiece]) -> String {
     let texts = pieces.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(text.as_str()),
+        AnswerPiece::Text(text) => Some(text.as_str()),
         _ => None,
     });
     texts.collect()
 }
 
-fn stop(pieces: &[Piece]) -> Stop {
+fn stop(pieces: &[AnswerPiece]) -> ModelStop {
     match pieces.last() {
-        Some(Piece::End(stop)) => stop.clone(),
+        Some(AnswerPiece::End(stop)) => stop.clone(),
         other => panic!("the last piece is {other:?}"),
     }
 }
 
-fn tools(pieces: &[Piece]) -> Vec<(String, Value)> {
+fn tools(pieces: &[AnswerPiece]) -> Vec<(String, Value)> {
     let tools = pieces.iter().filter_map(|piece| match piece {
-        Piece::ToolUse { name, input, fault: None, .. } => {
+        AnswerPiece::ToolUse { name, input, fault: None, .. } => {
             Some((name.clone(), serde_json::from_str(input.get()).unwrap()))
         }
         _ => None,
@@ -120,9 +123,9 @@ fn tools(pieces: &[Piece]) -> Vec<(String, Value)> {
 async fn a_text_and_what_is_sent_for_it() {
     let fake = Messages::start([Turn::text("Hi, you.").pieces(2)]);
     let pieces = whole(&fake.url(), hello()).await;
-    assert_eq!((text(&pieces).as_str(), stop(&pieces)), ("Hi, you.", Stop::EndTurn));
+    assert_eq!((text(&pieces).as_str(), stop(&pieces)), ("Hi, you.", ModelStop::EndTurn));
     let usage = pieces.iter().rev().find_map(|piece| match piece {
-        Piece::Usage(usage) => Some(*usage),
+        AnswerPiece::Usage(usage) => Some(*usage),
         _ => None,
     });
     let expected = TokenUsage { input: 10, output: 5, cache_read: 0, cache_write: 0 };
@@ -146,9 +149,9 @@ async fn thoughts_and_tools() {
         .tool("look", json!({"at": "this"}))
         .tool("read_file", json!({}));
     let fake = Messages::start([turn]);
-    let pieces = whole(&fake.url(), Call { thinking: Some(2000), ..hello() }).await;
+    let pieces = whole(&fake.url(), EngineCall { thinking: Some(2000), ..hello() }).await;
     let thoughts = pieces.iter().filter_map(|piece| match piece {
-        Piece::Thinking(text) | Piece::Signature(text) => Some(text.as_str()),
+        AnswerPiece::Thinking(text) | AnswerPiece::Signature(text) => Some(text.as_str()),
         _ => None,
     });
     assert_eq!(thoughts.collect::<String>(), "I had better lookc2lnbmF0dXJl");
@@ -156,15 +159,17 @@ async fn thoughts_and_tools() {
         tools(&pieces),
         [("look".to_owned(), json!({"at": "this"})), ("read_file".to_owned(), json!({}))]
     );
-    assert_eq!(stop(&pieces), Stop::ToolUse);
+    assert_eq!(stop(&pieces), ModelStop::ToolUse);
     fake.assert_played();
 }
 
 /// A conversation with everything in it, and with what has to be left out.
-fn long_conversation() -> Vec<Message> {
+fn long_conversation() -> Vec<ChatMessage> {
     let png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB".to_owned();
-    let source =
-        |media_type: &str, data: String| Source::Base64 { media_type: media_type.to_owned(), data };
+    let source = |media_type: &str, data: String| MediaSource::Base64 {
+        media_type: media_type.to_owned(),
+        data,
+    };
     let tool = |id: &str| Block::ToolUse {
         id: id.to_owned(),
         name: "look".to_owned(),
@@ -180,7 +185,7 @@ fn long_conversation() -> Vec<Message> {
         signature: signature.to_owned(),
     };
     vec![
-        Message::user(vec![
+        ChatMessage::user(vec![
             Block::Image { source: source("image/png", png) },
             Block::Document {
                 source: source("application/pdf", "JVBERi0x".to_owned()),
@@ -188,13 +193,17 @@ fn long_conversation() -> Vec<Message> {
             },
             Block::text(""),
         ]),
-        Message::user(vec![Block::text("What is this?")]),
-        Message::assistant(vec![thought("s"), thought(""), Block::text(" "), tool("t1")]),
-        Message::assistant(vec![tool("t2")]),
-        Message::user(vec![Block::text("and"), result("t2", "", true), result("t1", "", false)]),
-        Message::assistant(vec![Block::RedactedThinking { data: "r".to_owned() }]),
-        Message::assistant(vec![]),
-        Message::user(vec![Block::text("go on")]),
+        ChatMessage::user(vec![Block::text("What is this?")]),
+        ChatMessage::assistant(vec![thought("s"), thought(""), Block::text(" "), tool("t1")]),
+        ChatMessage::assistant(vec![tool("t2")]),
+        ChatMessage::user(vec![
+            Block::text("and"),
+            result("t2", "", true),
+            result("t1", "", false),
+        ]),
+        ChatMessage::assistant(vec![Block::RedactedThinking { data: "r".to_owned() }]),
+        ChatMessage::assistant(vec![]),
+        ChatMessage::user(vec![Block::text("go on")]),
     ]
 }
 
@@ -208,11 +217,13 @@ async fn the_strict_fake_takes_every_conversation() {
                 .filter(|end| *end > 1)
                 .collect();
             let fake = Messages::start(ends.iter().map(|_| Turn::text("ok")));
-            let engine =
-                Anthropic::new(Settings { model: model.to_owned(), ..settings(fake.url()) });
+            let engine = Anthropic::new(AnthropicSettings {
+                model: model.to_owned(),
+                ..settings(fake.url())
+            });
             let engine = engine.unwrap();
             for end in ends {
-                let call = Call { thinking, ..call(conversation[..end].to_vec()) };
+                let call = EngineCall { thinking, ..call(conversation[..end].to_vec()) };
                 let (pieces, result) = all(&mut *engine.answer(call)).await;
                 result.unwrap_or_else(|error| panic!("{model} {thinking:?} {end}: {error}"));
                 assert_eq!(text(&pieces), "ok");
@@ -225,7 +236,7 @@ async fn the_strict_fake_takes_every_conversation() {
 #[tokio::test]
 async fn a_call_without_system_and_tools() {
     let fake = Messages::start([Turn::text("ok")]);
-    let bare = Call { system: "".into(), tools: Arc::new([]), ..hello() };
+    let bare = EngineCall { system: "".into(), tools: Arc::new([]), ..hello() };
     assert_eq!(text(&whole(&fake.url(), bare).await), "ok");
     fake.assert_played();
 }
@@ -239,7 +250,7 @@ async fn utf8_cut_at_every_byte() {
     };
     let fake = Messages::start((1..=8).map(turn));
     for bytes in 1..=8 {
-        let pieces = whole(&fake.url(), Call { thinking: Some(2000), ..hello() }).await;
+        let pieces = whole(&fake.url(), EngineCall { thinking: Some(2000), ..hello() }).await;
         assert_eq!(text(&pieces), WORDS, "{bytes}");
         assert_eq!(tools(&pieces), [("look".to_owned(), json!({"words": WORDS}))], "{bytes}");
     }
@@ -268,7 +279,7 @@ async fn blocks_of_no_known_kind() {
     let fake = Messages::start([turn]);
     let pieces = whole(&fake.url(), hello()).await;
     assert_eq!(text(&pieces), "still here");
-    assert_eq!(stop(&pieces), Stop::Other("pause_turn".to_owned()));
+    assert_eq!(stop(&pieces), ModelStop::Other("pause_turn".to_owned()));
 }
 
 #[tokio::test]
@@ -325,7 +336,7 @@ async fn pieces_are_added_to_what_is_there() {
     let fake = Messages::start([Turn::text("ab")]);
     let engine = engine(fake.url());
     let mut answer = engine.answer(hello());
-    let mut into = vec![Piece::Text("before ".to_owned())];
+    let mut into = vec![AnswerPiece::Text("before ".to_owned())];
     while timeout(DEADLINE, answer.next(&mut into)).await.unwrap().unwrap() {}
     assert_eq!(text(&into), "before ab");
     assert!(!answer.next(&mut into).await.unwrap(), "after the end nothing follows");
@@ -339,7 +350,7 @@ async fn answers_run_side_by_side() {
     for number in 0..4 {
         let question = format!("question {number}.");
         fake.conversation(&question, [Turn::text(format!("answer {number}")).pieces(1)]);
-        let call = call(vec![Message::user(vec![Block::text(question)])]);
+        let call = call(vec![ChatMessage::user(vec![Block::text(question)])]);
         let engine = Arc::clone(&engine);
         answers.push(tokio::spawn(async move { all(&mut *engine.answer(call)).await.0 }));
     }

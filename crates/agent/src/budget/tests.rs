@@ -91,7 +91,7 @@ fn requests_are_counted_over_the_last_minute() {
     let budget = Budget { requests_per_minute: Some(2), ..Budget::default() };
     let start = Instant::now();
     let at = |seconds| start + Duration::from_secs(seconds);
-    let mut rate = Rate::default();
+    let mut rate = RequestRate::default();
     assert_eq!(rate.ask(&Budget::default(), start), Ok(()));
     assert_eq!(rate.ask(&budget, at(0)), Ok(()));
     assert_eq!(rate.ask(&budget, at(20)), Ok(()));
@@ -109,7 +109,7 @@ fn requests_are_counted_over_the_last_minute() {
 #[test]
 fn no_more_is_counted_than_there_is_room_for() {
     let budget = Budget { requests_per_minute: Some(u32::MAX), ..Budget::default() };
-    let mut rate = Rate::default();
+    let mut rate = RequestRate::default();
     let now = Instant::now();
     for _ in 0..MOST_PER_MINUTE {
         rate.ask(&budget, now).unwrap();

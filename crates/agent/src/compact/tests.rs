@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::history::tests::strict::{Strict, read, repair, show, values};
 
-fn shared(messages: Vec<Message>) -> Vec<Arc<Message>> {
+fn shared(messages: Vec<ChatMessage>) -> Vec<Arc<ChatMessage>> {
     messages.into_iter().map(Arc::new).collect()
 }
 
 /// Turns of about so many tokens each: a question, a tool, an answer.
-fn turns(sizes: &[u64]) -> Vec<Arc<Message>> {
+fn turns(sizes: &[u64]) -> Vec<Arc<ChatMessage>> {
     let mut messages = Vec::new();
     for (at, tokens) in sizes.iter().enumerate() {
         let long = "x".repeat(usize::try_from(*tokens * 7 / 2).unwrap());
@@ -19,7 +19,7 @@ fn turns(sizes: &[u64]) -> Vec<Arc<Message>> {
     shared(messages)
 }
 
-fn upto(messages: &[Arc<Message>], last: Option<u64>, window: u64) -> Option<usize> {
+fn upto(messages: &[Arc<ChatMessage>], last: Option<u64>, window: u64) -> Option<usize> {
     plan(messages, last, window).map(|cut| cut.upto)
 }
 
@@ -31,8 +31,8 @@ fn a_token_is_three_and_a_half_bytes_and_a_picture_has_many() {
     assert_eq!(size("u [png]"), 1616);
     assert!(size("a # ?x #r") > 24 && size("u !x") > 16);
     let data = "A".repeat(120_000);
-    let source = Source::Base64 { media_type: "application/pdf".to_owned(), data };
-    let pages = Message::user(vec![Block::Document { source, title: None }]);
+    let source = MediaSource::Base64 { media_type: "application/pdf".to_owned(), data };
+    let pages = ChatMessage::user(vec![Block::Document { source, title: None }]);
     assert_eq!(estimate(&[Arc::new(pages)]), 9016);
 }
 
@@ -109,7 +109,7 @@ fn a_summary_is_the_users_and_never_empty() {
 fn without_a_model_there_is_a_list_of_what_the_user_said() {
     let long = "y".repeat(1000);
     let messages = shared(read(&format!("u first [png] | a answer | u {long} | a ok | u two")));
-    let Message { role, content } = fallback(&messages, 4);
+    let ChatMessage { role, content } = fallback(&messages, 4);
     let [Block::Text { text }] = content.as_slice() else { panic!("words") };
     assert_eq!(role, Role::User);
     let short = format!("{}…", &long[..LONGEST_ITEM]);
@@ -133,7 +133,7 @@ fn what_is_left_can_be_sent_and_is_short_enough_where_that_is_possible() {
         }
         let newest = messages.last().map_or(0, |message| size(message));
         let limit = window / 100 * FULL;
-        let Some(Cut { upto }) = plan(&messages, last, window) else {
+        let Some(SummaryCut { upto }) = plan(&messages, last, window) else {
             let can_be_cut = sizes.len() + usize::from(asks) > 1;
             let is_short = estimate(&messages) <= limit
                 && last.is_none_or(|last| last + if asks { newest } else { 0 } <= limit);
@@ -142,7 +142,7 @@ fn what_is_left_can_be_sent_and_is_short_enough_where_that_is_possible() {
         };
         prop_assert!(upto > 0 && upto < messages.len());
         let mut left = vec![fallback(&messages, upto)];
-        left.extend(messages[upto..].iter().map(|message| Message::clone(message)));
+        left.extend(messages[upto..].iter().map(|message| ChatMessage::clone(message)));
         strict.assert_takes(&left);
         let mended = repair(left);
         prop_assert_eq!(mended.len(), messages.len() - upto);

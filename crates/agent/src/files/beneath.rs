@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
 use rustix::io::Errno;
 
-use super::why::{Kind, why};
+use super::why::{FileKind, why};
 
 /// How often a path is tried while others move its folders.
 const MOST_TRIES: usize = 128;
@@ -49,8 +49,8 @@ pub(super) fn create(folder: BorrowedFd<'_>, name: &OsStr, mode: u32) -> Result<
 /// Returns the file and its metadata if it is a regular file.
 pub(super) fn only_file(opened: OwnedFd) -> Result<(File, Stat), String> {
     let stat = fstat(&opened).map_err(why)?;
-    match Kind::of(&stat) {
-        Kind::File => Ok((File::from(opened), stat)),
+    match FileKind::of(&stat) {
+        FileKind::File => Ok((File::from(opened), stat)),
         other => Err(other.refusal().to_owned()),
     }
 }

@@ -14,16 +14,16 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::beneath::{child, create};
-use super::target::Target;
+use super::target::WriteTarget;
 use super::why::{why, why_io};
-use super::{Stop, attributes};
-use crate::tool::Outcome;
+use super::{CancelFlag, attributes};
+use crate::tool::ToolOutcome;
 
 /// How much is written before it is asked whether anybody still waits.
 const PIECE: usize = 1024 * 1024;
 
-/// A draft in a folder; dropped without [`Draft::publish`], it is removed.
-pub(super) struct Draft<'a> {
+/// A draft in a folder; dropped without [`FileDraft::publish`], it is removed.
+pub(super) struct FileDraft<'a> {
     folder: BorrowedFd<'a>,
     name: OsString,
     file: File,
@@ -32,10 +32,10 @@ pub(super) struct Draft<'a> {
     lost: Vec<String>,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> FileDraft<'a> {
     /// Starts one for `target`, with the mode, the extended attributes and, where the system
     /// permits it, the owner of the file that is there. A new file gets what the umask leaves.
-    pub(super) fn new(target: &'a Target) -> Result<Self, String> {
+    pub(super) fn new(target: &'a WriteTarget) -> Result<Self, String> {
         let folder = target.folder.as_fd();
         let name = OsString::from(format!(".callgate-{}.tmp", Uuid::new_v4().simple()));
         let mode = if target.old.is_some() { 0o600 } else { 0o666 };
@@ -49,7 +49,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes the extended attributes over, and returns the names of those that cannot be.
-    fn take_attributes(&self, target: &Target) -> Result<Vec<String>, String> {
+    fn take_attributes(&self, target: &WriteTarget) -> Result<Vec<String>, String> {
         match child(self.folder, &target.name) {
             Ok((old, _)) => attributes::copy(&old, &self.file),
             // A file that may be written and not read keeps its attributes to itself.
@@ -68,7 +68,7 @@ impl<'a> Draft<'a> {
         fchmod(&self.file, Mode::from_raw_mode(old.st_mode & 0o1777)).map_err(why)
     }
 
-    pub(super) fn write(&mut self, content: &[u8], stop: &Stop) -> Result<(), String> {
+    pub(super) fn write(&mut self, content: &[u8], stop: &CancelFlag) -> Result<(), String> {
         for piece in content.chunks(PIECE) {
             stop.check()?;
             self.file.write_all(piece).map_err(|error| why_io(&error))?;
@@ -78,7 +78,7 @@ impl<'a> Draft<'a> {
 
     /// Puts it in the place of `target`; returns what the old file had and this one has not, if
     /// anything.
-    pub(super) fn publish(mut self, target: &Target) -> Result<Option<String>, String> {
+    pub(super) fn publish(mut self, target: &WriteTarget) -> Result<Option<String>, String> {
         renameat(self.folder, &*self.name, self.folder, &*target.name).map_err(why)?;
         self.is_published = true;
         let links = target.old.as_ref().map_or(1, |old| old.st_nlink);
@@ -101,16 +101,16 @@ pub(super) fn not_kept(other_names: u64, attributes: &[String]) -> Option<String
 }
 
 /// Adds what was not kept to what a tool has done.
-pub(super) fn noted(mut result: Value, text: String, note: Option<String>) -> Outcome {
-    let Some(note) = note else { return Outcome::done(&result, text) };
+pub(super) fn noted(mut result: Value, text: String, note: Option<String>) -> ToolOutcome {
+    let Some(note) = note else { return ToolOutcome::done(&result, text) };
     let text = format!("{text}\n[{note}]");
     if let Some(members) = result.as_object_mut() {
         members.insert("note".to_owned(), note.into());
     }
-    Outcome::done(&result, text)
+    ToolOutcome::done(&result, text)
 }
 
-impl Drop for Draft<'_> {
+impl Drop for FileDraft<'_> {
     fn drop(&mut self) {
         if !self.is_published {
             // The error that brought us here is the one to tell.

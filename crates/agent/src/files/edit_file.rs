@@ -11,16 +11,16 @@ use rustix::fs::{Stat, fstat};
 use serde_json::json;
 
 use super::beneath::child;
-use super::draft::{Draft, noted};
+use super::draft::{FileDraft, noted};
 use super::hunks::unified;
-use super::input::Input;
+use super::input::FileToolInput;
 use super::name::shown;
 use super::read_file::{check_text, whole};
-use super::target::Target;
-use super::why::{Kind, cannot, why, why_io};
+use super::target::WriteTarget;
+use super::why::{FileKind, cannot, why, why_io};
 use super::write_file::{check_size, names_a_file};
-use super::{Cabinet, Stop};
-use crate::tool::Outcome;
+use super::{CancelFlag, FileContext};
+use crate::tool::ToolOutcome;
 
 /// How many places of a text that stands there more than once are named.
 const MOST_PLACES: usize = 20;
@@ -30,15 +30,19 @@ const CHECK_EVERY: usize = 4096;
 pub(super) const MOST_DIFF: usize = 64 * 1024;
 
 /// What is to be done.
-pub(super) struct Edit<'a> {
+pub(super) struct TextEdit<'a> {
     pub(super) old: &'a str,
     pub(super) new: &'a str,
     pub(super) is_everywhere: bool,
 }
 
-pub(super) fn edit_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Outcome, String> {
+pub(super) fn edit_file(
+    cabinet: &FileContext,
+    input: &FileToolInput,
+    stop: &CancelFlag,
+) -> Result<ToolOutcome, String> {
     let path = input.text("path")?;
-    let edit = Edit::of(input)?;
+    let edit = TextEdit::of(input)?;
     let (count, diff, note) =
         change(cabinet, path, &edit, stop).map_err(|why| cannot("edit", path, why))?;
     let times = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
@@ -52,26 +56,26 @@ pub(super) fn edit_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result
 /// Makes the edit, and says in how many places, what the diff is, and what was not kept of the
 /// old file.
 fn change(
-    cabinet: &Cabinet,
+    cabinet: &FileContext,
     path: &str,
-    edit: &Edit<'_>,
-    stop: &Stop,
+    edit: &TextEdit<'_>,
+    stop: &CancelFlag,
 ) -> Result<(usize, String, Option<String>), String> {
     edit.check()?;
     let place = cabinet.roots.locate(path)?;
     names_a_file(path)?;
     // A thread that broke off while it held the lock has left no file half written.
     let _writing = cabinet.writing.lock().unwrap_or_else(PoisonError::into_inner);
-    let target = Target::find(&place, false)?;
+    let target = WriteTarget::find(&place, false)?;
     if target.old.is_none() {
         return Err("it is not there: create it with write_file".to_owned());
     }
-    let original = Original::read(&target, cabinet.limits.max_file)?;
+    let original = OriginalFile::read(&target, cabinet.limits.max_file)?;
     let text = check_text(&original.bytes, original.bytes.len() as u64)?;
     let places = edit.places(text, stop)?;
     let edited = edit.apply(text, &places);
     check_size(edited.len(), cabinet)?;
-    let mut draft = Draft::new(&target)?;
+    let mut draft = FileDraft::new(&target)?;
     draft.write(edited.as_bytes(), stop)?;
     stop.check()?;
     original.is_still_there(&target)?;
@@ -90,14 +94,14 @@ pub(super) fn cut(mut diff: String) -> String {
 }
 
 /// A file as it was read.
-pub(super) struct Original {
+pub(super) struct OriginalFile {
     file: File,
     stat: Stat,
     bytes: Vec<u8>,
 }
 
-impl Original {
-    pub(super) fn read(target: &Target, most: u64) -> Result<Self, String> {
+impl OriginalFile {
+    pub(super) fn read(target: &WriteTarget, most: u64) -> Result<Self, String> {
         let (file, stat) = child(target.folder.as_fd(), &target.name)?;
         let copy = file.try_clone().map_err(|error| why_io(&error))?;
         let bytes = whole(copy, most)?
@@ -107,10 +111,10 @@ impl Original {
 
     /// An error when somebody else has changed or replaced the file since it was read. What is
     /// done between this and the rename is not seen.
-    pub(super) fn is_still_there(&self, target: &Target) -> Result<(), String> {
+    pub(super) fn is_still_there(&self, target: &WriteTarget) -> Result<(), String> {
         let changed = || "somebody else changed it meanwhile: read it again".to_owned();
         let now = target.stat().map_err(|_| changed())?;
-        let is_same = Kind::of(&now) == Kind::File
+        let is_same = FileKind::of(&now) == FileKind::File
             && (now.st_dev, now.st_ino) == (self.stat.st_dev, self.stat.st_ino);
         if !is_same || stamp(&fstat(&self.file).map_err(why)?) != stamp(&self.stat) {
             return Err(changed());
@@ -129,9 +133,9 @@ fn stamp(stat: &Stat) -> (i64, i64, i64) {
     (stat.st_size, stat.st_mtime, stat.st_mtime_nsec.cast_signed())
 }
 
-impl<'a> Edit<'a> {
+impl<'a> TextEdit<'a> {
     /// Reads what is to be done.
-    pub(super) fn of(input: &'a Input) -> Result<Self, String> {
+    pub(super) fn of(input: &'a FileToolInput) -> Result<Self, String> {
         Ok(Self {
             old: input.text("oldText")?,
             new: input.text("newText")?,
@@ -140,7 +144,7 @@ impl<'a> Edit<'a> {
     }
 
     /// Returns what the text would be after the edit.
-    pub(super) fn applied(&self, text: &str, stop: &Stop) -> Result<String, String> {
+    pub(super) fn applied(&self, text: &str, stop: &CancelFlag) -> Result<String, String> {
         self.check()?;
         Ok(self.apply(text, &self.places(text, stop)?))
     }
@@ -156,7 +160,7 @@ impl<'a> Edit<'a> {
     }
 
     /// Returns where the text to replace stands.
-    pub(super) fn places(&self, text: &str, stop: &Stop) -> Result<Vec<usize>, String> {
+    pub(super) fn places(&self, text: &str, stop: &CancelFlag) -> Result<Vec<usize>, String> {
         if self.is_everywhere {
             let mut places = Vec::new();
             for place in Finder::new(self.old).find_iter(text.as_bytes()) {
@@ -213,7 +217,7 @@ impl<'a> Edit<'a> {
 ///
 /// A text that repeats itself may stand in a place for each of its bytes, and each is as dear to
 /// find as the text is long; so nobody counts them all.
-fn first_places(text: &str, old: &str, stop: &Stop) -> Result<(Vec<usize>, bool), String> {
+fn first_places(text: &str, old: &str, stop: &CancelFlag) -> Result<(Vec<usize>, bool), String> {
     let finder = Finder::new(old);
     let (mut places, mut from) = (Vec::new(), 0);
     while let Some(at) = finder.find(&text.as_bytes()[from..]) {

@@ -10,7 +10,7 @@ pub(super) const LONGEST: usize = 4096;
 
 /// One step within a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Tok {
+enum GlobToken {
     Is(char),
     One,
     Many,
@@ -19,15 +19,15 @@ enum Tok {
 
 /// One name of a path pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Segment {
+enum GlobSegment {
     /// Any number of folders.
     Deep,
-    Name(Vec<Tok>),
+    Name(Vec<GlobToken>),
 }
 
 /// How the letters of a pattern are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Dialect {
+pub(super) struct GlobDialect {
     /// Whether a backslash takes the next character for what it is.
     pub(super) escapes: bool,
     /// Whether case does not count.
@@ -36,35 +36,35 @@ pub(super) struct Dialect {
 
 /// A pattern of whole paths.
 #[derive(Debug, Clone)]
-pub(super) struct Pattern {
-    segments: Vec<Segment>,
+pub(super) struct GlobPattern {
+    segments: Vec<GlobSegment>,
     folds: bool,
 }
 
-impl Pattern {
-    pub(super) fn read(text: &str, dialect: Dialect) -> Self {
+impl GlobPattern {
+    pub(super) fn read(text: &str, dialect: GlobDialect) -> Self {
         let mut segments = Vec::new();
         for name in split(text) {
             match name {
                 "**" => {
-                    if segments.last() != Some(&Segment::Deep) {
-                        segments.push(Segment::Deep);
+                    if segments.last() != Some(&GlobSegment::Deep) {
+                        segments.push(GlobSegment::Deep);
                     }
                 }
-                name => segments.push(Segment::Name(toks(name, dialect))),
+                name => segments.push(GlobSegment::Name(toks(name, dialect))),
             }
         }
         // What is in a folder is not the folder itself.
-        if segments.last() == Some(&Segment::Deep) {
-            segments.push(Segment::Name(vec![Tok::Many]));
+        if segments.last() == Some(&GlobSegment::Deep) {
+            segments.push(GlobSegment::Name(vec![GlobToken::Many]));
         }
         Self { segments, folds: dialect.folds }
     }
 
     /// The same pattern at any depth.
     pub(super) fn anywhere(mut self) -> Self {
-        if self.segments.first() != Some(&Segment::Deep) {
-            self.segments.insert(0, Segment::Deep);
+        if self.segments.first() != Some(&GlobSegment::Deep) {
+            self.segments.insert(0, GlobSegment::Deep);
         }
         self
     }
@@ -75,12 +75,12 @@ impl Pattern {
         let mut deep = None;
         loop {
             match self.segments.get(at) {
-                Some(Segment::Deep) => {
+                Some(GlobSegment::Deep) => {
                     deep = Some((at + 1, name));
                     at += 1;
                     continue;
                 }
-                Some(Segment::Name(toks))
+                Some(GlobSegment::Name(toks))
                     if path.get(name).is_some_and(|name| name_fits(toks, name, self.folds)) =>
                 {
                     (at, name) = (at + 1, name + 1);
@@ -102,7 +102,7 @@ impl Pattern {
 
     /// How many names a path has at most that fits, if there is a limit.
     pub(super) fn deepest(&self) -> Option<usize> {
-        (!self.segments.contains(&Segment::Deep)).then_some(self.segments.len())
+        (!self.segments.contains(&GlobSegment::Deep)).then_some(self.segments.len())
     }
 }
 
@@ -111,7 +111,7 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split('/').filter(|name| !name.is_empty() && *name != ".")
 }
 
-fn toks(name: &str, dialect: Dialect) -> Vec<Tok> {
+fn toks(name: &str, dialect: GlobDialect) -> Vec<GlobToken> {
     let mut toks = Vec::new();
     let mut rest = name;
     while let Some(c) = rest.chars().next() {
@@ -119,31 +119,31 @@ fn toks(name: &str, dialect: Dialect) -> Vec<Tok> {
         rest = after;
         match c {
             '*' => {
-                if toks.last() != Some(&Tok::Many) {
-                    toks.push(Tok::Many);
+                if toks.last() != Some(&GlobToken::Many) {
+                    toks.push(GlobToken::Many);
                 }
             }
-            '?' => toks.push(Tok::One),
+            '?' => toks.push(GlobToken::One),
             '[' => match set(after, dialect) {
                 Some((tok, left)) => {
                     toks.push(tok);
                     rest = left;
                 }
-                None => toks.push(Tok::Is('[')),
+                None => toks.push(GlobToken::Is('[')),
             },
             '\\' if dialect.escapes => {
                 let c = after.chars().next().unwrap_or('\\');
-                toks.push(Tok::Is(c));
+                toks.push(GlobToken::Is(c));
                 rest = after.get(c.len_utf8()..).unwrap_or_default();
             }
-            c => toks.push(Tok::Is(c)),
+            c => toks.push(GlobToken::Is(c)),
         }
     }
     toks
 }
 
 /// Reads a set after its `[`, and what follows it; `None` when it has no end.
-fn set(text: &str, dialect: Dialect) -> Option<(Tok, &str)> {
+fn set(text: &str, dialect: GlobDialect) -> Option<(GlobToken, &str)> {
     let is_negated = text.starts_with(['!', '^']);
     let mut chars = text[usize::from(is_negated)..].char_indices().peekable();
     let body = &text[usize::from(is_negated)..];
@@ -152,7 +152,7 @@ fn set(text: &str, dialect: Dialect) -> Option<(Tok, &str)> {
     while let Some((at, c)) = chars.next() {
         let c = match c {
             ']' if !is_first => {
-                return Some((Tok::Set { is_negated, ranges }, &body[at + 1..]));
+                return Some((GlobToken::Set { is_negated, ranges }, &body[at + 1..]));
             }
             '[' if body[at..].starts_with("[:") => {
                 let end = body[at..].find(":]")?;
@@ -200,7 +200,7 @@ fn class(name: &str) -> Option<Vec<(char, char)>> {
     Some(ranges.to_vec())
 }
 
-impl Tok {
+impl GlobToken {
     fn takes(&self, c: char, folds: bool) -> bool {
         match self {
             Self::Is(own) => *own == c || (folds && fold(*own) == fold(c)),
@@ -222,12 +222,12 @@ pub(super) fn fold(c: char) -> char {
     lower.next().filter(|_| lower.next().is_none()).unwrap_or(c)
 }
 
-fn name_fits(toks: &[Tok], name: &str, folds: bool) -> bool {
+fn name_fits(toks: &[GlobToken], name: &str, folds: bool) -> bool {
     let (mut at, mut rest) = (0, name);
     let mut many: Option<(usize, &str)> = None;
     loop {
         match (toks.get(at), rest.chars().next()) {
-            (Some(Tok::Many), _) => {
+            (Some(GlobToken::Many), _) => {
                 many = Some((at + 1, rest));
                 at += 1;
                 continue;
@@ -269,10 +269,10 @@ pub(super) fn alternatives(text: &str) -> Result<Vec<String>, String> {
     Ok(done)
 }
 
-type Braces<'a> = (&'a str, Vec<&'a str>, &'a str);
+type BraceChoices<'a> = (&'a str, Vec<&'a str>, &'a str);
 
 /// The first braces of a pattern: what is before, the choices, and what is after.
-fn braces(text: &str) -> Result<Option<Braces<'_>>, String> {
+fn braces(text: &str) -> Result<Option<BraceChoices<'_>>, String> {
     let Some(open) = text.find('{') else { return Ok(None) };
     let (mut depth, mut choices, mut from) = (0, Vec::new(), open + 1);
     for (at, c) in text[open..].char_indices().map(|(at, c)| (open + at, c)) {

@@ -24,7 +24,7 @@ pub(super) fn unified(
 ) -> String {
     let name = shown(path.as_bytes());
     let mut out = format!("--- {name}\n+++ {name}\n");
-    let mut writer = Writer { out: &mut out, old: 1, new: 1 };
+    let mut writer = HunkWriter { out: &mut out, old: 1, new: 1 };
     let mut done = 0;
     for (stretch, inside) in stretches(text, length, places) {
         if writer.out.len() > most {
@@ -95,13 +95,13 @@ fn below(text: &str, at: usize) -> usize {
 }
 
 /// Writes hunks, and counts the lines of both texts.
-struct Writer<'a> {
+struct HunkWriter<'a> {
     out: &'a mut String,
     old: usize,
     new: usize,
 }
 
-impl Writer<'_> {
+impl HunkWriter<'_> {
     fn skip(&mut self, lines: usize) {
         self.old += lines;
         self.new += lines;

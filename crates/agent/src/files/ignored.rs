@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::fd::BorrowedFd;
 
 use super::beneath::child;
-use super::glob::{Dialect, LONGEST, Pattern};
+use super::glob::{GlobDialect, GlobPattern, LONGEST};
 use super::read_file::whole;
 
 /// A larger ignore file is not read.
@@ -16,18 +16,18 @@ const FILES: [&str; 3] = [".git/info/exclude", ".gitignore", ".ignore"];
 
 /// What the ignore files of one folder say.
 #[derive(Debug, Default)]
-pub(super) struct Ignored {
-    rules: Vec<Rule>,
+pub(super) struct IgnoreRules {
+    rules: Vec<IgnoreRule>,
 }
 
 #[derive(Debug)]
-struct Rule {
-    pattern: Pattern,
+struct IgnoreRule {
+    pattern: GlobPattern,
     is_negated: bool,
     only_folders: bool,
 }
 
-impl Ignored {
+impl IgnoreRules {
     /// Reads the files of a folder. One that is a link, is too large or cannot be read says
     /// nothing.
     pub(super) fn of(folder: BorrowedFd<'_>) -> Self {
@@ -52,12 +52,13 @@ impl Ignored {
 
     /// What is said of a path, its names from this folder on: whether it is ignored, if anything.
     pub(super) fn says(&self, path: &[&str], is_folder: bool) -> Option<bool> {
-        let fits = |rule: &&Rule| (is_folder || !rule.only_folders) && rule.pattern.fits(path);
+        let fits =
+            |rule: &&IgnoreRule| (is_folder || !rule.only_folders) && rule.pattern.fits(path);
         self.rules.iter().rev().find(fits).map(|rule| !rule.is_negated)
     }
 }
 
-fn rule(line: &str) -> Option<Rule> {
+fn rule(line: &str) -> Option<IgnoreRule> {
     if line.starts_with('#') || line.len() > LONGEST {
         return None;
     }
@@ -67,10 +68,10 @@ fn rule(line: &str) -> Option<Rule> {
     if line.is_empty() {
         return None;
     }
-    let pattern = Pattern::read(line, Dialect { escapes: true, folds: false });
+    let pattern = GlobPattern::read(line, GlobDialect { escapes: true, folds: false });
     // A slash before the end ties a pattern to the folder of its file.
     let pattern = if line.contains('/') { pattern } else { pattern.anywhere() };
-    Some(Rule { pattern, is_negated, only_folders })
+    Some(IgnoreRule { pattern, is_negated, only_folders })
 }
 
 /// The line without the blanks at its end, unless a backslash keeps one.

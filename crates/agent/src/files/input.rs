@@ -9,9 +9,9 @@ use super::name::shown;
 const LONGEST_NAME: usize = 64;
 
 /// The arguments of one use. What is `null` counts as not given.
-pub(super) struct Input(Map<String, Value>);
+pub(super) struct FileToolInput(Map<String, Value>);
 
-impl Input {
+impl FileToolInput {
     pub(super) fn read(json: &str) -> Result<Self, String> {
         let members = Members::read(json)
             .map_err(|_| "the input is no JSON object: give the arguments by name".to_owned())?;

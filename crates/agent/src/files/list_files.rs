@@ -8,11 +8,11 @@ use rustix::io::Errno;
 use serde::Serialize;
 use serde_json::json;
 
-use super::input::Input;
+use super::input::FileToolInput;
 use super::name::shown;
-use super::why::{Kind, cannot, why, why_io};
-use super::{Cabinet, Stop};
-use crate::tool::Outcome;
+use super::why::{FileKind, cannot, why, why_io};
+use super::{CancelFlag, FileContext};
+use crate::tool::ToolOutcome;
 
 /// How many entries are shown.
 pub(super) const MOST_SHOWN: usize = 1000;
@@ -21,11 +21,11 @@ pub(super) const MOST_READ: usize = if cfg!(test) { 3000 } else { 100_000 };
 
 /// One entry of a folder.
 #[derive(Debug, Serialize)]
-struct Entry {
+struct FolderEntry {
     /// Its name as it is shown.
     name: String,
     #[serde(rename = "type")]
-    kind: Kind,
+    kind: FileKind,
     /// Of a file, its bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
@@ -34,7 +34,11 @@ struct Entry {
     target: Option<String>,
 }
 
-pub(super) fn list_files(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Outcome, String> {
+pub(super) fn list_files(
+    cabinet: &FileContext,
+    input: &FileToolInput,
+    stop: &CancelFlag,
+) -> Result<ToolOutcome, String> {
     let path = input.optional_text("path")?.unwrap_or(".");
     let (entries, more, are_all) =
         list(cabinet, path, stop).map_err(|why| cannot("list", path, why))?;
@@ -60,7 +64,7 @@ pub(super) fn list_files(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Resul
         // `more` is how many there are at least, then.
         "truncated": !are_all,
     });
-    Ok(Outcome::done(&result, text))
+    Ok(ToolOutcome::done(&result, text))
 }
 
 fn count(entries: usize) -> String {
@@ -79,23 +83,27 @@ fn cut(text: &mut String, most: usize) -> usize {
 }
 
 /// As the front end shows it: a folder with a slash behind its name.
-fn short(entry: &Entry) -> String {
-    let slash = if entry.kind == Kind::Folder { "/" } else { "" };
+fn short(entry: &FolderEntry) -> String {
+    let slash = if entry.kind == FileKind::Folder { "/" } else { "" };
     format!("{}{slash}", entry.name)
 }
 
-fn line(entry: &Entry) -> String {
+fn line(entry: &FolderEntry) -> String {
     let about = match (entry.kind, entry.size, &entry.target) {
-        (Kind::File, Some(size), _) => format!(" ({size} bytes)"),
-        (Kind::Link, _, Some(target)) => format!(" (link to {target})"),
-        (Kind::Folder | Kind::File, ..) => String::new(),
+        (FileKind::File, Some(size), _) => format!(" ({size} bytes)"),
+        (FileKind::Link, _, Some(target)) => format!(" (link to {target})"),
+        (FileKind::Folder | FileKind::File, ..) => String::new(),
         (kind, ..) => format!(" ({kind:?})").to_lowercase(),
     };
     format!("{}{about}\n", short(entry))
 }
 
 /// The entries that are shown, how many more there are at least, and whether that is all.
-fn list(cabinet: &Cabinet, path: &str, stop: &Stop) -> Result<(Vec<Entry>, usize, bool), String> {
+fn list(
+    cabinet: &FileContext,
+    path: &str,
+    stop: &CancelFlag,
+) -> Result<(Vec<FolderEntry>, usize, bool), String> {
     let place = cabinet.roots.locate(path)?;
     let folder = place.folder().map_err(|errno| match errno {
         Errno::NOTDIR => "it is no folder: use read_file for a file".to_owned(),
@@ -116,7 +124,7 @@ fn list(cabinet: &Cabinet, path: &str, stop: &Stop) -> Result<(Vec<Entry>, usize
 
 /// The names in a folder in their order, with what the folder itself says that they are; and
 /// whether these are all.
-pub(super) fn names(folder: OwnedFd) -> Result<(Vec<(CString, Kind)>, bool), Errno> {
+pub(super) fn names(folder: OwnedFd) -> Result<(Vec<(CString, FileKind)>, bool), Errno> {
     let (mut names, mut are_all) = (Vec::new(), true);
     for entry in Dir::new(folder)? {
         let entry = entry?;
@@ -134,11 +142,13 @@ pub(super) fn names(folder: OwnedFd) -> Result<(Vec<(CString, Kind)>, bool), Err
 }
 
 /// What an entry is. One that vanished meanwhile is what its folder said.
-fn entry(folder: &OwnedFd, name: &CStr, kind: Kind) -> Entry {
+fn entry(folder: &OwnedFd, name: &CStr, kind: FileKind) -> FolderEntry {
     let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
-    let kind = stat.as_ref().map_or(kind, Kind::of);
-    let size = stat.filter(|_| kind == Kind::File).and_then(|stat| stat.st_size.try_into().ok());
-    let target = (kind == Kind::Link).then(|| readlinkat(folder, name, Vec::new()).ok()).flatten();
+    let kind = stat.as_ref().map_or(kind, FileKind::of);
+    let size =
+        stat.filter(|_| kind == FileKind::File).and_then(|stat| stat.st_size.try_into().ok());
+    let target =
+        (kind == FileKind::Link).then(|| readlinkat(folder, name, Vec::new()).ok()).flatten();
     let target = target.map(|target| shown(target.to_bytes()).into_owned());
-    Entry { name: shown(name.to_bytes()).into_owned(), kind, size, target }
+    FolderEntry { name: shown(name.to_bytes()).into_owned(), kind, size, target }
 }

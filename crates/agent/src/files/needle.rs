@@ -5,7 +5,7 @@
 //! the caller says whether it goes on. A window is the smaller the larger the expression is.
 //!
 //! What is found in a window is always a match: what stands before and after the window is looked
-//! at for `^`, `$` and `\b`. A match is missed only if it goes on for more than [`Windows::reach`]
+//! at for `^`, `$` and `\b`. A match is missed only if it goes on for more than [`SearchWindows::reach`]
 //! bytes after its beginning, which no line of ordinary text does.
 
 use memchr::memmem::Finder;
@@ -29,12 +29,12 @@ const WINDOW: usize = 4;
 /// What is looked for.
 pub(super) enum Needle {
     Plain(Box<Finder<'static>>),
-    Regex(Box<Regex>, Windows),
+    Regex(Box<Regex>, SearchWindows),
 }
 
 /// How a text is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Windows {
+pub(super) struct SearchWindows {
     /// In how many bytes a match may begin.
     pub(super) step: usize,
     /// How many bytes further it may reach.
@@ -43,7 +43,7 @@ pub(super) struct Windows {
 
 /// What came of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum NeedleResult {
     /// A match begins here.
     At(usize),
     Nowhere,
@@ -71,7 +71,7 @@ impl Needle {
             .hybrid_cache_capacity(REGEX_CACHE);
         let built = Regex::builder().syntax(syntax).configure(limits).build(&escaped);
         let regex = built.map_err(|error| told(&error))?;
-        let windows = Windows::for_size(regex.memory_usage());
+        let windows = SearchWindows::for_size(regex.memory_usage());
         Ok(Self::Regex(Box::new(regex), windows))
     }
 
@@ -82,18 +82,18 @@ impl Needle {
         text: &[u8],
         from: usize,
         mut goes_on: impl FnMut() -> bool,
-    ) -> Found {
+    ) -> NeedleResult {
         match self {
-            Self::Plain(_) if !goes_on() => Found::Stopped,
-            Self::Plain(finder) => {
-                finder.find(&text[from..]).map_or(Found::Nowhere, |at| Found::At(from + at))
-            }
+            Self::Plain(_) if !goes_on() => NeedleResult::Stopped,
+            Self::Plain(finder) => finder
+                .find(&text[from..])
+                .map_or(NeedleResult::Nowhere, |at| NeedleResult::At(from + at)),
             Self::Regex(regex, windows) => windows.find(regex, text, from, &mut goes_on),
         }
     }
 }
 
-impl Windows {
+impl SearchWindows {
     /// Returns the windows for an expression that takes so many bytes of memory.
     fn for_size(bytes: usize) -> Self {
         let reach = (WORK / bytes.max(1)).clamp(SHORTEST_REACH, LONGEST_REACH);
@@ -106,11 +106,11 @@ impl Windows {
         text: &[u8],
         from: usize,
         goes_on: &mut dyn FnMut() -> bool,
-    ) -> Found {
+    ) -> NeedleResult {
         let mut start = from;
         loop {
             if !goes_on() {
-                return Found::Stopped;
+                return NeedleResult::Stopped;
             }
             let next = start + self.step;
             let end = (next + self.reach).min(text.len());
@@ -118,9 +118,9 @@ impl Windows {
             match regex.find(Input::new(text).range(start..end)) {
                 // One that begins later may have another before it, which reaches further.
                 Some(found) if is_last || found.start() < next => {
-                    return Found::At(found.start());
+                    return NeedleResult::At(found.start());
                 }
-                _ if is_last => return Found::Nowhere,
+                _ if is_last => return NeedleResult::Nowhere,
                 _ => start = next,
             }
         }
@@ -158,7 +158,7 @@ mod tests {
     /// Ran for 40 seconds over a file of 9 MB.
     const HARD: &str = "1[01]{1000}[^01]";
 
-    fn regex(pattern: &str) -> (Box<Regex>, Windows) {
+    fn regex(pattern: &str) -> (Box<Regex>, SearchWindows) {
         match Needle::read(pattern, true, false).unwrap() {
             Needle::Regex(regex, windows) => (regex, windows),
             Needle::Plain(_) => unreachable!("it was to be a regular expression"),
@@ -166,9 +166,9 @@ mod tests {
     }
 
     /// All places where a match begins, each after the one before.
-    fn places(regex: &Regex, windows: Windows, text: &[u8]) -> Vec<usize> {
+    fn places(regex: &Regex, windows: SearchWindows, text: &[u8]) -> Vec<usize> {
         let (mut found, mut from) = (Vec::new(), 0);
-        while let Found::At(at) = windows.find(regex, text, from, &mut || true) {
+        while let NeedleResult::At(at) = windows.find(regex, text, from, &mut || true) {
             found.push(at);
             from = at + 1;
             if from > text.len() {
@@ -189,30 +189,30 @@ mod tests {
                 asked += 1;
                 asked <= most
             });
-            assert_eq!((found, asked), (Found::Stopped, most + 1));
+            assert_eq!((found, asked), (NeedleResult::Stopped, most + 1));
         }
         let needle = Needle::read("needle", false, false).unwrap();
-        assert_eq!(needle.find(b"needle", 0, || false), Found::Stopped);
+        assert_eq!(needle.find(b"needle", 0, || false), NeedleResult::Stopped);
     }
 
     #[test]
     fn every_size_has_a_window() {
-        let large = Windows::for_size(REGEX_SIZE * 2);
-        assert_eq!(large, Windows { step: SHORTEST_REACH * WINDOW, reach: SHORTEST_REACH });
-        assert_eq!(Windows::for_size(0).reach, LONGEST_REACH);
-        assert_eq!(Windows::for_size(10_000).reach, 100_000);
+        let large = SearchWindows::for_size(REGEX_SIZE * 2);
+        assert_eq!(large, SearchWindows { step: SHORTEST_REACH * WINDOW, reach: SHORTEST_REACH });
+        assert_eq!(SearchWindows::for_size(0).reach, LONGEST_REACH);
+        assert_eq!(SearchWindows::for_size(10_000).reach, 100_000);
     }
 
     #[test]
     fn matches_at_the_edges_of_windows_are_found() {
         let (hard, _) = regex("1[01]{20}[^01]");
-        let windows = Windows { step: 8, reach: 24 };
+        let windows = SearchWindows { step: 8, reach: 24 };
         for before in 0..40 {
             let text = "x".repeat(before) + "1" + &"01".repeat(10) + "x";
             assert_eq!(places(&hard, windows, text.as_bytes()), [before], "{before}");
         }
         // What surrounds a window counts for the edges of words and lines.
-        let windows = Windows { step: 4, reach: 4 };
+        let windows = SearchWindows { step: 4, reach: 4 };
         for pattern in ["^b", "b$", r"\bb", r"b\b", r"\Ab", r"b\z"] {
             let (regex, whole) = regex(pattern);
             for text in ["abbbbbbbbbbbbbbba", "aaa\nbbb\r\naaa b\n", "bbbbbbbbb", "aaab\naaab\n"] {
@@ -236,7 +236,7 @@ mod tests {
             step in 1_usize..40,
         ) {
             let (regex, whole) = regex(pattern);
-            let windows = Windows { step, reach: 130 };
+            let windows = SearchWindows { step, reach: 130 };
             prop_assert_eq!(
                 places(&regex, windows, text.as_bytes()),
                 places(&regex, whole, text.as_bytes())
@@ -248,7 +248,7 @@ mod tests {
             prop_assume!((1..=100).contains(&text.len()));
             let needle = Needle::read(&text, false, true).unwrap();
             let around = format!("-{text}-");
-            prop_assert_eq!(needle.find(around.as_bytes(), 1, || true), Found::At(1));
+            prop_assert_eq!(needle.find(around.as_bytes(), 1, || true), NeedleResult::At(1));
         }
     }
 }

@@ -3,13 +3,13 @@
 use callgate_mask::{mask_text, text};
 use rustix::io::Errno;
 
-use super::edit_file::{Edit, MOST_DIFF, cut};
+use super::edit_file::{MOST_DIFF, TextEdit, cut};
 use super::hunks::unified;
-use super::input::Input;
+use super::input::FileToolInput;
 use super::read_file::{check_text, whole};
 use super::why::why;
 use super::write_file::names_a_file;
-use super::{Cabinet, Stop};
+use super::{CancelFlag, FileContext};
 
 /// The size of the largest file, before and after the change, for which a diff is made.
 const MOST_COMPARED: usize = 1024 * 1024;
@@ -17,23 +17,24 @@ const MOST_COMPARED: usize = 1024 * 1024;
 const BETWEEN: &str = "\n\0\n";
 
 /// What a file holds, and what it would hold.
-pub(super) struct Foreseen {
+pub(super) struct PreviewedChange {
     old: String,
     new: String,
 }
 
 /// Finds out what a use would change. An error is why nobody can tell; the tool will meet it too.
-pub(super) type Foresee = fn(&Cabinet, &Input, &Stop) -> Result<Foreseen, String>;
+pub(super) type PreviewFunction =
+    fn(&FileContext, &FileToolInput, &CancelFlag) -> Result<PreviewedChange, String>;
 
 /// Returns what a use would change as a unified diff in which secrets are hidden; `None` where that
 /// cannot be told or the texts are too large.
 pub(super) fn diff(
-    cabinet: &Cabinet,
-    foresee: Foresee,
-    input: &Input,
-    stop: &Stop,
+    cabinet: &FileContext,
+    foresee: PreviewFunction,
+    input: &FileToolInput,
+    stop: &CancelFlag,
 ) -> Option<String> {
-    let Foreseen { old, new } = foresee(cabinet, input, stop).ok()?;
+    let PreviewedChange { old, new } = foresee(cabinet, input, stop).ok()?;
     if new.len() > MOST_COMPARED || new.contains('\0') {
         return None;
     }
@@ -45,21 +46,29 @@ pub(super) fn diff(
     Some(cut(text::visible(&diff).into_owned()))
 }
 
-pub(super) fn write_file(cabinet: &Cabinet, input: &Input, _: &Stop) -> Result<Foreseen, String> {
+pub(super) fn write_file(
+    cabinet: &FileContext,
+    input: &FileToolInput,
+    _: &CancelFlag,
+) -> Result<PreviewedChange, String> {
     let (path, content) = (input.text("path")?, input.text("content")?);
     let old = current(cabinet, path)?.unwrap_or_default();
-    Ok(Foreseen { old, new: content.to_owned() })
+    Ok(PreviewedChange { old, new: content.to_owned() })
 }
 
-pub(super) fn edit_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Foreseen, String> {
-    let edit = Edit::of(input)?;
+pub(super) fn edit_file(
+    cabinet: &FileContext,
+    input: &FileToolInput,
+    stop: &CancelFlag,
+) -> Result<PreviewedChange, String> {
+    let edit = TextEdit::of(input)?;
     let old = current(cabinet, input.text("path")?)?.ok_or("it is not there")?;
     let new = edit.applied(&old, stop)?;
-    Ok(Foreseen { old, new })
+    Ok(PreviewedChange { old, new })
 }
 
 /// Returns what the file holds now; `None` where there is none.
-fn current(cabinet: &Cabinet, path: &str) -> Result<Option<String>, String> {
+fn current(cabinet: &FileContext, path: &str) -> Result<Option<String>, String> {
     let place = cabinet.roots.locate(path)?;
     names_a_file(path)?;
     match place.kind() {

@@ -6,11 +6,11 @@ use std::io::{BufRead, BufReader, Read};
 use memchr::{memchr, memchr_iter};
 use serde_json::json;
 
-use super::input::Input;
+use super::input::FileToolInput;
 use super::why::{cannot, why_io};
 use super::write_file::names_a_file;
-use super::{Cabinet, Stop};
-use crate::tool::Outcome;
+use super::{CancelFlag, FileContext};
+use crate::tool::ToolOutcome;
 
 /// How far into a file that is too large to be read as a whole a range of lines may begin.
 pub(super) const MOST_SKIPPED: u64 = 1024 * 1024 * 1024;
@@ -19,7 +19,7 @@ const BLOCK: usize = 64 * 1024;
 
 /// Which lines are wanted, and how many bytes of them.
 #[derive(Debug, Clone, Copy)]
-struct Range {
+struct LineRange {
     /// The number of the first line.
     first: u64,
     lines: u64,
@@ -27,7 +27,7 @@ struct Range {
 }
 
 /// Some lines of a file.
-struct Part {
+struct FileExcerpt {
     text: String,
     first: u64,
     /// The number of the last line; one less than `first` when there is none.
@@ -42,10 +42,14 @@ struct Part {
     size: u64,
 }
 
-pub(super) fn read_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Outcome, String> {
+pub(super) fn read_file(
+    cabinet: &FileContext,
+    input: &FileToolInput,
+    stop: &CancelFlag,
+) -> Result<ToolOutcome, String> {
     let path = input.text("path")?;
     let (offset, limit) = (input.count("offset")?, input.count("limit")?);
-    let range = Range {
+    let range = LineRange {
         first: offset.unwrap_or(1),
         lines: limit.unwrap_or(u64::MAX),
         bytes: cabinet.limits.max_result.max(1),
@@ -62,16 +66,16 @@ pub(super) fn read_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result
         "more": part.more,
         "size": part.size,
     });
-    Ok(Outcome::done(&result, for_model(part)))
+    Ok(ToolOutcome::done(&result, for_model(part)))
 }
 
 fn part(
-    cabinet: &Cabinet,
+    cabinet: &FileContext,
     path: &str,
-    range: Range,
+    range: LineRange,
     is_range: bool,
-    stop: &Stop,
-) -> Result<Part, String> {
+    stop: &CancelFlag,
+) -> Result<FileExcerpt, String> {
     let place = cabinet.roots.locate(path)?;
     names_a_file(path)?;
     let (file, stat) = place.file()?;
@@ -91,7 +95,7 @@ fn part(
     let total = memchr_iter(b'\n', &bytes).count() as u64 + u64::from(ends_open(&bytes));
     let mut rest = &*bytes;
     skip(&mut rest, range.first, most, stop)?;
-    Ok(Part { total: Some(total), ..take(rest, range, size)? })
+    Ok(FileExcerpt { total: Some(total), ..take(rest, range, size)? })
 }
 
 fn ends_open(bytes: &[u8]) -> bool {
@@ -99,7 +103,12 @@ fn ends_open(bytes: &[u8]) -> bool {
 }
 
 /// A part of a file that is too large to be read as a whole.
-fn streamed(file: File, range: Range, size: u64, stop: &Stop) -> Result<Part, String> {
+fn streamed(
+    file: File,
+    range: LineRange,
+    size: u64,
+    stop: &CancelFlag,
+) -> Result<FileExcerpt, String> {
     let mut reader = BufReader::with_capacity(BLOCK, file);
     skip(&mut reader, range.first, MOST_SKIPPED, stop)?;
     let mut bytes = Vec::new();
@@ -113,7 +122,7 @@ pub(super) fn skip(
     reader: &mut impl BufRead,
     first: u64,
     most: u64,
-    stop: &Stop,
+    stop: &CancelFlag,
 ) -> Result<(), String> {
     let (mut left, mut skipped) = (first - 1, 0);
     while left > 0 {
@@ -146,7 +155,7 @@ pub(super) fn skip(
 }
 
 /// The lines at the beginning of `bytes` that are wanted and fit.
-fn take(bytes: &[u8], range: Range, size: u64) -> Result<Part, String> {
+fn take(bytes: &[u8], range: LineRange, size: u64) -> Result<FileExcerpt, String> {
     let (mut used, mut lines, mut is_cut) = (0, 0, false);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         if lines == range.lines || used + line.len() > range.bytes {
@@ -164,7 +173,7 @@ fn take(bytes: &[u8], range: Range, size: u64) -> Result<Part, String> {
     let text = check_text(&bytes[..used], size)?.to_owned();
     let last = range.first + lines - 1;
     let more = used < bytes.len();
-    Ok(Part { text, first: range.first, last, total: None, more, is_cut, size })
+    Ok(FileExcerpt { text, first: range.first, last, total: None, more, is_cut, size })
 }
 
 /// How many of the bytes are left without a character that was cut at their end.
@@ -198,8 +207,8 @@ fn binary(size: u64) -> String {
 }
 
 /// What the model reads: the text as it is, and a note where it is not the whole.
-fn for_model(part: Part) -> String {
-    let Part { mut text, first, last, total, more, is_cut, .. } = part;
+fn for_model(part: FileExcerpt) -> String {
+    let FileExcerpt { mut text, first, last, total, more, is_cut, .. } = part;
     if text.is_empty() {
         return "(the file is empty)".to_owned();
     }

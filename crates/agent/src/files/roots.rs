@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use super::beneath::{FOLDER, INSIDE, LOOK, READ, only_file, open};
 use super::name::shown;
-use super::why::{Kind, why};
+use super::why::{FileKind, why};
 
 /// The longest path that the system takes, without the NUL at its end.
 pub(super) const LONGEST_PATH: usize = 4095;
@@ -23,15 +23,15 @@ const MOST_LINKS: usize = 40;
 /// The folders that the file tools may touch, each opened once. Whatever is later put in their
 /// place, the tools stay in the folders that were opened.
 #[derive(Debug)]
-pub struct Roots {
+pub struct AllowedFolders {
     /// The folder in which relative paths begin.
     cwd: PathBuf,
-    roots: Vec<Root>,
+    roots: Vec<AllowedFolder>,
 }
 
 /// One allowed folder.
 #[derive(Debug)]
-pub(super) struct Root {
+pub(super) struct AllowedFolder {
     handle: OwnedFd,
     /// The names by which it is known: as it was given, and without links.
     names: Vec<PathBuf>,
@@ -39,7 +39,7 @@ pub(super) struct Root {
 
 /// Why the allowed folders cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum RootsError {
+pub enum AllowedFoldersError {
     /// There is none.
     #[error("no folder is allowed to the file tools: allow one, for example the project's")]
     None,
@@ -62,23 +62,24 @@ pub enum RootsError {
     NoOpenat2(io::Error),
 }
 
-impl Roots {
+impl AllowedFolders {
     /// Opens each of `roots`; a relative one begins at `cwd`, and so do the relative paths that
     /// the tools are given.
-    pub fn open(cwd: &Path, roots: &[PathBuf]) -> Result<Self, RootsError> {
+    pub fn open(cwd: &Path, roots: &[PathBuf]) -> Result<Self, AllowedFoldersError> {
         if !cwd.is_absolute() {
-            return Err(RootsError::Relative(cwd.to_owned()));
+            return Err(AllowedFoldersError::Relative(cwd.to_owned()));
         }
         if roots.is_empty() {
-            return Err(RootsError::None);
+            return Err(AllowedFoldersError::None);
         }
-        let roots = roots.iter().map(|root| Root::open(&cwd.join(root))).collect::<Result<_, _>>();
+        let roots =
+            roots.iter().map(|root| AllowedFolder::open(&cwd.join(root))).collect::<Result<_, _>>();
         Ok(Self { cwd: normal(cwd), roots: roots? })
     }
 
     /// Where `path` is: beneath which handle, and how it goes on from there. `..` is resolved by
     /// the letters of the path, as the rules do that have judged it.
-    pub(super) fn locate(&self, path: &str) -> Result<Place<'_>, String> {
+    pub(super) fn locate(&self, path: &str) -> Result<FileLocation<'_>, String> {
         if path.contains('\0') {
             return Err("the path has a NUL, which no path can have".to_owned());
         }
@@ -113,12 +114,12 @@ impl Roots {
     }
 
     /// The same for an absolute path without `..`, as a link may hold it.
-    fn beneath(&self, path: &Path) -> Option<Place<'_>> {
+    fn beneath(&self, path: &Path) -> Option<FileLocation<'_>> {
         let known = self.roots.iter().flat_map(|root| root.names.iter().map(move |n| (root, n)));
         known
             .filter_map(|(root, name)| Some((root, path.strip_prefix(name).ok()?)))
             .min_by_key(|(_, rest)| rest.components().count())
-            .map(|(root, rest)| Place { roots: self, root, rest: rest.to_owned() })
+            .map(|(root, rest)| FileLocation { roots: self, root, rest: rest.to_owned() })
     }
 
     fn outside(&self) -> String {
@@ -132,14 +133,15 @@ impl Roots {
     }
 }
 
-impl Root {
-    fn open(path: &Path) -> Result<Self, RootsError> {
+impl AllowedFolder {
+    fn open(path: &Path) -> Result<Self, AllowedFoldersError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = openat(CWD, path, flags, Mode::empty())
-            .map_err(|errno| RootsError::Open { path: path.to_owned(), error: errno.into() })?;
+        let handle = openat(CWD, path, flags, Mode::empty()).map_err(|errno| {
+            AllowedFoldersError::Open { path: path.to_owned(), error: errno.into() }
+        })?;
         // Nothing weaker stands in for it, so it is better to know now.
         openat2(handle.as_fd(), ".", flags, Mode::empty(), ResolveFlags::BENEATH)
-            .map_err(|errno: Errno| RootsError::NoOpenat2(errno.into()))?;
+            .map_err(|errno: Errno| AllowedFoldersError::NoOpenat2(errno.into()))?;
         let mut names = vec![normal(path)];
         // The names only say which handle is meant: what is found is beneath it in any case.
         names.extend(fs::canonicalize(path).ok().filter(|real| *real != names[0]));
@@ -149,28 +151,28 @@ impl Root {
 
 /// A path beneath an allowed folder, whether or not something is there.
 #[derive(Debug, Clone)]
-pub(super) struct Place<'a> {
-    pub(super) roots: &'a Roots,
-    pub(super) root: &'a Root,
+pub(super) struct FileLocation<'a> {
+    pub(super) roots: &'a AllowedFolders,
+    pub(super) root: &'a AllowedFolder,
     /// The path from the root; empty for the root itself.
     pub(super) rest: PathBuf,
 }
 
 /// A path without links: the folders that exist, and the names that do not.
 #[derive(Debug)]
-pub(super) struct Chased<'a> {
-    pub(super) root: &'a Root,
+pub(super) struct ResolvedPath<'a> {
+    pub(super) root: &'a AllowedFolder,
     pub(super) there: PathBuf,
     pub(super) missing: Vec<OsString>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> FileLocation<'a> {
     /// Opens a regular file for reading, and nothing else.
     pub(super) fn file(&self) -> Result<(File, Stat), String> {
         // Opening a device can do something, so it is looked at first.
         let seen = self.open(LOOK).map_err(why)?;
-        let kind = Kind::of(&fstat(&seen).map_err(why)?);
-        if kind != Kind::File {
+        let kind = FileKind::of(&fstat(&seen).map_err(why)?);
+        if kind != FileKind::File {
             return Err(kind.refusal().to_owned());
         }
         only_file(self.open(READ).map_err(why)?)
@@ -182,8 +184,8 @@ impl<'a> Place<'a> {
     }
 
     /// What is there.
-    pub(super) fn kind(&self) -> Result<Kind, Errno> {
-        Ok(Kind::of(&fstat(self.open(LOOK)?)?))
+    pub(super) fn kind(&self) -> Result<FileKind, Errno> {
+        Ok(FileKind::of(&fstat(self.open(LOOK)?)?))
     }
 
     fn open(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -203,7 +205,7 @@ impl<'a> Place<'a> {
     /// Follows the links on the way by hand: absolute ones too, when they lead into an allowed
     /// folder. What comes out is only another path to try: the kernel resolves it beneath its
     /// root like every other.
-    pub(super) fn chase(&self) -> Result<Chased<'a>, Errno> {
+    pub(super) fn chase(&self) -> Result<ResolvedPath<'a>, Errno> {
         let mut root = self.root;
         let mut there = PathBuf::new();
         let mut left: VecDeque<OsString> = self.rest.iter().map(OsStr::to_owned).collect();
@@ -237,7 +239,7 @@ impl<'a> Place<'a> {
         if left.iter().any(|name| name == "..") {
             return Err(Errno::NOENT);
         }
-        Ok(Chased { root, there, missing: left.into() })
+        Ok(ResolvedPath { root, there, missing: left.into() })
     }
 }
 
@@ -247,7 +249,7 @@ fn link(folder: BorrowedFd<'_>, name: &OsStr) -> Result<PathBuf, Errno> {
     Ok(OsString::from_vec(target.into_bytes()).into())
 }
 
-impl Chased<'_> {
+impl ResolvedPath<'_> {
     /// The folder that is there.
     pub(super) fn folder(&self, path: &Path) -> Result<OwnedFd, Errno> {
         open(self.root.handle.as_fd(), path, LOOK | OFlags::DIRECTORY, INSIDE)

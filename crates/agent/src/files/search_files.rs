@@ -2,41 +2,41 @@
 
 use serde_json::json;
 
-use super::glob::{Dialect, Pattern, alternatives, fold};
-use super::hidden::Veil;
-use super::input::Input;
+use super::glob::{GlobDialect, GlobPattern, alternatives, fold};
+use super::hidden::SearchVeil;
+use super::input::FileToolInput;
 use super::name::shown;
-use super::roots::Place;
-use super::walk::{Entry, Left, Next, Walk, below};
-use super::why::{Kind, cannot};
-use super::{Cabinet, Stop};
-use crate::tool::Outcome;
+use super::roots::FileLocation;
+use super::walk::{FolderWalk, SearchGaps, WalkEntry, WalkStep, below};
+use super::why::{FileKind, cannot};
+use super::{CancelFlag, FileContext};
+use crate::tool::ToolOutcome;
 
 /// How many names a search gives when nothing else is asked for, and at most.
 const USUAL_RESULTS: u64 = 200;
 const MOST_RESULTS: u64 = 5000;
 
 /// Any letters, no escapes: the rules that judge a pattern know none.
-const DIALECT: Dialect = Dialect { escapes: false, folds: true };
+const DIALECT: GlobDialect = GlobDialect { escapes: false, folds: true };
 
 pub(super) fn search_files(
-    cabinet: &Cabinet,
-    input: &Input,
-    stop: &Stop,
-) -> Result<Outcome, String> {
+    cabinet: &FileContext,
+    input: &FileToolInput,
+    stop: &CancelFlag,
+) -> Result<ToolOutcome, String> {
     let pattern = input.text("pattern")?;
     let path = input.optional_text("path")?.unwrap_or(".");
     let most = input.count("maxResults")?.unwrap_or(USUAL_RESULTS).min(MOST_RESULTS);
     let includes_ignored = input.flag("includeIgnored")?;
-    let wanted = Wanted::read(pattern).map_err(|why| cannot("search for", pattern, why))?;
+    let wanted = NameFilter::read(pattern).map_err(|why| cannot("search for", pattern, why))?;
     let start = cabinet.roots.absolute(path).join(&wanted.prefix);
-    let mut found = Found {
+    let mut found = FoundFiles {
         base: below(path, &wanted.prefix),
         files: Vec::new(),
         room: cabinet.limits.max_result,
         most,
         is_full: false,
-        veil: Veil::new(&cabinet.hidden, "search_files", start),
+        veil: SearchVeil::new(&cabinet.hidden, "search_files", start),
     };
     let mut left = cabinet
         .roots
@@ -61,36 +61,36 @@ pub(super) fn search_files(
         "truncated": truncated,
         "leftOutByRules": left.hidden,
     });
-    Ok(Outcome::done(&result, text + &left.told()))
+    Ok(ToolOutcome::done(&result, text + &left.told()))
 }
 
 fn search(
-    place: &Place<'_>,
-    wanted: &Wanted,
+    place: &FileLocation<'_>,
+    wanted: &NameFilter,
     includes_ignored: bool,
-    found: &mut Found,
-    stop: &Stop,
-) -> Result<Left, String> {
-    if place.kind().map_err(super::why::why)? != Kind::Folder {
+    found: &mut FoundFiles,
+    stop: &CancelFlag,
+) -> Result<SearchGaps, String> {
+    if place.kind().map_err(super::why::why)? != FileKind::Folder {
         return Err("it is no folder: search the folder in which it is".to_owned());
     }
-    let start = Place { rest: place.rest.join(&wanted.prefix), ..place.clone() };
-    if !matches!(start.kind(), Ok(Kind::Folder)) {
-        return Ok(Left::default());
+    let start = FileLocation { rest: place.rest.join(&wanted.prefix), ..place.clone() };
+    if !matches!(start.kind(), Ok(FileKind::Folder)) {
+        return Ok(SearchGaps::default());
     }
-    Walk::new(&start, includes_ignored, stop)?.run(&mut |entry| {
+    FolderWalk::new(&start, includes_ignored, stop)?.run(&mut |entry| {
         if wanted.fits(entry.path, entry.kind) && !found.take(entry) {
-            return Next::Enough;
+            return WalkStep::Enough;
         }
         let is_deepest = wanted.deepest.is_some_and(|deepest| entry.path.len() >= deepest);
         // The name of what may not be read is known to list_files too, but not what is in it.
-        let is_end = is_deepest || (entry.kind == Kind::Folder && found.veil.hides(entry));
-        if is_end { Next::Past } else { Next::On }
+        let is_end = is_deepest || (entry.kind == FileKind::Folder && found.veil.hides(entry));
+        if is_end { WalkStep::Past } else { WalkStep::On }
     })
 }
 
 /// What was found so far.
-struct Found {
+struct FoundFiles {
     /// What stands before each path.
     base: String,
     files: Vec<String>,
@@ -98,15 +98,15 @@ struct Found {
     /// How many bytes are left for the model.
     room: usize,
     is_full: bool,
-    veil: Veil,
+    veil: SearchVeil,
 }
 
-impl Found {
+impl FoundFiles {
     /// Takes one more, if there is room.
-    fn take(&mut self, entry: &Entry<'_>) -> bool {
+    fn take(&mut self, entry: &WalkEntry<'_>) -> bool {
         let mut path = self.base.clone().into_bytes();
         path.extend_from_slice(entry.bytes);
-        let slash = if entry.kind == Kind::Folder { "/" } else { "" };
+        let slash = if entry.kind == FileKind::Folder { "/" } else { "" };
         let path = format!("{}{slash}", shown(&path));
         if self.files.len() as u64 >= self.most || path.len() >= self.room {
             self.is_full = true;
@@ -120,19 +120,19 @@ impl Found {
 
 /// What the names are compared with.
 #[derive(Default)]
-struct Wanted {
+struct NameFilter {
     /// The folders with which the pattern begins, as they are.
     prefix: String,
     /// A part of a name, in small letters.
     word: Option<String>,
-    patterns: Vec<Pattern>,
+    patterns: Vec<GlobPattern>,
     /// Whether the pattern ends with a slash.
     only_folders: bool,
     /// How deep a path lies at most that fits.
     deepest: Option<usize>,
 }
 
-impl Wanted {
+impl NameFilter {
     fn read(pattern: &str) -> Result<Self, String> {
         check(pattern)?;
         let bare = pattern.trim_end_matches('/');
@@ -147,20 +147,20 @@ impl Wanted {
         let fixed = names.iter().take_while(|name| !is_wild(name)).count().min(names.len() - 1);
         wanted.prefix = names[..fixed].join("/");
         let is_tied = names.len() > 1;
-        let dialect = Dialect { folds: is_wild(pattern), ..DIALECT };
+        let dialect = GlobDialect { folds: is_wild(pattern), ..DIALECT };
         for text in alternatives(&names[fixed..].join("/"))? {
             check(&text)?;
-            let pattern = Pattern::read(&text, dialect);
+            let pattern = GlobPattern::read(&text, dialect);
             let goes_anywhere = !is_tied && !text.contains('/');
             wanted.patterns.push(if goes_anywhere { pattern.anywhere() } else { pattern });
         }
-        let depths: Option<Vec<usize>> = wanted.patterns.iter().map(Pattern::deepest).collect();
+        let depths: Option<Vec<usize>> = wanted.patterns.iter().map(GlobPattern::deepest).collect();
         wanted.deepest = depths.and_then(|depths| depths.into_iter().max());
         Ok(wanted)
     }
 
-    fn fits(&self, path: &[&str], kind: Kind) -> bool {
-        if self.only_folders && kind != Kind::Folder {
+    fn fits(&self, path: &[&str], kind: FileKind) -> bool {
+        if self.only_folders && kind != FileKind::Folder {
             return false;
         }
         match (&self.word, path.last()) {
@@ -195,12 +195,12 @@ pub(super) fn check(pattern: &str) -> Result<(), String> {
 }
 
 /// A pattern of paths that has to fit beside something else; without a slash, of names.
-pub(super) fn filter(pattern: &str) -> Result<Vec<Pattern>, String> {
+pub(super) fn filter(pattern: &str) -> Result<Vec<GlobPattern>, String> {
     check(pattern)?;
     let mut patterns = Vec::new();
     for text in alternatives(pattern)? {
         check(&text)?;
-        let pattern = Pattern::read(&text, DIALECT);
+        let pattern = GlobPattern::read(&text, DIALECT);
         patterns.push(if text.contains('/') { pattern } else { pattern.anywhere() });
     }
     Ok(patterns)

@@ -7,18 +7,18 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::beneath::child;
-use super::glob::Pattern;
-use super::hidden::Veil;
-use super::input::Input;
+use super::glob::GlobPattern;
+use super::hidden::SearchVeil;
+use super::input::FileToolInput;
 use super::name::shown;
-use super::needle::{Found, Needle};
+use super::needle::{Needle, NeedleResult};
 use super::read_file::whole;
-use super::roots::Place;
+use super::roots::FileLocation;
 use super::search_files::filter;
-use super::walk::{Entry, Left, MOST_TIME, Next, Walk, below};
-use super::why::{Kind, cannot, why};
-use super::{Cabinet, Stop};
-use crate::tool::Outcome;
+use super::walk::{FolderWalk, MOST_TIME, SearchGaps, WalkEntry, WalkStep, below};
+use super::why::{FileKind, cannot, why};
+use super::{CancelFlag, FileContext};
+use crate::tool::ToolOutcome;
 
 /// How many lines a search gives when nothing else is asked for, and at most.
 const USUAL_RESULTS: u64 = 100;
@@ -32,17 +32,17 @@ const TOO_LATE: &str = "it takes too long, for which a simpler pattern may help"
 
 /// A line that was found.
 #[derive(Debug, Serialize)]
-pub(super) struct Match {
+pub(super) struct TextMatch {
     path: String,
     line: usize,
     text: String,
 }
 
 pub(super) fn search_text(
-    cabinet: &Cabinet,
-    input: &Input,
-    stop: &Stop,
-) -> Result<Outcome, String> {
+    cabinet: &FileContext,
+    input: &FileToolInput,
+    stop: &CancelFlag,
+) -> Result<ToolOutcome, String> {
     let pattern = input.text("pattern")?;
     let path = input.optional_text("path")?.unwrap_or(".");
     let needle = Needle::read(pattern, input.flag("regex")?, input.flag("ignoreCase")?)
@@ -53,9 +53,9 @@ pub(super) fn search_text(
         .transpose()?;
     let most = input.count("maxResults")?.unwrap_or(USUAL_RESULTS).min(MOST_RESULTS);
     let includes_ignored = input.flag("includeIgnored")?;
-    let veil = Veil::new(&cabinet.hidden, "search_text", cabinet.roots.absolute(path));
+    let veil = SearchVeil::new(&cabinet.hidden, "search_text", cabinet.roots.absolute(path));
     let until = Instant::now() + MOST_TIME;
-    let mut search = Search::new(cabinet, needle, only, most, veil, stop, until);
+    let mut search = TextSearch::new(cabinet, needle, only, most, veil, stop, until);
     let mut left = cabinet
         .roots
         .locate(path)
@@ -74,18 +74,18 @@ pub(super) fn search_text(
         "truncated": truncated,
         "leftOutByRules": left.hidden,
     });
-    Ok(Outcome::done(&result, text))
+    Ok(ToolOutcome::done(&result, text))
 }
 
-pub(super) struct Search<'a> {
-    cabinet: &'a Cabinet,
+pub(super) struct TextSearch<'a> {
+    cabinet: &'a FileContext,
     needle: Needle,
-    only: Option<Vec<Pattern>>,
+    only: Option<Vec<GlobPattern>>,
     most: u64,
-    veil: Veil,
-    stop: &'a Stop,
+    veil: SearchVeil,
+    stop: &'a CancelFlag,
     until: Instant,
-    pub(super) found: Vec<Match>,
+    pub(super) found: Vec<TextMatch>,
     /// How many bytes are left for the model.
     room: usize,
     searched: usize,
@@ -98,14 +98,14 @@ pub(super) struct Search<'a> {
     pub(super) is_late: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> TextSearch<'a> {
     pub(super) fn new(
-        cabinet: &'a Cabinet,
+        cabinet: &'a FileContext,
         needle: Needle,
-        only: Option<Vec<Pattern>>,
+        only: Option<Vec<GlobPattern>>,
         most: u64,
-        veil: Veil,
-        stop: &'a Stop,
+        veil: SearchVeil,
+        stop: &'a CancelFlag,
         until: Instant,
     ) -> Self {
         Self {
@@ -127,35 +127,40 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn run(&mut self, place: &Place<'_>, path: &str, all: bool) -> Result<Left, String> {
+    fn run(
+        &mut self,
+        place: &FileLocation<'_>,
+        path: &str,
+        all: bool,
+    ) -> Result<SearchGaps, String> {
         match place.kind().map_err(why)? {
-            Kind::Folder => {
+            FileKind::Folder => {
                 let base = below(path, "");
-                Walk::new(place, all, self.stop)?.run(&mut |entry| self.visit(entry, &base))
+                FolderWalk::new(place, all, self.stop)?.run(&mut |entry| self.visit(entry, &base))
             }
-            Kind::File => {
+            FileKind::File => {
                 let (file, _) = place.file()?;
                 let most = self.cabinet.limits.max_file;
                 let bytes = whole(file, most)?
                     .ok_or_else(|| format!("it has more than {most} bytes, the limit"))?;
                 self.file(&bytes, path.as_bytes());
-                Ok(Left::default())
+                Ok(SearchGaps::default())
             }
             other => Err(other.refusal().to_owned()),
         }
     }
 
-    fn visit(&mut self, entry: &Entry<'_>, base: &str) -> Next {
-        let fits = |only: &Vec<Pattern>| only.iter().any(|pattern| pattern.fits(entry.path));
+    fn visit(&mut self, entry: &WalkEntry<'_>, base: &str) -> WalkStep {
+        let fits = |only: &Vec<GlobPattern>| only.iter().any(|pattern| pattern.fits(entry.path));
         let is_wanted = match entry.kind {
-            Kind::File => self.only.as_ref().is_none_or(fits),
-            kind => kind == Kind::Folder,
+            FileKind::File => self.only.as_ref().is_none_or(fits),
+            kind => kind == FileKind::Folder,
         };
         if is_wanted && self.veil.hides(entry) {
-            return Next::Past;
+            return WalkStep::Past;
         }
-        if !is_wanted || entry.kind == Kind::Folder {
-            return Next::On;
+        if !is_wanted || entry.kind == FileKind::Folder {
+            return WalkStep::On;
         }
         match child(entry.folder, entry.name).and_then(|(file, stat)| {
             let most = self.cabinet.limits.max_file;
@@ -170,7 +175,7 @@ impl<'a> Search<'a> {
             Ok(None) => self.large += 1,
             Err(_) => self.unread += 1,
         }
-        if self.is_full || self.is_late { Next::Enough } else { Next::On }
+        if self.is_full || self.is_late { WalkStep::Enough } else { WalkStep::On }
     }
 
     /// Looks through one file.
@@ -185,9 +190,9 @@ impl<'a> Search<'a> {
             let (stop, until) = (self.stop, self.until);
             let goes_on = || !stop.is_set() && Instant::now() <= until;
             let at = match self.needle.find(bytes, from, goes_on) {
-                Found::At(at) if at < bytes.len() => at,
-                Found::At(_) | Found::Nowhere => return,
-                Found::Stopped => {
+                NeedleResult::At(at) if at < bytes.len() => at,
+                NeedleResult::At(_) | NeedleResult::Nowhere => return,
+                NeedleResult::Stopped => {
                     self.is_late = true;
                     return;
                 }
@@ -212,7 +217,7 @@ impl<'a> Search<'a> {
             return false;
         }
         self.room -= length;
-        self.found.push(Match { path, line, text });
+        self.found.push(TextMatch { path, line, text });
         true
     }
 

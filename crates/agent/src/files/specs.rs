@@ -4,7 +4,7 @@ use callgate_wire::session::tool_kind;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use crate::tool::Spec;
+use crate::tool::ToolSpec;
 
 const PATH: &str = "Absolute, or relative to the working folder. Links that stay inside the \
                     allowed folders are followed.";
@@ -18,7 +18,7 @@ fn spec(
     properties: &Value,
     required: &[&str],
     kind: &'static str,
-) -> Spec {
+) -> ToolSpec {
     let schema = json!({
         "type": "object",
         "properties": properties,
@@ -27,17 +27,17 @@ fn spec(
     });
     let input_schema = to_raw_value(&schema).unwrap_or_else(|_| RawValue::NULL.to_owned());
     let is_read_only = matches!(kind, tool_kind::READ | tool_kind::SEARCH);
-    Spec { name, description, input_schema, is_read_only, kind }
+    ToolSpec { name, description, input_schema, is_read_only, kind }
 }
 
 /// The members that the input of a tool may have.
-pub(super) fn members(spec: &Spec) -> Vec<String> {
+pub(super) fn members(spec: &ToolSpec) -> Vec<String> {
     let schema: Value = serde_json::from_str(spec.input_schema.get()).unwrap_or_default();
     let properties = schema["properties"].as_object();
     properties.into_iter().flat_map(|members| members.keys().cloned()).collect()
 }
 
-pub(super) fn list_files() -> Spec {
+pub(super) fn list_files() -> ToolSpec {
     spec(
         "list_files",
         "Lists what is in a folder: names, types and sizes. Folders end with a slash.",
@@ -47,7 +47,7 @@ pub(super) fn list_files() -> Spec {
     )
 }
 
-pub(super) fn read_file() -> Spec {
+pub(super) fn read_file() -> ToolSpec {
     spec(
         "read_file",
         "Reads a text file, or a range of its lines. Of a large file, read a range.",
@@ -61,7 +61,7 @@ pub(super) fn read_file() -> Spec {
     )
 }
 
-pub(super) fn write_file() -> Spec {
+pub(super) fn write_file() -> ToolSpec {
     spec(
         "write_file",
         "Writes a whole file: creates it, with its folders, or replaces what is in it. To change \
@@ -75,7 +75,7 @@ pub(super) fn write_file() -> Spec {
     )
 }
 
-pub(super) fn edit_file() -> Spec {
+pub(super) fn edit_file() -> ToolSpec {
     spec(
         "edit_file",
         "Replaces a text in a file by another, and shows the diff. The text has to stand there \
@@ -91,7 +91,7 @@ pub(super) fn edit_file() -> Spec {
     )
 }
 
-pub(super) fn search_files() -> Spec {
+pub(super) fn search_files() -> ToolSpec {
     spec(
         "search_files",
         "Finds files and folders by name, in any case. A word fits every name that holds it; a \
@@ -108,7 +108,7 @@ pub(super) fn search_files() -> Spec {
     )
 }
 
-pub(super) fn search_text() -> Spec {
+pub(super) fn search_text() -> ToolSpec {
     spec(
         "search_text",
         "Finds lines by their text, in one file or all files of a folder. Gives file:line:text.",

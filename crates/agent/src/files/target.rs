@@ -7,14 +7,14 @@ use rustix::fs::{Access, AtFlags, Mode, Stat, accessat, mkdirat, statat, unlinka
 use rustix::io::Errno;
 
 use super::beneath::step;
-use super::roots::Place;
-use super::why::{Kind, why};
+use super::roots::FileLocation;
+use super::why::{FileKind, why};
 
 /// How many folders are made for one file.
 const MOST_MADE: usize = 256;
 
 /// Where a file is or will be.
-pub(super) struct Target {
+pub(super) struct WriteTarget {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,
     /// The regular file that is there, if any.
@@ -24,10 +24,10 @@ pub(super) struct Target {
     made: Vec<(OwnedFd, OsString)>,
 }
 
-impl Target {
+impl WriteTarget {
     /// Finds the file that `place` means, through links. Folders that are missing are made when
     /// `makes_folders` says so.
-    pub(super) fn find(place: &Place<'_>, makes_folders: bool) -> Result<Self, String> {
+    pub(super) fn find(place: &FileLocation<'_>, makes_folders: bool) -> Result<Self, String> {
         let chased = place.chase().map_err(why)?;
         let mut missing = chased.missing.clone();
         let (folder, name) = if let Some(name) = missing.pop() {
@@ -38,7 +38,7 @@ impl Target {
         } else {
             // A `..` at the end of a link may also lead out.
             chased.folder(&chased.there).map_err(why)?;
-            return Err(Kind::Folder.refusal().to_owned());
+            return Err(FileKind::Folder.refusal().to_owned());
         };
         if !missing.is_empty() && !makes_folders {
             return Err(why(Errno::NOENT));
@@ -76,8 +76,8 @@ impl Target {
             Err(Errno::NOENT) => return Ok(None),
             Err(errno) => return Err(why(errno)),
         };
-        let kind = Kind::of(&stat);
-        if kind != Kind::File {
+        let kind = FileKind::of(&stat);
+        if kind != FileKind::File {
             return Err(kind.refusal().to_owned());
         }
         let is_locked = stat.st_mode & 0o222 == 0;
@@ -99,7 +99,7 @@ impl Target {
     }
 }
 
-impl Drop for Target {
+impl Drop for WriteTarget {
     fn drop(&mut self) {
         for (outer, name) in self.made.iter().rev() {
             // Somebody may have put something into it; then it stays.

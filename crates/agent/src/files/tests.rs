@@ -20,8 +20,8 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Hidden, Limits, Roots, tools};
-use crate::tool::{Outcome, Tool, Use};
+use super::{AllowedFolders, FileLimits, HiddenFiles, tools};
+use crate::tool::{AgentTool, ToolInvocation, ToolOutcome};
 
 /// What lies outside, and must never be seen or changed.
 const CANARY: &str = "canary in the coal mine";
@@ -30,15 +30,15 @@ const CANARY: &str = "canary in the coal mine";
 /// with a canary.
 struct Room {
     dir: TempDir,
-    tools: Vec<Arc<dyn Tool>>,
+    tools: Vec<Arc<dyn AgentTool>>,
 }
 
 impl Room {
     fn new() -> Self {
-        Self::with(Limits::default())
+        Self::with(FileLimits::default())
     }
 
-    fn with(limits: Limits) -> Self {
+    fn with(limits: FileLimits) -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("root")).unwrap();
         fs::create_dir(dir.path().join("outside")).unwrap();
@@ -47,8 +47,8 @@ impl Room {
         Self { dir, tools }
     }
 
-    fn tools_of(root: &Path, limits: Limits) -> Vec<Arc<dyn Tool>> {
-        tools(Roots::open(root, &[root.to_owned()]).unwrap(), limits, nothing())
+    fn tools_of(root: &Path, limits: FileLimits) -> Vec<Arc<dyn AgentTool>> {
+        tools(AllowedFolders::open(root, &[root.to_owned()]).unwrap(), limits, nothing())
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -71,7 +71,7 @@ impl Room {
         symlink(target, self.path(name)).unwrap();
     }
 
-    fn run(&self, name: &str, input: &Value) -> Outcome {
+    fn run(&self, name: &str, input: &Value) -> ToolOutcome {
         run(&self.tools, name, input)
     }
 
@@ -115,18 +115,18 @@ impl Room {
 }
 
 /// No rule keeps anything from searches.
-fn nothing() -> Hidden {
+fn nothing() -> HiddenFiles {
     Arc::new(|_, _| None)
 }
 
-fn run(tools: &[Arc<dyn Tool>], name: &str, input: &Value) -> Outcome {
+fn run(tools: &[Arc<dyn AgentTool>], name: &str, input: &Value) -> ToolOutcome {
     let tool = tools.iter().find(|tool| tool.spec().name == name).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(tool.run(use_of(input)))
 }
 
-fn use_of(input: &Value) -> Use {
-    Use { input: to_raw_value(input).unwrap(), progress: Arc::new(|_, _| ()) }
+fn use_of(input: &Value) -> ToolInvocation {
+    ToolInvocation { input: to_raw_value(input).unwrap(), progress: Arc::new(|_, _| ()) }
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -191,7 +191,7 @@ fn wrong_input_is_told_by_its_name() {
     let input = serde_json::value::RawValue::from_string(twice).unwrap();
     let tool = room.tools.iter().find(|tool| tool.spec().name == "read_file").unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let outcome = runtime.block_on(tool.run(Use { input, ..use_of(&json!({})) }));
+    let outcome = runtime.block_on(tool.run(ToolInvocation { input, ..use_of(&json!({})) }));
     assert!(outcome.is_error && outcome.text.contains("`path` twice"), "{}", outcome.text);
 }
 
@@ -225,7 +225,7 @@ fn a_member_that_a_tool_does_not_know_is_refused() {
     assert!(long.len() < 400 && !long.contains('\n'), "{long}");
 }
 
-fn schema_has(tool: &Arc<dyn Tool>, member: &str) -> bool {
+fn schema_has(tool: &Arc<dyn AgentTool>, member: &str) -> bool {
     let schema: Value = serde_json::from_str(tool.spec().input_schema.get()).unwrap();
     schema["properties"].get(member).is_some()
 }
@@ -234,20 +234,21 @@ fn schema_has(tool: &Arc<dyn Tool>, member: &str) -> bool {
 fn roots_have_to_be_folders_that_are_there() {
     let room = Room::new();
     let file = room.put("file", "");
-    let open = |cwd: &Path, roots: &[PathBuf]| Roots::open(cwd, roots).unwrap_err().to_string();
+    let open =
+        |cwd: &Path, roots: &[PathBuf]| AllowedFolders::open(cwd, roots).unwrap_err().to_string();
     let dir = room.dir.path();
     assert!(open(dir, &[]).contains("no folder is allowed"));
     assert!(open(Path::new("here"), &[dir.into()]).contains("not absolute"));
     assert!(open(dir, &[file]).contains("cannot be opened"));
     assert!(open(dir, &["missing".into()]).contains("cannot be opened"));
-    assert!(Roots::open(dir, &["root".into()]).is_ok());
+    assert!(AllowedFolders::open(dir, &["root".into()]).is_ok());
 }
 
 #[test]
 fn a_kernel_without_openat2_is_told_of_and_nothing_weaker_is_used() {
     let text = super::why::why(rustix::io::Errno::NOSYS);
     assert!(text.contains("openat2") && text.contains("Linux 5.6"), "{text}");
-    let error = super::RootsError::NoOpenat2(rustix::io::Errno::NOSYS.into()).to_string();
+    let error = super::AllowedFoldersError::NoOpenat2(rustix::io::Errno::NOSYS.into()).to_string();
     assert!(error.contains("openat2") && error.contains("Linux 5.6"), "{error}");
     // One call opens what has to stay inside, and one the allowed folders themselves.
     for source in [include_str!("roots.rs"), include_str!("beneath.rs")] {

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use rustix::fs::{AtFlags, statat};
 use rustix::io::{Errno, dup};
 
-use super::Stop;
+use super::CancelFlag;
 use super::beneath::descend;
-use super::ignored::Ignored;
+use super::ignored::IgnoreRules;
 use super::list_files;
-use super::roots::Place;
-use super::why::{Kind, why};
+use super::roots::FileLocation;
+use super::why::{FileKind, why};
 
 /// How many folders within each other are searched; each costs a handle.
 pub(super) const MOST_DEPTH: usize = 64;
@@ -23,7 +23,7 @@ pub(super) const MOST_ENTRIES: usize = 500_000;
 pub(super) const MOST_TIME: Duration = Duration::from_secs(20);
 
 /// Something that was found on the way.
-pub(super) struct Entry<'a> {
+pub(super) struct WalkEntry<'a> {
     /// The folder in which it is.
     pub(super) folder: BorrowedFd<'a>,
     pub(super) name: &'a OsStr,
@@ -31,12 +31,12 @@ pub(super) struct Entry<'a> {
     pub(super) path: &'a [&'a str],
     /// The path from there.
     pub(super) bytes: &'a [u8],
-    pub(super) kind: Kind,
+    pub(super) kind: FileKind,
 }
 
 /// How the walk goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum WalkStep {
     /// Into the folder, if it is one.
     On,
     /// Not into the folder.
@@ -47,7 +47,7 @@ pub(super) enum Next {
 
 /// What was left out.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Left {
+pub(super) struct SearchGaps {
     /// The walk ended before its end, and why.
     pub(super) ended: Option<&'static str>,
     /// Folders that lie too deep.
@@ -61,37 +61,37 @@ pub(super) struct Left {
 }
 
 /// One folder on the way down.
-struct Level {
+struct WalkLevel {
     folder: OwnedFd,
-    names: std::vec::IntoIter<(CString, Kind)>,
+    names: std::vec::IntoIter<(CString, FileKind)>,
     /// How long the path to it is.
     length: usize,
-    ignored: Ignored,
+    ignored: IgnoreRules,
 }
 
 /// A walk through what is beneath a folder.
-pub(super) struct Walk<'a> {
-    stop: &'a Stop,
+pub(super) struct FolderWalk<'a> {
+    stop: &'a CancelFlag,
     includes_ignored: bool,
     until: Instant,
     /// How many entries were read.
     seen: usize,
     /// What the ignore files above the start say, from the top, each with the names that lead
     /// from it to the start.
-    above: Vec<(Vec<String>, Ignored)>,
-    levels: Vec<Level>,
+    above: Vec<(Vec<String>, IgnoreRules)>,
+    levels: Vec<WalkLevel>,
     /// The path of what is looked at, from the start.
     path: Vec<u8>,
     /// Its names, as text.
     names: Vec<String>,
-    left: Left,
+    left: SearchGaps,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> FolderWalk<'a> {
     pub(super) fn new(
-        place: &Place<'_>,
+        place: &FileLocation<'_>,
         includes_ignored: bool,
-        stop: &'a Stop,
+        stop: &'a CancelFlag,
     ) -> Result<Self, String> {
         let start = place.folder().map_err(why)?;
         let mut walk = Self {
@@ -103,14 +103,17 @@ impl<'a> Walk<'a> {
             levels: Vec::new(),
             path: Vec::new(),
             names: Vec::new(),
-            left: Left::default(),
+            left: SearchGaps::default(),
         };
         walk.enter(start).map_err(why)?;
         Ok(walk)
     }
 
     /// Shows every entry to `visit`, a folder before what is in it, in the order of their names.
-    pub(super) fn run(mut self, visit: &mut dyn FnMut(&Entry<'_>) -> Next) -> Result<Left, String> {
+    pub(super) fn run(
+        mut self,
+        visit: &mut dyn FnMut(&WalkEntry<'_>) -> WalkStep,
+    ) -> Result<SearchGaps, String> {
         while let Some(level) = self.levels.last_mut() {
             let Some((name, kind)) = level.names.next() else {
                 self.levels.pop();
@@ -119,7 +122,7 @@ impl<'a> Walk<'a> {
             self.path.truncate(level.length);
             self.names.truncate(self.levels.len() - 1);
             self.stop.check()?;
-            if !self.may_go_on() || self.step(&name, kind, visit) == Next::Enough {
+            if !self.may_go_on() || self.step(&name, kind, visit) == WalkStep::Enough {
                 break;
             }
         }
@@ -133,10 +136,15 @@ impl<'a> Walk<'a> {
         self.left.ended.is_none()
     }
 
-    fn step(&mut self, name: &CStr, kind: Kind, visit: &mut dyn FnMut(&Entry<'_>) -> Next) -> Next {
-        let Some(level) = self.levels.last() else { return Next::Enough };
+    fn step(
+        &mut self,
+        name: &CStr,
+        kind: FileKind,
+        visit: &mut dyn FnMut(&WalkEntry<'_>) -> WalkStep,
+    ) -> WalkStep {
+        let Some(level) = self.levels.last() else { return WalkStep::Enough };
         let name = OsStr::from_bytes(name.to_bytes());
-        let kind = if kind == Kind::Other { known(level.folder.as_fd(), name) } else { kind };
+        let kind = if kind == FileKind::Other { known(level.folder.as_fd(), name) } else { kind };
         if !self.path.is_empty() {
             self.path.push(b'/');
         }
@@ -144,18 +152,18 @@ impl<'a> Walk<'a> {
         self.names.push(name.to_string_lossy().into_owned());
         let path: Vec<&str> = self.names.iter().map(String::as_str).collect();
         if !self.includes_ignored && (name == ".git" || self.is_ignored(&path, kind)) {
-            return Next::Past;
+            return WalkStep::Past;
         }
         let folder = level.folder.as_fd();
-        let next = visit(&Entry { folder, name, path: &path, bytes: &self.path, kind });
-        if next == Next::On && kind == Kind::Folder {
+        let next = visit(&WalkEntry { folder, name, path: &path, bytes: &self.path, kind });
+        if next == WalkStep::On && kind == FileKind::Folder {
             self.go_down(name);
         }
         next
     }
 
-    fn is_ignored(&self, path: &[&str], kind: Kind) -> bool {
-        let is_folder = kind == Kind::Folder;
+    fn is_ignored(&self, path: &[&str], kind: FileKind) -> bool {
+        let is_folder = kind == FileKind::Folder;
         let below = self.levels.iter().enumerate().rev();
         let mut below = below.filter_map(|(depth, l)| l.ignored.says(&path[depth..], is_folder));
         let mut above = self.above.iter().rev().filter_map(|(names, ignored)| {
@@ -188,27 +196,31 @@ impl<'a> Walk<'a> {
             self.left.ended = Some("it has more entries than one search looks at");
             return Ok(());
         }
-        let ignored =
-            if self.includes_ignored { Ignored::default() } else { Ignored::of(folder.as_fd()) };
+        let ignored = if self.includes_ignored {
+            IgnoreRules::default()
+        } else {
+            IgnoreRules::of(folder.as_fd())
+        };
         let names = names.into_iter();
-        self.levels.push(Level { folder, names, length: self.path.len(), ignored });
+        self.levels.push(WalkLevel { folder, names, length: self.path.len(), ignored });
         Ok(())
     }
 }
 
 /// What an entry is of which its folder does not say it.
-fn known(folder: BorrowedFd<'_>, name: &OsStr) -> Kind {
-    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_or(Kind::Other, |stat| Kind::of(&stat))
+fn known(folder: BorrowedFd<'_>, name: &OsStr) -> FileKind {
+    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+        .map_or(FileKind::Other, |stat| FileKind::of(&stat))
 }
 
 /// What the ignore files say in the folders above, up to the allowed one.
-fn above(place: &Place<'_>) -> Vec<(Vec<String>, Ignored)> {
+fn above(place: &FileLocation<'_>) -> Vec<(Vec<String>, IgnoreRules)> {
     let names: Vec<String> =
         place.rest.iter().map(|name| name.to_string_lossy().into_owned()).collect();
     let at = |depth: usize| {
         let rest = place.rest.iter().take(depth).collect();
-        let folder = Place { rest, ..place.clone() }.folder().ok()?;
-        Some((names[depth..].to_vec(), Ignored::of(folder.as_fd())))
+        let folder = FileLocation { rest, ..place.clone() }.folder().ok()?;
+        Some((names[depth..].to_vec(), IgnoreRules::of(folder.as_fd())))
     };
     (0..names.len()).filter_map(at).collect()
 }
@@ -227,7 +239,7 @@ pub(super) fn below(path: &str, prefix: &str) -> String {
     base
 }
 
-impl Left {
+impl SearchGaps {
     /// Whether something that was to be searched was not: what rules keep out was not to be.
     pub(super) fn is_unfinished(&self) -> bool {
         self.ended.is_some() || self.deep + self.mounted + self.unread > 0

@@ -51,7 +51,7 @@ pub(super) fn why_io(error: &std::io::Error) -> String {
 /// What something on the disk is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     File,
     Folder,
     Link,
@@ -61,7 +61,7 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Kind {
+impl FileKind {
     pub(super) fn of(stat: &Stat) -> Self {
         FileType::from_raw_mode(stat.st_mode).into()
     }
@@ -80,7 +80,7 @@ impl Kind {
     }
 }
 
-impl From<FileType> for Kind {
+impl From<FileType> for FileKind {
     fn from(kind: FileType) -> Self {
         match kind {
             FileType::RegularFile => Self::File,

@@ -4,15 +4,19 @@ use std::sync::PoisonError;
 
 use serde_json::json;
 
-use super::draft::{Draft, noted};
-use super::input::Input;
+use super::draft::{FileDraft, noted};
+use super::input::FileToolInput;
 use super::name::shown;
-use super::target::Target;
+use super::target::WriteTarget;
 use super::why::cannot;
-use super::{Cabinet, Stop};
-use crate::tool::Outcome;
+use super::{CancelFlag, FileContext};
+use crate::tool::ToolOutcome;
 
-pub(super) fn write_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Result<Outcome, String> {
+pub(super) fn write_file(
+    cabinet: &FileContext,
+    input: &FileToolInput,
+    stop: &CancelFlag,
+) -> Result<ToolOutcome, String> {
     let (path, content) = (input.text("path")?, input.text("content")?);
     let (is_new, note) =
         write(cabinet, path, content, stop).map_err(|why| cannot("write", path, why))?;
@@ -27,18 +31,18 @@ pub(super) fn write_file(cabinet: &Cabinet, input: &Input, stop: &Stop) -> Resul
 
 /// Writes it, and says whether it was not there before, and what was not kept of the old file.
 fn write(
-    cabinet: &Cabinet,
+    cabinet: &FileContext,
     path: &str,
     content: &str,
-    stop: &Stop,
+    stop: &CancelFlag,
 ) -> Result<(bool, Option<String>), String> {
     check_size(content.len(), cabinet)?;
     let place = cabinet.roots.locate(path)?;
     names_a_file(path)?;
     // A thread that broke off while it held the lock has left no file half written.
     let _writing = cabinet.writing.lock().unwrap_or_else(PoisonError::into_inner);
-    let target = Target::find(&place, true)?;
-    let mut draft = Draft::new(&target)?;
+    let target = WriteTarget::find(&place, true)?;
+    let mut draft = FileDraft::new(&target)?;
     draft.write(content.as_bytes(), stop)?;
     stop.check()?;
     let note = draft.publish(&target)?;
@@ -55,7 +59,7 @@ pub(super) fn names_a_file(path: &str) -> Result<(), String> {
     Ok(())
 }
 
-pub(super) fn check_size(bytes: usize, cabinet: &Cabinet) -> Result<(), String> {
+pub(super) fn check_size(bytes: usize, cabinet: &FileContext) -> Result<(), String> {
     let most = cabinet.limits.max_file;
     if bytes as u64 > most {
         return Err(format!("it would have {bytes} bytes, and {most} are allowed: write less"));

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
 use super::error::HistoryError;
-use super::shelf::{Place, Remembered, Shelf};
+use super::shelf::{HistoryLocation, HistoryStore, RememberedConversation};
 
 /// How many jobs may wait for the thread; further callers wait until there is room.
 const MOST_WAITING: usize = 64;
@@ -19,36 +19,36 @@ const MOST_WAITING: usize = 64;
 const IN_A_HURRY: Duration = Duration::from_millis(400);
 const A_MOMENT: Duration = Duration::from_millis(2);
 
-type Job = Box<dyn FnOnce(Result<&mut Shelf, HistoryError>) + Send>;
+type StoreJob = Box<dyn FnOnce(Result<&mut HistoryStore, HistoryError>) + Send>;
 
 /// What the thread and those who ask it share.
 #[derive(Default)]
-struct Desk {
+struct ThreadState {
     /// None while the file cannot be opened.
-    shelf: Mutex<Option<Shelf>>,
+    shelf: Mutex<Option<HistoryStore>>,
     /// How many jobs were sent and are not done.
     jobs: AtomicUsize,
     /// The files that are open.
     files: Mutex<Vec<FileIdentity>>,
     /// The conversation that was worked on last.
-    remembered: Mutex<Option<Remembered>>,
+    remembered: Mutex<Option<RememberedConversation>>,
 }
 
 /// The thread. When this is dropped it does what it was sent and ends.
-pub(super) struct Clerk {
-    jobs: Option<Sender<Job>>,
+pub(super) struct HistoryThread {
+    jobs: Option<Sender<StoreJob>>,
     thread: Option<JoinHandle<()>>,
-    desk: Arc<Desk>,
+    desk: Arc<ThreadState>,
     is_hurried: AtomicBool,
     /// Names the file among others.
     name: String,
 }
 
-impl Clerk {
-    pub(super) fn start(place: Place) -> Self {
+impl HistoryThread {
+    pub(super) fn start(place: HistoryLocation) -> Self {
         let name = place.name();
         let (jobs, waiting) = channel(MOST_WAITING);
-        let desk = Arc::new(Desk::default());
+        let desk = Arc::new(ThreadState::default());
         let shared = Arc::clone(&desk);
         let thread = thread::Builder::new().name("history".to_owned());
         let thread = thread.spawn(move || work(&place, waiting, &shared)).ok();
@@ -71,18 +71,18 @@ impl Clerk {
     }
 
     /// Keeps a conversation in memory as it was left, in place of another one.
-    pub(super) fn remember(&self, known: Remembered) {
+    pub(super) fn remember(&self, known: RememberedConversation) {
         *all(&self.desk.remembered) = Some(known);
     }
 
     /// Gives what is remembered of a conversation, and remembers it no longer.
-    pub(super) fn recall(&self, id: &str) -> Option<Remembered> {
+    pub(super) fn recall(&self, id: &str) -> Option<RememberedConversation> {
         all(&self.desk.remembered).take_if(|known| &*known.id == id)
     }
 
     /// Does something on the caller's thread, if the other one has nothing to do and the file is
     /// open. It must not take long: whoever calls this may be the one on whom everything waits.
-    pub(super) fn at_once<T>(&self, work: impl FnOnce(&mut Shelf) -> T) -> Option<T> {
+    pub(super) fn at_once<T>(&self, work: impl FnOnce(&mut HistoryStore) -> T) -> Option<T> {
         if self.desk.jobs.load(Ordering::Acquire) > 0 {
             return None;
         }
@@ -93,10 +93,10 @@ impl Clerk {
     /// waits for what comes of it.
     pub(super) async fn send<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Shelf) -> Result<T, HistoryError> + Send + 'static,
+        work: impl FnOnce(&mut HistoryStore) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<oneshot::Receiver<Result<T, HistoryError>>, HistoryError> {
         let (reply, answer) = oneshot::channel();
-        let job = move |shelf: Result<&mut Shelf, HistoryError>| {
+        let job = move |shelf: Result<&mut HistoryStore, HistoryError>| {
             // Whoever asked may have gone; what was asked is done all the same.
             reply.send(shelf.and_then(work)).ok();
         };
@@ -108,7 +108,7 @@ impl Clerk {
     }
 }
 
-impl Drop for Clerk {
+impl Drop for HistoryThread {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
@@ -126,7 +126,7 @@ impl Drop for Clerk {
 }
 
 /// Opens the file, and tries again at each request while it cannot.
-fn work(place: &Place, mut jobs: Receiver<Job>, desk: &Desk) {
+fn work(place: &HistoryLocation, mut jobs: Receiver<StoreJob>, desk: &ThreadState) {
     open(place, &mut all(&desk.shelf), desk).ok();
     while let Some(job) = jobs.blocking_recv() {
         job(open(place, &mut all(&desk.shelf), desk));
@@ -137,14 +137,14 @@ fn work(place: &Place, mut jobs: Receiver<Job>, desk: &Desk) {
 }
 
 fn open<'a>(
-    place: &Place,
-    shelf: &'a mut Option<Shelf>,
-    desk: &Desk,
-) -> Result<&'a mut Shelf, HistoryError> {
+    place: &HistoryLocation,
+    shelf: &'a mut Option<HistoryStore>,
+    desk: &ThreadState,
+) -> Result<&'a mut HistoryStore, HistoryError> {
     if let Some(open) = shelf {
         return Ok(open);
     }
-    let open = Shelf::open(place)?;
+    let open = HistoryStore::open(place)?;
     open.warm();
     *all(&desk.files) = open.files();
     Ok(shelf.insert(open))

@@ -6,22 +6,22 @@ use callgate_store::{Addition, ConversationState, Draft, Said, StoreError};
 use tokio::sync::oneshot::Receiver;
 
 use super::error::HistoryError;
-use super::lock::Token;
+use super::lock::ConversationLock;
 use super::mender::Mender;
-use super::reservation::{Cost, Reservation};
-use super::shelf::{Loaded, Remembered, Shelf, now_ms};
+use super::reservation::{AnswerCost, Reservation};
+use super::shelf::{HistoryStore, LoadedConversation, RememberedConversation, now_ms};
 use super::{History, parse, title};
-use crate::message::{Block, KeptResult, Message, Role};
+use crate::message::{Block, ChatMessage, Role, StoredToolResult};
 
 /// What is kept together, all or none.
 #[derive(Debug, Default)]
-pub struct Step {
+pub struct HistoryStep {
     /// What was said: messages that the API takes behind those before them.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// What the tools in it gave the front end, for those who load the conversation.
-    pub results: Vec<KeptResult>,
+    pub results: Vec<StoredToolResult>,
     /// What the answer in it took.
-    pub spent: Option<Cost>,
+    pub spent: Option<AnswerCost>,
     /// What was reserved for that answer.
     pub reservation: Option<Reservation>,
     /// Entries for the ledger.
@@ -31,10 +31,10 @@ pub struct Step {
 }
 
 /// A conversation that nobody else works on until this is dropped.
-pub struct Held {
+pub struct HeldConversation {
     history: History,
     id: Arc<str>,
-    token: Token,
+    token: ConversationLock,
     mender: Mender,
     length: u64,
     is_titled: bool,
@@ -43,15 +43,15 @@ pub struct Held {
     /// The number from which on the next step replaces what is there.
     replaces: Option<u64>,
     /// What is on its way, if whoever began it did not wait for its end.
-    pending: Option<Receiver<Result<Change, HistoryError>>>,
+    pending: Option<Receiver<Result<ConversationChange, HistoryError>>>,
 }
 
 /// What has become of a conversation.
-struct Change {
+struct ConversationChange {
     /// All of it, read anew.
     whole: Option<Mender>,
     /// What has been added to it.
-    added: Vec<Message>,
+    added: Vec<ChatMessage>,
     length: u64,
     is_titled: bool,
     state: Option<ConversationState>,
@@ -59,7 +59,7 @@ struct Change {
     replaces: Option<u64>,
 }
 
-impl Drop for Held {
+impl Drop for HeldConversation {
     fn drop(&mut self) {
         // What is still on its way may change it, and a turn that was taken back is there again.
         if self.pending.is_some() || self.replaces.is_some() {
@@ -69,15 +69,22 @@ impl Drop for Held {
         let mender = std::mem::take(&mut self.mender);
         let Self { length, is_titled, state, .. } = *self;
         if state.is_some() {
-            let loaded = Loaded { mender, length, is_titled, state };
-            self.history.clerk().remember(Remembered { id: Arc::clone(&self.id), loaded });
+            let loaded = LoadedConversation { mender, length, is_titled, state };
+            self.history
+                .clerk()
+                .remember(RememberedConversation { id: Arc::clone(&self.id), loaded });
         }
     }
 }
 
-impl Held {
-    pub(super) fn new(history: History, id: Arc<str>, token: Token, loaded: Loaded) -> Self {
-        let Loaded { mender, length, is_titled, state } = loaded;
+impl HeldConversation {
+    pub(super) fn new(
+        history: History,
+        id: Arc<str>,
+        token: ConversationLock,
+        loaded: LoadedConversation,
+    ) -> Self {
+        let LoadedConversation { mender, length, is_titled, state } = loaded;
         let (replaces, pending) = (None, None);
         Self { history, id, token, mender, length, is_titled, state, replaces, pending }
     }
@@ -90,7 +97,7 @@ impl Held {
 
     /// What the model is to see of it: a list that the API takes, whatever is in the file.
     #[must_use]
-    pub fn messages(&self) -> &[Arc<Message>] {
+    pub fn messages(&self) -> &[Arc<ChatMessage>] {
         self.mender.messages()
     }
 
@@ -111,7 +118,7 @@ impl Held {
     /// Keeps a step. When it returns, all of it is committed; when it fails, nothing is. When it
     /// is given up half-way, one of both is so, and the next call here finds out which. A step
     /// without messages, such as one that only costs, replaces nothing.
-    pub async fn commit(&mut self, step: Step) -> Result<(), HistoryError> {
+    pub async fn commit(&mut self, step: HistoryStep) -> Result<(), HistoryError> {
         self.settle().await;
         let (id, replaces, is_titled) = (Arc::clone(&self.id), self.replaces, self.is_titled);
         self.change(move |shelf| write(shelf, &id, replaces, is_titled, step)).await
@@ -121,13 +128,13 @@ impl Held {
     /// gives that message. In the file it stays until the next step is committed, which replaces
     /// it; so it is there again when nothing is. Nothing is given when there is no turn, when it
     /// was taken before, or when a summary stands for it.
-    pub async fn take_back(&mut self) -> Result<Option<Message>, HistoryError> {
+    pub async fn take_back(&mut self) -> Result<Option<ChatMessage>, HistoryError> {
         self.settle().await;
         if self.replaces.is_some() {
             return Ok(None);
         }
         let id = Arc::clone(&self.id);
-        let work = move |shelf: &mut Shelf| {
+        let work = move |shelf: &mut HistoryStore| {
             let Some(first) = shelf.store.last_turn(&id)? else { return Ok(None) };
             let message = shelf.message(&id, first)?.ok_or(HistoryError::Unreadable)?;
             Ok(Some((first, message, shelf.load(&id, Some(first))?)))
@@ -145,7 +152,7 @@ impl Held {
         let id = Arc::clone(&self.id);
         self.change(move |shelf| {
             shelf.store.clear_conversation(&id)?;
-            Change::whole(shelf, &id, None)
+            ConversationChange::whole(shelf, &id, None)
         })
         .await
     }
@@ -153,7 +160,7 @@ impl Held {
     /// Lets a summary, a message of the user's, stand for the first `upto` of
     /// [`messages`](Self::messages). They stay in the file and are not sent any more. Thoughts
     /// that were kept go: a model would miss what they are about, and may refuse them.
-    pub async fn compact(&mut self, upto: usize, summary: Message) -> Result<(), HistoryError> {
+    pub async fn compact(&mut self, upto: usize, summary: ChatMessage) -> Result<(), HistoryError> {
         self.settle().await;
         let messages = self.mender.messages();
         let is_possible = (1..=messages.len()).contains(&upto)
@@ -169,7 +176,7 @@ impl Held {
             if !shelf.store.summarize(&id, upto, &summary)? {
                 return Err(HistoryError::BadCut);
             }
-            Change::whole(shelf, &id, replaces)
+            ConversationChange::whole(shelf, &id, replaces)
         })
         .await
     }
@@ -177,7 +184,9 @@ impl Held {
     /// Has the thread change the file, and does the same here.
     async fn change(
         &mut self,
-        work: impl FnOnce(&mut Shelf) -> Result<Change, HistoryError> + Send + 'static,
+        work: impl FnOnce(&mut HistoryStore) -> Result<ConversationChange, HistoryError>
+        + Send
+        + 'static,
     ) -> Result<(), HistoryError> {
         self.pending = Some(self.history.clerk().send(work).await?);
         self.arrived().await
@@ -193,7 +202,7 @@ impl Held {
         let Some(pending) = &mut self.pending else { return Ok(()) };
         let change = pending.await.unwrap_or(Err(HistoryError::Gone));
         self.pending = None;
-        let Change { whole, added, length, is_titled, state, replaces } = change?;
+        let ConversationChange { whole, added, length, is_titled, state, replaces } = change?;
         (self.is_titled, self.state, self.replaces) = (is_titled, state, replaces);
         if let Some(mender) = whole {
             self.mender = mender;
@@ -208,21 +217,21 @@ impl Held {
     }
 }
 
-impl Change {
-    fn whole(shelf: &Shelf, id: &str, replaces: Option<u64>) -> Result<Self, HistoryError> {
-        let Loaded { mender, length, is_titled, state } = shelf.load(id, replaces)?;
+impl ConversationChange {
+    fn whole(shelf: &HistoryStore, id: &str, replaces: Option<u64>) -> Result<Self, HistoryError> {
+        let LoadedConversation { mender, length, is_titled, state } = shelf.load(id, replaces)?;
         Ok(Self { whole: Some(mender), added: Vec::new(), length, is_titled, state, replaces })
     }
 }
 
 fn write(
-    shelf: &mut Shelf,
+    shelf: &mut HistoryStore,
     id: &str,
     replaces: Option<u64>,
     is_titled: bool,
-    step: Step,
-) -> Result<Change, HistoryError> {
-    let Step { messages, results, spent, reservation, drafts, begins_turn } = step;
+    step: HistoryStep,
+) -> Result<ConversationChange, HistoryError> {
+    let HistoryStep { messages, results, spent, reservation, drafts, begins_turn } = step;
     let (instead_of, replaces) =
         if messages.is_empty() { (None, replaces) } else { (replaces, None) };
     let mut said = Vec::with_capacity(messages.len());
@@ -233,7 +242,7 @@ fn write(
         });
     }
     let opening = if is_titled { None } else { title::opening(&messages) };
-    let spending = spent.map(Cost::into_spending);
+    let spending = spent.map(AnswerCost::into_spending);
     let length = shelf.add(&Addition {
         conversation: id,
         at_ms: now_ms(),
@@ -250,7 +259,7 @@ fn write(
     let is_titled = is_titled || opening.is_some();
     let length = replaces.unwrap_or(length);
     let state = shelf.state(id);
-    Ok(Change { whole: None, added: messages, length, is_titled, state, replaces })
+    Ok(ConversationChange { whole: None, added: messages, length, is_titled, state, replaces })
 }
 
 fn unwritable(error: serde_json::Error) -> HistoryError {
@@ -263,7 +272,7 @@ fn unwritable(error: serde_json::Error) -> HistoryError {
 }
 
 /// Whether a turn begins with this message: it is the user's and answers no tool use.
-fn begins_turn(message: &Message) -> bool {
+fn begins_turn(message: &ChatMessage) -> bool {
     let answers = |block: &Block| matches!(block, Block::ToolResult { .. });
     message.role == Role::User && !message.content.iter().any(answers)
 }

@@ -15,14 +15,14 @@ use super::lock;
 const EXTENSION: &str = "holder";
 
 /// A process that reserves something, as others know it.
-pub(super) struct Holder {
+pub(super) struct ProcessMark {
     name: String,
     /// Where the files are; none where no other process can see what is reserved.
     folder: Option<PathBuf>,
     file: Option<File>,
 }
 
-impl Holder {
+impl ProcessMark {
     /// Creates a process that shares `file` with others, or nothing with anybody.
     pub(super) fn beside(file: Option<&Path>) -> Self {
         let name = Uuid::new_v4().simple().to_string();
@@ -70,7 +70,7 @@ impl Holder {
     }
 }
 
-impl Drop for Holder {
+impl Drop for ProcessMark {
     fn drop(&mut self) {
         if let (Some(folder), Some(_)) = (&self.folder, &self.file) {
             // One that stays is found dead, since it is not locked any more.
@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn a_process_is_alive_as_long_as_it_holds_its_file() {
         let place = tempfile::tempdir().unwrap();
-        let mut holder = Holder::beside(Some(&place.path().join("ledger.db")));
+        let mut holder = ProcessMark::beside(Some(&place.path().join("ledger.db")));
         let folder = holder.folder().unwrap();
-        let is_alive = |name: &str| Holder::is_alive(Some(&folder), name);
+        let is_alive = |name: &str| ProcessMark::is_alive(Some(&folder), name);
         let name = holder.show().unwrap();
         assert_eq!(holder.show().unwrap(), name);
         assert!(is_alive(&name));
@@ -121,7 +121,7 @@ mod tests {
         let name = "0123456789abcdef0123456789abcdef";
         let path = path(place.path(), name);
         fs::write(&path, "").unwrap();
-        assert!(!Holder::is_alive(Some(place.path()), name));
+        assert!(!ProcessMark::is_alive(Some(place.path()), name));
         assert!(!path.exists());
     }
 
@@ -133,9 +133,9 @@ mod tests {
         let outside = place.path().join("outside.holder");
         fs::write(&outside, "").unwrap();
         for name in ["", "../outside", "x", "0123456789abcdef0123456789abcde/"] {
-            assert!(!Holder::is_alive(Some(&folder), name), "{name}");
+            assert!(!ProcessMark::is_alive(Some(&folder), name), "{name}");
         }
         assert!(outside.exists());
-        assert!(!Holder::is_alive(None, "0123456789abcdef0123456789abcdef"));
+        assert!(!ProcessMark::is_alive(None, "0123456789abcdef0123456789abcdef"));
     }
 }

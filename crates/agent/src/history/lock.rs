@@ -24,23 +24,23 @@ const MOST_SPARE: usize = 8;
 const MOST_TRIES: usize = 100;
 
 /// The locks of all conversations.
-pub(super) enum Locks {
+pub(super) enum ConversationLocks {
     /// A file for each, so that other processes see them.
-    Folder(PathBuf, Spare),
+    Folder(PathBuf, SpareLockFiles),
     /// For conversations that no other process can see.
-    Memory(Taken),
+    Memory(TakenLocks),
 }
 
-type Taken = Arc<Mutex<HashSet<String>>>;
+type TakenLocks = Arc<Mutex<HashSet<String>>>;
 /// The files of the conversations that were worked on last, open and not locked; the last one
 /// comes last.
-type Spare = Arc<Mutex<VecDeque<LockFile>>>;
+type SpareLockFiles = Arc<Mutex<VecDeque<LockFile>>>;
 
 /// Says that somebody works on a conversation, until it is dropped or its process dies.
 #[derive(Debug)]
-pub(super) enum Token {
-    File { file: Option<LockFile>, spare: Spare, is_passing: bool },
-    Memory { taken: Taken, conversation: String },
+pub(super) enum ConversationLock {
+    File { file: Option<LockFile>, spare: SpareLockFiles, is_passing: bool },
+    Memory { taken: TakenLocks, conversation: String },
 }
 
 /// A file that stands for a conversation. It is made when somebody works on the conversation, and
@@ -55,24 +55,27 @@ pub(super) struct LockFile {
     identity: (u64, u64),
 }
 
-impl Locks {
+impl ConversationLocks {
     pub(super) fn beside(file: &Path) -> Self {
-        Self::Folder(folder_beside(file), Spare::default())
+        Self::Folder(folder_beside(file), SpareLockFiles::default())
     }
 
     pub(super) fn in_memory() -> Self {
-        Self::Memory(Taken::default())
+        Self::Memory(TakenLocks::default())
     }
 
     /// Takes the lock of a conversation; nothing when somebody else has it.
-    pub(super) fn take(&self, conversation: &str) -> Result<Option<Token>, HistoryError> {
+    pub(super) fn take(
+        &self,
+        conversation: &str,
+    ) -> Result<Option<ConversationLock>, HistoryError> {
         match self {
             Self::Folder(folder, spare) => {
                 let taken = take_file(folder, spare, conversation).map_err(|source| {
                     let path = folder.join(name(conversation));
                     HistoryError::Lock { path, source: Arc::new(source) }
                 })?;
-                let locked = |file| Token::File {
+                let locked = |file| ConversationLock::File {
                     file: Some(file),
                     spare: Arc::clone(spare),
                     is_passing: false,
@@ -82,13 +85,14 @@ impl Locks {
             Self::Memory(taken) => {
                 let conversation = conversation.to_owned();
                 let is_free = all(taken).insert(conversation.clone());
-                Ok(is_free.then(|| Token::Memory { taken: Arc::clone(taken), conversation }))
+                Ok(is_free
+                    .then(|| ConversationLock::Memory { taken: Arc::clone(taken), conversation }))
             }
         }
     }
 }
 
-impl Locks {
+impl ConversationLocks {
     /// Removes the files of conversations that are not in `store` and that nobody works on. They
     /// stay behind when a process is killed that had kept nothing of a conversation yet.
     pub(super) fn sweep(&self, store: &Store) -> Result<(), HistoryError> {
@@ -114,7 +118,7 @@ impl Locks {
     }
 }
 
-impl Token {
+impl ConversationLock {
     /// Says whether the file is to be removed when this is dropped: nothing is kept of the
     /// conversation.
     pub(super) fn set_passing(&mut self, passing: bool) {
@@ -124,7 +128,7 @@ impl Token {
     }
 }
 
-impl Drop for Token {
+impl Drop for ConversationLock {
     fn drop(&mut self) {
         match self {
             Self::File { file, spare, is_passing } => {
@@ -173,7 +177,11 @@ impl LockFile {
     }
 }
 
-fn take_file(folder: &Path, spare: &Spare, conversation: &str) -> io::Result<Option<LockFile>> {
+fn take_file(
+    folder: &Path,
+    spare: &SpareLockFiles,
+    conversation: &str,
+) -> io::Result<Option<LockFile>> {
     let mut kept = {
         let mut spare = all(spare);
         let at = spare.iter().position(|file| file.conversation == conversation);
@@ -197,7 +205,7 @@ fn take_file(folder: &Path, spare: &Spare, conversation: &str) -> io::Result<Opt
 }
 
 /// Keeps a file for the next time, in place of the one that was not used for longest.
-fn put_back(spare: &Spare, file: LockFile) {
+fn put_back(spare: &SpareLockFiles, file: LockFile) {
     let mut spare = all(spare);
     spare.retain(|other| other.conversation != file.conversation);
     if spare.len() >= MOST_SPARE {

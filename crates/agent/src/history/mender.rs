@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::sendable::{from_assistant, from_user, is_thought};
-use crate::message::{Block, Message, Role};
+use crate::message::{Block, ChatMessage, Role};
 
 /// The result that the model reads for a tool use that has none.
 pub(super) const INTERRUPTED: &str = "interrupted: nobody knows whether it ran to its end";
@@ -21,13 +21,13 @@ pub(super) const INTERRUPTED: &str = "interrupted: nobody knows whether it ran t
 /// before them has changed: the system prompt, the tools, or the messages. A mended list stays
 /// mended, as no answer consists of thoughts alone.
 #[must_use]
-pub fn without_thoughts(messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
-    let without = |message: &Arc<Message>| {
+pub fn without_thoughts(messages: &[Arc<ChatMessage>]) -> Vec<Arc<ChatMessage>> {
+    let without = |message: &Arc<ChatMessage>| {
         if !message.content.iter().any(is_thought) {
             return Arc::clone(message);
         }
         let rest = message.content.iter().filter(|block| !is_thought(block));
-        Arc::new(Message { role: message.role, content: rest.cloned().collect() })
+        Arc::new(ChatMessage { role: message.role, content: rest.cloned().collect() })
     };
     messages.iter().map(without).collect()
 }
@@ -35,7 +35,7 @@ pub fn without_thoughts(messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
 /// Collects messages in order, in the form that the API accepts.
 #[derive(Debug, Default)]
 pub(super) struct Mender {
-    messages: Vec<Arc<Message>>,
+    messages: Vec<Arc<ChatMessage>>,
     /// For each message, the number after the last stored message that is part of it.
     ends: Vec<u64>,
     /// The ids of all tool uses.
@@ -49,7 +49,7 @@ pub(super) struct Mender {
 }
 
 impl Mender {
-    pub(super) fn messages(&self) -> &[Arc<Message>] {
+    pub(super) fn messages(&self) -> &[Arc<ChatMessage>] {
         &self.messages
     }
 
@@ -59,12 +59,12 @@ impl Mender {
     }
 
     /// Takes the summary that replaces all messages below `upto`.
-    pub(super) fn begin(&mut self, upto: u64, summary: Message) {
+    pub(super) fn begin(&mut self, upto: u64, summary: ChatMessage) {
         self.push(upto.saturating_sub(1), summary, false);
     }
 
     /// Takes the next message. The thoughts of an `aged` one are dropped.
-    pub(super) fn push(&mut self, number: u64, message: Message, aged: bool) {
+    pub(super) fn push(&mut self, number: u64, message: ChatMessage, aged: bool) {
         self.number = number;
         match message.role {
             Role::User => self.question(message.content),
@@ -125,7 +125,7 @@ impl Mender {
                 content.splice(at..at, results);
                 self.end_at(end);
             }
-            _ => self.put(Message::user(results), end),
+            _ => self.put(ChatMessage::user(results), end),
         }
     }
 
@@ -158,11 +158,11 @@ impl Mender {
                 Arc::make_mut(last).content.extend(kept);
                 self.end_at(self.number + 1);
             }
-            _ => self.put(Message::assistant(kept), self.number + 1),
+            _ => self.put(ChatMessage::assistant(kept), self.number + 1),
         }
     }
 
-    fn put(&mut self, message: Message, end: u64) {
+    fn put(&mut self, message: ChatMessage, end: u64) {
         self.messages.push(Arc::new(message));
         self.ends.push(end);
     }

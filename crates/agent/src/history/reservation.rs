@@ -11,12 +11,12 @@ use callgate_wire::session::TokenUsage;
 use uuid::Uuid;
 
 use super::error::HistoryError;
-use super::holder::Holder;
+use super::holder::ProcessMark;
 use crate::price;
 
 /// What an answer took.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cost {
+pub struct AnswerCost {
     /// In tokens.
     pub usage: TokenUsage,
     /// In dollars, if the price is known.
@@ -30,25 +30,29 @@ pub struct Cost {
 #[derive(Debug)]
 pub struct Reservation {
     key: Option<i64>,
-    abandoned: Abandoned,
+    abandoned: AbandonedReservations,
 }
 
 /// Reservations that were dropped.
-type Abandoned = Arc<Mutex<Vec<i64>>>;
+type AbandonedReservations = Arc<Mutex<Vec<i64>>>;
 
 /// What reservations are made with.
-pub(super) struct Purse {
-    holder: Holder,
-    abandoned: Abandoned,
+pub(super) struct ReservationBook {
+    holder: ProcessMark,
+    abandoned: AbandonedReservations,
     /// Names the conversations that are in memory: no other process has one of them.
     memory: String,
 }
 
-impl Purse {
+impl ReservationBook {
     /// Creates a purse for all who share `file`.
     pub(super) fn beside(file: Option<&Path>) -> Self {
         let memory = format!("memory {}", Uuid::new_v4());
-        Self { holder: Holder::beside(file), abandoned: Abandoned::default(), memory }
+        Self {
+            holder: ProcessMark::beside(file),
+            abandoned: AbandonedReservations::default(),
+            memory,
+        }
     }
 
     /// Returns the prefix of the names of conversations that are only in memory.
@@ -63,7 +67,7 @@ impl Purse {
         account: &str,
         at_ms: i64,
         since_ms: i64,
-        most: Option<Cost>,
+        most: Option<AnswerCost>,
         check: impl FnOnce(&Spent) -> Result<(), E>,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
         let (folder, abandoned) = (self.holder.folder(), Arc::clone(&self.abandoned));
@@ -73,7 +77,7 @@ impl Purse {
         };
         let holder = self.holder.show().map_err(unlocked)?;
         let given_up = abandoned.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let most = most.map(Cost::into_spending);
+        let most = most.map(AnswerCost::into_spending);
         let request = ReservationRequest {
             account,
             at_ms,
@@ -82,7 +86,7 @@ impl Purse {
             abandoned: &given_up,
             most: most.as_ref(),
         };
-        let is_alive = |name: &str| Holder::is_alive(folder.as_deref(), name);
+        let is_alive = |name: &str| ProcessMark::is_alive(folder.as_deref(), name);
         let reserved = ledger.reserve(&request, is_alive, check)?;
         // Those are settled now; others may have come meanwhile.
         let mut left = abandoned.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +97,7 @@ impl Purse {
     }
 }
 
-impl Cost {
+impl AnswerCost {
     /// Converts it into the form in which the ledger stores it.
     pub(super) fn into_spending(self) -> Spending {
         let TokenUsage { input, output, cache_read, cache_write } = self.usage;

@@ -1,6 +1,6 @@
 //! Which blocks of a message a model's API accepts, each block by itself.
 
-use crate::message::{Block, Source};
+use crate::message::{Block, MediaSource};
 
 /// The longest name of a tool, in characters.
 const LONGEST_NAME: usize = 200;
@@ -46,14 +46,14 @@ pub(super) fn is_thought(block: &Block) -> bool {
 }
 
 /// Returns true if the bytes are of the named kind, which the API checks.
-fn is_picture(source: &Source) -> bool {
-    let Source::Base64 { media_type, data } = source;
+fn is_picture(source: &MediaSource) -> bool {
+    let MediaSource::Base64 { media_type, data } = source;
     let is_known = |(kind, start): &(&str, &str)| kind == media_type && data.starts_with(start);
     is_base64(data) && PICTURES.iter().any(is_known)
 }
 
-fn is_document(source: &Source) -> bool {
-    let Source::Base64 { media_type, data } = source;
+fn is_document(source: &MediaSource) -> bool {
+    let MediaSource::Base64 { media_type, data } = source;
     media_type == "application/pdf" && is_base64(data)
 }
 

@@ -9,15 +9,15 @@ use callgate_store::{Addition, ConversationState, Draft, FileIdentity, Settlemen
 use uuid::Uuid;
 
 use super::error::HistoryError;
-use super::lock::{Locks, Token};
+use super::lock::{ConversationLock, ConversationLocks};
 use super::mender::Mender;
 use super::parse;
-use super::reservation::{Cost, Purse, Reservation};
-use crate::message::Message;
+use super::reservation::{AnswerCost, Reservation, ReservationBook};
+use crate::message::ChatMessage;
 
 /// Where a history is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum HistoryLocation {
     /// In this file, with the ledger.
     File(PathBuf),
     /// Conversations in memory, gone with the process; the ledger in this file.
@@ -26,7 +26,7 @@ pub enum Place {
     Memory,
 }
 
-impl Place {
+impl HistoryLocation {
     /// Returns what tells a history from others, in all processes.
     pub(super) fn name(&self) -> String {
         match self {
@@ -43,18 +43,18 @@ fn whole(path: &Path) -> PathBuf {
 }
 
 /// What is open.
-pub(super) struct Shelf {
+pub(super) struct HistoryStore {
     pub(super) store: Store,
     /// The ledger's own file, if it is another.
     ledger: Option<Store>,
-    locks: Locks,
+    locks: ConversationLocks,
     /// What budgets are reserved with.
-    purse: Purse,
+    purse: ReservationBook,
 }
 
 /// A conversation as it was read.
 #[derive(Default)]
-pub(super) struct Loaded {
+pub(super) struct LoadedConversation {
     pub(super) mender: Mender,
     /// How many messages it has.
     pub(super) length: u64,
@@ -65,37 +65,41 @@ pub(super) struct Loaded {
 }
 
 /// A conversation as it was left. While nobody changes it, it need not be read again.
-pub(super) struct Remembered {
+pub(super) struct RememberedConversation {
     pub(super) id: Arc<str>,
-    pub(super) loaded: Loaded,
+    pub(super) loaded: LoadedConversation,
 }
 
-impl Shelf {
-    pub(super) fn open(place: &Place) -> Result<Self, HistoryError> {
+impl HistoryStore {
+    pub(super) fn open(place: &HistoryLocation) -> Result<Self, HistoryError> {
         Ok(match place {
-            Place::File(path) => {
+            HistoryLocation::File(path) => {
                 let store = Store::open(path)?;
-                let locks = Locks::beside(store.path());
+                let locks = ConversationLocks::beside(store.path());
                 locks.sweep(&store)?;
-                let purse = Purse::beside(Some(store.path()));
+                let purse = ReservationBook::beside(Some(store.path()));
                 Self { store, ledger: None, locks, purse }
             }
-            Place::Ledger(path) => {
+            HistoryLocation::Ledger(path) => {
                 let ledger = Store::open(path)?;
-                let purse = Purse::beside(Some(ledger.path()));
+                let purse = ReservationBook::beside(Some(ledger.path()));
                 Self { ledger: Some(ledger), purse, ..Self::in_memory()? }
             }
-            Place::Memory => Self::in_memory()?,
+            HistoryLocation::Memory => Self::in_memory()?,
         })
     }
 
     fn in_memory() -> Result<Self, HistoryError> {
-        let (store, locks, purse) = (Store::in_memory()?, Locks::in_memory(), Purse::beside(None));
+        let (store, locks, purse) =
+            (Store::in_memory()?, ConversationLocks::in_memory(), ReservationBook::beside(None));
         Ok(Self { store, ledger: None, locks, purse })
     }
 
     /// Takes the lock of a conversation, unless somebody has it.
-    pub(super) fn lock(&self, conversation: &str) -> Result<Option<Token>, HistoryError> {
+    pub(super) fn lock(
+        &self,
+        conversation: &str,
+    ) -> Result<Option<ConversationLock>, HistoryError> {
         self.locks.take(conversation)
     }
 
@@ -122,7 +126,7 @@ impl Shelf {
         &mut self,
         account: &str,
         since_ms: i64,
-        most: Option<Cost>,
+        most: Option<AnswerCost>,
         check: impl FnOnce(&Spent) -> Result<(), E>,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
         let account = self.account(account).into_owned();
@@ -132,14 +136,14 @@ impl Shelf {
 
     /// Takes the lock of a conversation if it can be had at once and the conversation is as it
     /// was left.
-    pub(super) fn lock_again(&self, known: &Remembered) -> Option<Token> {
+    pub(super) fn lock_again(&self, known: &RememberedConversation) -> Option<ConversationLock> {
         // Whatever is wrong is told by whoever reads the conversation then.
         let token = self.lock(&known.id).ok()??;
         self.is_as_left(known).then_some(token)
     }
 
     /// Whether a conversation is as it was left.
-    pub(super) fn is_as_left(&self, known: &Remembered) -> bool {
+    pub(super) fn is_as_left(&self, known: &RememberedConversation) -> bool {
         let state = self.state(&known.id);
         state.is_some() && state == known.loaded.state
     }
@@ -185,9 +189,15 @@ impl Shelf {
     }
 
     /// Reads a conversation as the model is to see it, up to the message before `below`.
-    pub(super) fn load(&self, id: &str, below: Option<u64>) -> Result<Loaded, HistoryError> {
+    pub(super) fn load(
+        &self,
+        id: &str,
+        below: Option<u64>,
+    ) -> Result<LoadedConversation, HistoryError> {
         let state = self.state(id);
-        let Some(known) = self.store.conversation(id)? else { return Ok(Loaded::default()) };
+        let Some(known) = self.store.conversation(id)? else {
+            return Ok(LoadedConversation::default());
+        };
         let mut mender = Mender::default();
         if let Some(summary) = known.summary.as_deref() {
             match parse::message(summary) {
@@ -203,11 +213,15 @@ impl Shelf {
         })?;
         mender.close();
         let (length, is_titled) = (known.length.min(below), known.title.is_some());
-        Ok(Loaded { mender, length, is_titled, state })
+        Ok(LoadedConversation { mender, length, is_titled, state })
     }
 
     /// Reads the message of this number, which is there.
-    pub(super) fn message(&self, id: &str, number: u64) -> Result<Option<Message>, HistoryError> {
+    pub(super) fn message(
+        &self,
+        id: &str,
+        number: u64,
+    ) -> Result<Option<ChatMessage>, HistoryError> {
         let mut found = None;
         self.store.each_message_before(id, number.saturating_add(1), |_, body| {
             found = body.and_then(parse::message).map(|read| read.message);

@@ -55,7 +55,7 @@ impl House {
 
 impl History {
     /// Like [`hold_or`](Self::hold_or), for whoever need not know that it waits.
-    pub(crate) async fn hold(&self, conversation: &str) -> Result<Held, HistoryError> {
+    pub(crate) async fn hold(&self, conversation: &str) -> Result<HeldConversation, HistoryError> {
         self.hold_or(conversation, || ()).await
     }
 
@@ -71,22 +71,22 @@ impl History {
     }
 }
 
-impl Held {
+impl HeldConversation {
     /// Keeps a step in place of the last turn.
-    async fn commit_replacing(&mut self, step: Step) -> Result<(), HistoryError> {
+    async fn commit_replacing(&mut self, step: HistoryStep) -> Result<(), HistoryError> {
         self.take_back().await?;
         self.commit(step).await
     }
 }
 
 fn open(path: &Path) -> History {
-    History::start(Place::File(path.to_owned()))
+    History::start(HistoryLocation::File(path.to_owned()))
 }
 
 /// Keeps the thread busy until what this gives is dropped.
 async fn busy(history: &History) -> Sender<()> {
     let (busy, done) = channel();
-    let wait = move |_: &mut Shelf| Ok(done.recv().is_err());
+    let wait = move |_: &mut HistoryStore| Ok(done.recv().is_err());
     drop(history.clerk().send(wait).await.unwrap());
     busy
 }
@@ -98,20 +98,20 @@ fn begin<T>(future: impl Future<Output = T>) {
 }
 
 /// A step with these messages that begins a turn.
-fn turn(messages: &str) -> Step {
-    Step { messages: read(messages), begins_turn: true, ..Step::default() }
+fn turn(messages: &str) -> HistoryStep {
+    HistoryStep { messages: read(messages), begins_turn: true, ..HistoryStep::default() }
 }
 
 /// A step with these messages within a turn.
-fn round(messages: &str) -> Step {
-    Step { messages: read(messages), ..Step::default() }
+fn round(messages: &str) -> HistoryStep {
+    HistoryStep { messages: read(messages), ..HistoryStep::default() }
 }
 
 fn draft(body: &str) -> Draft {
     Draft { at_ms: 1, kind: "ran".to_owned(), question: None, body: body.to_owned() }
 }
 
-fn shown(held: &Held) -> String {
+fn shown(held: &HeldConversation) -> String {
     show(held.messages().iter().map(Arc::as_ref))
 }
 

@@ -2,7 +2,7 @@
 
 use callgate_mask::mask_text;
 
-use crate::message::{Block, Message, Role};
+use crate::message::{Block, ChatMessage, Role};
 
 /// How long such a title may be, in characters.
 pub const LONGEST_OPENING: usize = 80;
@@ -11,7 +11,7 @@ pub const LONGEST_OPENING: usize = 80;
 const LOOKED_AT: usize = 16 * 1024;
 
 /// The first words of the first thing that the user wrote, with secrets hidden.
-pub(super) fn opening(messages: &[Message]) -> Option<String> {
+pub(super) fn opening(messages: &[ChatMessage]) -> Option<String> {
     let said = messages.iter().filter(|message| message.role == Role::User);
     let mut texts = said.flat_map(|message| &message.content).filter_map(|block| match block {
         Block::Text { text } => Some(text.as_str()),

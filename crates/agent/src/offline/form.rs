@@ -7,27 +7,35 @@ const SHELL: [char; 12] = ['|', '&', ';', '<', '>', '(', ')', '$', '`', '*', '?'
 
 /// What a user may type. Upper-case words stand for a word or a quoted text, `…` for the rest of
 /// the message, and brackets for what may be left out.
-const FORMS: [Form; 8] = [
-    Form { pattern: "list files [in PATH]", tool: "list_files", arguments: &["path"] },
-    Form { pattern: "read PATH", tool: "read_file", arguments: &["path"] },
-    Form {
+const FORMS: [MessageForm; 8] = [
+    MessageForm { pattern: "list files [in PATH]", tool: "list_files", arguments: &["path"] },
+    MessageForm { pattern: "read PATH", tool: "read_file", arguments: &["path"] },
+    MessageForm {
         pattern: "search for TEXT [in PATH]",
         tool: "search_text",
         arguments: &["pattern", "path"],
     },
-    Form { pattern: "find NAME [in PATH]", tool: "search_files", arguments: &["pattern", "path"] },
-    Form { pattern: "write TEXT to PATH", tool: "write_file", arguments: &["content", "path"] },
-    Form {
+    MessageForm {
+        pattern: "find NAME [in PATH]",
+        tool: "search_files",
+        arguments: &["pattern", "path"],
+    },
+    MessageForm {
+        pattern: "write TEXT to PATH",
+        tool: "write_file",
+        arguments: &["content", "path"],
+    },
+    MessageForm {
         pattern: "replace OLD with NEW in PATH",
         tool: "edit_file",
         arguments: &["oldText", "newText", "path"],
     },
-    Form { pattern: "run COMMAND …", tool: "run_shell_command", arguments: &["command"] },
-    Form { pattern: "system info", tool: "get_system_info", arguments: &[] },
+    MessageForm { pattern: "run COMMAND …", tool: "run_shell_command", arguments: &["command"] },
+    MessageForm { pattern: "system info", tool: "get_system_info", arguments: &[] },
 ];
 
 /// One form, with the tool it uses and the arguments that its upper-case words become.
-struct Form {
+struct MessageForm {
     pattern: &'static str,
     tool: &'static str,
     arguments: &'static [&'static str],
@@ -55,13 +63,13 @@ pub(super) fn list() -> String {
 
 /// A word of a message, without its quotes.
 #[derive(Debug)]
-struct Word {
+struct MessageWord {
     text: String,
     is_quoted: bool,
 }
 
 /// Splits a message at white space outside double quotes.
-fn words(message: &str) -> Result<Vec<Word>, String> {
+fn words(message: &str) -> Result<Vec<MessageWord>, String> {
     let mut words = Vec::new();
     let mut rest = message.trim();
     while !rest.is_empty() {
@@ -72,15 +80,15 @@ fn words(message: &str) -> Result<Vec<Word>, String> {
             let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
             (&rest[..end], &rest[end..], false)
         };
-        words.push(Word { text: text.to_owned(), is_quoted });
+        words.push(MessageWord { text: text.to_owned(), is_quoted });
         rest = after.trim_start();
     }
     Ok(words)
 }
 
-impl Form {
+impl MessageForm {
     /// Fills the form with the words of a message, or returns `None` if they do not have it.
-    fn fill(&self, words: &[Word]) -> Option<Result<ToolRequest, String>> {
+    fn fill(&self, words: &[MessageWord]) -> Option<Result<ToolRequest, String>> {
         let mut words = words.iter();
         let mut values = Vec::new();
         for part in self.pattern.split_whitespace() {
@@ -119,8 +127,8 @@ impl Form {
 }
 
 /// Returns the input for a command, which runs without a shell.
-fn run(command: &[&Word], arguments: &[Word]) -> Result<Value, String> {
-    let needs_shell = |word: &&Word| !word.is_quoted && word.text.contains(SHELL);
+fn run(command: &[&MessageWord], arguments: &[MessageWord]) -> Result<Value, String> {
+    let needs_shell = |word: &&MessageWord| !word.is_quoted && word.text.contains(SHELL);
     if let Some(word) = command.iter().copied().chain(arguments).find(needs_shell) {
         let text = &word.text;
         return Err(format!(

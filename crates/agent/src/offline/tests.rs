@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::tool::Spec;
+use crate::tool::ToolSpec;
 
-fn tools(names: &[&'static str]) -> Arc<[Spec]> {
+fn tools(names: &[&'static str]) -> Arc<[ToolSpec]> {
     let input_schema = || to_raw_value(&json!({})).unwrap();
-    let spec = |name: &&'static str| Spec {
+    let spec = |name: &&'static str| ToolSpec {
         name,
         description: "",
         input_schema: input_schema(),
@@ -17,35 +17,35 @@ fn tools(names: &[&'static str]) -> Arc<[Spec]> {
     names.iter().map(spec).collect()
 }
 
-fn user(text: &str) -> Message {
-    Message::user(vec![Block::text(text)])
+fn user(text: &str) -> ChatMessage {
+    ChatMessage::user(vec![Block::text(text)])
 }
 
 /// Answers a conversation, and returns the text and the tool uses.
-fn ask(messages: Vec<Message>) -> (String, Vec<(String, Value)>) {
+fn ask(messages: Vec<ChatMessage>) -> (String, Vec<(String, Value)>) {
     let messages = messages.into_iter().map(Arc::new).collect();
     let tools = tools(&["list_files", "run_shell_command"]);
-    let call = Call { system: "".into(), messages, tools, max_tokens: 1000, thinking: None };
+    let call = EngineCall { system: "".into(), messages, tools, max_tokens: 1000, thinking: None };
     let (mut text, mut uses, mut stop) = (String::new(), Vec::new(), None);
     for piece in answer(&call) {
         assert_eq!(stop, None, "nothing follows the end");
         match piece {
-            Piece::Text(piece) => text.push_str(&piece),
-            Piece::ToolUse { id, input, .. } => {
+            AnswerPiece::Text(piece) => text.push_str(&piece),
+            AnswerPiece::ToolUse { id, input, .. } => {
                 uses.push((id, serde_json::from_str(input.get()).unwrap()));
             }
-            Piece::End(reason) => stop = Some(reason),
-            Piece::Usage(_) => {}
+            AnswerPiece::End(reason) => stop = Some(reason),
+            AnswerPiece::Usage(_) => {}
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(stop, Some(if uses.is_empty() { Stop::EndTurn } else { Stop::ToolUse }));
+    assert_eq!(stop, Some(if uses.is_empty() { ModelStop::EndTurn } else { ModelStop::ToolUse }));
     (text, uses)
 }
 
 /// A conversation that has begun, so that the engine does not introduce itself.
-fn later(text: &str) -> Vec<Message> {
-    vec![user("help"), Message::assistant(vec![Block::text("You can say:")]), user(text)]
+fn later(text: &str) -> Vec<ChatMessage> {
+    vec![user("help"), ChatMessage::assistant(vec![Block::text("You can say:")]), user(text)]
 }
 
 #[test]
@@ -121,10 +121,10 @@ fn results_are_repeated_and_ids_differ() {
     let call = Block::ToolUse { id: uses[0].0.clone(), name: "list_files".into(), input };
     let told = |content: &str, is_error| {
         let mut messages = later("list files");
-        messages.push(Message::assistant(vec![call.clone()]));
+        messages.push(ChatMessage::assistant(vec![call.clone()]));
         let tool_use_id = uses[0].0.clone();
         let result = Block::ToolResult { tool_use_id, content: content.to_owned(), is_error };
-        messages.push(Message::user(vec![result]));
+        messages.push(ChatMessage::user(vec![result]));
         messages
     };
     assert_eq!(ask(told("a ``` b\n", false)).0, "````\na ``` b\n````");
@@ -133,6 +133,6 @@ fn results_are_repeated_and_ids_differ() {
     assert!(long.ends_with("```\n\nThe rest is not shown here."), "{long}");
 
     let mut next = told("a", false);
-    next.extend([Message::assistant(vec![Block::text("a")]), user("list files")]);
+    next.extend([ChatMessage::assistant(vec![Block::text("a")]), user("list files")]);
     assert_ne!(ask(next).1[0].0, uses[0].0);
 }

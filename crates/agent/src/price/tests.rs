@@ -63,10 +63,10 @@ fn a_long_prompt_may_cost_more() {
 
 #[test]
 fn what_is_set_counts_instead() {
-    let prices = Prices { input: 2.0, output: 8.0 };
+    let prices = TokenPrices { input: 2.0, output: 8.0 };
     let found = prices.cost(usage(MILLION, MILLION, MILLION, MILLION));
     assert_eq!(micro(found), micro(2.0 + 8.0 + 0.2 + 2.5));
-    assert_eq!(micro(Prices { input: 0.0, output: 0.0 }.cost(usage(9, 9, 9, 9))), 0);
+    assert_eq!(micro(TokenPrices { input: 0.0, output: 0.0 }.cost(usage(9, 9, 9, 9))), 0);
 }
 
 #[test]

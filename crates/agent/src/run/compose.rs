@@ -6,13 +6,13 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::watch::Ended;
-use crate::tool::Outcome;
+use super::watch::EndedCommand;
+use crate::tool::ToolOutcome;
 
 /// For the front end.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told<'a> {
+struct CommandReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
     exit_code: Option<i32>,
@@ -25,7 +25,7 @@ struct Told<'a> {
     truncated: bool,
 }
 
-pub(super) fn outcome(ended: &mut Ended, limit: Duration, most: usize) -> Outcome {
+pub(super) fn outcome(ended: &mut EndedCommand, limit: Duration, most: usize) -> ToolOutcome {
     let [(stdout, is_stdout_cut), (stderr, is_stderr_cut)] = shared(ended, most);
     let exit_code = ended.status.and_then(|status| status.code());
     let signal = ended.signal().map(signal_name);
@@ -34,7 +34,7 @@ pub(super) fn outcome(ended: &mut Ended, limit: Duration, most: usize) -> Outcom
         (_, Some(signal)) => Some(format!("ended by the signal {signal}")),
         _ => None,
     };
-    let told = Told {
+    let told = CommandReport {
         error: error.as_deref(),
         exit_code,
         signal,
@@ -54,7 +54,7 @@ pub(super) fn outcome(ended: &mut Ended, limit: Duration, most: usize) -> Outcom
         text.push_str("\n(no output)");
     }
     let result = to_raw_value(&told).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    Outcome { result, text, is_error: error.is_some() }
+    ToolOutcome { result, text, is_error: error.is_some() }
 }
 
 fn section(text: &mut String, name: &str, output: &str) {
@@ -70,7 +70,7 @@ fn shown(limit: Duration) -> String {
 }
 
 /// Both streams in `most` bytes: half for each, and what the other does not need.
-fn shared(ended: &mut Ended, most: usize) -> [(String, bool); 2] {
+fn shared(ended: &mut EndedCommand, most: usize) -> [(String, bool); 2] {
     let half = most / 2;
     let mut stderr = ended.stderr.text(half);
     let stdout = ended.stdout.text(most - stderr.0.len().min(half));

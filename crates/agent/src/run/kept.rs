@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// What is kept of one stream.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct KeptOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     /// How much each of both may hold.
@@ -12,7 +12,7 @@ pub(super) struct Kept {
     total: u64,
 }
 
-impl Kept {
+impl KeptOutput {
     /// Nothing yet; at most about `most` bytes will be kept.
     pub(super) fn new(most: usize) -> Self {
         Self { head: Vec::new(), tail: VecDeque::new(), half: most.div_ceil(2), total: 0 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use callgate_wire::session::ToolStream;
 
 use super::kept::{is_inner, unfinished};
-use crate::tool::Progress;
+use crate::tool::ProgressSink;
 
 /// How often a piece is given.
 pub(super) const PAUSE: Duration = Duration::from_millis(50);
@@ -16,7 +16,7 @@ pub(super) const LARGEST_PIECE: usize = 8 * 1024;
 pub(super) const MOST_LIVE: usize = 1024 * 1024;
 
 /// One stream on its way to the front end.
-pub(super) struct Live {
+pub(super) struct LiveOutput {
     stream: ToolStream,
     pending: Vec<u8>,
     left_out: u64,
@@ -25,7 +25,7 @@ pub(super) struct Live {
     next: Instant,
 }
 
-impl Live {
+impl LiveOutput {
     /// Nothing yet; the first piece may be given at once.
     pub(super) fn new(stream: ToolStream, now: Instant) -> Self {
         let (pending, left_out, is_after_gap) = (Vec::new(), 0, false);
@@ -60,7 +60,7 @@ impl Live {
     }
 
     /// Gives a piece if it is time for one.
-    pub(super) fn tick(&mut self, now: Instant, progress: &Progress) {
+    pub(super) fn tick(&mut self, now: Instant, progress: &ProgressSink) {
         if self.due().is_some_and(|due| due <= now) {
             self.next = now + PAUSE;
             self.give(self.pending.len() - unfinished(&self.pending), progress);
@@ -68,13 +68,13 @@ impl Live {
     }
 
     /// Gives what is left.
-    pub(super) fn finish(&mut self, progress: &Progress) {
+    pub(super) fn finish(&mut self, progress: &ProgressSink) {
         if self.given < MOST_LIVE {
             self.give(self.pending.len(), progress);
         }
     }
 
-    fn give(&mut self, count: usize, progress: &Progress) {
+    fn give(&mut self, count: usize, progress: &ProgressSink) {
         let mut text = String::from_utf8_lossy(&self.pending[..count]).into_owned();
         self.pending.drain(..count);
         if self.left_out > 0 {

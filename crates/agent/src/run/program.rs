@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use callgate_link::file::is_program;
 
-use super::Settings;
+use super::RunSettings;
 
 /// What commands see as PATH when we have none.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -78,7 +78,10 @@ fn missing(command: &str) -> String {
 }
 
 /// The folder to run in, which lies in the roots.
-pub(super) fn working_folder(settings: &Settings, wished: Option<&str>) -> Result<PathBuf, String> {
+pub(super) fn working_folder(
+    settings: &RunSettings,
+    wished: Option<&str>,
+) -> Result<PathBuf, String> {
     let wished = settings.cwd.join(wished.unwrap_or_default());
     let shown = wished.display();
     let folder = fs::canonicalize(&wished)

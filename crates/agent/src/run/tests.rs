@@ -16,7 +16,7 @@ use super::*;
 /// A folder to run in, and what a command said while it ran.
 struct Bench {
     folder: TempDir,
-    tool: Arc<dyn Tool>,
+    tool: Arc<dyn AgentTool>,
     said: Arc<Mutex<Vec<(ToolStream, String)>>>,
 }
 
@@ -25,27 +25,27 @@ impl Bench {
         Self::with(|_| {})
     }
 
-    fn with(change: impl FnOnce(&mut Settings)) -> Self {
+    fn with(change: impl FnOnce(&mut RunSettings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let env = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C"), ("API_TOKEN", "abc")];
         let env = env.map(|(name, value)| (name.into(), value.into())).to_vec();
-        let mut settings = Settings::new(folder.path().to_owned(), env);
+        let mut settings = RunSettings::new(folder.path().to_owned(), env);
         change(&mut settings);
         Self { folder, tool: tool(settings), said: Arc::default() }
     }
 
-    fn use_(&self, input: &Value) -> Use {
+    fn use_(&self, input: &Value) -> ToolInvocation {
         let said = Arc::clone(&self.said);
         let progress = move |channel, text: &str| said.lock().unwrap().push((channel, text.into()));
-        Use { input: to_raw_value(input).unwrap(), progress: Arc::new(progress) }
+        ToolInvocation { input: to_raw_value(input).unwrap(), progress: Arc::new(progress) }
     }
 
-    async fn run(&self, input: Value) -> Outcome {
+    async fn run(&self, input: Value) -> ToolOutcome {
         let run = self.tool.run(self.use_(&input));
         tokio::time::timeout(Duration::from_mins(1), run).await.expect("it hangs")
     }
 
-    async fn sh(&self, script: &str) -> Outcome {
+    async fn sh(&self, script: &str) -> ToolOutcome {
         self.run(json!({ "command": "sh", "args": ["-c", script] })).await
     }
 
@@ -73,7 +73,7 @@ async fn gone(id: u32) {
     until(|| (!is_running(id)).then_some(()), "an end of the process").await;
 }
 
-fn result(outcome: &Outcome) -> Value {
+fn result(outcome: &ToolOutcome) -> Value {
     let mut result: Value = serde_json::from_str(outcome.result.get()).unwrap();
     if let Some(object) = result.as_object_mut()
         && let Some(took) = object.remove("durationMs")
@@ -221,7 +221,7 @@ async fn the_time_limit_ends_everything_and_keeps_what_came() {
 /// Front ends wait 60 seconds for a word, and those without extensions get none before the result.
 #[test]
 fn a_command_ends_before_a_front_end_gives_up() {
-    let settings = Settings::new("/".into(), Vec::new());
+    let settings = RunSettings::new("/".into(), Vec::new());
     assert!(limit(&settings, None).unwrap() < Duration::from_mins(1));
     assert_eq!(limit(&settings, Some(599.0)).unwrap(), Duration::from_secs(599));
     let schema = tool(settings).spec().input_schema.to_string();

@@ -14,9 +14,9 @@ use callgate_wire::session::ToolStream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::kept::Kept;
-use super::live::Live;
-use crate::tool::Progress;
+use super::kept::KeptOutput;
+use super::live::LiveOutput;
+use crate::tool::ProgressSink;
 
 /// How long the output of what a command left in the background is still read.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
@@ -24,7 +24,7 @@ pub(super) const GRACE: Duration = Duration::from_millis(500);
 const READ: usize = 64 * 1024;
 
 /// A command to run.
-pub(super) struct Job {
+pub(super) struct CommandJob {
     pub(super) program: PathBuf,
     /// As the model named it.
     pub(super) name: String,
@@ -34,21 +34,21 @@ pub(super) struct Job {
     pub(super) limit: Duration,
     /// How many bytes of each stream are kept.
     pub(super) most: usize,
-    pub(super) progress: Progress,
+    pub(super) progress: ProgressSink,
 }
 
 /// What came of a command.
-pub(super) struct Ended {
+pub(super) struct EndedCommand {
     /// How the program ended; none if the time limit ended it.
     pub(super) status: Option<ExitStatus>,
-    pub(super) stdout: Kept,
-    pub(super) stderr: Kept,
+    pub(super) stdout: KeptOutput,
+    pub(super) stderr: KeptOutput,
     pub(super) took: Duration,
     /// Whether something in the background still held the output.
     pub(super) left_running: bool,
 }
 
-impl Ended {
+impl EndedCommand {
     /// The signal that ended it.
     pub(super) fn signal(&self) -> Option<i32> {
         self.status.and_then(|status| status.signal())
@@ -57,23 +57,33 @@ impl Ended {
 
 /// Why the watch is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Over {
+enum WatchEnd {
     Ended,
     TimedOut,
     Cancelled,
 }
 
 /// Runs a command; `None` if nobody wants it any more.
-pub(super) fn run(job: &Job, cancel: &PipeReader) -> io::Result<Option<Ended>> {
+pub(super) fn run(job: &CommandJob, cancel: &PipeReader) -> io::Result<Option<EndedCommand>> {
     let began = Instant::now();
     if is_cancelled(cancel)? {
         return Ok(None);
     }
     let mut child = LeashedChild::spawn(command(job))?;
-    let mut watch = Watch {
+    let mut watch = CommandWatch {
         streams: [
-            Stream::new(child.stdout.take().map(OwnedFd::from), ToolStream::Stdout, job, began),
-            Stream::new(child.stderr.take().map(OwnedFd::from), ToolStream::Stderr, job, began),
+            CommandStream::new(
+                child.stdout.take().map(OwnedFd::from),
+                ToolStream::Stdout,
+                job,
+                began,
+            ),
+            CommandStream::new(
+                child.stderr.take().map(OwnedFd::from),
+                ToolStream::Stderr,
+                job,
+                began,
+            ),
         ],
         leader: Some(child.exit_fd()?),
         stop: began + job.limit,
@@ -81,19 +91,19 @@ pub(super) fn run(job: &Job, cancel: &PipeReader) -> io::Result<Option<Ended>> {
         buffer: vec![0; READ],
     };
     let over = watch.until_over(cancel, &job.progress)?;
-    let left_running = over == Over::Ended && watch.is_open();
+    let left_running = over == WatchEnd::Ended && watch.is_open();
     let status = child.end_all()?;
-    if over == Over::Cancelled {
+    if over == WatchEnd::Cancelled {
         return Ok(None);
     }
     watch.drain(&job.progress)?;
     // How it ended counts if it ended by itself.
-    let status = (over == Over::Ended).then_some(status);
+    let status = (over == WatchEnd::Ended).then_some(status);
     let [stdout, stderr] = watch.streams.map(|stream| stream.kept);
-    Ok(Some(Ended { status, stdout, stderr, took: began.elapsed(), left_running }))
+    Ok(Some(EndedCommand { status, stdout, stderr, took: began.elapsed(), left_running }))
 }
 
-fn command(job: &Job) -> Command {
+fn command(job: &CommandJob) -> Command {
     let mut command = Command::new(&job.program);
     command
         .arg0(&job.name)
@@ -123,8 +133,8 @@ fn wait(wanted: &mut [PollFd<'_>], longest: Duration) -> io::Result<()> {
 }
 
 /// A command that runs.
-struct Watch {
-    streams: [Stream; 2],
+struct CommandWatch {
+    streams: [CommandStream; 2],
     /// Until it has ended.
     leader: Option<OwnedFd>,
     /// When to look no longer: the time limit, or the end of the grace.
@@ -133,28 +143,32 @@ struct Watch {
     buffer: Vec<u8>,
 }
 
-impl Watch {
+impl CommandWatch {
     fn is_open(&self) -> bool {
         self.streams.iter().any(|stream| stream.pipe.is_some())
     }
 
-    fn until_over(&mut self, cancel: &PipeReader, progress: &Progress) -> io::Result<Over> {
+    fn until_over(&mut self, cancel: &PipeReader, progress: &ProgressSink) -> io::Result<WatchEnd> {
         loop {
             if self.leader.is_none() && !self.is_open() {
-                return Ok(Over::Ended);
+                return Ok(WatchEnd::Ended);
             }
             let now = Instant::now();
             if now >= self.stop {
-                return Ok(if self.leader.is_none() { Over::Ended } else { Over::TimedOut });
+                return Ok(if self.leader.is_none() {
+                    WatchEnd::Ended
+                } else {
+                    WatchEnd::TimedOut
+                });
             }
             if self.step(Some(cancel), now)? {
-                return Ok(Over::Cancelled);
+                return Ok(WatchEnd::Cancelled);
             }
             self.tick(progress);
         }
     }
 
-    fn tick(&mut self, progress: &Progress) {
+    fn tick(&mut self, progress: &ProgressSink) {
         let now = Instant::now();
         self.streams.iter_mut().for_each(|stream| stream.live.tick(now, progress));
     }
@@ -186,7 +200,7 @@ impl Watch {
 
     /// Reads what is still in the pipes after everything has been ended. Who got away may go on
     /// writing: that is not waited for.
-    fn drain(&mut self, progress: &Progress) -> io::Result<()> {
+    fn drain(&mut self, progress: &ProgressSink) -> io::Result<()> {
         self.leader = None;
         self.stop = Instant::now() + GRACE;
         while self.is_open() && Instant::now() < self.stop {
@@ -199,16 +213,16 @@ impl Watch {
 }
 
 /// One stream of a command.
-struct Stream {
+struct CommandStream {
     /// Until its end.
     pipe: Option<std::fs::File>,
-    kept: Kept,
-    live: Live,
+    kept: KeptOutput,
+    live: LiveOutput,
 }
 
-impl Stream {
-    fn new(pipe: Option<OwnedFd>, stream: ToolStream, job: &Job, now: Instant) -> Self {
-        let (kept, live) = (Kept::new(job.most), Live::new(stream, now));
+impl CommandStream {
+    fn new(pipe: Option<OwnedFd>, stream: ToolStream, job: &CommandJob, now: Instant) -> Self {
+        let (kept, live) = (KeptOutput::new(job.most), LiveOutput::new(stream, now));
         Self { pipe: pipe.map(Into::into), kept, live }
     }
 

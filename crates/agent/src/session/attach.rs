@@ -14,7 +14,7 @@ use callgate_wire::session::Attachment;
 use rustix::fs::{FsWord, OFlags, PROC_SUPER_MAGIC, fstatfs};
 
 use crate::failure::RequestFailure;
-use crate::message::{Block, Source};
+use crate::message::{Block, MediaSource};
 
 /// How many bytes all files of a message may have together.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -73,7 +73,7 @@ fn block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<Block, Stri
     let bytes = bytes.map_err(|why| failed(&why))?;
     let mime = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let encoded = |mime: String| {
-        let source = Source::Base64 { media_type: mime, data: STANDARD.encode(&bytes) };
+        let source = MediaSource::Base64 { media_type: mime, data: STANDARD.encode(&bytes) };
         if bytes.is_empty() { Err(failed("it is empty")) } else { Ok(source) }
     };
     if mime.starts_with("image/") && mime != "image/svg+xml" {

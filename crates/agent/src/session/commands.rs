@@ -12,10 +12,10 @@ use callgate_wire::session::{
 };
 use tokio::sync::watch;
 
-use super::output::Output;
-use super::{Session, Shared};
+use super::output::SessionOutput;
+use super::{AgentSession, SessionShared};
 use crate::failure::RequestFailure;
-use crate::history::{History, HistoryError, Page};
+use crate::history::{History, HistoryError, HistoryPage};
 
 /// How many conversations or messages are given when nobody says how many.
 const PAGE: usize = 100;
@@ -24,14 +24,14 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The conversation of messages that name none.
 #[derive(Debug, Default)]
-pub(super) struct Current {
+pub(super) struct CurrentConversation {
     /// Empty until it is known.
     id: watch::Sender<String>,
     /// Its length, as long as nothing has changed it.
     length: Mutex<Option<(String, u64)>>,
 }
 
-impl Current {
+impl CurrentConversation {
     /// Goes on with this conversation, or with one that nobody has used yet.
     pub(super) fn begin(&self, last: Option<String>) {
         self.set(&last.unwrap_or_else(fresh));
@@ -52,7 +52,7 @@ impl Current {
     }
 
     /// The current conversation and how many messages it has, as far as that is known soon.
-    pub(super) async fn length(&self, shared: &Arc<Shared>) -> (Option<String>, u64) {
+    pub(super) async fn length(&self, shared: &Arc<SessionShared>) -> (Option<String>, u64) {
         let is_soon_known = tokio::time::timeout(PATIENCE, self.known()).await;
         let Ok(name) = is_soon_known else { return (None, 0) };
         let known = self.length.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -85,7 +85,7 @@ fn fresh() -> String {
     format!("conv-{}", uuid::Uuid::new_v4())
 }
 
-impl Session {
+impl AgentSession {
     /// Answers `get_status`, which waits for no turn.
     pub(super) fn status(&mut self, id: String) {
         let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
@@ -114,7 +114,7 @@ impl Session {
 }
 
 /// Answers `replay`.
-pub(super) fn replay(output: &Output, from: u64) -> Event {
+pub(super) fn replay(output: &SessionOutput, from: u64) -> Event {
     match output.replay(from) {
         Ok(replayed) => Event::done(&replayed),
         Err(oldest) => {
@@ -126,8 +126,8 @@ pub(super) fn replay(output: &Output, from: u64) -> Event {
 
 /// Does what a request asks for and returns its end.
 pub(super) async fn run(
-    shared: &Arc<Shared>,
-    current: &Current,
+    shared: &Arc<SessionShared>,
+    current: &CurrentConversation,
     id: &str,
     command: Command,
 ) -> Result<Event, RequestFailure> {
@@ -147,12 +147,12 @@ pub(super) async fn run(
             let page = events::page(history, &conversation_id, page(limit), before).await?;
             current.set(&conversation_id);
             events::tell(shared, id, &page).await;
-            let Page { title, first, length, .. } = page;
+            let HistoryPage { title, first, length, .. } = page;
             Ok(Event::done(&LoadedAsEvents { conversation_id, title, first, length }))
         }
         Command::LoadConversation { conversation_id, limit, before, load_as: LoadAs::Messages } => {
             let page = history.page(&conversation_id, page(limit), before).await?;
-            let past = |message: &crate::message::Message| {
+            let past = |message: &crate::message::ChatMessage| {
                 let content = messages::content(&message.content)?;
                 Some(PastMessage { role: message.role.name().to_owned(), content })
             };

@@ -14,83 +14,83 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::uses::{self, Used, announced};
-use super::{Halt, Shared};
-use crate::engine::{Answer, Call, EngineError, Piece};
+use super::uses::{self, CallReport, announced};
+use super::{HaltReason, SessionShared};
+use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError};
 use crate::failure::RequestFailure;
-use crate::history::{Held, Reservation};
-use crate::message::{KeptResult, Message};
-use crate::turn::{Bounds, Do, Ran, StopReason, Turn, Wanted};
-use meter::Meter;
+use crate::history::{HeldConversation, Reservation};
+use crate::message::{ChatMessage, StoredToolResult};
+use crate::turn::{FinishedCall, StopReason, ToolCall, Turn, TurnAction, TurnLimits};
+use meter::UsageMeter;
 
 /// After so long without a word a front end is told that the turn goes on; front ends give up
 /// after 60 seconds.
 const QUIET: Duration = Duration::from_secs(20);
 
 /// A turn and all that is under way for it.
-pub(super) struct Drive<'a> {
-    shared: &'a Arc<Shared>,
+pub(super) struct TurnDriver<'a> {
+    shared: &'a Arc<SessionShared>,
     id: Arc<str>,
     name: Arc<str>,
     /// Under which name the ledger counts what the conversation costs.
     account: String,
-    held: Held,
+    held: HeldConversation,
     turn: Turn,
     /// Says that it is to stop.
-    halt: watch::Receiver<Option<Halt>>,
+    halt: watch::Receiver<Option<HaltReason>>,
     /// Nothing of this turn is kept yet.
     is_new: bool,
     /// What is kept first takes the place of another turn.
     replacing: bool,
-    answer: Option<Box<dyn Answer>>,
+    answer: Option<Box<dyn AnswerStream>>,
     /// When the engine is to be asked again.
     again: Option<Instant>,
-    uses: JoinSet<Used>,
+    uses: JoinSet<CallReport>,
     running: HashMap<Id, (usize, AbortHandle)>,
     /// What the ledger is told when the next step is kept.
     drafts: Vec<Draft>,
-    pieces: Vec<Piece>,
+    pieces: Vec<AnswerPiece>,
     events: Vec<Event>,
     /// What the last call read, by which the next one's size is guessed.
     read: Option<u64>,
     /// What is reserved for the answer under way.
     reservation: Option<Reservation>,
     /// What was taken and is not written down yet.
-    meter: Meter,
+    meter: UsageMeter,
     /// What was taken in the turn and is written down.
     taken: TokenUsage,
     cost: Option<f64>,
 }
 
 /// What is kept together of a turn.
-struct Round {
-    messages: Vec<Message>,
-    results: Vec<KeptResult>,
+struct FinishedRound {
+    messages: Vec<ChatMessage>,
+    results: Vec<StoredToolResult>,
 }
 
 /// What happened while the turn was waited for.
-enum Happened {
-    Halted(Halt),
-    Ran(usize, Ran),
+enum DriverEvent {
+    Halted(HaltReason),
+    Ran(usize, FinishedCall),
     Answered(Result<bool, EngineError>),
     Due,
     Nothing,
 }
 
-impl<'a> Drive<'a> {
+impl<'a> TurnDriver<'a> {
     pub(super) fn new(
-        shared: &'a Arc<Shared>,
+        shared: &'a Arc<SessionShared>,
         id: &str,
-        held: Held,
-        user: Message,
+        held: HeldConversation,
+        user: ChatMessage,
         replacing: bool,
-        halt: watch::Receiver<Option<Halt>>,
+        halt: watch::Receiver<Option<HaltReason>>,
     ) -> Self {
         let tools = Arc::clone(shared);
         let is_read_only =
             move |name: &str| tools.tools.get(name).is_some_and(|tool| tool.spec().is_read_only);
         let bounds =
-            Bounds { most_rounds: shared.options.most_rounds, keeps_unanswered: !replacing };
+            TurnLimits { most_rounds: shared.options.most_rounds, keeps_unanswered: !replacing };
         Self {
             shared,
             id: id.into(),
@@ -110,7 +110,7 @@ impl<'a> Drive<'a> {
             events: Vec::new(),
             read: None,
             reservation: None,
-            meter: Meter::default(),
+            meter: UsageMeter::default(),
             taken: TokenUsage::default(),
             cost: Some(0.0),
         }
@@ -138,27 +138,27 @@ impl<'a> Drive<'a> {
             }
             self.flush();
             match self.wait().await {
-                Happened::Halted(Halt::Cancelled) => self.turn.cancel(&mut todo),
-                Happened::Halted(Halt::Ending(why)) => self.turn.abandon(why, &mut todo),
-                Happened::Ran(index, ran) => self.turn.ran(index, ran, &mut todo),
-                Happened::Answered(answered) => self.answered(answered, &mut todo),
-                Happened::Due => {
+                DriverEvent::Halted(HaltReason::Cancelled) => self.turn.cancel(&mut todo),
+                DriverEvent::Halted(HaltReason::Ending(why)) => self.turn.abandon(why, &mut todo),
+                DriverEvent::Ran(index, ran) => self.turn.ran(index, ran, &mut todo),
+                DriverEvent::Answered(answered) => self.answered(answered, &mut todo),
+                DriverEvent::Due => {
                     self.again = None;
                     self.ask(&mut todo).await;
                 }
-                Happened::Nothing => self.still_here(),
+                DriverEvent::Nothing => self.still_here(),
             }
         }
     }
 
-    async fn wait(&mut self) -> Happened {
+    async fn wait(&mut self) -> DriverEvent {
         let output = &self.shared.output;
         let pieces = &mut self.pieces;
         let answer = self.answer.as_mut();
         let again = self.again;
         tokio::select! {
             biased;
-            why = halted(&mut self.halt) => Happened::Halted(why),
+            why = halted(&mut self.halt) => DriverEvent::Halted(why),
             Some(ran) = self.uses.join_next_with_id(), if !self.uses.is_empty() => {
                 ended(&mut self.running, &mut self.drafts, ran)
             }
@@ -167,53 +167,57 @@ impl<'a> Drive<'a> {
                 // A front end that is behind holds up the engine, not the memory.
                 output.room().await;
                 answer.next(pieces).await
-            } => Happened::Answered(answered),
+            } => DriverEvent::Answered(answered),
             () = async {
                 match again {
                     Some(at) => sleep_until(at).await,
                     None => std::future::pending().await,
                 }
-            } => Happened::Due,
-            () = sleep(QUIET), if output.takes_notices() => Happened::Nothing,
+            } => DriverEvent::Due,
+            () = sleep(QUIET), if output.takes_notices() => DriverEvent::Nothing,
         }
     }
 
     /// Does what is to be done, in its order; gives the end when there is one.
-    async fn work_off(&mut self, todo: &mut Vec<Do>) -> Option<Result<StopReason, RequestFailure>> {
+    async fn work_off(
+        &mut self,
+        todo: &mut Vec<TurnAction>,
+    ) -> Option<Result<StopReason, RequestFailure>> {
         let mut later = Vec::new();
         let mut steps = std::mem::take(todo).into_iter().peekable();
         while let Some(step) = steps.next() {
             match step {
-                Do::Tell(Event::ToolUse(call)) => {
+                TurnAction::Tell(Event::ToolUse(call)) => {
                     self.events.push(announced(&self.shared.tools, call));
                 }
-                Do::Tell(event) => self.events.push(event),
-                Do::Ask(wait) if wait.is_zero() => {
+                TurnAction::Tell(event) => self.events.push(event),
+                TurnAction::Ask(wait) if wait.is_zero() => {
                     self.flush();
                     self.ask(&mut later).await;
                 }
-                Do::Ask(wait) => self.again = Some(Instant::now() + wait),
-                Do::Shorten(failure) => {
+                TurnAction::Ask(wait) => self.again = Some(Instant::now() + wait),
+                TurnAction::Shorten(failure) => {
                     self.flush();
                     self.shorten(failure, &mut later).await;
                 }
-                Do::Drop => (self.answer, self.again) = (None, None),
-                Do::Run(wanted) => self.start(wanted),
-                Do::Stop(calls) => self.stop(&calls).await,
-                Do::Keep { messages, results } => {
+                TurnAction::Drop => (self.answer, self.again) = (None, None),
+                TurnAction::Run(wanted) => self.start(wanted),
+                TurnAction::Stop(calls) => self.stop(&calls).await,
+                TurnAction::Keep { messages, results } => {
                     self.flush();
-                    let asks = |next: &Do| matches!(next, Do::Ask(wait) if wait.is_zero());
+                    let asks =
+                        |next: &TurnAction| matches!(next, TurnAction::Ask(wait) if wait.is_zero());
                     let kept = if steps.next_if(asks).is_some() {
-                        self.keep_and_ask(Round { messages, results }, &mut later).await
+                        self.keep_and_ask(FinishedRound { messages, results }, &mut later).await
                     } else {
-                        self.keep(Round { messages, results }).await
+                        self.keep(FinishedRound { messages, results }).await
                     };
                     if let Err(failure) = kept {
                         self.turn.unkept_for(failure, todo);
                         return None;
                     }
                 }
-                Do::End(end) => return Some(end),
+                TurnAction::End(end) => return Some(end),
             }
         }
         todo.append(&mut later);
@@ -235,10 +239,10 @@ impl<'a> Drive<'a> {
         }
     }
 
-    fn answered(&mut self, answered: Result<bool, EngineError>, todo: &mut Vec<Do>) {
+    fn answered(&mut self, answered: Result<bool, EngineError>, todo: &mut Vec<TurnAction>) {
         for piece in self.pieces.drain(..) {
             self.meter.note(&piece);
-            if let Piece::Usage(usage) = &piece {
+            if let AnswerPiece::Usage(usage) = &piece {
                 self.read = Some(usage.input + usage.cache_read + usage.cache_write);
             }
             self.turn.piece(piece, todo);
@@ -257,7 +261,7 @@ impl<'a> Drive<'a> {
     }
 
     /// Asks the engine, if that may be paid for and fits.
-    async fn ask(&mut self, todo: &mut Vec<Do>) {
+    async fn ask(&mut self, todo: &mut Vec<TurnAction>) {
         // What is reserved for an attempt that failed holds for the next.
         if self.reservation.is_none()
             && let Err(failure) = self.shared.check_budget(&self.account).await
@@ -277,9 +281,9 @@ impl<'a> Drive<'a> {
         self.answer = Some(self.shared.options.engine.answer(call));
     }
 
-    fn call(&self, messages: Vec<Arc<Message>>) -> Call {
+    fn call(&self, messages: Vec<Arc<ChatMessage>>) -> EngineCall {
         let options = &self.shared.options;
-        Call {
+        EngineCall {
             system: Arc::clone(&options.system),
             messages,
             tools: Arc::clone(&self.shared.specs),
@@ -289,7 +293,7 @@ impl<'a> Drive<'a> {
     }
 
     /// Asks again with less, since the engine cannot read so much.
-    async fn shorten(&mut self, failure: RequestFailure, todo: &mut Vec<Do>) {
+    async fn shorten(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         self.settle_rest().await;
         match self.make_room(true).await {
             Ok(true) => self.ask(todo).await,
@@ -301,12 +305,12 @@ impl<'a> Drive<'a> {
     }
 
     /// All that was said, kept or not.
-    fn conversation(&self) -> Vec<Arc<Message>> {
+    fn conversation(&self) -> Vec<Arc<ChatMessage>> {
         let unkept = self.turn.unkept().iter().cloned().map(Arc::new);
         self.held.messages().iter().cloned().chain(unkept).collect()
     }
 
-    fn start(&mut self, wanted: Wanted) {
+    fn start(&mut self, wanted: ToolCall) {
         let index = wanted.index;
         let (shared, request) = (Arc::clone(self.shared), Arc::clone(&self.id));
         let conversation = Arc::clone(&self.name);
@@ -333,20 +337,20 @@ impl<'a> Drive<'a> {
 fn ended(
     running: &mut HashMap<Id, (usize, AbortHandle)>,
     drafts: &mut Vec<Draft>,
-    ended: Result<(Id, Used), JoinError>,
-) -> Happened {
-    let (id, Used { ran, draft }) = ended.unwrap_or_else(|error| {
+    ended: Result<(Id, CallReport), JoinError>,
+) -> DriverEvent {
+    let (id, CallReport { ran, draft }) = ended.unwrap_or_else(|error| {
         let text = "the tool ended by a mistake of its own: try something else";
-        (error.id(), Used::failed(text))
+        (error.id(), CallReport::failed(text))
     });
     drafts.extend(draft);
     // Every use was noted when it began.
     let index = running.remove(&id).map_or(usize::MAX, |(index, _)| index);
-    Happened::Ran(index, ran)
+    DriverEvent::Ran(index, ran)
 }
 
 /// Waits until the request is to stop.
-pub(super) async fn halted(halt: &mut watch::Receiver<Option<Halt>>) -> Halt {
+pub(super) async fn halted(halt: &mut watch::Receiver<Option<HaltReason>>) -> HaltReason {
     match halt.wait_for(Option::is_some).await.map(|halt| halt.clone()) {
         Ok(Some(halt)) => halt,
         // Nobody is left who could want it to stop.

@@ -14,7 +14,7 @@ const WAITING: usize = 16;
 
 /// Something that came in.
 #[derive(Debug)]
-pub(crate) enum Incoming {
+pub(crate) enum IncomingLine {
     /// A request.
     Request(Box<Request>),
     /// A line that is none.
@@ -33,7 +33,7 @@ pub(crate) enum Incoming {
 /// Reads requests until the input ends; then the channel closes.
 pub(crate) fn start(
     mut input: impl Read + Send + 'static,
-) -> std::io::Result<mpsc::Receiver<Incoming>> {
+) -> std::io::Result<mpsc::Receiver<IncomingLine>> {
     let (found, requests) = mpsc::channel(WAITING);
     thread::Builder::new().name("input".to_owned()).spawn(move || {
         // Whoever does not listen any more is ending.
@@ -44,13 +44,13 @@ pub(crate) fn start(
 
 fn read(
     input: &mut impl Read,
-    found: &mpsc::Sender<Incoming>,
-) -> Result<(), mpsc::error::SendError<Incoming>> {
+    found: &mpsc::Sender<IncomingLine>,
+) -> Result<(), mpsc::error::SendError<IncomingLine>> {
     let mut lines = LineDecoder::new(MAX_LINE);
     loop {
         let count = match fill_lines(input, &mut lines) {
             Ok(count) => count,
-            Err(error) => return found.blocking_send(Incoming::Broken(error)),
+            Err(error) => return found.blocking_send(IncomingLine::Broken(error)),
         };
         while let Some(line) = lines.next_frame() {
             found.blocking_send(incoming(line))?;
@@ -64,16 +64,16 @@ fn read(
     }
 }
 
-fn incoming(line: DecodedLine<'_>) -> Incoming {
+fn incoming(line: DecodedLine<'_>) -> IncomingLine {
     match line {
         DecodedLine::Whole(line) => match Request::decode(line) {
-            Ok(request) => Incoming::Request(Box::new(request)),
-            Err(unreadable) => Incoming::Unreadable(unreadable),
+            Ok(request) => IncomingLine::Request(Box::new(request)),
+            Err(unreadable) => IncomingLine::Unreadable(unreadable),
         },
         DecodedLine::TooLong(line) => {
             let id = line.id.as_deref().and_then(|id| Json::read(id).ok()?.string());
             let id = id.map(std::borrow::Cow::into_owned).filter(|id| id.len() <= LONGEST_ID);
-            Incoming::TooLong { size: line.size, id }
+            IncomingLine::TooLong { size: line.size, id }
         }
     }
 }

@@ -7,26 +7,26 @@ use std::sync::Arc;
 use callgate_wire::session::{Event, TokenUsage, UserMessage};
 use tokio::sync::watch;
 
-use super::commands::Current;
-use super::drive::{self, Drive};
-use super::{Halt, Shared, attach};
+use super::commands::CurrentConversation;
+use super::drive::{self, TurnDriver};
+use super::{HaltReason, SessionShared, attach};
 use crate::failure::RequestFailure;
-use crate::history::{Held, HistoryError};
-use crate::message::{Block, Message};
+use crate::history::{HeldConversation, HistoryError};
+use crate::message::{Block, ChatMessage};
 use crate::turn::StopReason;
 
 /// A job that waits for its turn in a conversation.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct ConversationJob {
     /// The request's id.
     pub(super) id: String,
     /// What it does.
-    pub(super) work: Work,
+    pub(super) work: JobKind,
 }
 
 /// What a job does to its conversation.
 #[derive(Debug)]
-pub(super) enum Work {
+pub(super) enum JobKind {
     /// Answer a message.
     Say(UserMessage),
     /// Answer the last message again.
@@ -41,13 +41,13 @@ pub(super) enum Work {
 
 /// The lanes of all conversations in which a job runs.
 #[derive(Debug, Default)]
-pub(super) struct Lanes {
-    lanes: HashMap<String, VecDeque<Job>>,
+pub(super) struct ConversationLanes {
+    lanes: HashMap<String, VecDeque<ConversationJob>>,
 }
 
-impl Lanes {
+impl ConversationLanes {
     /// Puts a job into its lane. Returns it if it can start at once.
-    pub(super) fn add(&mut self, lane: &str, job: Job) -> Option<Job> {
+    pub(super) fn add(&mut self, lane: &str, job: ConversationJob) -> Option<ConversationJob> {
         if let Some(waiting) = self.lanes.get_mut(lane) {
             waiting.push_back(job);
             return None;
@@ -57,7 +57,7 @@ impl Lanes {
     }
 
     /// Ends the running job of a lane and returns the next.
-    pub(super) fn ended(&mut self, lane: &str) -> Option<Job> {
+    pub(super) fn ended(&mut self, lane: &str) -> Option<ConversationJob> {
         let next = self.lanes.get_mut(lane)?.pop_front();
         if next.is_none() {
             self.lanes.remove(lane);
@@ -86,13 +86,13 @@ pub(super) fn cancelled() -> Event {
 
 /// Does the job and sends its end.
 pub(super) async fn run(
-    shared: &Arc<Shared>,
-    current: &Current,
+    shared: &Arc<SessionShared>,
+    current: &CurrentConversation,
     conversation: &str,
-    job: Job,
-    mut halt: watch::Receiver<Option<Halt>>,
+    job: ConversationJob,
+    mut halt: watch::Receiver<Option<HaltReason>>,
 ) {
-    let Job { id, work } = job;
+    let ConversationJob { id, work } = job;
     let done = tokio::select! {
         biased;
         // A turn notices by itself that it is to stop; before it there is nothing to lose.
@@ -100,89 +100,93 @@ pub(super) async fn run(
         halted = halted(&mut halt) => Err(halted),
     };
     let event = match done {
-        Ok(Begun::Over(event)) => event,
-        Ok(Begun::Turn { held, user, replacing }) => {
-            Drive::new(shared, &id, *held, user, replacing, halt).run().await
+        Ok(PreparedJob::Over(event)) => event,
+        Ok(PreparedJob::Turn { held, user, replacing }) => {
+            TurnDriver::new(shared, &id, *held, user, replacing, halt).run().await
         }
-        Err(Stopped::Failed(failure)) => failure.into(),
-        Err(Stopped::Cancelled) => cancelled(),
+        Err(JobStop::Failed(failure)) => failure.into(),
+        Err(JobStop::Cancelled) => cancelled(),
     };
     current.forget_length(conversation);
     shared.output.say(&id, event);
 }
 
 /// A job after its preparation.
-enum Begun {
+enum PreparedJob {
     /// It is done.
     Over(Event),
     /// Its turn is to be driven.
-    Turn { held: Box<Held>, user: Message, replacing: bool },
+    Turn { held: Box<HeldConversation>, user: ChatMessage, replacing: bool },
 }
 
 /// Why a job ended before its turn began.
-enum Stopped {
+enum JobStop {
     Failed(RequestFailure),
     Cancelled,
 }
 
-impl From<RequestFailure> for Stopped {
+impl From<RequestFailure> for JobStop {
     fn from(failure: RequestFailure) -> Self {
         Self::Failed(failure)
     }
 }
 
-impl From<HistoryError> for Stopped {
+impl From<HistoryError> for JobStop {
     fn from(error: HistoryError) -> Self {
         Self::Failed(error.into())
     }
 }
 
-async fn halted(halt: &mut watch::Receiver<Option<Halt>>) -> Stopped {
+async fn halted(halt: &mut watch::Receiver<Option<HaltReason>>) -> JobStop {
     match drive::halted(halt).await {
-        Halt::Cancelled => Stopped::Cancelled,
-        Halt::Ending(failure) => Stopped::Failed(failure),
+        HaltReason::Cancelled => JobStop::Cancelled,
+        HaltReason::Ending(failure) => JobStop::Failed(failure),
     }
 }
 
 async fn begin(
-    shared: &Arc<Shared>,
+    shared: &Arc<SessionShared>,
     id: &str,
     conversation: &str,
-    work: Work,
-) -> Result<Begun, Stopped> {
+    work: JobKind,
+) -> Result<PreparedJob, JobStop> {
     match work {
-        Work::Say(said) => {
+        JobKind::Say(said) => {
             let content = content(shared, &said).await?;
             let held = Box::new(hold(shared, id, conversation).await?);
             if held.is_broken_off() && !shared.endings.knows(&held) {
                 shared.output.say(id, interrupted());
             }
-            Ok(Begun::Turn { held, user: Message::user(content), replacing: false })
+            Ok(PreparedJob::Turn { held, user: ChatMessage::user(content), replacing: false })
         }
-        Work::Edit(said) => {
+        JobKind::Edit(said) => {
             let content = content(shared, &said).await?;
             let mut held = Box::new(hold(shared, id, conversation).await?);
             take_back(&mut held).await?;
-            Ok(Begun::Turn { held, user: Message::user(content), replacing: true })
+            Ok(PreparedJob::Turn { held, user: ChatMessage::user(content), replacing: true })
         }
-        Work::Regenerate => {
+        JobKind::Regenerate => {
             let mut held = Box::new(hold(shared, id, conversation).await?);
             let user = take_back(&mut held).await?;
-            Ok(Begun::Turn { held, user, replacing: true })
+            Ok(PreparedJob::Turn { held, user, replacing: true })
         }
-        Work::Clear => {
+        JobKind::Clear => {
             hold(shared, id, conversation).await?.clear().await?;
-            Ok(Begun::Over(Event::Done(None)))
+            Ok(PreparedJob::Over(Event::Done(None)))
         }
-        Work::Delete => {
+        JobKind::Delete => {
             shared.options.history.delete(conversation).await?;
-            Ok(Begun::Over(Event::Done(None)))
+            Ok(PreparedJob::Over(Event::Done(None)))
         }
     }
 }
 
 /// Waits until no other process works on the conversation, and loads it.
-async fn hold(shared: &Arc<Shared>, id: &str, conversation: &str) -> Result<Held, HistoryError> {
+async fn hold(
+    shared: &Arc<SessionShared>,
+    id: &str,
+    conversation: &str,
+) -> Result<HeldConversation, HistoryError> {
     let waits = || {
         let text = "waits until another program has finished with this conversation";
         shared.output.say(id, Event::notice("queued", text));
@@ -200,14 +204,17 @@ fn interrupted() -> Event {
 
 /// Takes the last turn back and returns the message that it answered. The turn stays in the file
 /// until another replaces it.
-async fn take_back(held: &mut Held) -> Result<Message, Stopped> {
+async fn take_back(held: &mut HeldConversation) -> Result<ChatMessage, JobStop> {
     let none =
         || RequestFailure::permanent("not_found", "there is no message yet that could be answered");
     Ok(held.take_back().await?.ok_or_else(none)?)
 }
 
 /// Returns the content of a user's message: the attached files, then the text.
-async fn content(shared: &Arc<Shared>, said: &UserMessage) -> Result<Vec<Block>, RequestFailure> {
+async fn content(
+    shared: &Arc<SessionShared>,
+    said: &UserMessage,
+) -> Result<Vec<Block>, RequestFailure> {
     let mut content = attach::read(&said.attachments, &shared.options.folder).await?;
     if !said.message.trim().is_empty() {
         content.push(Block::text(said.message.clone()));

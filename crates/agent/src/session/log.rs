@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// How much is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum LogLevel {
     /// What keeps the runtime from its work.
     Error,
     /// What is wrong and can be lived with.
@@ -16,23 +16,23 @@ pub enum Level {
     Debug,
 }
 
-type Sink = dyn Fn(Level, &str) + Send + Sync;
+type Sink = dyn Fn(LogLevel, &str) + Send + Sync;
 
 /// Takes what is logged: never arguments, results or secrets.
 #[derive(Clone)]
-pub struct Log {
-    level: Level,
+pub struct SessionLog {
+    level: LogLevel,
     sink: Arc<Sink>,
 }
 
-impl Log {
+impl SessionLog {
     /// Gives `sink` what is at least as grave as `level`.
-    pub fn new(level: Level, sink: impl Fn(Level, &str) + Send + Sync + 'static) -> Self {
+    pub fn new(level: LogLevel, sink: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
         Self { level, sink: Arc::new(sink) }
     }
 
     /// Logs a line, if it is grave enough.
-    pub fn say(&self, level: Level, text: &str) {
+    pub fn say(&self, level: LogLevel, text: &str) {
         if level <= self.level {
             (self.sink)(level, text);
         }
@@ -40,14 +40,14 @@ impl Log {
 
     /// One message, by its type and its id.
     pub(super) fn message(&self, way: &str, kind: &str, id: Option<&str>) {
-        if self.level >= Level::Debug {
+        if self.level >= LogLevel::Debug {
             let id = id.map(|id| format!(" {id:?}")).unwrap_or_default();
-            self.say(Level::Debug, &format!("{way} {kind}{id}"));
+            self.say(LogLevel::Debug, &format!("{way} {kind}{id}"));
         }
     }
 }
 
-impl fmt::Debug for Log {
+impl fmt::Debug for SessionLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Log").field("level", &self.level).finish_non_exhaustive()
     }

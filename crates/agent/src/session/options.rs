@@ -3,24 +3,24 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Log;
+use super::SessionLog;
 use crate::budget::Budget;
 use crate::engine::Engine;
-use crate::gate::Gate;
+use crate::gate::PermissionGate;
 use crate::history::History;
-use crate::price::Prices;
-use crate::tool::Tool;
+use crate::price::TokenPrices;
+use crate::tool::AgentTool;
 
 /// What a runtime is made of.
-pub struct Options {
+pub struct SessionOptions {
     /// What answers.
     pub engine: Arc<dyn Engine>,
     /// Why it is this engine.
     pub engine_reason: String,
     /// What the engine may use.
-    pub tools: Vec<Arc<dyn Tool>>,
+    pub tools: Vec<Arc<dyn AgentTool>>,
     /// Who decides whether it may.
-    pub gate: Arc<dyn Gate>,
+    pub gate: Arc<dyn PermissionGate>,
     /// Where conversations are kept.
     pub history: History,
     /// Where runs of tools are recorded.
@@ -38,7 +38,7 @@ pub struct Options {
     /// What may be spent.
     pub budget: Budget,
     /// What tokens cost, where the built-in list is not to count.
-    pub prices: Option<Prices>,
+    pub prices: Option<TokenPrices>,
     /// Whether to go on with the conversation that was used last.
     pub resume: bool,
     /// The folder from which relative paths of attachments count.
@@ -46,5 +46,5 @@ pub struct Options {
     /// When the day began, in milliseconds since 1970, for what may be spent in a day.
     pub day_began: fn() -> i64,
     /// What is logged.
-    pub log: Log,
+    pub log: SessionLog,
 }

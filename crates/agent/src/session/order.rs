@@ -18,14 +18,14 @@ const LONGEST_MESSAGE: usize = 16_384;
 
 /// The requests that have no end yet.
 #[derive(Debug, Default)]
-pub(crate) struct Order {
-    open: HashMap<String, Unfinished>,
+pub(crate) struct RequestOrder {
+    open: HashMap<String, UnfinishedRequest>,
 }
 
 /// A request that has no end yet.
 #[derive(Debug)]
-struct Unfinished {
-    opened: Opened,
+struct UnfinishedRequest {
+    opened: RequestDetails,
     /// Its conversation, once it has one.
     conversation: Option<String>,
     is_queued: bool,
@@ -37,7 +37,7 @@ struct Unfinished {
 
 /// What is known of a request when it comes.
 #[derive(Debug, Clone)]
-pub(crate) struct Opened {
+pub(crate) struct RequestDetails {
     kind: &'static str,
     message: Option<String>,
     /// When it came, in milliseconds since 1970.
@@ -46,7 +46,7 @@ pub(crate) struct Opened {
     from_seq: u64,
 }
 
-impl Opened {
+impl RequestDetails {
     pub(crate) fn new(command: &Command, since: u64, from_seq: u64) -> Self {
         let message = match command {
             Command::UserMessage(said) | Command::EditLast(said) => Some(shortened(&said.message)),
@@ -63,7 +63,7 @@ fn shortened(message: &str) -> String {
 
 /// Why a request is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refused {
+pub(crate) enum RequestRefusal {
     /// Two requests of one name could not be told apart.
     #[error(
         "a request with this id is still open, so this second one was not taken: give every \
@@ -75,16 +75,16 @@ pub(crate) enum Refused {
     TooMany,
 }
 
-impl Order {
+impl RequestOrder {
     /// Takes a request in.
-    pub(crate) fn begin(&mut self, id: &str, opened: Opened) -> Result<(), Refused> {
+    pub(crate) fn begin(&mut self, id: &str, opened: RequestDetails) -> Result<(), RequestRefusal> {
         if self.open.contains_key(id) {
-            return Err(Refused::Duplicate);
+            return Err(RequestRefusal::Duplicate);
         }
         if self.open.len() >= MOST_OPEN {
-            return Err(Refused::TooMany);
+            return Err(RequestRefusal::TooMany);
         }
-        let unfinished = Unfinished {
+        let unfinished = UnfinishedRequest {
             opened,
             conversation: None,
             is_queued: false,
@@ -151,7 +151,7 @@ impl Order {
 
     /// Returns the questions that wait for an answer, in the order in which they were asked.
     pub(crate) fn questions(&self) -> Vec<OpenQuestion> {
-        let each = |(id, request): (&String, &Unfinished)| {
+        let each = |(id, request): (&String, &UnfinishedRequest)| {
             let question = |(timestamp, data): &(u64, PermissionRequest)| OpenQuestion {
                 id: id.clone(),
                 data: data.clone(),
@@ -168,9 +168,9 @@ impl Order {
     }
 }
 
-impl Unfinished {
+impl UnfinishedRequest {
     fn shown(&self, id: &str) -> OpenRequest {
-        let Opened { kind, message, since, from_seq } = self.opened.clone();
+        let RequestDetails { kind, message, since, from_seq } = self.opened.clone();
         let state = if self.is_queued { request_state::QUEUED } else { request_state::WORKING };
         OpenRequest {
             id: id.to_owned(),

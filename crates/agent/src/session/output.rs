@@ -23,10 +23,10 @@ use callgate_wire::session::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::{Notify, watch};
 
-use super::order::{Opened, Order, Refused};
-use super::{Level, Log};
+use super::order::{RequestDetails, RequestOrder, RequestRefusal};
+use super::{LogLevel, SessionLog};
 use fitting::{plain, too_long};
-use ring::Ring;
+use ring::ReplayBuffer;
 
 /// How much may wait to be written before producers have to wait.
 pub const ROOM: usize = 64 * 1024;
@@ -41,24 +41,24 @@ const KEPT_BUFFER: usize = 2 * ROOM;
 
 /// The way out for everything that the runtime says. Its copies are the same way.
 #[derive(Clone)]
-pub(crate) struct Output(Arc<Shared>);
+pub(crate) struct SessionOutput(Arc<OutputShared>);
 
-struct Shared {
-    state: Mutex<State>,
+struct OutputShared {
+    state: Mutex<OutputState>,
     filled: Condvar,
     room: Notify,
     /// Becomes true when nothing can be written any more.
     gone: watch::Sender<bool>,
-    log: Log,
+    log: SessionLog,
 }
 
 #[derive(Default)]
-struct State {
-    order: Order,
-    takes: Option<Takes>,
+struct OutputState {
+    order: RequestOrder,
+    takes: Option<TakenExtensions>,
     pending: Vec<u8>,
     seq: u64,
-    ring: Ring,
+    ring: ReplayBuffer,
     /// No more will be said.
     closed: bool,
     /// The thread waits for something to write.
@@ -68,7 +68,7 @@ struct State {
 }
 
 /// Which of the kinds of messages that not everybody takes the front end does.
-type Takes = Vec<&'static str>;
+type TakenExtensions = Vec<&'static str>;
 
 /// The kinds of messages that not everybody takes.
 const CHOICES: [&str; 4] =
@@ -86,36 +86,39 @@ pub fn greet(sink: &mut impl Write) -> io::Result<Greeting> {
     Ok(Greeting(line))
 }
 
-impl fmt::Debug for Output {
+impl fmt::Debug for SessionOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Output").finish_non_exhaustive()
     }
 }
 
-impl Output {
+impl SessionOutput {
     /// Starts the thread that writes to `sink`.
     #[cfg(test)]
-    pub(crate) fn start(mut sink: impl Write + Send + 'static, log: Log) -> io::Result<Self> {
-        Self::with(move |shared| shared.write_to(&mut sink), State::default(), log)
+    pub(crate) fn start(
+        mut sink: impl Write + Send + 'static,
+        log: SessionLog,
+    ) -> io::Result<Self> {
+        Self::with(move |shared| shared.write_to(&mut sink), OutputState::default(), log)
     }
 
     /// Starts the thread that writes to `sink`, which is a pipe as a rule: what surely fits into it
     /// is written at once, since waking a thread takes longer.
     pub(crate) fn start_on(
         mut sink: impl Write + AsFd + Send + 'static,
-        log: Log,
+        log: SessionLog,
     ) -> io::Result<Self> {
         let short_cut = Some(File::from(sink.as_fd().try_clone_to_owned()?));
-        let state = State { short_cut, ..State::default() };
+        let state = OutputState { short_cut, ..OutputState::default() };
         Self::with(move |shared| shared.write_to(&mut sink), state, log)
     }
 
     fn with(
-        write: impl FnOnce(&Shared) + Send + 'static,
-        state: State,
-        log: Log,
+        write: impl FnOnce(&OutputShared) + Send + 'static,
+        state: OutputState,
+        log: SessionLog,
     ) -> io::Result<Self> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(OutputShared {
             state: Mutex::new(state),
             filled: Condvar::new(),
             room: Notify::new(),
@@ -127,7 +130,7 @@ impl Output {
         Ok(output)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OutputState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -141,9 +144,9 @@ impl Output {
     }
 
     /// Takes a request in.
-    pub(crate) fn begin(&self, id: &str, command: &Command) -> Result<(), Refused> {
+    pub(crate) fn begin(&self, id: &str, command: &Command) -> Result<(), RequestRefusal> {
         let mut state = self.state();
-        let opened = Opened::new(command, now_ms(), state.seq + 1);
+        let opened = RequestDetails::new(command, now_ms(), state.seq + 1);
         state.order.begin(id, opened)
     }
 
@@ -180,7 +183,7 @@ impl Output {
                 event => event,
             };
             if !state.order.admits(id, &event, timestamp) {
-                self.0.log.say(Level::Debug, "something out of order was not sent");
+                self.0.log.say(LogLevel::Debug, "something out of order was not sent");
                 continue;
             }
             self.0.log_sent(event.kind(), Some(id));
@@ -232,7 +235,7 @@ impl Output {
     /// Sends lines again, from this number on; the oldest number that is left when it is not.
     pub(crate) fn replay(&self, from: u64) -> Result<Replayed, u64> {
         let mut state = self.state();
-        let State { ring, pending, seq, .. } = &mut *state;
+        let OutputState { ring, pending, seq, .. } = &mut *state;
         ring.copy(from, pending)?;
         let replayed = Replayed { from_seq: from, to_seq: (*seq).max(from.saturating_sub(1)) };
         self.0.wake(&mut state);
@@ -285,7 +288,7 @@ impl Output {
     }
 }
 
-impl State {
+impl OutputState {
     /// Whether the front end takes this.
     fn wants(&self, event: &Event) -> bool {
         match event {
@@ -336,8 +339,8 @@ impl State {
     }
 }
 
-impl Shared {
-    fn wake(&self, state: &mut State) {
+impl OutputShared {
+    fn wake(&self, state: &mut OutputState) {
         if state.idle && state.write_at_once() {
             return;
         }

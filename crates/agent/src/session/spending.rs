@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use callgate_wire::session::TokenUsage;
 
-use super::Shared;
-use crate::budget::Rate;
-use crate::engine::Call;
+use super::SessionShared;
+use crate::budget::RequestRate;
+use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
-use crate::history::{Cost, Reservation, Spent};
-use crate::tool::Spec;
+use crate::history::{AnswerCost, Reservation, Spent};
+use crate::tool::ToolSpec;
 use crate::{compact, price};
 
 /// How many tokens the name of a tool and what is around it take.
@@ -18,9 +18,9 @@ const A_TOOL: u64 = 50;
 
 /// How often the engine was asked lately.
 #[derive(Debug, Default)]
-pub(super) struct Spending(Mutex<Rate>);
+pub(super) struct RequestCounter(Mutex<RequestRate>);
 
-impl Shared {
+impl SessionShared {
     /// Fails if all that may be spent in this conversation is spent or reserved.
     pub(super) async fn check_budget(&self, account: &str) -> Result<(), RequestFailure> {
         self.within_budget(account, None).await.map(drop)
@@ -31,7 +31,7 @@ impl Shared {
     pub(super) async fn reserve(
         &self,
         account: &str,
-        call: &Call,
+        call: &EngineCall,
     ) -> Result<Option<Reservation>, RequestFailure> {
         self.within_budget(account, Some(call)).await
     }
@@ -39,7 +39,7 @@ impl Shared {
     async fn within_budget(
         &self,
         account: &str,
-        call: Option<&Call>,
+        call: Option<&EngineCall>,
     ) -> Result<Option<Reservation>, RequestFailure> {
         let options = &self.options;
         let budget = options.budget;
@@ -50,7 +50,7 @@ impl Shared {
         let is_priced = options.prices.is_some() || price::is_known(&model);
         let most = call.map(|call| {
             let usage = most(call);
-            Cost { usage, usd: self.cost(usage), model: model.clone() }
+            AnswerCost { usage, usd: self.cost(usage), model: model.clone() }
         });
         let check = move |spent: &Spent| budget.check(spent, &model, is_priced);
         let (account, since) = (account.to_owned(), (options.day_began)());
@@ -75,8 +75,8 @@ impl Shared {
 
 /// Returns the most that the answer to a call may take: all of it is new to the provider, and the
 /// answer is as long as it may be.
-fn most(call: &Call) -> TokenUsage {
-    let tool = |tool: &Spec| {
+fn most(call: &EngineCall) -> TokenUsage {
+    let tool = |tool: &ToolSpec| {
         compact::words(tool.description) + compact::words(tool.input_schema.get()) + A_TOOL
     };
     let read = compact::estimate(&call.messages)

@@ -12,42 +12,42 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::output::now_ms;
-use super::{Shared, Tools};
-use crate::gate::{Mirror, Permit, Preview, Question};
-use crate::tool::{Outcome, Progress, Tool, Use};
-use crate::turn::{Ran, Wanted};
+use super::{SessionShared, ToolMap};
+use crate::gate::{GateQuestion, PreviewFn, QuestionMirror, ToolPermit};
+use crate::tool::{AgentTool, ProgressSink, ToolInvocation, ToolOutcome};
+use crate::turn::{FinishedCall, ToolCall};
 
 /// How much of a tool's arguments the ledger has, in characters.
 const LONGEST_SUMMARY: usize = 500;
 
 /// What came of a use, and what the ledger is to be told of it when its result is kept.
-pub(super) struct Used {
-    pub(super) ran: Ran,
+pub(super) struct CallReport {
+    pub(super) ran: FinishedCall,
     pub(super) draft: Option<Draft>,
 }
 
-impl Used {
+impl CallReport {
     /// Nothing ran.
     pub(super) fn failed(text: impl Into<String>) -> Self {
-        let ran = Ran { outcome: Outcome::failed(text), interrupt: false };
+        let ran = FinishedCall { outcome: ToolOutcome::failed(text), interrupt: false };
         Self { ran, draft: None }
     }
 }
 
 /// Sees whether the tool may run, and runs it.
 pub(super) async fn run(
-    shared: Arc<Shared>,
+    shared: Arc<SessionShared>,
     request: Arc<str>,
     conversation: Arc<str>,
-    wanted: Wanted,
-) -> Used {
+    wanted: ToolCall,
+) -> CallReport {
     let Some(tool) = shared.tools.get(wanted.name.as_str()).map(Arc::clone) else {
         let mut names: Vec<_> = shared.tools.keys().copied().collect();
         names.sort_unstable();
         let text = format!("there is no tool {:?}: use one of {}", wanted.name, names.join(", "));
-        return Used::failed(text);
+        return CallReport::failed(text);
     };
-    let question = Question {
+    let question = GateQuestion {
         tool_id: wanted.id.clone(),
         tool: tool.spec().name,
         input: wanted.input.clone(),
@@ -55,7 +55,7 @@ pub(super) async fn run(
         mirror: shared.output.takes_questions().then(|| mirror(&shared, &request)),
         preview: Some(preview(&tool)),
     };
-    let mut entry = Entry {
+    let mut entry = CallRecord {
         shared: &shared,
         conversation: &conversation,
         wanted: &wanted,
@@ -63,25 +63,28 @@ pub(super) async fn run(
     };
     if let Some(because) = tool.refusal(&wanted.input).await {
         let draft = Some(entry.draft("refused", json!({ "because": shown(&because) })));
-        return Used { draft, ..Used::failed(because) };
+        return CallReport { draft, ..CallReport::failed(because) };
     }
     match shared.options.gate.may(question).await {
-        Permit::Allowed { because, input } => {
+        ToolPermit::Allowed { because, input } => {
             // What a person has changed is what runs, and what is recorded.
             let input = input.unwrap_or_else(|| wanted.input.clone());
             entry.input = input.clone();
             let progress = progress(&shared, &request, &wanted);
-            entry.run(tool.as_ref(), Use { input, progress }, &because).await
+            entry.run(tool.as_ref(), ToolInvocation { input, progress }, &because).await
         }
-        Permit::Denied { because, interrupt } => {
+        ToolPermit::Denied { because, interrupt } => {
             let draft = Some(entry.draft("refused", json!({ "because": shown(&because) })));
-            Used { ran: Ran { outcome: Outcome::failed(because), interrupt }, draft }
+            CallReport {
+                ran: FinishedCall { outcome: ToolOutcome::failed(because), interrupt },
+                draft,
+            }
         }
     }
 }
 
 /// Adds to the announcement of a call what its tool says of it.
-pub(super) fn announced(tools: &Tools, call: ToolUse) -> Event {
+pub(super) fn announced(tools: &ToolMap, call: ToolUse) -> Event {
     let tool = tools.get(call.tool_name.as_str());
     let kind = tool.map_or(tool_kind::OTHER, |tool| tool.spec().kind);
     let locations = tool.map(|tool| tool.locations(&call.input)).unwrap_or_default();
@@ -89,20 +92,20 @@ pub(super) fn announced(tools: &Tools, call: ToolUse) -> Event {
 }
 
 /// Shows the front end what somebody is asked.
-fn mirror(shared: &Arc<Shared>, request: &Arc<str>) -> Mirror {
+fn mirror(shared: &Arc<SessionShared>, request: &Arc<str>) -> QuestionMirror {
     let (output, request) = (shared.output.clone(), Arc::clone(request));
     Arc::new(move |event| output.say(&request, event))
 }
 
 /// Tells what a use would change, when somebody is to decide on it.
-fn preview(tool: &Arc<dyn Tool>) -> Preview {
+fn preview(tool: &Arc<dyn AgentTool>) -> PreviewFn {
     let tool = Arc::clone(tool);
     Arc::new(move |input| tool.preview(input))
 }
 
 /// Passes on what a running tool says. A front end that does not keep up misses some of it, and
 /// is told how much; all of it is in the result.
-fn progress(shared: &Arc<Shared>, request: &Arc<str>, wanted: &Wanted) -> Progress {
+fn progress(shared: &Arc<SessionShared>, request: &Arc<str>, wanted: &ToolCall) -> ProgressSink {
     let (output, request, tool_id) =
         (shared.output.clone(), Arc::clone(request), wanted.id.clone());
     let missed = AtomicU64::new(0);
@@ -121,30 +124,33 @@ fn progress(shared: &Arc<Shared>, request: &Arc<str>, wanted: &Wanted) -> Progre
 }
 
 /// What the ledger is told of one use.
-struct Entry<'a> {
-    shared: &'a Shared,
+struct CallRecord<'a> {
+    shared: &'a SessionShared,
     conversation: &'a str,
-    wanted: &'a Wanted,
+    wanted: &'a ToolCall,
     /// The arguments with which it runs.
     input: Box<RawValue>,
 }
 
-impl Entry<'_> {
+impl CallRecord<'_> {
     /// Runs the tool. One that changes something is in the ledger before it runs: what cannot be
     /// recorded is not run. What came of it is recorded with its result.
-    async fn run(&self, tool: &dyn Tool, use_: Use, because: &str) -> Used {
+    async fn run(&self, tool: &dyn AgentTool, use_: ToolInvocation, because: &str) -> CallReport {
         let because = shown(because);
         if !tool.spec().is_read_only {
             let draft = self.draft("running", json!({ "because": because }));
             if let Err(error) = self.shared.options.ledger.record(vec![draft]).await {
-                return Used::failed(format!("it cannot be recorded in the ledger: {error}"));
+                return CallReport::failed(format!("it cannot be recorded in the ledger: {error}"));
             }
         }
         let started = Instant::now();
         let outcome = tool.run(use_).await;
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let came = json!({ "ok": !outcome.is_error, "ms": ms, "because": because });
-        Used { draft: Some(self.draft("ran", came)), ran: Ran { outcome, interrupt: false } }
+        CallReport {
+            draft: Some(self.draft("ran", came)),
+            ran: FinishedCall { outcome, interrupt: false },
+        }
     }
 
     fn draft(&self, kind: &str, more: Value) -> Draft {

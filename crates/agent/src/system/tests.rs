@@ -23,9 +23,9 @@ fn files_of_the_system() {
     assert_eq!(os_name("ID=x\nNAME=\"X\"\nPRETTY_NAME=\"X 12\"\n"), "X 12");
     assert_eq!(os_name("NAME=X\nPRETTY_NAME=\n"), "X");
     assert_eq!(os_name("nonsense"), std::env::consts::OS);
-    let expected = Memory { total_bytes: Some(2048 * 1024), available_bytes: Some(1024) };
+    let expected = SystemMemory { total_bytes: Some(2048 * 1024), available_bytes: Some(1024) };
     assert_eq!(memory("MemTotal:       2048 kB\nMemAvailable: 1 kB\n"), expected);
-    assert_eq!(memory("MemTotal: many kB\n"), Memory::default());
+    assert_eq!(memory("MemTotal: many kB\n"), SystemMemory::default());
     let zone_of = |link: &str| zone(Path::new(link));
     assert_eq!(zone_of("../usr/share/zoneinfo/Europe/Berlin").as_deref(), Some("Europe/Berlin"));
     assert_eq!(zone_of("/somewhere"), None);
@@ -39,11 +39,11 @@ async fn the_machine_is_told_without_its_people() {
         env("USER", "ada-lovelace"),
         env("API_KEY", "sesame-open"),
     ];
-    let settings = Settings::new(PathBuf::from("/made/up"), env);
+    let settings = RunSettings::new(PathBuf::from("/made/up"), env);
     let tool = tool(&settings);
     assert!(tool.spec().is_read_only);
     let input = RawValue::from_string("{}".into()).unwrap();
-    let outcome = tool.run(Use { input, progress: Arc::new(|_, _| {}) }).await;
+    let outcome = tool.run(ToolInvocation { input, progress: Arc::new(|_, _| {}) }).await;
     assert!(!outcome.is_error);
     let host = word("hostname");
     for text in [outcome.text.as_str(), outcome.result.get()] {

@@ -1,17 +1,17 @@
 //! An answer as it comes together.
 
-use crate::engine::Piece;
+use crate::engine::AnswerPiece;
 use crate::message::Block;
 
 /// What has come of an answer so far.
 #[derive(Debug, Default)]
-pub(super) struct Building {
+pub(super) struct PartialAnswer {
     blocks: Vec<Block>,
     /// How many bytes it has.
     pub(super) size: usize,
 }
 
-impl Building {
+impl PartialAnswer {
     pub(super) fn text(&mut self, piece: &str) {
         match self.blocks.last_mut() {
             Some(Block::Text { text }) => text.push_str(piece),
@@ -79,13 +79,15 @@ impl Building {
 const CALL: usize = 1024;
 
 /// How many bytes a piece has.
-pub(super) fn size(piece: &Piece) -> usize {
+pub(super) fn size(piece: &AnswerPiece) -> usize {
     match piece {
-        Piece::Text(text)
-        | Piece::Thinking(text)
-        | Piece::Signature(text)
-        | Piece::Redacted(text) => text.len(),
-        Piece::ToolUse { id, name, input, .. } => CALL + id.len() + name.len() + input.get().len(),
-        Piece::Usage(_) | Piece::End(_) => 0,
+        AnswerPiece::Text(text)
+        | AnswerPiece::Thinking(text)
+        | AnswerPiece::Signature(text)
+        | AnswerPiece::Redacted(text) => text.len(),
+        AnswerPiece::ToolUse { id, name, input, .. } => {
+            CALL + id.len() + name.len() + input.get().len()
+        }
+        AnswerPiece::Usage(_) | AnswerPiece::End(_) => 0,
     }
 }

@@ -6,9 +6,9 @@ use std::fmt;
 use callgate_wire::session::{Event, ToolResult};
 use serde_json::value::RawValue;
 
-use super::{Do, Wanted};
-use crate::message::{Block, KeptResult};
-use crate::tool::Outcome;
+use super::{ToolCall, TurnAction};
+use crate::message::{Block, StoredToolResult};
+use crate::tool::ToolOutcome;
 
 /// How many tools run at once.
 const MOST_AT_ONCE: usize = 8;
@@ -24,8 +24,8 @@ const TOO_MANY: &str = "one answer may call 64 tools, and this call is beyond th
 const LONGEST_KEPT: usize = 1024 * 1024;
 
 /// The calls of one answer, in its order.
-pub(super) struct Calls {
-    all: Vec<Call>,
+pub(super) struct RoundCalls {
+    all: Vec<PendingCall>,
     is_read_only: Box<dyn Fn(&str) -> bool + Send + Sync>,
     /// All names of this turn.
     names: HashSet<String>,
@@ -34,26 +34,26 @@ pub(super) struct Calls {
 }
 
 #[derive(Debug)]
-struct Call {
-    wanted: Wanted,
+struct PendingCall {
+    wanted: ToolCall,
     fault: Option<String>,
-    state: State,
+    state: CallState,
 }
 
 #[derive(Debug)]
-enum State {
+enum CallState {
     Waiting,
     Running,
     Ended { text: String, is_error: bool, result: Option<Box<RawValue>> },
 }
 
-impl fmt::Debug for Calls {
+impl fmt::Debug for RoundCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Calls").field("all", &self.all).finish_non_exhaustive()
     }
 }
 
-impl Calls {
+impl RoundCalls {
     pub(super) fn new(is_read_only: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         Self {
             all: Vec::new(),
@@ -83,8 +83,8 @@ impl Calls {
             _ if index >= MOST_CALLS => Some(TOO_MANY.to_owned()),
             fault => fault.map(|fault| format!("{fault}. Call it again with a JSON object")),
         };
-        let wanted = Wanted { index, id: unique.clone(), name, input };
-        self.all.push(Call { wanted, fault, state: State::Waiting });
+        let wanted = ToolCall { index, id: unique.clone(), name, input };
+        self.all.push(PendingCall { wanted, fault, state: CallState::Waiting });
         unique
     }
 
@@ -93,11 +93,11 @@ impl Calls {
     }
 
     pub(super) fn are_done(&self) -> bool {
-        self.all.iter().all(|call| matches!(call.state, State::Ended { .. }))
+        self.all.iter().all(|call| matches!(call.state, CallState::Ended { .. }))
     }
 
     pub(super) fn is_running(&self, index: usize) -> bool {
-        self.all.get(index).is_some_and(|call| matches!(call.state, State::Running))
+        self.all.get(index).is_some_and(|call| matches!(call.state, CallState::Running))
     }
 
     pub(super) fn running(&self) -> Vec<usize> {
@@ -105,15 +105,15 @@ impl Calls {
     }
 
     /// Starts calls in their order, as long as those that run beside each other change nothing.
-    pub(super) fn start(&mut self, todo: &mut Vec<Do>) {
+    pub(super) fn start(&mut self, todo: &mut Vec<TurnAction>) {
         for index in 0..self.all.len() {
-            if !matches!(self.all[index].state, State::Waiting) {
+            if !matches!(self.all[index].state, CallState::Waiting) {
                 continue;
             }
             if let Some(fault) = self.all[index].fault.take() {
                 let text = format!("not run: {fault}.");
-                self.all[index].state = State::Running;
-                self.finish(index, Outcome::failed(text), todo);
+                self.all[index].state = CallState::Running;
+                self.finish(index, ToolOutcome::failed(text), todo);
                 continue;
             }
             let running = self.running();
@@ -125,46 +125,51 @@ impl Calls {
             if !goes {
                 return;
             }
-            self.all[index].state = State::Running;
-            todo.push(Do::Run(self.all[index].wanted.clone()));
+            self.all[index].state = CallState::Running;
+            todo.push(TurnAction::Run(self.all[index].wanted.clone()));
         }
     }
 
     /// A call has ended.
-    pub(super) fn finish(&mut self, index: usize, outcome: Outcome, todo: &mut Vec<Do>) {
+    pub(super) fn finish(
+        &mut self,
+        index: usize,
+        outcome: ToolOutcome,
+        todo: &mut Vec<TurnAction>,
+    ) {
         let Some(call) = self.all.get_mut(index) else { return };
-        let Outcome { result, text, is_error } = outcome;
+        let ToolOutcome { result, text, is_error } = outcome;
         // What a failure gives the front end is made of its text.
         let kept = (!is_error && result.get().len() <= LONGEST_KEPT).then(|| result.clone());
-        call.state = State::Ended { text, is_error, result: kept };
-        let Wanted { id, name, .. } = call.wanted.clone();
+        call.state = CallState::Ended { text, is_error, result: kept };
+        let ToolCall { id, name, .. } = call.wanted.clone();
         let ended = ToolResult { tool_id: id, tool_name: name, result, is_error: Some(is_error) };
-        todo.push(Do::Tell(Event::ToolResult(ended)));
+        todo.push(TurnAction::Tell(Event::ToolResult(ended)));
     }
 
     /// Ends all that have not ended.
-    pub(super) fn close(&mut self, why: &str, todo: &mut Vec<Do>) {
+    pub(super) fn close(&mut self, why: &str, todo: &mut Vec<TurnAction>) {
         for index in 0..self.all.len() {
-            if !matches!(self.all[index].state, State::Ended { .. }) {
-                self.finish(index, Outcome::failed(why), todo);
+            if !matches!(self.all[index].state, CallState::Ended { .. }) {
+                self.finish(index, ToolOutcome::failed(why), todo);
             }
         }
     }
 
     /// What the model is told of the calls, and what they gave the front end; the next answer
     /// begins without any.
-    pub(super) fn take_results(&mut self) -> (Vec<Block>, Vec<KeptResult>) {
+    pub(super) fn take_results(&mut self) -> (Vec<Block>, Vec<StoredToolResult>) {
         let (mut told, mut kept) = (Vec::new(), Vec::new());
         for call in self.all.drain(..) {
             let tool_use_id = call.wanted.id;
             let (content, is_error) = match call.state {
-                State::Ended { text, is_error, result } => {
+                CallState::Ended { text, is_error, result } => {
                     let tool_use_id = tool_use_id.clone();
-                    kept.extend(result.map(|result| KeptResult { tool_use_id, result }));
+                    kept.extend(result.map(|result| StoredToolResult { tool_use_id, result }));
                     // The model is not sent an empty text.
                     (if text.is_empty() { "(nothing)".to_owned() } else { text }, is_error)
                 }
-                State::Waiting | State::Running => ("not run".to_owned(), true),
+                CallState::Waiting | CallState::Running => ("not run".to_owned(), true),
             };
             told.push(Block::ToolResult { tool_use_id, content, is_error });
         }

@@ -2,7 +2,7 @@
 
 use callgate_wire::session::{Event, TokenUsage, TurnEnd};
 
-use crate::engine::Stop;
+use crate::engine::ModelStop;
 
 /// Why a turn ended that did not fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,14 +65,14 @@ impl StopReason {
     }
 }
 
-impl From<Stop> for StopReason {
-    fn from(stop: Stop) -> Self {
+impl From<ModelStop> for StopReason {
+    fn from(stop: ModelStop) -> Self {
         match stop {
-            Stop::EndTurn | Stop::ToolUse => Self::EndTurn,
-            Stop::MaxTokens => Self::MaxTokens,
-            Stop::Refusal => Self::Refusal,
-            Stop::ContextWindow => Self::Other("model_context_window_exceeded".to_owned()),
-            Stop::Other(reason) => Self::Other(reason),
+            ModelStop::EndTurn | ModelStop::ToolUse => Self::EndTurn,
+            ModelStop::MaxTokens => Self::MaxTokens,
+            ModelStop::Refusal => Self::Refusal,
+            ModelStop::ContextWindow => Self::Other("model_context_window_exceeded".to_owned()),
+            ModelStop::Other(reason) => Self::Other(reason),
         }
     }
 }

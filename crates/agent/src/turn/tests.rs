@@ -14,34 +14,36 @@ fn raw(json: &str) -> Box<RawValue> {
 }
 
 fn turn(most_rounds: u32) -> Turn {
-    let user = Message::user(vec![Block::text("hello")]);
-    Turn::new(user, Bounds { most_rounds, keeps_unanswered: true }, |name| name.starts_with("read"))
+    let user = ChatMessage::user(vec![Block::text("hello")]);
+    Turn::new(user, TurnLimits { most_rounds, keeps_unanswered: true }, |name| {
+        name.starts_with("read")
+    })
 }
 
-fn text(text: &str) -> Piece {
-    Piece::Text(text.to_owned())
+fn text(text: &str) -> AnswerPiece {
+    AnswerPiece::Text(text.to_owned())
 }
 
-fn tool(id: &str, name: &str) -> Piece {
-    Piece::ToolUse { id: id.to_owned(), name: name.to_owned(), input: raw("{}"), fault: None }
+fn tool(id: &str, name: &str) -> AnswerPiece {
+    AnswerPiece::ToolUse { id: id.to_owned(), name: name.to_owned(), input: raw("{}"), fault: None }
 }
 
-fn trouble(kind: Trouble) -> EngineError {
+fn trouble(kind: EngineErrorKind) -> EngineError {
     EngineError { kind, status: None, retry_after: None, text: format!("{kind:?}") }
 }
 
-fn ran(text: &str) -> Ran {
-    let outcome = Outcome { result: raw("null"), text: text.to_owned(), is_error: false };
-    Ran { outcome, interrupt: false }
+fn ran(text: &str) -> FinishedCall {
+    let outcome = ToolOutcome { result: raw("null"), text: text.to_owned(), is_error: false };
+    FinishedCall { outcome, interrupt: false }
 }
 
 /// What comes in.
 enum In {
     Begin,
-    Piece(Piece),
+    Piece(AnswerPiece),
     Failed(EngineError),
     Silent,
-    Ran(usize, Ran),
+    Ran(usize, FinishedCall),
     Cancel,
     Abandon,
 }
@@ -66,36 +68,44 @@ fn check(turn: &mut Turn, inputs: Vec<In>, expected: &Expect) {
     expected.assert_eq(&shown);
 }
 
-fn show(todo: &Do) -> String {
+fn show(todo: &TurnAction) -> String {
     match todo {
-        Do::Tell(Event::Token(text)) => format!("token {text:?}"),
-        Do::Tell(Event::Thinking(text)) => format!("thinking {text:?}"),
-        Do::Tell(Event::ToolUse(call)) => format!("tool_use {} {}", call.tool_id, call.tool_name),
-        Do::Tell(Event::ToolResult(call)) => {
+        TurnAction::Tell(Event::Token(text)) => format!("token {text:?}"),
+        TurnAction::Tell(Event::Thinking(text)) => format!("thinking {text:?}"),
+        TurnAction::Tell(Event::ToolUse(call)) => {
+            format!("tool_use {} {}", call.tool_id, call.tool_name)
+        }
+        TurnAction::Tell(Event::ToolResult(call)) => {
             format!("tool_result {} {}", call.tool_id, call.is_error == Some(true))
         }
-        Do::Tell(Event::Notice(notice)) => format!("notice {}: {}", notice.kind, notice.text),
-        Do::Tell(event) => format!("{event:?}"),
-        Do::Ask(wait) => format!("ask after {wait:?}"),
-        Do::Shorten(failure) => format!("shorten or fail {}", failure.kind),
-        Do::Drop => "drop".to_owned(),
-        Do::Run(wanted) => format!("run {} {}", wanted.index, wanted.id),
-        Do::Stop(calls) => format!("stop {calls:?}"),
-        Do::Keep { messages, .. } => {
+        TurnAction::Tell(Event::Notice(notice)) => {
+            format!("notice {}: {}", notice.kind, notice.text)
+        }
+        TurnAction::Tell(event) => format!("{event:?}"),
+        TurnAction::Ask(wait) => format!("ask after {wait:?}"),
+        TurnAction::Shorten(failure) => format!("shorten or fail {}", failure.kind),
+        TurnAction::Drop => "drop".to_owned(),
+        TurnAction::Run(wanted) => format!("run {} {}", wanted.index, wanted.id),
+        TurnAction::Stop(calls) => format!("stop {calls:?}"),
+        TurnAction::Keep { messages, .. } => {
             let messages: Vec<String> = messages.iter().map(show_message).collect();
             format!("keep {}", messages.join(", "))
         }
-        Do::End(Ok(stop)) => format!("done {}", stop.name()),
-        Do::End(Err(failure)) => format!("failed {}: {}", failure.kind, failure.text),
+        TurnAction::End(Ok(stop)) => format!("done {}", stop.name()),
+        TurnAction::End(Err(failure)) => format!("failed {}: {}", failure.kind, failure.text),
     }
 }
 
-fn show_message(message: &Message) -> String {
+fn show_message(message: &ChatMessage) -> String {
     let block = |block: &Block| match block {
         Block::Text { text } => format!("{text:?}"),
         Block::ToolUse { id, .. } => format!("use {id}"),
-        Block::ToolResult { tool_use_id, content, .. } => format!("{tool_use_id} gave {content:?}"),
-        Block::Thinking { thinking, signature } => format!("thought {thinking:?} {signature:?}"),
+        Block::ToolResult { tool_use_id, content, .. } => {
+            format!("{tool_use_id} gave {content:?}")
+        }
+        Block::Thinking { thinking, signature } => {
+            format!("thought {thinking:?} {signature:?}")
+        }
         other => format!("{other:?}"),
     };
     let blocks: Vec<String> = message.content.iter().map(block).collect();
@@ -108,12 +118,12 @@ fn an_answer() {
         &mut turn(9),
         vec![
             In::Begin,
-            In::Piece(Piece::Thinking("hm".to_owned())),
-            In::Piece(Piece::Signature("sig".to_owned())),
-            In::Piece(Piece::Signature("of a hidden one".to_owned())),
+            In::Piece(AnswerPiece::Thinking("hm".to_owned())),
+            In::Piece(AnswerPiece::Signature("sig".to_owned())),
+            In::Piece(AnswerPiece::Signature("of a hidden one".to_owned())),
             In::Piece(text("Hi")),
             In::Piece(text(" there")),
-            In::Piece(Piece::End(Stop::EndTurn)),
+            In::Piece(AnswerPiece::End(ModelStop::EndTurn)),
             In::Piece(text("late")),
             In::Cancel,
         ],
@@ -139,15 +149,15 @@ fn play_calls(count: usize, id: impl Fn(usize) -> String) -> (Vec<usize>, Vec<St
     for number in 0..count {
         turn.piece(tool(&id(number), "write"), &mut todo);
     }
-    turn.piece(Piece::End(Stop::ToolUse), &mut todo);
+    turn.piece(AnswerPiece::End(ModelStop::ToolUse), &mut todo);
     while !todo.is_empty() {
         for step in std::mem::take(&mut todo) {
             match step {
-                Do::Run(wanted) => {
+                TurnAction::Run(wanted) => {
                     started.push(wanted.index);
                     turn.ran(wanted.index, ran("fine"), &mut todo);
                 }
-                Do::Keep { messages, .. } => {
+                TurnAction::Keep { messages, .. } => {
                     let results = messages.last().unwrap().content.iter();
                     told.extend(results.map(|block| match block {
                         Block::ToolResult { content, .. } => content.clone(),
@@ -195,14 +205,14 @@ fn tools_that_change_nothing_run_beside_each_other_and_others_alone() {
             In::Piece(tool("b", "read_b")),
             In::Piece(tool("c", "write")),
             In::Piece(tool("a", "read_d")),
-            In::Piece(Piece::End(Stop::ToolUse)),
+            In::Piece(AnswerPiece::End(ModelStop::ToolUse)),
             In::Ran(1, ran("B")),
             In::Ran(0, ran("A")),
             In::Ran(0, ran("twice")),
             In::Ran(2, ran("")),
             In::Ran(3, ran("D")),
             In::Piece(text("Done.")),
-            In::Piece(Piece::End(Stop::EndTurn)),
+            In::Piece(AnswerPiece::End(ModelStop::EndTurn)),
         ],
         &expect![[r#"
             ask after 0ns
@@ -224,17 +234,19 @@ fn tools_that_change_nothing_run_beside_each_other_and_others_alone() {
 
 #[test]
 fn trouble_before_the_first_token_is_tried_again() {
-    let limited =
-        EngineError { retry_after: Some(Duration::from_secs(7)), ..trouble(Trouble::RateLimit) };
+    let limited = EngineError {
+        retry_after: Some(Duration::from_secs(7)),
+        ..trouble(EngineErrorKind::RateLimit)
+    };
     check(
         &mut turn(9),
         vec![
             In::Begin,
-            In::Failed(trouble(Trouble::Overloaded)),
+            In::Failed(trouble(EngineErrorKind::Overloaded)),
             In::Failed(limited),
-            In::Failed(trouble(Trouble::Server)),
-            In::Failed(trouble(Trouble::Server)),
-            In::Failed(trouble(Trouble::Server)),
+            In::Failed(trouble(EngineErrorKind::Server)),
+            In::Failed(trouble(EngineErrorKind::Server)),
+            In::Failed(trouble(EngineErrorKind::Server)),
         ],
         &expect![[r"
             ask after 0ns
@@ -251,7 +263,7 @@ fn trouble_before_the_first_token_is_tried_again() {
 fn trouble_after_the_first_token_ends_it_and_the_beginning_is_kept() {
     check(
         &mut turn(9),
-        vec![In::Begin, In::Piece(text("Half")), In::Failed(trouble(Trouble::Overloaded))],
+        vec![In::Begin, In::Piece(text("Half")), In::Failed(trouble(EngineErrorKind::Overloaded))],
         &expect![[r#"
             ask after 0ns
             token "Half"
@@ -262,14 +274,19 @@ fn trouble_after_the_first_token_ends_it_and_the_beginning_is_kept() {
 
 #[test]
 fn what_will_not_pass_is_not_tried_again() {
-    let later =
-        EngineError { retry_after: Some(Duration::from_secs(61)), ..trouble(Trouble::RateLimit) };
-    for error in [trouble(Trouble::Auth), trouble(Trouble::Refused), later] {
+    let later = EngineError {
+        retry_after: Some(Duration::from_secs(61)),
+        ..trouble(EngineErrorKind::RateLimit)
+    };
+    for error in [trouble(EngineErrorKind::Auth), trouble(EngineErrorKind::Refused), later] {
         let mut todo = Vec::new();
         let mut turn = turn(9);
         turn.begin(&mut todo);
         turn.failed(error, &mut todo);
-        assert!(matches!(todo.as_slice(), [Do::Ask(_), Do::End(Err(_))]), "{todo:?}");
+        assert!(
+            matches!(todo.as_slice(), [TurnAction::Ask(_), TurnAction::End(Err(_))]),
+            "{todo:?}"
+        );
     }
 }
 
@@ -279,11 +296,11 @@ fn what_is_too_long_is_shortened_once() {
         &mut turn(9),
         vec![
             In::Begin,
-            In::Failed(trouble(Trouble::TooLong)),
+            In::Failed(trouble(EngineErrorKind::TooLong)),
             In::Piece(tool("a", "read")),
-            In::Piece(Piece::End(Stop::ToolUse)),
+            In::Piece(AnswerPiece::End(ModelStop::ToolUse)),
             In::Ran(0, ran("A")),
-            In::Failed(trouble(Trouble::TooLong)),
+            In::Failed(trouble(EngineErrorKind::TooLong)),
         ],
         &expect![[r#"
             ask after 0ns
@@ -299,8 +316,8 @@ fn what_is_too_long_is_shortened_once() {
         &mut turn(9),
         vec![
             In::Begin,
-            In::Piece(Piece::Thinking("hm".to_owned())),
-            In::Failed(trouble(Trouble::TooLong)),
+            In::Piece(AnswerPiece::Thinking("hm".to_owned())),
+            In::Failed(trouble(EngineErrorKind::TooLong)),
         ],
         &expect![[r#"
             ask after 0ns
@@ -314,7 +331,7 @@ fn what_is_too_long_is_shortened_once() {
 fn what_is_shortened_can_be_stopped_and_abandoned() {
     check(
         &mut turn(9),
-        vec![In::Begin, In::Failed(trouble(Trouble::TooLong)), In::Abandon],
+        vec![In::Begin, In::Failed(trouble(EngineErrorKind::TooLong)), In::Abandon],
         &expect![[r"
             ask after 0ns
             shorten or fail too_long
@@ -323,7 +340,7 @@ fn what_is_shortened_can_be_stopped_and_abandoned() {
     );
     check(
         &mut turn(9),
-        vec![In::Begin, In::Failed(trouble(Trouble::TooLong)), In::Cancel],
+        vec![In::Begin, In::Failed(trouble(EngineErrorKind::TooLong)), In::Cancel],
         &expect![[r#"
             ask after 0ns
             shorten or fail too_long
@@ -334,23 +351,24 @@ fn what_is_shortened_can_be_stopped_and_abandoned() {
 
 #[test]
 fn what_sticks_to_a_conversation_is_told() {
-    let refused = |status| EngineError { status: Some(status), ..trouble(Trouble::Refused) };
+    let refused =
+        |status| EngineError { status: Some(status), ..trouble(EngineErrorKind::Refused) };
     for (error, is_begun, is_told) in [
         (refused(400), true, true),
         (refused(422), true, true),
         (refused(400), false, false),
         (refused(404), true, false),
-        (trouble(Trouble::Auth), true, false),
+        (trouble(EngineErrorKind::Auth), true, false),
     ] {
         let (mut turn, mut todo) = (turn(9), Vec::new());
         turn.begin(&mut todo);
         if is_begun {
             turn.piece(tool("a", "read"), &mut todo);
-            turn.piece(Piece::End(Stop::ToolUse), &mut todo);
+            turn.piece(AnswerPiece::End(ModelStop::ToolUse), &mut todo);
             turn.ran(0, ran("A"), &mut todo);
         }
         turn.failed(error, &mut todo);
-        let Some(Do::End(Err(RequestFailure { text, .. }))) = todo.last() else {
+        let Some(TurnAction::End(Err(RequestFailure { text, .. }))) = todo.last() else {
             panic!("{todo:?}")
         };
         for word in ["may refuse this conversation", "`edit_last`", "`regenerate`", "a new conv"] {
@@ -381,7 +399,7 @@ fn an_answer_without_end_is_given_up() {
     for _ in 0..40 {
         turn.piece(text(&megabyte), &mut todo);
     }
-    let said = todo.iter().filter(|todo| matches!(todo, Do::Tell(Event::Token(_)))).count();
+    let said = todo.iter().filter(|todo| matches!(todo, TurnAction::Tell(Event::Token(_)))).count();
     assert_eq!(said, 31, "what fits was told");
     let end: Vec<String> = todo[todo.len() - 3..].iter().map(show).collect();
     assert_eq!(end[..2], ["drop", "tool_result a true"]);
@@ -392,7 +410,11 @@ fn an_answer_without_end_is_given_up() {
 fn the_rounds_are_bounded() {
     check(
         &mut turn(1),
-        vec![In::Begin, In::Piece(tool("a", "read")), In::Piece(Piece::End(Stop::ToolUse))],
+        vec![
+            In::Begin,
+            In::Piece(tool("a", "read")),
+            In::Piece(AnswerPiece::End(ModelStop::ToolUse)),
+        ],
         &expect![[r#"
             ask after 0ns
             tool_use a read
@@ -416,7 +438,7 @@ fn abandoned_it_keeps_what_was_seen_and_no_message_without_an_answer() {
         vec![
             In::Begin,
             In::Piece(tool("a", "read")),
-            In::Piece(Piece::End(Stop::ToolUse)),
+            In::Piece(AnswerPiece::End(ModelStop::ToolUse)),
             In::Ran(0, ran("A")),
             In::Abandon,
         ],
@@ -466,7 +488,7 @@ fn cancelled_at_every_point() {
             In::Begin,
             In::Piece(tool("a", "read")),
             In::Piece(tool("b", "write")),
-            In::Piece(Piece::End(Stop::ToolUse)),
+            In::Piece(AnswerPiece::End(ModelStop::ToolUse)),
             In::Cancel,
             In::Ran(0, ran("late")),
         ],
@@ -483,14 +505,14 @@ fn cancelled_at_every_point() {
 
 #[test]
 fn a_person_who_denies_may_end_the_turn() {
-    let denied = Ran { interrupt: true, ..ran("no") };
+    let denied = FinishedCall { interrupt: true, ..ran("no") };
     check(
         &mut turn(9),
         vec![
             In::Begin,
             In::Piece(tool("a", "write")),
             In::Piece(tool("b", "write")),
-            In::Piece(Piece::End(Stop::ToolUse)),
+            In::Piece(AnswerPiece::End(ModelStop::ToolUse)),
             In::Ran(0, denied),
         ],
         &expect![[r#"
@@ -505,7 +527,7 @@ fn a_person_who_denies_may_end_the_turn() {
 
 #[test]
 fn arguments_that_are_no_object_are_told_to_the_model() {
-    let broken = Piece::ToolUse {
+    let broken = AnswerPiece::ToolUse {
         id: "a".to_owned(),
         name: "write".to_owned(),
         input: raw("{}"),
@@ -513,7 +535,7 @@ fn arguments_that_are_no_object_are_told_to_the_model() {
     };
     check(
         &mut turn(9),
-        vec![In::Begin, In::Piece(broken), In::Piece(Piece::End(Stop::MaxTokens))],
+        vec![In::Begin, In::Piece(broken), In::Piece(AnswerPiece::End(ModelStop::MaxTokens))],
         &expect![[r#"
             ask after 0ns
             tool_use a write
@@ -544,37 +566,44 @@ proptest! {
     }
 }
 
-fn play(turn: &mut Turn, what: u8, which: u8, todo: &mut Vec<Do>) {
-    let kinds = [Trouble::Overloaded, Trouble::Cut, Trouble::Auth, Trouble::TooLong];
-    let stops = [Stop::EndTurn, Stop::ToolUse, Stop::MaxTokens, Stop::Refusal];
+fn play(turn: &mut Turn, what: u8, which: u8, todo: &mut Vec<TurnAction>) {
+    let kinds = [
+        EngineErrorKind::Overloaded,
+        EngineErrorKind::Cut,
+        EngineErrorKind::Auth,
+        EngineErrorKind::TooLong,
+    ];
+    let stops = [ModelStop::EndTurn, ModelStop::ToolUse, ModelStop::MaxTokens, ModelStop::Refusal];
     let at = usize::from(which);
     match what {
         0..=2 => turn.piece(text(["a", " ", "", "b"][at]), todo),
-        3 => turn.piece(Piece::Thinking("hm".to_owned()), todo),
-        4 => turn.piece(Piece::Signature("s".to_owned()), todo),
+        3 => turn.piece(AnswerPiece::Thinking("hm".to_owned()), todo),
+        4 => turn.piece(AnswerPiece::Signature("s".to_owned()), todo),
         5 | 6 => {
             turn.piece(tool(["a", "b", "", "a"][at], ["read", "write", "x", "read"][at]), todo);
         }
-        7 | 8 => turn.piece(Piece::End(stops[at].clone()), todo),
+        7 | 8 => turn.piece(AnswerPiece::End(stops[at].clone()), todo),
         9 => turn.failed(trouble(kinds[at]), todo),
         10 => turn.silent(todo),
         11 | 12 => turn.ran(at, ran("done"), todo),
         _ if which == 0 => turn.cancel(todo),
-        _ => turn.ran(at, Ran { interrupt: which == 1, ..ran("") }, todo),
+        _ => turn.ran(at, FinishedCall { interrupt: which == 1, ..ran("") }, todo),
     }
 }
 
-fn assert_whole(todo: &[Do]) -> Result<(), TestCaseError> {
-    let ends = todo.iter().filter(|todo| matches!(todo, Do::End(_))).count();
+fn assert_whole(todo: &[TurnAction]) -> Result<(), TestCaseError> {
+    let ends = todo.iter().filter(|todo| matches!(todo, TurnAction::End(_))).count();
     prop_assert_eq!(ends, 1);
-    prop_assert!(matches!(todo.last(), Some(Do::End(_))), "something follows the end");
+    prop_assert!(matches!(todo.last(), Some(TurnAction::End(_))), "something follows the end");
     let mut open = HashSet::new();
     let mut kept = Vec::new();
     for step in todo {
         match step {
-            Do::Tell(Event::ToolUse(call)) => prop_assert!(open.insert(call.tool_id.clone())),
-            Do::Tell(Event::ToolResult(call)) => prop_assert!(open.remove(&call.tool_id)),
-            Do::Keep { messages, .. } => kept.extend(messages),
+            TurnAction::Tell(Event::ToolUse(call)) => {
+                prop_assert!(open.insert(call.tool_id.clone()))
+            }
+            TurnAction::Tell(Event::ToolResult(call)) => prop_assert!(open.remove(&call.tool_id)),
+            TurnAction::Keep { messages, .. } => kept.extend(messages),
             _ => {}
         }
     }
@@ -583,7 +612,7 @@ fn assert_whole(todo: &[Do]) -> Result<(), TestCaseError> {
 }
 
 /// What the Messages API demands of a conversation.
-fn assert_sendable(messages: &[&Message]) -> Result<(), TestCaseError> {
+fn assert_sendable(messages: &[&ChatMessage]) -> Result<(), TestCaseError> {
     let mut wanted: Vec<&String> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         let role = if at % 2 == 0 { Role::User } else { Role::Assistant };
@@ -627,17 +656,17 @@ fn what_tools_give_front_ends_is_kept_beside_what_the_model_is_told() {
     for id in ["good", "bad", "large"] {
         turn.piece(tool(id, "look"), &mut todo);
     }
-    turn.piece(Piece::End(Stop::ToolUse), &mut todo);
+    turn.piece(AnswerPiece::End(ModelStop::ToolUse), &mut todo);
     let outcomes = [
-        Outcome::done(&serde_json::json!({ "lines": 2 }), "two lines"),
-        Outcome::failed("gone"),
-        Outcome::done(&"x".repeat(1024 * 1024), "much"),
+        ToolOutcome::done(&serde_json::json!({ "lines": 2 }), "two lines"),
+        ToolOutcome::failed("gone"),
+        ToolOutcome::done(&"x".repeat(1024 * 1024), "much"),
     ];
     for (index, outcome) in outcomes.into_iter().enumerate() {
-        turn.ran(index, Ran { outcome, interrupt: false }, &mut todo);
+        turn.ran(index, FinishedCall { outcome, interrupt: false }, &mut todo);
     }
     let kept = todo.iter().find_map(|step| match step {
-        Do::Keep { results, .. } => Some(results),
+        TurnAction::Keep { results, .. } => Some(results),
         _ => None,
     });
     let kept: Vec<(&str, &str)> =

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callgate_agent::files::IsHidden;
+use callgate_agent::files::HiddenTest;
 use callgate_rules::{Act, Decision, Moment, NoLinks, Policy, Verdict, disk, judge};
 use serde_json::json;
 
@@ -42,7 +42,7 @@ struct JudgedSearch {
 
 impl SearchJudge {
     /// Says what a search by this tool that begins in `start` leaves out, unless it is nothing.
-    pub(in crate::agent::gate) fn hidden(self, tool: &str, start: &Path) -> Option<IsHidden> {
+    pub(in crate::agent::gate) fn hidden(self, tool: &str, start: &Path) -> Option<HiddenTest> {
         let mut starts = vec![start.to_owned()];
         let place = start.to_str().and_then(|start| disk::real(start, &RealDisk));
         starts.extend(place.map(PathBuf::from));
@@ -52,7 +52,7 @@ impl SearchJudge {
         let may_hide = search.judge.policy.rules().iter().any(|r| r.decision != Decision::Allow)
             || search.bases.contains(&GUARDED);
         let begin = start.to_owned();
-        may_hide.then(|| -> IsHidden {
+        may_hide.then(|| -> HiddenTest {
             Box::new(move |path| path.strip_prefix(&begin).map_or(true, |rest| search.hides(rest)))
         })
     }

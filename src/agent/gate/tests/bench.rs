@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use callgate_agent::gate::{Gate, Mirror, Permit, Question};
+use callgate_agent::gate::{GateQuestion, PermissionGate, QuestionMirror, ToolPermit};
 use callgate_approval::channel::{Doing, News, Order, Place, Who};
 use callgate_approval::daemon::{Claim, Daemon, Options};
 use callgate_approval::desk::{Authority, Settings, Unattended};
@@ -95,11 +95,11 @@ impl Bench {
     }
 
     /// Asks with a front end that takes questions.
-    pub(super) fn ask(&self, question: Question) -> (JoinHandle<Permit>, Screen) {
+    pub(super) fn ask(&self, question: GateQuestion) -> (JoinHandle<ToolPermit>, Screen) {
         let (shown, seen) = mpsc::unbounded_channel();
         // A test that has seen enough looks no longer.
-        let mirror: Mirror = Arc::new(move |what| drop(shown.send(what)));
-        let question = Question { mirror: Some(mirror), ..question };
+        let mirror: QuestionMirror = Arc::new(move |what| drop(shown.send(what)));
+        let question = GateQuestion { mirror: Some(mirror), ..question };
         let gate = Arc::clone(&self.gate);
         let asked = self.runtime.spawn(async move { gate.may(question).await });
         (asked, Screen { seen })
@@ -149,8 +149,8 @@ fn gate(config: &Config, warnings: &Arc<Mutex<Vec<String>>>) -> Gatekeeper {
     Gatekeeper::new(config, warn)
 }
 
-pub(super) fn question(tool: &'static str, input: &Value, conversation: &str) -> Question {
-    Question {
+pub(super) fn question(tool: &'static str, input: &Value, conversation: &str) -> GateQuestion {
+    GateQuestion {
         tool_id: "toolu_1".to_owned(),
         tool,
         input: RawValue::from_string(input.to_string()).unwrap(),
@@ -161,12 +161,14 @@ pub(super) fn question(tool: &'static str, input: &Value, conversation: &str) ->
 }
 
 /// A permit in one line.
-pub(super) fn words(permit: &Permit) -> String {
+pub(super) fn words(permit: &ToolPermit) -> String {
     match permit {
-        Permit::Allowed { because, input: None } => format!("allowed: {because}"),
-        Permit::Allowed { because, input: Some(input) } => format!("allowed {input}: {because}"),
-        Permit::Denied { because, interrupt: false } => format!("denied: {because}"),
-        Permit::Denied { because, interrupt: true } => format!("stopped: {because}"),
+        ToolPermit::Allowed { because, input: None } => format!("allowed: {because}"),
+        ToolPermit::Allowed { because, input: Some(input) } => {
+            format!("allowed {input}: {because}")
+        }
+        ToolPermit::Denied { because, interrupt: false } => format!("denied: {because}"),
+        ToolPermit::Denied { because, interrupt: true } => format!("stopped: {because}"),
     }
 }
 

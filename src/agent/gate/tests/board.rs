@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use callgate_agent::gate::Mirror;
+use callgate_agent::gate::QuestionMirror;
 use callgate_wire::approval::RequestId;
 use callgate_wire::session::{Event, PermissionRequest};
 use serde_json::value::RawValue;
@@ -18,7 +18,7 @@ fn posted() -> (Board, RequestId, Arc<Mutex<Vec<String>>>) {
     let id = RequestId::parse("550e8400-e29b-41d4-a716-446655440000").unwrap();
     let shown: Arc<Mutex<Vec<String>>> = Arc::default();
     let seen = Arc::clone(&shown);
-    let mirror: Mirror = Arc::new(move |what| {
+    let mirror: QuestionMirror = Arc::new(move |what| {
         let line = match what {
             Event::PermissionRequest(asked) => format!(
                 "{}, always: {}, until {:?}",

@@ -1,6 +1,6 @@
 //! With a daemon: questions go to its desk, and the front end's answers are presses there.
 
-use callgate_agent::gate::{Gate, Question};
+use callgate_agent::gate::{GateQuestion, PermissionGate};
 use callgate_approval::viewer::Viewer;
 use callgate_store::Store;
 use callgate_wire::approval::{Action, Press};
@@ -10,7 +10,7 @@ use super::bench::{Bench, DEADLINE, House, link, question, words};
 
 const TOLD: &str = "Allowed by its own front end";
 
-fn make(target: &str) -> Question {
+fn make(target: &str) -> GateQuestion {
     question("run_shell_command", &json!({ "command": "make", "args": [target] }), "c1")
 }
 
@@ -268,7 +268,7 @@ fn what_would_change_is_looked_up_for_those_who_see_the_question() {
             let diff = Some(format!("+{input}"));
             Box::pin(async { diff })
         });
-        Question { preview: Some(preview), ..question("write_file", &input, "c1") }
+        GateQuestion { preview: Some(preview), ..question("write_file", &input, "c1") }
     };
     let (permit, mut screen) = bench.ask(question());
     let asked = screen.question(&bench);

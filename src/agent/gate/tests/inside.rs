@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use callgate_agent::gate::Question;
+use callgate_agent::gate::GateQuestion;
 use callgate_approval::daemon::lock_path;
 use callgate_approval::viewer::Viewer;
 use callgate_link::file::FileLock;
@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use super::super::inside::private_folder::PrivateFolder;
 use super::bench::{Bench, question, words};
 
-fn make(target: &str) -> Question {
+fn make(target: &str) -> GateQuestion {
     question("run_shell_command", &json!({ "command": "make", "args": [target] }), "c1")
 }
 
@@ -141,14 +141,15 @@ fn nobody_answers_in_time() {
 #[test]
 fn always_holds_for_the_very_same_thing_in_the_same_conversation() {
     let bench = Bench::new("");
-    let decide = |question: Question, press: Press| {
+    let decide = |question: GateQuestion, press: Press| {
         let (asked, mut screen) = bench.ask(question);
         let (id, ..) = screen.asked(&bench);
         bench.answer(&id, press).unwrap();
         words(&bench.run(asked).unwrap())
     };
-    let is_asked =
-        |question: Question| decide(question, Press::Button(Action::Deny)).starts_with("denied");
+    let is_asked = |question: GateQuestion| {
+        decide(question, Press::Button(Action::Deny)).starts_with("denied")
+    };
     let always = decide(make("test"), Press::Button(Action::Always(0)));
     let expected = "allowed: Allowed by the shell of callgate agent, for this session: \
                     run_shell_command(make test)";
@@ -158,7 +159,7 @@ fn always_holds_for_the_very_same_thing_in_the_same_conversation() {
     assert_eq!(words(&bench.run(asked).unwrap()), again);
     assert!(screen.is_over(&bench), "nobody is asked again");
     assert!(is_asked(make("clean")), "other arguments");
-    let elsewhere = Question { conversation: "c2".to_owned(), ..make("test") };
+    let elsewhere = GateQuestion { conversation: "c2".to_owned(), ..make("test") };
     assert!(is_asked(elsewhere), "another conversation");
 
     let write = |path: &str, content: &str| {
@@ -174,7 +175,7 @@ fn always_holds_for_the_very_same_thing_in_the_same_conversation() {
 fn always_never_passes_over_a_rule_or_a_reason_to_ask() {
     let rules = "[[rule]]\nname = \"hm\"\ndecide = \"ask\"\ncommand = \"make release\"";
     let bench = Bench::new(rules);
-    let always = |question: Question, why: &str| {
+    let always = |question: GateQuestion, why: &str| {
         let (asked, mut screen) = bench.ask(question);
         let (id, _, _, reason) = screen.asked(&bench);
         assert!(reason.as_ref().is_some_and(|reason| reason.contains(why)), "{reason:?}");

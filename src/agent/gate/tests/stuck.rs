@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-use callgate_agent::gate::Gate;
+use callgate_agent::gate::PermissionGate;
 use serde_json::json;
 
 use super::bench::{Bench, DEADLINE, question, words};

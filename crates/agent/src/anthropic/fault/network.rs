@@ -3,38 +3,38 @@
 use std::error::Error;
 use std::io;
 
-use super::{Faults, fault};
-use crate::engine::{EngineError, Trouble};
+use super::{ErrorComposer, fault};
+use crate::engine::{EngineError, EngineErrorKind};
 
 /// What a failed connection is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum About {
+pub(super) enum NetworkCause {
     Certificates,
     Address,
     Other,
 }
 
-impl Faults {
+impl ErrorComposer {
     /// The server could not be reached.
     pub(in super::super) fn network(&self, error: reqwest::Error) -> EngineError {
         let (about, why) = reason(error);
         let (origin, why) = (&self.origin, self.quoted(&why));
         let next = match about {
-            About::Certificates => {
+            NetworkCause::Certificates => {
                 "Check the clock of this machine and its root certificates (the package \
                  ca-certificates)"
             }
-            About::Address => "Check the address (ANTHROPIC_BASE_URL) and the network",
-            About::Other => "Check the network and try again",
+            NetworkCause::Address => "Check the address (ANTHROPIC_BASE_URL) and the network",
+            NetworkCause::Other => "Check the network and try again",
         };
-        fault(Trouble::Network, format!("{origin} cannot be reached: {why}. {next}"))
+        fault(EngineErrorKind::Network, format!("{origin} cannot be reached: {why}. {next}"))
     }
 
     /// No connection can be made at all.
     pub(in super::super) fn no_client(&self, error: reqwest::Error) -> EngineError {
         let why = self.quoted(&reason(error).1);
         fault(
-            Trouble::Network,
+            EngineErrorKind::Network,
             format!(
                 "No connection can be made: {why}. Are the machine's root certificates installed \
                  (the package ca-certificates)?"
@@ -44,7 +44,7 @@ impl Faults {
 }
 
 /// The cause of an error in words, without the address.
-pub(super) fn reason(error: reqwest::Error) -> (About, String) {
+pub(super) fn reason(error: reqwest::Error) -> (NetworkCause, String) {
     let (is_dns, is_timeout) = (error.is_dns(), error.is_timeout());
     let error = error.without_url();
     let mut deepest: &dyn Error = &error;
@@ -62,15 +62,15 @@ pub(super) fn reason(error: reqwest::Error) -> (About, String) {
     }
     let words = deepest.to_string();
     match system.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref()) {
-        _ if is_dns => (About::Address, "its name is not known".to_owned()),
+        _ if is_dns => (NetworkCause::Address, "its name is not known".to_owned()),
         Some(rustls::Error::InvalidCertificate(_)) => {
-            (About::Certificates, format!("it is not trusted ({words})"))
+            (NetworkCause::Certificates, format!("it is not trusted ({words})"))
         }
-        Some(_) => (About::Address, format!("it does not speak TLS as it should ({words})")),
+        Some(_) => (NetworkCause::Address, format!("it does not speak TLS as it should ({words})")),
         None if system.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) => {
-            (About::Address, "nothing listens there".to_owned())
+            (NetworkCause::Address, "nothing listens there".to_owned())
         }
-        None if is_timeout => (About::Other, "no connection in time".to_owned()),
-        None => (About::Other, words),
+        None if is_timeout => (NetworkCause::Other, "no connection in time".to_owned()),
+        None => (NetworkCause::Other, words),
     }
 }

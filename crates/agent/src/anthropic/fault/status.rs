@@ -5,14 +5,14 @@ use std::time::Duration;
 use reqwest::header::{self, HeaderMap};
 use reqwest::{StatusCode, Url};
 
-use super::super::event::{Failure, Said};
-use super::{Faults, fault, is_too_long, next, trouble};
-use crate::engine::{EngineError, Trouble};
+use super::super::event::{ApiErrorBody, ApiFailure};
+use super::{ErrorComposer, fault, is_too_long, next, trouble};
+use crate::engine::{EngineError, EngineErrorKind};
 
 /// The longest time to wait that is taken from a server.
 const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
-impl Faults {
+impl ErrorComposer {
     /// The server answered, but not with an answer.
     pub(in super::super) fn status(
         &self,
@@ -45,11 +45,11 @@ impl Faults {
             "{origin} answered {code}: it redirects{to}, and the key is not carried there. Set \
              ANTHROPIC_BASE_URL to the address where the Messages API is"
         );
-        EngineError { status: Some(code), ..fault(Trouble::Refused, text) }
+        EngineError { status: Some(code), ..fault(EngineErrorKind::Refused, text) }
     }
 
     /// It went well, says the status, but it is no stream of events.
-    fn no_stream(&self, headers: &HeaderMap, said: &Said) -> EngineError {
+    fn no_stream(&self, headers: &HeaderMap, said: &ApiErrorBody) -> EngineError {
         if trouble(&said.kind).is_some() {
             return self.said(said);
         }
@@ -66,30 +66,32 @@ impl Faults {
 }
 
 /// What a body says: in the API's own form, or as a short text that is no page of HTML.
-fn said(body: &[u8]) -> Said {
-    if let Ok(failure) = serde_json::from_slice::<Failure>(body) {
+fn said(body: &[u8]) -> ApiErrorBody {
+    if let Ok(failure) = serde_json::from_slice::<ApiFailure>(body) {
         return failure.error;
     }
     let text = String::from_utf8_lossy(body);
     let text = text.trim_start();
     let message = if text.starts_with('<') { String::new() } else { text.to_owned() };
-    Said { kind: String::new(), message }
+    ApiErrorBody { kind: String::new(), message }
 }
 
 /// The trouble; none where the status tells of none.
-fn kind(status: u16, said: &Said) -> Option<Trouble> {
+fn kind(status: u16, said: &ApiErrorBody) -> Option<EngineErrorKind> {
     Some(match status {
         200..=299 => return None,
-        401 | 403 => Trouble::Auth,
-        429 => Trouble::RateLimit,
-        529 => Trouble::Overloaded,
+        401 | 403 => EngineErrorKind::Auth,
+        429 => EngineErrorKind::RateLimit,
+        529 => EngineErrorKind::Overloaded,
         // The same request may work later, as after an error of the server.
-        408 | 409 | 425 => Trouble::Server,
-        413 => Trouble::TooLong,
-        400 if is_too_long(said) => Trouble::TooLong,
-        400..=499 => Trouble::Refused,
-        _ if trouble(&said.kind) == Some(Trouble::Overloaded) => Trouble::Overloaded,
-        _ => Trouble::Server,
+        408 | 409 | 425 => EngineErrorKind::Server,
+        413 => EngineErrorKind::TooLong,
+        400 if is_too_long(said) => EngineErrorKind::TooLong,
+        400..=499 => EngineErrorKind::Refused,
+        _ if trouble(&said.kind) == Some(EngineErrorKind::Overloaded) => {
+            EngineErrorKind::Overloaded
+        }
+        _ => EngineErrorKind::Server,
     })
 }
 

@@ -8,8 +8,8 @@ use super::*;
 
 const KEY: &str = "plain-looking-key-0123456789";
 
-fn faults() -> Faults {
-    Faults::new("https://api.test".to_owned(), Key::new(KEY).unwrap())
+fn faults() -> ErrorComposer {
+    ErrorComposer::new("https://api.test".to_owned(), ApiKey::new(KEY).unwrap())
 }
 
 fn status(code: u16, headers: &[(&'static str, &'static str)], body: &str) -> EngineError {
@@ -117,21 +117,26 @@ fn each_status_says_what_to_do() {
 fn what_is_too_long_is_told_from_what_is_wrong() {
     let invalid = "invalid_request_error";
     for (code, kind, message, expected) in [
-        (400, invalid, "prompt is too long: 210000 tokens > 200000 maximum", Trouble::TooLong),
-        (400, invalid, "Prompt is too long", Trouble::TooLong),
-        (400, invalid, "Input is too long for requested model.", Trouble::TooLong),
+        (
+            400,
+            invalid,
+            "prompt is too long: 210000 tokens > 200000 maximum",
+            EngineErrorKind::TooLong,
+        ),
+        (400, invalid, "Prompt is too long", EngineErrorKind::TooLong),
+        (400, invalid, "Input is too long for requested model.", EngineErrorKind::TooLong),
         (
             400,
             invalid,
             "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, \
              decrease input length or `max_tokens` and try again",
-            Trouble::TooLong,
+            EngineErrorKind::TooLong,
         ),
-        (400, "request_too_large", "", Trouble::TooLong),
-        (413, "request_too_large", "Request exceeds the maximum size", Trouble::TooLong),
-        (400, invalid, "messages.0: image exceeds 5 MB maximum", Trouble::Refused),
-        (401, "authentication_error", "prompt is too long", Trouble::Auth),
-        (500, "api_error", "prompt is too long", Trouble::Server),
+        (400, "request_too_large", "", EngineErrorKind::TooLong),
+        (413, "request_too_large", "Request exceeds the maximum size", EngineErrorKind::TooLong),
+        (400, invalid, "messages.0: image exceeds 5 MB maximum", EngineErrorKind::Refused),
+        (401, "authentication_error", "prompt is too long", EngineErrorKind::Auth),
+        (500, "api_error", "prompt is too long", EngineErrorKind::Server),
     ] {
         let error = status(code, &[], &api(kind, message));
         assert_eq!((error.kind, error.status), (expected, Some(code)), "{kind}: {message}");
@@ -144,20 +149,20 @@ fn what_is_too_long_is_told_from_what_is_wrong() {
         ),
         "{error}"
     );
-    assert!(!Trouble::TooLong.is_passing());
+    assert!(!EngineErrorKind::TooLong.is_passing());
     // In the middle of an answer.
     let said = |kind: &str, message: &str| {
-        faults().said(&Said { kind: kind.to_owned(), message: message.to_owned() }).kind
+        faults().said(&ApiErrorBody { kind: kind.to_owned(), message: message.to_owned() }).kind
     };
-    assert_eq!(said(invalid, "prompt is too long"), Trouble::TooLong);
-    assert_eq!(said("request_too_large", ""), Trouble::TooLong);
-    assert_eq!(said("api_error", "prompt is too long"), Trouble::Server);
+    assert_eq!(said(invalid, "prompt is too long"), EngineErrorKind::TooLong);
+    assert_eq!(said("request_too_large", ""), EngineErrorKind::TooLong);
+    assert_eq!(said("api_error", "prompt is too long"), EngineErrorKind::Server);
 }
 
 #[test]
 fn a_redirect_names_the_server_alone() {
     let error = status(307, &[("location", "https://u:p@other.test/path?token=1")], "");
-    assert_eq!((error.kind, error.status), (Trouble::Refused, Some(307)));
+    assert_eq!((error.kind, error.status), (EngineErrorKind::Refused, Some(307)));
     assert!(error.text.contains("redirects to https://other.test, and"), "{error}");
     assert!(status(302, &[("location", "/x")], "").text.contains("it redirects, and"));
 }
@@ -165,10 +170,10 @@ fn a_redirect_names_the_server_alone() {
 #[test]
 fn a_good_status_without_a_stream() {
     let html = status(200, &[("content-type", "text/html")], "<html>Log in</html>");
-    assert_eq!((html.kind, html.status), (Trouble::Nonsense, None));
+    assert_eq!((html.kind, html.status), (EngineErrorKind::Nonsense, None));
     assert!(html.text.contains("it sends text/html where a stream of events is due"), "{html}");
     let json = status(200, &[], &api("overloaded_error", "Overloaded"));
-    assert_eq!(json.kind, Trouble::Overloaded);
+    assert_eq!(json.kind, EngineErrorKind::Overloaded);
 }
 
 #[test]

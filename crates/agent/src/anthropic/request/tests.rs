@@ -7,13 +7,13 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::message::Source;
+use crate::message::MediaSource;
 
 const OLD: &str = "claude-sonnet-4-5-20250929";
 const NEW: &str = "claude-opus-4-8";
 
-fn call(messages: Vec<Message>) -> Call {
-    Call {
+fn call(messages: Vec<ChatMessage>) -> EngineCall {
+    EngineCall {
         system: "".into(),
         messages: messages.into_iter().map(Arc::new).collect(),
         tools: Arc::new([]),
@@ -22,16 +22,16 @@ fn call(messages: Vec<Message>) -> Call {
     }
 }
 
-fn thinking(messages: Vec<Message>, budget: u32) -> Call {
-    Call { thinking: Some(budget), ..call(messages) }
+fn thinking(messages: Vec<ChatMessage>, budget: u32) -> EngineCall {
+    EngineCall { thinking: Some(budget), ..call(messages) }
 }
 
-fn user(text: &str) -> Message {
-    Message::user(vec![Block::text(text)])
+fn user(text: &str) -> ChatMessage {
+    ChatMessage::user(vec![Block::text(text)])
 }
 
-fn said(text: &str) -> Message {
-    Message::assistant(vec![Block::text(text)])
+fn said(text: &str) -> ChatMessage {
+    ChatMessage::assistant(vec![Block::text(text)])
 }
 
 fn tool(id: &str) -> Block {
@@ -47,9 +47,9 @@ fn thought(signature: &str) -> Block {
     Block::Thinking { thinking: "hm".to_owned(), signature: signature.to_owned() }
 }
 
-fn specs() -> Arc<[Spec]> {
+fn specs() -> Arc<[ToolSpec]> {
     let schema = to_raw_value(&json!({"type": "object"})).unwrap();
-    let spec = |name| Spec {
+    let spec = |name| ToolSpec {
         name,
         description: "Does it.",
         input_schema: schema.clone(),
@@ -59,17 +59,17 @@ fn specs() -> Arc<[Spec]> {
     Arc::new([spec("one"), spec("two")])
 }
 
-fn text(call: &Call, model: &str) -> String {
+fn text(call: &EngineCall, model: &str) -> String {
     String::from_utf8(body(call, model, &mut WrittenTurns::default()).unwrap()).unwrap()
 }
 
-fn value(call: &Call, model: &str) -> Value {
+fn value(call: &EngineCall, model: &str) -> Value {
     serde_json::from_str(&text(call, model)).unwrap()
 }
 
 #[track_caller]
 #[expect(clippy::needless_pass_by_value, reason = "reads better at the call")]
-fn check(call: &Call, expected: Expect) {
+fn check(call: &EngineCall, expected: Expect) {
     let parts = text(call, NEW).replace(",\"messages\"", ",\n\"messages\"");
     expected.assert_eq(&parts.replace("{\"role\"", "\n{\"role\""));
 }
@@ -77,14 +77,14 @@ fn check(call: &Call, expected: Expect) {
 #[test]
 fn everything_in_its_place() {
     let source =
-        |kind: &str| Source::Base64 { media_type: kind.to_owned(), data: "QUJD".to_owned() };
-    let first = Message::user(vec![
+        |kind: &str| MediaSource::Base64 { media_type: kind.to_owned(), data: "QUJD".to_owned() };
+    let first = ChatMessage::user(vec![
         Block::Image { source: source("image/png") },
         Block::Document { source: source("application/pdf"), title: Some("a.pdf".to_owned()) },
         Block::text("Look"),
     ]);
-    let second = Message::assistant(vec![thought("s"), Block::text("I look."), tool("t1")]);
-    let third = Message::user(vec![result("t1", "gone", true)]);
+    let second = ChatMessage::assistant(vec![thought("s"), Block::text("I look."), tool("t1")]);
+    let third = ChatMessage::user(vec![result("t1", "gone", true)]);
     let mut call = thinking(vec![first, second, third], 2000);
     call.system = "Be brief.".into();
     call.tools = specs();
@@ -114,14 +114,14 @@ fn the_least() {
 fn what_would_be_refused_is_left_out() {
     let mut blank = call(vec![
         user("a"),
-        Message::assistant(vec![Block::text(" \n"), thought("s")]),
-        Message::user(vec![Block::text(""), Block::text("b")]),
-        Message::assistant(vec![]),
+        ChatMessage::assistant(vec![Block::text(" \n"), thought("s")]),
+        ChatMessage::user(vec![Block::text(""), Block::text("b")]),
+        ChatMessage::assistant(vec![]),
         user("c"),
-        Message::assistant(vec![Block::text("d"), tool("t1"), tool("t2")]),
-        Message::assistant(vec![tool("t3")]),
-        Message::user(vec![Block::text("e"), result("t1", "", false), result("t2", "", true)]),
-        Message::user(vec![result("t3", "x", false), Block::text("\t")]),
+        ChatMessage::assistant(vec![Block::text("d"), tool("t1"), tool("t2")]),
+        ChatMessage::assistant(vec![tool("t3")]),
+        ChatMessage::user(vec![Block::text("e"), result("t1", "", false), result("t2", "", true)]),
+        ChatMessage::user(vec![result("t3", "x", false), Block::text("\t")]),
     ]);
     blank.system = "  ".into();
     check(
@@ -147,9 +147,9 @@ fn thoughts_go_back_signed_and_only_while_the_model_thinks() {
     let messages = || {
         vec![
             user("a"),
-            Message::assistant(vec![thought("s"), thought(""), tool("t1")]),
-            Message::user(vec![result("t1", "x", false)]),
-            Message::assistant(vec![
+            ChatMessage::assistant(vec![thought("s"), thought(""), tool("t1")]),
+            ChatMessage::user(vec![result("t1", "x", false)]),
+            ChatMessage::assistant(vec![
                 Block::RedactedThinking { data: "r".to_owned() },
                 Block::RedactedThinking { data: String::new() },
                 Block::text("b"),
@@ -183,7 +183,7 @@ fn a_budget_leaves_room_for_an_answer() {
         (0, 2000, 2001, 2000),
         (u32::MAX, u32::MAX, u32::MAX, u32::MAX),
     ] {
-        let call = Call { max_tokens: max, ..thinking(vec![user("a")], budget) };
+        let call = EngineCall { max_tokens: max, ..thinking(vec![user("a")], budget) };
         let old = value(&call, OLD);
         let asked = json!({"type": "enabled", "budget_tokens": expected_budget});
         assert_eq!((&old["max_tokens"], &old["thinking"]), (&json!(expected_max), &asked));
@@ -222,13 +222,13 @@ fn a_budget_waits_for_the_next_turn_where_this_one_began_without_a_thought() {
     let begun = |first: Block| {
         vec![
             user("a"),
-            Message::assistant(vec![first, tool("t1")]),
-            Message::user(vec![result("t1", "x", false)]),
-            Message::assistant(vec![tool("t2")]),
-            Message::user(vec![result("t2", "y", false)]),
+            ChatMessage::assistant(vec![first, tool("t1")]),
+            ChatMessage::user(vec![result("t1", "x", false)]),
+            ChatMessage::assistant(vec![tool("t2")]),
+            ChatMessage::user(vec![result("t2", "y", false)]),
         ]
     };
-    let thinks = |messages: Vec<Message>, model: &str| {
+    let thinks = |messages: Vec<ChatMessage>, model: &str| {
         value(&thinking(messages, 2000), model).get("thinking").is_some()
     };
     assert!(thinks(begun(thought("s")), OLD));
@@ -264,8 +264,8 @@ fn a_longer_conversation_begins_with_the_bytes_of_the_shorter() {
     for round in 0..6 {
         let id = format!("t{round}");
         messages.push(user(&format!("question {round}")));
-        messages.push(Message::assistant(vec![thought("s"), tool(&id)]));
-        messages.push(Message::user(vec![result(&id, "x", round % 2 == 0)]));
+        messages.push(ChatMessage::assistant(vec![thought("s"), tool(&id)]));
+        messages.push(ChatMessage::user(vec![result(&id, "x", round % 2 == 0)]));
         let mut call = thinking(messages.clone(), 2000);
         call.system = "Be brief.".into();
         call.tools = specs();
@@ -285,7 +285,7 @@ fn a_longer_conversation_begins_with_the_bytes_of_the_shorter() {
 #[test]
 fn marks_are_where_the_last_call_had_its_last() {
     let mut messages = vec![user("a"), said("b"), user("c"), said("d"), user("e")];
-    let marked = |messages: &[Message]| -> Vec<usize> {
+    let marked = |messages: &[ChatMessage]| -> Vec<usize> {
         let body = value(&call(messages.to_vec()), NEW);
         let list = body["messages"].as_array().unwrap().iter().enumerate();
         let marked = list.filter(|(_, m)| m["content"][0].get("cache_control").is_some());
@@ -299,7 +299,7 @@ fn marks_are_where_the_last_call_had_its_last() {
 #[test]
 fn what_is_taken_over_is_what_would_be_written() {
     let mut written = WrittenTurns::default();
-    let mut messages: Vec<Arc<Message>> = Vec::new();
+    let mut messages: Vec<Arc<ChatMessage>> = Vec::new();
     let (mut seed, mut taken_over) = (7_u64, 0);
     let mut random = move |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -310,11 +310,11 @@ fn what_is_taken_over_is_what_would_be_written() {
         match random(16) {
             0..=5 => messages.push(Arc::new(user(&text))),
             6..=10 => messages.push(Arc::new(said(&text))),
-            11 => messages.push(Arc::new(Message::assistant(vec![thought("s")]))),
-            12 => messages.push(Arc::new(Message::user(vec![Block::text(" ")]))),
+            11 => messages.push(Arc::new(ChatMessage::assistant(vec![thought("s")]))),
+            12 => messages.push(Arc::new(ChatMessage::user(vec![Block::text(" ")]))),
             13 => {
                 let blocks = vec![Block::text(text), result("t", "x", false)];
-                messages.push(Arc::new(Message::user(blocks)));
+                messages.push(Arc::new(ChatMessage::user(blocks)));
             }
             14 => {
                 let at = usize::try_from(random(messages.len() as u64 + 1)).unwrap();
@@ -328,7 +328,7 @@ fn what_is_taken_over_is_what_would_be_written() {
             }
         }
         let thinking = (random(30) == 0).then_some(2_000);
-        let call = Call { messages: messages.clone(), thinking, ..call(Vec::new()) };
+        let call = EngineCall { messages: messages.clone(), thinking, ..call(Vec::new()) };
         let with = |written: &mut WrittenTurns| {
             body(&call, NEW, written)
                 .map(|body| String::from_utf8(body).unwrap())

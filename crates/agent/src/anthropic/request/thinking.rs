@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::engine::Call;
-use crate::message::{Block, Message, Role};
+use crate::engine::EngineCall;
+use crate::message::{Block, ChatMessage, Role};
 
 /// The least budget that the API takes.
 const LEAST_BUDGET: u32 = 1024;
@@ -11,16 +11,16 @@ const LEAST_BUDGET: u32 = 1024;
 /// The two ways in which a model is asked to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Thinking {
+pub(super) enum ThinkingMode {
     /// Up to a number of tokens.
     Enabled { budget_tokens: u32 },
     /// As much as the model sees fit. Without `display` newer models keep their thoughts back.
     Adaptive { display: &'static str },
 }
 
-impl Thinking {
+impl ThinkingMode {
     /// How to think for this call, if at all.
-    pub(super) fn of(call: &Call, model: &str) -> Option<Self> {
+    pub(super) fn of(call: &EngineCall, model: &str) -> Option<Self> {
         let budget = budget(call)?;
         if !takes_budget(model) {
             return Some(Self::Adaptive { display: "summarized" });
@@ -30,13 +30,13 @@ impl Thinking {
     }
 }
 
-fn budget(call: &Call) -> Option<u32> {
+fn budget(call: &EngineCall) -> Option<u32> {
     call.thinking.map(|budget| budget.max(LEAST_BUDGET))
 }
 
 /// How many tokens the model may write. The API counts thoughts among them, so there has to be
 /// room for more than these.
-pub(super) fn room(call: &Call) -> u32 {
+pub(super) fn room(call: &EngineCall) -> u32 {
     let least = call.max_tokens.max(1);
     match budget(call) {
         Some(budget) if budget >= least => budget.saturating_add(least),
@@ -65,10 +65,11 @@ fn takes_budget(model: &str) -> bool {
 
 /// Whether a model with a budget may think now. In the middle of a turn, after a tool has run, it
 /// may only if it thought at the turn's beginning.
-fn may_begin<'a>(messages: impl DoubleEndedIterator<Item = &'a Message>) -> bool {
+fn may_begin<'a>(messages: impl DoubleEndedIterator<Item = &'a ChatMessage>) -> bool {
     let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
-    let is_question =
-        |message: &Message| message.role == Role::User && !message.content.iter().any(is_result);
+    let is_question = |message: &ChatMessage| {
+        message.role == Role::User && !message.content.iter().any(is_result)
+    };
     let turn = messages.rev().take_while(|message| !is_question(message));
     let first = turn.filter(|message| message.role == Role::Assistant).last();
     first.is_none_or(|message| message.content.first().is_some_and(is_kept))

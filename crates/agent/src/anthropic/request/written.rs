@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use super::{Turn, turns};
-use crate::message::{Message, Role};
+use super::{RequestTurn, turns};
+use crate::message::{ChatMessage, Role};
 
 /// So many turns at the end are not kept: among them are the two of the user's that get marks.
 const MOVING: usize = 4;
@@ -19,7 +19,7 @@ const LONGEST: usize = 4 * 1024 * 1024;
 pub(in crate::anthropic) struct WrittenTurns {
     with_thoughts: bool,
     /// The messages of which the turns were made.
-    messages: Vec<Arc<Message>>,
+    messages: Vec<Arc<ChatMessage>>,
     turns: Vec<WrittenTurn>,
     /// The turns as JSON, each with a comma after it.
     json: Vec<u8>,
@@ -39,7 +39,7 @@ impl WrittenTurns {
     /// Writes the messages as a JSON array to `output`. Returns false if there is nothing to send.
     pub(super) fn write(
         &mut self,
-        messages: &[Arc<Message>],
+        messages: &[Arc<ChatMessage>],
         with_thoughts: bool,
         output: &mut Vec<u8>,
     ) -> serde_json::Result<bool> {
@@ -80,8 +80,9 @@ impl WrittenTurns {
     }
 
     /// Forgets all turns that are not made of the same messages.
-    fn keep_common(&mut self, messages: &[Arc<Message>], with_thoughts: bool) {
-        let is_same = |(one, other): &(&Arc<Message>, &Arc<Message>)| Arc::ptr_eq(one, other);
+    fn keep_common(&mut self, messages: &[Arc<ChatMessage>], with_thoughts: bool) {
+        let is_same =
+            |(one, other): &(&Arc<ChatMessage>, &Arc<ChatMessage>)| Arc::ptr_eq(one, other);
         let same = self.messages.iter().zip(messages).take_while(is_same).count();
         let same = if self.with_thoughts == with_thoughts { same } else { 0 };
         self.with_thoughts = with_thoughts;
@@ -94,7 +95,7 @@ impl WrittenTurns {
     fn add(
         &mut self,
         from: usize,
-        fresh: &[Turn<'_>],
+        fresh: &[RequestTurn<'_>],
         output: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
         let kept = fresh.len().saturating_sub(MOVING);

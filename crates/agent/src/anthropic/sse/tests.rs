@@ -6,7 +6,7 @@ use super::*;
 
 /// The events of the chunks, as text; `!` for one that is too long.
 fn events(chunks: &[&[u8]], limit: usize) -> Vec<(String, String)> {
-    let mut sse = Sse::with_limit(limit);
+    let mut sse = SseDecoder::with_limit(limit);
     let mut all = Vec::new();
     for chunk in chunks {
         sse.push(chunk);
@@ -15,7 +15,7 @@ fn events(chunks: &[&[u8]], limit: usize) -> Vec<(String, String)> {
             match sse.next_event() {
                 Ok(Some(event)) => all.push((text(event.name), text(event.data))),
                 Ok(None) => break,
-                Err(TooLong) => {
+                Err(EventTooLong) => {
                     all.push(("!".to_owned(), String::new()));
                     return all;
                 }
@@ -93,11 +93,11 @@ fn an_event_over_the_limit_is_an_error_and_the_last() {
     check(&format!("data: 1\n\n: {long}\n\ndata: 2\n\n"), &[("", "1"), ("!", "")]);
     let lines = "data: 123\n".repeat(7);
     check(&format!("{lines}\n"), &[("!", "")]);
-    let mut sse = Sse::with_limit(8);
+    let mut sse = SseDecoder::with_limit(8);
     sse.push(b"data: 123\n\n");
-    assert_eq!(sse.next_event(), Err(TooLong));
+    assert_eq!(sse.next_event(), Err(EventTooLong));
     sse.push(b"data: 1\n\n");
-    assert_eq!(sse.next_event(), Err(TooLong));
+    assert_eq!(sse.next_event(), Err(EventTooLong));
 }
 
 #[test]
@@ -112,11 +112,11 @@ fn an_event_of_exactly_the_limit_is_whole() {
 
 #[test]
 fn a_line_without_an_end_is_not_waited_for() {
-    let mut sse = Sse::with_limit(64);
+    let mut sse = SseDecoder::with_limit(64);
     sse.push(&[b'x'; 64]);
     assert_eq!(sse.next_event(), Ok(None));
     sse.push(b"x");
-    assert_eq!(sse.next_event(), Err(TooLong));
+    assert_eq!(sse.next_event(), Err(EventTooLong));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn comments_may_go_on_for_ever() {
 
 #[test]
 fn the_buffer_does_not_grow_with_the_stream() {
-    let mut sse = Sse::new();
+    let mut sse = SseDecoder::new();
     let event = b"event: content_block_delta\ndata: {\"a\":\"0123456789\"}\n\n";
     let stream = event.repeat(1000);
     let mut count = 0;

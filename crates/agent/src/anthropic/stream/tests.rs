@@ -2,38 +2,40 @@
 
 use expect_test::{Expect, expect};
 
-use super::super::Key;
+use super::super::ApiKey;
 use super::*;
-use crate::engine::Trouble;
+use crate::engine::EngineErrorKind;
 
-fn stream() -> Stream {
-    let key = Key::new("sk-secret-of-the-test").unwrap();
-    Stream::new(Arc::new(Faults::new("https://api.test".to_owned(), key)))
+fn stream() -> PieceDecoder {
+    let key = ApiKey::new("sk-secret-of-the-test").unwrap();
+    PieceDecoder::new(Arc::new(ErrorComposer::new("https://api.test".to_owned(), key)))
 }
 
-fn shown(piece: &Piece) -> String {
+fn shown(piece: &AnswerPiece) -> String {
     match piece {
-        Piece::Text(text) => format!("text {text:?}"),
-        Piece::Thinking(text) => format!("thinking {text:?}"),
-        Piece::Signature(text) => format!("signature {text:?}"),
-        Piece::Redacted(text) => format!("redacted {text:?}"),
-        Piece::ToolUse { id, name, input, fault: None } => format!("tool {id} {name} {input}"),
-        Piece::ToolUse { id, name, input, fault: Some(fault) } => {
+        AnswerPiece::Text(text) => format!("text {text:?}"),
+        AnswerPiece::Thinking(text) => format!("thinking {text:?}"),
+        AnswerPiece::Signature(text) => format!("signature {text:?}"),
+        AnswerPiece::Redacted(text) => format!("redacted {text:?}"),
+        AnswerPiece::ToolUse { id, name, input, fault: None } => {
+            format!("tool {id} {name} {input}")
+        }
+        AnswerPiece::ToolUse { id, name, input, fault: Some(fault) } => {
             format!("tool {id} {name} {input} fault: {fault}")
         }
-        Piece::Usage(usage) => format!(
+        AnswerPiece::Usage(usage) => format!(
             "usage {} {} {} {}",
             usage.input, usage.output, usage.cache_read, usage.cache_write
         ),
-        Piece::End(stop) => format!("end {stop:?}"),
+        AnswerPiece::End(stop) => format!("end {stop:?}"),
     }
 }
 
 /// Plays events, each a line of JSON; their names are their types.
-fn play(lines: &str) -> Result<Vec<Piece>, EngineError> {
+fn play(lines: &str) -> Result<Vec<AnswerPiece>, EngineError> {
     let (mut stream, mut pieces) = (stream(), Vec::new());
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let kind = serde_json::from_str::<Kind<'_>>(line).map(|kind| kind.kind.into_owned());
+        let kind = serde_json::from_str::<TaggedEvent<'_>>(line).map(|kind| kind.kind.into_owned());
         stream.take(kind.unwrap_or_default().as_bytes(), line.as_bytes(), &mut pieces)?;
     }
     Ok(pieces)
@@ -160,13 +162,13 @@ fn arguments_that_are_nested_too_deep() {
     for (input, is_taken) in
         [(nested(DEEPEST), true), (flat, true), (nested(DEEPEST + 1), false), (nested(5000), false)]
     {
-        let at_once = Block::Tool {
+        let at_once = OpenBlockKind::Tool {
             id: "t1".to_owned(),
             name: "look".to_owned(),
             first: Some(RawValue::from_string(input.clone()).unwrap()),
             input: String::new(),
         };
-        let in_pieces = Block::Tool {
+        let in_pieces = OpenBlockKind::Tool {
             id: "t1".to_owned(),
             name: "look".to_owned(),
             first: None,
@@ -246,34 +248,34 @@ fn names_may_be_missing() {
 #[test]
 fn reasons_to_stop() {
     for (reason, expected) in [
-        ("end_turn", Stop::EndTurn),
-        ("stop_sequence", Stop::EndTurn),
-        ("tool_use", Stop::ToolUse),
-        ("max_tokens", Stop::MaxTokens),
-        ("refusal", Stop::Refusal),
-        ("model_context_window_exceeded", Stop::ContextWindow),
-        ("pause_turn", Stop::Other("pause_turn".to_owned())),
+        ("end_turn", ModelStop::EndTurn),
+        ("stop_sequence", ModelStop::EndTurn),
+        ("tool_use", ModelStop::ToolUse),
+        ("max_tokens", ModelStop::MaxTokens),
+        ("refusal", ModelStop::Refusal),
+        ("model_context_window_exceeded", ModelStop::ContextWindow),
+        ("pause_turn", ModelStop::Other("pause_turn".to_owned())),
     ] {
         let delta = format!(r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}"}}}}"#);
         let pieces = play(&format!("{delta}\n{{\"type\":\"message_stop\"}}")).unwrap();
-        assert!(matches!(&pieces[..], [Piece::End(stop)] if *stop == expected), "{reason}");
+        assert!(matches!(&pieces[..], [AnswerPiece::End(stop)] if *stop == expected), "{reason}");
     }
 }
 
 #[test]
 fn errors_in_the_stream() {
     for (kind, expected) in [
-        ("overloaded_error", Trouble::Overloaded),
-        ("rate_limit_error", Trouble::RateLimit),
-        ("api_error", Trouble::Server),
-        ("timeout_error", Trouble::Server),
-        ("authentication_error", Trouble::Auth),
-        ("permission_error", Trouble::Auth),
-        ("invalid_request_error", Trouble::Refused),
-        ("not_found_error", Trouble::Refused),
-        ("request_too_large", Trouble::TooLong),
-        ("billing_error", Trouble::Refused),
-        ("new_error", Trouble::Server),
+        ("overloaded_error", EngineErrorKind::Overloaded),
+        ("rate_limit_error", EngineErrorKind::RateLimit),
+        ("api_error", EngineErrorKind::Server),
+        ("timeout_error", EngineErrorKind::Server),
+        ("authentication_error", EngineErrorKind::Auth),
+        ("permission_error", EngineErrorKind::Auth),
+        ("invalid_request_error", EngineErrorKind::Refused),
+        ("not_found_error", EngineErrorKind::Refused),
+        ("request_too_large", EngineErrorKind::TooLong),
+        ("billing_error", EngineErrorKind::Refused),
+        ("new_error", EngineErrorKind::Server),
     ] {
         let line = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"Oh no"}}}}"#);
         let error = play(&line).unwrap_err();
@@ -303,11 +305,11 @@ fn nonsense() {
             let name = line.split('"').nth(3).unwrap_or("message_start");
             found = stream.take(name.as_bytes(), line.as_bytes(), &mut pieces).err().or(found);
         }
-        assert_eq!(found.map(|error| error.kind), Some(Trouble::Nonsense), "{lines}");
+        assert_eq!(found.map(|error| error.kind), Some(EngineErrorKind::Nonsense), "{lines}");
     }
     let invalid = b"{\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"\xff\"}}";
     let error = stream().take(b"content_block_delta", invalid, &mut Vec::new()).unwrap_err();
-    assert_eq!(error.kind, Trouble::Nonsense);
+    assert_eq!(error.kind, EngineErrorKind::Nonsense);
 }
 
 #[test]
@@ -322,7 +324,7 @@ fn the_input_of_a_tool_has_a_limit() {
         stream.take(b"content_block_delta", delta.as_bytes(), &mut pieces).unwrap();
     }
     let error = stream.take(b"content_block_delta", delta.as_bytes(), &mut pieces).unwrap_err();
-    assert_eq!(error.kind, Trouble::Nonsense);
+    assert_eq!(error.kind, EngineErrorKind::Nonsense);
 }
 
 /// What keeps an answer alive.
@@ -331,7 +333,7 @@ fn only_events_that_carry_something_count() {
     let mut stream = stream();
     let mut carries = |line: &str| {
         let before = stream.events();
-        let kind = serde_json::from_str::<Kind<'_>>(line).unwrap().kind.into_owned();
+        let kind = serde_json::from_str::<TaggedEvent<'_>>(line).unwrap().kind.into_owned();
         stream.take(kind.as_bytes(), line.as_bytes(), &mut Vec::new()).unwrap();
         stream.events() > before
     };

@@ -4,12 +4,12 @@ use std::net::{Ipv4Addr, TcpListener};
 
 use super::far::{Far, http};
 use super::*;
-use crate::engine::Trouble;
+use crate::engine::EngineErrorKind;
 
 const IDLE: Duration = Duration::from_millis(400);
 
 fn impatient(url: String) -> Anthropic {
-    Anthropic::new(Settings { idle: IDLE, ..settings(url) }).unwrap()
+    Anthropic::new(AnthropicSettings { idle: IDLE, ..settings(url) }).unwrap()
 }
 
 #[tokio::test]
@@ -20,7 +20,7 @@ async fn a_stream_that_breaks_off_is_cut() {
     let engine = engine(fake.url());
     for events in 0..=8_usize {
         let (pieces, error) = failure(&engine, hello()).await;
-        assert_eq!(error.kind, Trouble::Cut, "{events}: {error}");
+        assert_eq!(error.kind, EngineErrorKind::Cut, "{events}: {error}");
         assert_eq!(text(&pieces), "abc"[..events.saturating_sub(3).min(3)], "{events}");
         assert!(error.text.contains("broke off before its end"), "{error}");
     }
@@ -33,7 +33,7 @@ async fn a_stream_that_ends_without_its_end_is_cut() {
                  \"text\":\"a\"}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n";
     let far = Far::start([http(200, "content-type: text/event-stream\r\n", begun)]);
     let (pieces, error) = failure(&engine(far.url()), hello()).await;
-    assert_eq!((text(&pieces).as_str(), error.kind), ("a", Trouble::Cut), "{error}");
+    assert_eq!((text(&pieces).as_str(), error.kind), ("a", EngineErrorKind::Cut), "{error}");
 }
 
 #[tokio::test]
@@ -43,7 +43,11 @@ async fn a_stream_that_stalls_is_given_up() {
     let engine = impatient(fake.url());
     for expected in ["", "ab"] {
         let (pieces, error) = failure(&engine, hello()).await;
-        assert_eq!((text(&pieces).as_str(), error.kind), (expected, Trouble::Stalled), "{error}");
+        assert_eq!(
+            (text(&pieces).as_str(), error.kind),
+            (expected, EngineErrorKind::Stalled),
+            "{error}"
+        );
         assert!(error.text.contains("for 0.4 s"), "{error}");
     }
 }
@@ -52,7 +56,7 @@ async fn a_stream_that_stalls_is_given_up() {
 async fn a_stream_of_pings_alone_is_given_up() {
     let far = Far::pinging(IDLE / 10);
     let (_, error) = failure(&impatient(far.url()), hello()).await;
-    assert_eq!(error.kind, Trouble::Stalled, "{error}");
+    assert_eq!(error.kind, EngineErrorKind::Stalled, "{error}");
     tokio::task::spawn_blocking(move || far.wait()).await.unwrap();
 }
 
@@ -60,7 +64,7 @@ async fn a_stream_of_pings_alone_is_given_up() {
 async fn a_server_that_says_nothing_at_all_is_given_up() {
     let far = Far::start([] as [Vec<u8>; 0]);
     let (_, error) = failure(&impatient(far.url()), hello()).await;
-    assert_eq!(error.kind, Trouble::Stalled);
+    assert_eq!(error.kind, EngineErrorKind::Stalled);
     tokio::task::spawn_blocking(move || far.wait()).await.unwrap();
 }
 
@@ -78,21 +82,22 @@ async fn giving_up_a_wait_does_not_put_off_the_end() {
             }
         }
     };
-    assert_eq!(timeout(DEADLINE, ended).await.unwrap(), Trouble::Stalled);
+    assert_eq!(timeout(DEADLINE, ended).await.unwrap(), EngineErrorKind::Stalled);
 }
 
 #[tokio::test]
 async fn errors_in_the_stream_come_after_what_was_said() {
     let kinds = [
-        ("overloaded_error", Trouble::Overloaded),
-        ("rate_limit_error", Trouble::RateLimit),
-        ("api_error", Trouble::Server),
-        ("invalid_request_error", Trouble::Refused),
-        ("authentication_error", Trouble::Auth),
-        ("new_error", Trouble::Server),
+        ("overloaded_error", EngineErrorKind::Overloaded),
+        ("rate_limit_error", EngineErrorKind::RateLimit),
+        ("api_error", EngineErrorKind::Server),
+        ("invalid_request_error", EngineErrorKind::Refused),
+        ("authentication_error", EngineErrorKind::Auth),
+        ("new_error", EngineErrorKind::Server),
     ];
-    let turn =
-        |(kind, _): (&'static str, Trouble)| Turn::text("abc").pieces(1).error_after(5, kind);
+    let turn = |(kind, _): (&'static str, EngineErrorKind)| {
+        Turn::text("abc").pieces(1).error_after(5, kind)
+    };
     let fake = Messages::start(kinds.map(turn));
     let engine = engine(fake.url());
     for (kind, expected) in kinds {
@@ -106,15 +111,15 @@ async fn errors_in_the_stream_come_after_what_was_said() {
 async fn statuses() {
     let seconds = Some(Duration::from_secs(7));
     let cases = [
-        (Turn::rate_limited(7), 429, Trouble::RateLimit, seconds),
-        (Turn::overloaded(), 529, Trouble::Overloaded, None),
-        (Turn::broken(), 500, Trouble::Server, None),
-        (Turn::refused(401, "authentication_error"), 401, Trouble::Auth, None),
-        (Turn::refused(403, "permission_error"), 403, Trouble::Auth, None),
-        (Turn::refused(400, "invalid_request_error"), 400, Trouble::Refused, None),
-        (Turn::refused(404, "not_found_error"), 404, Trouble::Refused, None),
-        (Turn::refused(413, "request_too_large"), 413, Trouble::TooLong, None),
-        (Turn::refused(502, "api_error"), 502, Trouble::Server, None),
+        (Turn::rate_limited(7), 429, EngineErrorKind::RateLimit, seconds),
+        (Turn::overloaded(), 529, EngineErrorKind::Overloaded, None),
+        (Turn::broken(), 500, EngineErrorKind::Server, None),
+        (Turn::refused(401, "authentication_error"), 401, EngineErrorKind::Auth, None),
+        (Turn::refused(403, "permission_error"), 403, EngineErrorKind::Auth, None),
+        (Turn::refused(400, "invalid_request_error"), 400, EngineErrorKind::Refused, None),
+        (Turn::refused(404, "not_found_error"), 404, EngineErrorKind::Refused, None),
+        (Turn::refused(413, "request_too_large"), 413, EngineErrorKind::TooLong, None),
+        (Turn::refused(502, "api_error"), 502, EngineErrorKind::Server, None),
     ];
     let fake = Messages::start(cases.iter().map(|(turn, ..)| turn.clone()));
     let engine = engine(fake.url());
@@ -130,26 +135,28 @@ async fn statuses() {
 #[tokio::test]
 async fn a_request_that_the_api_refuses_is_quoted() {
     let fake = Messages::start([]);
-    let last_is_the_models =
-        vec![Message::user(vec![Block::text("a")]), Message::assistant(vec![Block::text("b")])];
+    let last_is_the_models = vec![
+        ChatMessage::user(vec![Block::text("a")]),
+        ChatMessage::assistant(vec![Block::text("b")]),
+    ];
     let (_, error) = failure(&engine(fake.url()), call(last_is_the_models)).await;
-    assert_eq!((error.kind, error.status), (Trouble::Refused, Some(400)));
+    assert_eq!((error.kind, error.status), (EngineErrorKind::Refused, Some(400)));
     assert!(error.text.contains("The conversation must end with a user message"), "{error}");
 }
 
 #[tokio::test]
 async fn nothing_to_say_is_not_sent() {
     let fake = Messages::start([]);
-    let empty = call(vec![Message::user(vec![Block::text(" ")])]);
+    let empty = call(vec![ChatMessage::user(vec![Block::text(" ")])]);
     let (_, error) = failure(&engine(fake.url()), empty).await;
-    assert_eq!((error.kind, fake.requests().len()), (Trouble::Refused, 0));
+    assert_eq!((error.kind, fake.requests().len()), (EngineErrorKind::Refused, 0));
 }
 
 #[tokio::test]
 async fn nobody_listens() {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
     let (_, error) = failure(&engine(format!("http://127.0.0.1:{port}")), hello()).await;
-    assert_eq!(error.kind, Trouble::Network);
+    assert_eq!(error.kind, EngineErrorKind::Network);
     let words = format!(
         "http://127.0.0.1:{port} cannot be reached: nothing listens there. Check the address \
          (ANTHROPIC_BASE_URL) and the network"
@@ -161,7 +168,7 @@ async fn nobody_listens() {
 async fn a_server_that_hangs_up() {
     let fake = Messages::start([Turn::hang_up()]);
     let (_, error) = failure(&engine(fake.url()), hello()).await;
-    assert_eq!((error.kind, error.status), (Trouble::Network, None), "{error}");
+    assert_eq!((error.kind, error.status), (EngineErrorKind::Network, None), "{error}");
     fake.assert_played();
 }
 
@@ -170,7 +177,7 @@ async fn a_server_without_tls() {
     let far = Far::blurt("HTTP/1.1 400 Bad Request\r\n\r\n");
     let secure = engine(far.url().replace("http:", "https:"));
     let (_, error) = failure(&secure, hello()).await;
-    assert_eq!(error.kind, Trouble::Network, "{error}");
+    assert_eq!(error.kind, EngineErrorKind::Network, "{error}");
     assert!(error.text.contains("ANTHROPIC_BASE_URL"), "{error}");
 }
 
@@ -188,7 +195,7 @@ async fn pages_and_other_nonsense() {
     for answer in cases {
         let far = Far::start([answer]);
         let (_, error) = failure(&engine(far.url()), hello()).await;
-        assert_eq!(error.kind, Trouble::Nonsense, "{error}");
+        assert_eq!(error.kind, EngineErrorKind::Nonsense, "{error}");
     }
 }
 
@@ -221,7 +228,7 @@ async fn a_redirect_is_not_followed() {
     for status in [301, 302, 303, 307, 308] {
         let far = Far::start([http(status, &location, "")]);
         let (_, error) = failure(&engine(far.url()), hello()).await;
-        assert_eq!((error.kind, error.status), (Trouble::Refused, Some(status)));
+        assert_eq!((error.kind, error.status), (EngineErrorKind::Refused, Some(status)));
         assert!(error.text.contains(&format!("redirects to {}", other.url())), "{error}");
     }
     assert!(!other.was_asked());

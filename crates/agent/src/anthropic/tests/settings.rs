@@ -44,10 +44,11 @@ fn addresses_that_are_none() {
 #[test]
 fn other_settings_that_are_none() {
     let url = "https://api.test";
-    let no_model = Settings { model: " ".to_owned(), ..settings(url) };
+    let no_model = AnthropicSettings { model: " ".to_owned(), ..settings(url) };
     let error = Anthropic::new(no_model).unwrap_err().to_string();
     assert_eq!(error, "No model is set: name one in ANTHROPIC_MODEL");
-    let no_proxy = Settings { proxy: Some("http://hidden:x y".to_owned()), ..settings(url) };
+    let no_proxy =
+        AnthropicSettings { proxy: Some("http://hidden:x y".to_owned()), ..settings(url) };
     let error = Anthropic::new(no_proxy).unwrap_err().to_string();
     assert!(error.starts_with("The proxy is not the address of one"), "{error}");
 }
@@ -55,12 +56,12 @@ fn other_settings_that_are_none() {
 #[test]
 fn keys() {
     for wrong in ["", " ", "two words", "line\nline", "ü", &"k".repeat(4097)] {
-        assert_eq!(Key::new(wrong), Err(BadKey), "{wrong:?}");
+        assert_eq!(ApiKey::new(wrong), Err(BadApiKey), "{wrong:?}");
     }
-    let key = Key::new(&format!(" {KEY}\n")).unwrap();
+    let key = ApiKey::new(&format!(" {KEY}\n")).unwrap();
     assert_eq!(key.text(), KEY);
     assert!(key.header().is_sensitive());
-    let settings = Settings::new(key, MODEL);
+    let settings = AnthropicSettings::new(key, MODEL);
     assert!(!format!("{settings:?}").contains(KEY));
     assert_eq!((settings.base_url.as_str(), settings.idle), (API_URL, Duration::from_mins(2)));
     let engine = Anthropic::new(settings).unwrap();
@@ -80,7 +81,7 @@ fn nothing_is_set_up_before_it_is_needed() {
 #[tokio::test]
 async fn a_proxy_is_used_when_it_is_set() {
     let far = Far::start([stream("by proxy")]);
-    let set = Settings { proxy: Some(far.url()), ..settings("http://api.test") };
+    let set = AnthropicSettings { proxy: Some(far.url()), ..settings("http://api.test") };
     let engine = Anthropic::new(set).unwrap();
     let (pieces, _) = all(&mut *engine.answer(hello())).await;
     assert_eq!(text(&pieces), "by proxy");
@@ -106,7 +107,7 @@ async fn a_connection_is_used_again_though_its_stream_closes_late() {
     for _ in 0..4 {
         let mut answer = engine.answer(hello());
         let mut into = Vec::new();
-        while !matches!(into.last(), Some(Piece::End(_))) {
+        while !matches!(into.last(), Some(AnswerPiece::End(_))) {
             assert!(timeout(DEADLINE, answer.next(&mut into)).await.unwrap().unwrap());
         }
         drop(answer);

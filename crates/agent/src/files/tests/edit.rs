@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::Room;
-use crate::files::edit_file::Edit;
+use crate::files::edit_file::TextEdit;
 use crate::files::hunks::unified;
-use crate::files::target::Target;
-use crate::files::{Limits, MAX_FILE, MAX_RESULT, Roots, Stop};
+use crate::files::target::WriteTarget;
+use crate::files::{AllowedFolders, CancelFlag, FileLimits, MAX_FILE, MAX_RESULT};
 
 #[test]
 fn one_text_is_replaced_and_the_diff_is_shown() {
@@ -87,10 +87,10 @@ fn many_places_in_one_line_are_replaced() {
 
 #[test]
 fn an_edit_that_nobody_waits_for_stops_while_it_looks_for_places() {
-    let stop = Stop::default();
+    let stop = CancelFlag::default();
     stop.0.store(true, std::sync::atomic::Ordering::Relaxed);
     for is_everywhere in [false, true] {
-        let edit = Edit { old: "a", new: "b", is_everywhere };
+        let edit = TextEdit { old: "a", new: "b", is_everywhere };
         assert_eq!(edit.places("aaa", &stop).unwrap_err(), "it was cancelled");
     }
 }
@@ -113,7 +113,7 @@ fn line_ends_are_kept_and_told_of() {
 
 #[test]
 fn what_cannot_be_edited() {
-    let room = Room::with(Limits { max_file: 100, max_result: MAX_RESULT });
+    let room = Room::with(FileLimits { max_file: 100, max_result: MAX_RESULT });
     let edit = |path: &str| json!({ "path": path, "oldText": "a", "newText": "b" });
     room.check_failed("edit_file", &edit("missing"), "create it with write_file");
     room.check_failed("edit_file", &edit("missing/file"), "not there");
@@ -132,9 +132,9 @@ fn a_change_meanwhile_is_seen() {
     let room = Room::new();
     let check = |change: &dyn Fn()| {
         room.put("file", "text");
-        let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
-        let target = Target::find(&roots.locate("file").unwrap(), false).unwrap();
-        let original = crate::files::edit_file::Original::read(&target, MAX_FILE).unwrap();
+        let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
+        let target = WriteTarget::find(&roots.locate("file").unwrap(), false).unwrap();
+        let original = crate::files::edit_file::OriginalFile::read(&target, MAX_FILE).unwrap();
         assert_eq!(original.is_still_there(&target), Ok(()));
         change();
         let error = original.is_still_there(&target).unwrap_err();

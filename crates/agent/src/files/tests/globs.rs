@@ -6,14 +6,14 @@ use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 
-use crate::files::glob::{Dialect, MOST_ALTERNATIVES, Pattern, alternatives};
-use crate::files::ignored::Ignored;
+use crate::files::glob::{GlobDialect, GlobPattern, MOST_ALTERNATIVES, alternatives};
+use crate::files::ignored::IgnoreRules;
 
 fn fits(pattern: &str, path: &str) -> bool {
-    let dialect = Dialect { escapes: false, folds: true };
+    let dialect = GlobDialect { escapes: false, folds: true };
     let names: Vec<&str> = path.split('/').collect();
     let all = alternatives(pattern).unwrap();
-    all.iter().any(|text| Pattern::read(text, dialect).fits(&names))
+    all.iter().any(|text| GlobPattern::read(text, dialect).fits(&names))
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn git_says(ignore: &str, paths: &[String]) -> Vec<bool> {
 
 /// What we say, folder by folder from the top, as the walk does.
 fn we_say(ignore: &str, path: &str) -> bool {
-    let mut ignored = Ignored::default();
+    let mut ignored = IgnoreRules::default();
     ignored.add(ignore);
     let names: Vec<&str> = path.trim_end_matches('/').split('/').collect();
     let is_folder = |depth: usize| depth < names.len() || path.ends_with('/');

@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::{Room, nothing, run};
-use crate::files::{Hidden, Limits, Roots, tools};
+use crate::files::{AllowedFolders, FileLimits, HiddenFiles, tools};
 
 /// What was asked about: the tool, where it began, and a path.
 type Asked = Arc<Mutex<Vec<(String, PathBuf, PathBuf)>>>;
 
 /// Hides whatever has this name, and remembers what it was asked about.
-fn hides(name: &'static str) -> (Hidden, Asked) {
+fn hides(name: &'static str) -> (HiddenFiles, Asked) {
     let asked = Asked::default();
     let kept = Arc::clone(&asked);
-    let hidden: Hidden = Arc::new(move |tool, start| {
+    let hidden: HiddenFiles = Arc::new(move |tool, start| {
         let (tool, start, kept) = (tool.to_owned(), start.to_owned(), Arc::clone(&kept));
         Some(Box::new(move |path| {
             kept.lock().unwrap().push((tool.clone(), start.clone(), path.to_owned()));
@@ -25,9 +25,9 @@ fn hides(name: &'static str) -> (Hidden, Asked) {
     (hidden, asked)
 }
 
-fn result(room: &Room, hidden: Hidden, tool: &str, input: &Value) -> (Value, String) {
-    let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
-    let outcome = run(&tools(roots, Limits::default(), hidden), tool, input);
+fn result(room: &Room, hidden: HiddenFiles, tool: &str, input: &Value) -> (Value, String) {
+    let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
+    let outcome = run(&tools(roots, FileLimits::default(), hidden), tool, input);
     assert!(!outcome.is_error, "{}", outcome.text);
     (serde_json::from_str(outcome.result.get()).unwrap(), outcome.text)
 }

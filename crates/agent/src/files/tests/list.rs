@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Room;
 use crate::files::list_files::{MOST_READ, MOST_SHOWN};
 use crate::files::name::shown;
-use crate::files::{Limits, MAX_FILE};
+use crate::files::{FileLimits, MAX_FILE};
 
 #[test]
 fn entries_have_types_and_sizes_and_an_order() {
@@ -54,7 +54,7 @@ fn long_lists_say_how_many_more_there_are() {
     assert_eq!(result["files"][0], "00000");
     assert_eq!((&result["more"], &result["truncated"]), (&json!(7), &json!(false)));
     assert!(text.ends_with("[7 more: find one by its name with search_files]\n"), "{text}");
-    let short = Room::with(Limits { max_file: MAX_FILE, max_result: 100 });
+    let short = Room::with(FileLimits { max_file: MAX_FILE, max_result: 100 });
     for n in 0..50 {
         short.put(&format!("{n:05}"), "");
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{CANARY, Room, nothing, run};
 use crate::files::beneath::child;
-use crate::files::{Limits, Roots, tools};
+use crate::files::{AllowedFolders, FileLimits, tools};
 
 /// What each tool does with a path.
 fn every_tool(path: &str) -> [(&'static str, serde_json::Value); 6] {
@@ -178,8 +178,11 @@ fn links_of_processes_are_not_followed() {
         check(&room, path, "leads out");
     }
     // Where all of the system is allowed, they are refused for what they are.
-    let all =
-        tools(Roots::open(Path::new("/"), &["/".into()]).unwrap(), Limits::default(), nothing());
+    let all = tools(
+        AllowedFolders::open(Path::new("/"), &["/".into()]).unwrap(),
+        FileLimits::default(),
+        nothing(),
+    );
     for path in [&format!("/proc/self/fd/{fd}/canary.txt"), "/proc/self/root/etc/passwd"] {
         for tool in ["read_file", "list_files"] {
             let outcome = run(&all, tool, &json!({ "path": path }));
@@ -227,8 +230,8 @@ fn devices_fifos_sockets_and_folders_are_refused_at_once() {
     assert_eq!(found["matches"].as_array().unwrap().len(), 1);
     // A device that is inside is one all the same.
     let dev = tools(
-        Roots::open(Path::new("/dev"), &["/dev".into()]).unwrap(),
-        Limits::default(),
+        AllowedFolders::open(Path::new("/dev"), &["/dev".into()]).unwrap(),
+        FileLimits::default(),
         nothing(),
     );
     for tool in ["read_file", "write_file", "edit_file", "search_text"] {
@@ -265,7 +268,11 @@ fn several_roots_and_links_between_them() {
     let link = room.dir.path().join("by-link");
     symlink(&other, &link).unwrap();
     let roots = [room.path(""), link.clone()];
-    let both = tools(Roots::open(&room.path("sub"), &roots).unwrap(), Limits::default(), nothing());
+    let both = tools(
+        AllowedFolders::open(&room.path("sub"), &roots).unwrap(),
+        FileLimits::default(),
+        nothing(),
+    );
     let read = |path: &Path| run(&both, "read_file", &json!({ "path": path })).text;
     assert_eq!(read(&link.join("inner/file")), "other");
     assert_eq!(read(&other.join("inner/file")), "other");

@@ -5,9 +5,9 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::Room;
-use crate::tool::Tool;
+use crate::tool::AgentTool;
 
-fn tool<'a>(room: &'a Room, name: &str) -> &'a dyn Tool {
+fn tool<'a>(room: &'a Room, name: &str) -> &'a dyn AgentTool {
     let tool = room.tools.iter().find(|tool| tool.spec().name == name).unwrap();
     tool.as_ref()
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Room;
 use crate::files::read_file::{MOST_SKIPPED, skip};
-use crate::files::{Limits, MAX_FILE, Stop};
+use crate::files::{CancelFlag, FileLimits, MAX_FILE};
 
 #[test]
 fn a_text_is_given_as_it_is() {
@@ -58,7 +58,7 @@ fn ranges_count_lines() {
 
 #[test]
 fn results_are_cut_at_lines_and_say_how_to_go_on() {
-    let room = Room::with(Limits { max_file: MAX_FILE, max_result: 10 });
+    let room = Room::with(FileLimits { max_file: MAX_FILE, max_result: 10 });
     room.put("file", "12345\n789\nx\n");
     let (result, text) = room.done("read_file", &json!({ "path": "file" }));
     assert_eq!(result["content"], "12345\n789\n");
@@ -75,7 +75,7 @@ fn results_are_cut_at_lines_and_say_how_to_go_on() {
 
 #[test]
 fn binary_files_are_told_and_not_dumped() {
-    let room = Room::with(Limits { max_file: 1000, max_result: 100 });
+    let room = Room::with(FileLimits { max_file: 1000, max_result: 100 });
     let check = |bytes: &[u8], range: bool, why: &str| {
         room.put("file", bytes);
         let limit = range.then_some(5);
@@ -94,7 +94,7 @@ fn binary_files_are_told_and_not_dumped() {
 
 #[test]
 fn huge_files_are_read_in_ranges() {
-    let room = Room::with(Limits { max_file: 1000, max_result: 50 });
+    let room = Room::with(FileLimits { max_file: 1000, max_result: 50 });
     let lines: Vec<String> = (1..=500).map(|n| format!("line {n}\n")).collect();
     room.put("file", lines.concat());
     room.check_failed("read_file", &json!({ "path": "file" }), "give `offset` and `limit`");
@@ -121,7 +121,7 @@ fn huge_files_are_read_in_ranges() {
     room.check_failed("read_file", &json!({ "path": "hole" }), "give `offset`");
     // Text is passed over only so far.
     let lines = "line\n".repeat(100);
-    let skipped = |most| skip(&mut lines.as_bytes(), 90, most, &Stop::default());
+    let skipped = |most| skip(&mut lines.as_bytes(), 90, most, &CancelFlag::default());
     assert_eq!(skipped(500), Ok(()));
     assert!(skipped(400).unwrap_err().contains("begins after more than 400 bytes"));
 }
@@ -129,8 +129,8 @@ fn huge_files_are_read_in_ranges() {
 #[test]
 fn a_size_that_is_no_promise_is_not_believed() {
     let room = crate::files::tools(
-        crate::files::Roots::open("/proc/self".as_ref(), &["/proc/self".into()]).unwrap(),
-        Limits { max_file: 4096, max_result: 100 },
+        crate::files::AllowedFolders::open("/proc/self".as_ref(), &["/proc/self".into()]).unwrap(),
+        FileLimits { max_file: 4096, max_result: 100 },
         super::nothing(),
     );
     let status = super::run(&room, "read_file", &json!({ "path": "status" }));

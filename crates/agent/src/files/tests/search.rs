@@ -9,18 +9,20 @@ use serde_json::{Value, json};
 
 use super::{CANARY, Room, nothing, use_of};
 use crate::files::edit_file::edit_file;
-use crate::files::hidden::Veil;
-use crate::files::input::Input;
+use crate::files::hidden::SearchVeil;
+use crate::files::input::FileToolInput;
 use crate::files::list_files::list_files;
 use crate::files::needle::Needle;
 use crate::files::read_file::read_file;
 use crate::files::search_files::search_files;
-use crate::files::search_text::{Search, search_text};
+use crate::files::search_text::{TextSearch, search_text};
 use crate::files::specs::list_files as list_files_spec;
 use crate::files::walk::MOST_DEPTH;
 use crate::files::write_file::write_file;
-use crate::files::{Cabinet, FileTool, Limits, MAX_FILE, MAX_RESULT, Roots, Stop};
-use crate::tool::{Outcome, Tool};
+use crate::files::{
+    AllowedFolders, CancelFlag, FileContext, FileLimits, FileTool, MAX_FILE, MAX_RESULT,
+};
+use crate::tool::{AgentTool, ToolOutcome};
 
 fn found(room: &Room, input: &Value) -> Vec<String> {
     serde_json::from_value(room.done("search_files", input).0["files"].clone()).unwrap()
@@ -205,7 +207,7 @@ fn text_is_found_by_line() {
 
 #[test]
 fn binary_and_huge_files_are_left_out_and_told_of() {
-    let room = Room::with(Limits { max_file: 100, max_result: MAX_RESULT });
+    let room = Room::with(FileLimits { max_file: 100, max_result: MAX_RESULT });
     room.put("binary", "needle\0");
     room.put("huge", "needle\n".repeat(100));
     room.put("latin", b"caf\xe9 needle\n");
@@ -230,7 +232,7 @@ fn long_lines_are_cut_around_what_was_found() {
 
 #[test]
 fn results_are_bounded_and_say_so() {
-    let room = Room::with(Limits { max_file: MAX_FILE, max_result: 2000 });
+    let room = Room::with(FileLimits { max_file: MAX_FILE, max_result: 2000 });
     room.put("many", "needle\n".repeat(5000));
     for n in 0..300 {
         room.put(&format!("files/{n:03}"), "");
@@ -278,18 +280,18 @@ fn loops_and_depth_end_a_search() {
     assert_eq!(files, ["d/".repeat(MOST_DEPTH + 5) + "file"]);
 }
 
-fn cabinet(roots: Roots) -> Cabinet {
-    Cabinet { roots, limits: Limits::default(), hidden: nothing(), writing: Mutex::new(()) }
+fn cabinet(roots: AllowedFolders) -> FileContext {
+    FileContext { roots, limits: FileLimits::default(), hidden: nothing(), writing: Mutex::new(()) }
 }
 
 #[test]
 fn what_nobody_waits_for_ends() {
     let room = Room::new();
     room.put("file", "needle\n");
-    let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
+    let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
     let cabinet = cabinet(roots);
-    let input = Input::read(r#"{"pattern": "needle"}"#).unwrap();
-    let stop = Stop::default();
+    let input = FileToolInput::read(r#"{"pattern": "needle"}"#).unwrap();
+    let stop = CancelFlag::default();
     assert!(search_text(&cabinet, &input, &stop).is_ok());
     stop.0.store(true, Ordering::Relaxed);
     assert_eq!(
@@ -298,12 +300,12 @@ fn what_nobody_waits_for_ends() {
     );
     assert!(search_files(&cabinet, &input, &stop).is_err());
     assert!(list_files(&cabinet, &input, &stop).is_err());
-    let input = Input::read(r#"{"path": "file", "offset": 2}"#).unwrap();
+    let input = FileToolInput::read(r#"{"path": "file", "offset": 2}"#).unwrap();
     assert!(read_file(&cabinet, &input, &stop).unwrap_err().contains("cancelled"));
-    let input = Input::read(r#"{"path": "file", "content": ""}"#).unwrap();
+    let input = FileToolInput::read(r#"{"path": "file", "content": ""}"#).unwrap();
     assert!(write_file(&cabinet, &input, &stop).unwrap_err().contains("cancelled"));
     let edit = r#"{"path": "file", "oldText": "needle\n", "newText": ""}"#;
-    assert!(edit_file(&cabinet, &Input::read(edit).unwrap(), &stop).is_err());
+    assert!(edit_file(&cabinet, &FileToolInput::read(edit).unwrap(), &stop).is_err());
     assert_eq!(fs::read_to_string(room.path("file")).unwrap(), "needle\n");
     assert_eq!(room.names(), ["file"]);
 }
@@ -313,13 +315,13 @@ fn what_nobody_waits_for_ends() {
 fn a_search_keeps_its_time_limit() {
     let room = Room::new();
     room.put("file", "needle\n");
-    let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
-    let (cabinet, stop) = (cabinet(roots), Stop::default());
+    let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
+    let (cabinet, stop) = (cabinet(roots), CancelFlag::default());
     for (pattern, is_regex) in [("needle", false), ("ne+dle", true)] {
-        let check = |until: Instant, stop: &Stop| {
+        let check = |until: Instant, stop: &CancelFlag| {
             let needle = Needle::read(pattern, is_regex, false).unwrap();
-            let veil = Veil::new(&cabinet.hidden, "search_text", room.path(""));
-            let mut search = Search::new(&cabinet, needle, None, 10, veil, stop, until);
+            let veil = SearchVeil::new(&cabinet.hidden, "search_text", room.path(""));
+            let mut search = TextSearch::new(&cabinet, needle, None, 10, veil, stop, until);
             search.file(b"needle\n", b"file");
             (search.found.len(), search.is_late)
         };
@@ -327,7 +329,7 @@ fn a_search_keeps_its_time_limit() {
         assert_eq!(check(now + Duration::from_hours(1), &stop), (1, false));
         // The clock has moved on since then.
         assert_eq!(check(now.checked_sub(Duration::from_secs(1)).unwrap(), &stop), (0, true));
-        let stopped = Stop::default();
+        let stopped = CancelFlag::default();
         stopped.0.store(true, Ordering::Relaxed);
         assert_eq!(check(now + Duration::from_hours(1), &stopped), (0, true));
     }
@@ -337,16 +339,16 @@ fn a_search_keeps_its_time_limit() {
 #[test]
 fn a_dropped_use_is_told_to_stop() {
     static STOPPED: AtomicBool = AtomicBool::new(false);
-    fn wait(_: &Cabinet, _: &Input, stop: &Stop) -> Result<Outcome, String> {
+    fn wait(_: &FileContext, _: &FileToolInput, stop: &CancelFlag) -> Result<ToolOutcome, String> {
         let start = Instant::now();
         while !stop.is_set() && start.elapsed() < Duration::from_secs(30) {
             std::thread::yield_now();
         }
         STOPPED.store(stop.is_set(), Ordering::Relaxed);
-        stop.check().map(|()| Outcome::failed("nobody stopped it"))
+        stop.check().map(|()| ToolOutcome::failed("nobody stopped it"))
     }
     let room = Room::new();
-    let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
+    let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
     let cabinet = cabinet(roots);
     let tool =
         FileTool { spec: list_files_spec(), work: wait, foresee: None, cabinet: Arc::new(cabinet) };

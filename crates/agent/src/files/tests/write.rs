@@ -12,10 +12,10 @@ use rustix::process::geteuid;
 use serde_json::json;
 
 use super::{Room, names, use_of};
-use crate::files::draft::{Draft, not_kept};
-use crate::files::roots::Place;
-use crate::files::target::Target;
-use crate::files::{Limits, MAX_RESULT, Roots, Stop};
+use crate::files::draft::{FileDraft, not_kept};
+use crate::files::roots::FileLocation;
+use crate::files::target::WriteTarget;
+use crate::files::{AllowedFolders, CancelFlag, FileLimits, MAX_RESULT};
 
 fn mode(room: &Room, name: &str) -> u32 {
     fs::metadata(room.path(name)).unwrap().mode() & 0o7777
@@ -186,7 +186,7 @@ fn what_cannot_be_kept_is_said() {
 
 #[test]
 fn what_is_too_large_is_refused() {
-    let room = Room::with(Limits { max_file: 10, max_result: MAX_RESULT });
+    let room = Room::with(FileLimits { max_file: 10, max_result: MAX_RESULT });
     room.done("write_file", &json!({ "path": "file", "content": "1234567890" }));
     let input = json!({ "path": "file", "content": "12345678901" });
     room.check_failed("write_file", &input, "11 bytes, and 10 are allowed");
@@ -195,27 +195,27 @@ fn what_is_too_large_is_refused() {
     assert_eq!(fs::read_to_string(room.path("file")).unwrap(), "1234567890");
 }
 
-fn target<'a>(roots: &'a Roots, path: &str) -> (Place<'a>, Target) {
+fn target<'a>(roots: &'a AllowedFolders, path: &str) -> (FileLocation<'a>, WriteTarget) {
     let place = roots.locate(path).unwrap();
-    let target = Target::find(&place, true).unwrap();
+    let target = WriteTarget::find(&place, true).unwrap();
     (place, target)
 }
 
 #[test]
 fn after_an_error_nothing_is_left_behind() {
     let room = Room::new();
-    let roots = Roots::open(&room.path(""), &[room.path("")]).unwrap();
+    let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
     {
         let (_, target) = target(&roots, "a/b/file");
-        let mut draft = Draft::new(&target).unwrap();
-        draft.write(b"half", &Stop::default()).unwrap();
+        let mut draft = FileDraft::new(&target).unwrap();
+        draft.write(b"half", &CancelFlag::default()).unwrap();
         assert_eq!(names(&room.path("a/b")).len(), 1);
     }
     assert!(room.names().is_empty(), "{:?}", room.names());
     {
         // A folder takes the name in the last moment.
         let (_, target) = target(&roots, "file");
-        let draft = Draft::new(&target).unwrap();
+        let draft = FileDraft::new(&target).unwrap();
         fs::create_dir_all(room.path("file/inner")).unwrap();
         let error = draft.publish(&target).unwrap_err();
         assert!(error.contains("folder"), "{error}");
@@ -223,10 +223,10 @@ fn after_an_error_nothing_is_left_behind() {
     assert_eq!(room.names(), ["file"]);
     {
         // Nobody waits any more.
-        let stop = Stop::default();
+        let stop = CancelFlag::default();
         stop.0.store(true, Ordering::Relaxed);
         let (_, target) = target(&roots, "new");
-        assert!(Draft::new(&target).unwrap().write(b"x", &stop).is_err());
+        assert!(FileDraft::new(&target).unwrap().write(b"x", &stop).is_err());
     }
     assert_eq!(room.names(), ["file"]);
     // Folders in which somebody else has put something stay.

@@ -4,8 +4,8 @@
 
 use super::*;
 
-fn spare(locks: &Locks) -> Vec<String> {
-    let Locks::Folder(_, spare) = locks else { panic!("in a folder") };
+fn spare(locks: &ConversationLocks) -> Vec<String> {
+    let ConversationLocks::Folder(_, spare) = locks else { panic!("in a folder") };
     all(spare).iter().map(|file| file.conversation.clone()).collect()
 }
 
@@ -13,7 +13,7 @@ fn spare(locks: &Locks) -> Vec<String> {
 fn a_lock_is_free_again_while_its_file_is_kept_open() {
     let folder = tempfile::tempdir().unwrap();
     let (ours, theirs) = (folder.path().join("a.db"), folder.path().join("b.db"));
-    let (ours, theirs) = (Locks::beside(&ours), Locks::beside(&theirs));
+    let (ours, theirs) = (ConversationLocks::beside(&ours), ConversationLocks::beside(&theirs));
     for _ in 0..3 {
         for (one, other) in [(&ours, &theirs), (&theirs, &ours)] {
             let token = one.take("c").unwrap().unwrap();
@@ -29,8 +29,8 @@ fn a_lock_is_free_again_while_its_file_is_kept_open() {
 #[test]
 fn few_files_are_kept_open() {
     let folder = tempfile::tempdir().unwrap();
-    let locks = Locks::beside(&folder.path().join("a.db"));
-    let tokens: Vec<Token> =
+    let locks = ConversationLocks::beside(&folder.path().join("a.db"));
+    let tokens: Vec<ConversationLock> =
         (0..20).map(|number| locks.take(&number.to_string()).unwrap().unwrap()).collect();
     assert!(spare(&locks).is_empty());
     drop(tokens);
@@ -45,7 +45,7 @@ fn few_files_are_kept_open() {
 fn a_file_that_was_removed_is_made_anew() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
-    let (ours, theirs) = (Locks::beside(&path), Locks::beside(&path));
+    let (ours, theirs) = (ConversationLocks::beside(&path), ConversationLocks::beside(&path));
     drop(ours.take("c").unwrap().unwrap());
     fs::remove_dir_all(folder.path().join(FOLDER)).unwrap();
     let _token = theirs.take("c").unwrap().unwrap();

@@ -5,7 +5,7 @@ use proptest::sample::select;
 
 use super::*;
 use crate::history::tests::strict::{Strict, read, repair, show, tool_use, values};
-use crate::message::Source;
+use crate::message::MediaSource;
 
 fn check(input: &str, expected: &str) {
     let mended = repair(read(input));
@@ -78,8 +78,8 @@ fn nobody_says_what_only_the_other_may() {
     check("u hi !x", "u hi");
     check("u hi [bad]", "u hi");
     let mended = repair(vec![
-        Message::user(vec![Block::text("hi")]),
-        Message::assistant(vec![Block::text("so"), tool_use("x", "[1]")]),
+        ChatMessage::user(vec![Block::text("hi")]),
+        ChatMessage::assistant(vec![Block::text("so"), tool_use("x", "[1]")]),
     ]);
     assert_eq!(show(&mended), "u hi | a so");
 }
@@ -90,7 +90,7 @@ fn of_aged_messages_the_thoughts_go() {
     for (number, message) in (0..).zip(read("u hi | a # ?x | u !x | a # ok | u on | a # yes")) {
         mender.push(number, message, number < 4);
     }
-    let messages: Vec<&Message> = mender.messages().iter().map(AsRef::as_ref).collect();
+    let messages: Vec<&ChatMessage> = mender.messages().iter().map(AsRef::as_ref).collect();
     assert_eq!(show(messages), "u hi | a ?x | u !x | a ok | u on | a # yes");
     let without = without_thoughts(mender.messages());
     assert_eq!(show(without.iter().map(AsRef::as_ref)).matches('#').count(), 0);
@@ -134,10 +134,10 @@ fn any_id() -> impl Strategy<Value = String> {
     select(&["", "a", "b", "c", "d", "toolu_01", "with space", "ä"][..]).prop_map(str::to_owned)
 }
 
-fn any_source() -> impl Strategy<Value = Source> {
+fn any_source() -> impl Strategy<Value = MediaSource> {
     let kinds = select(&["image/png", "image/gif", "application/pdf", "text/plain", ""][..]);
     let data = select(&["", "iVBORw0KGgoAAAAN", "R0lGODlh", "JVBERi0x", "abc", "####"][..]);
-    (kinds, data).prop_map(|(kind, data)| Source::Base64 {
+    (kinds, data).prop_map(|(kind, data)| MediaSource::Base64 {
         media_type: kind.to_owned(),
         data: data.to_owned(),
     })
@@ -161,10 +161,10 @@ fn any_block() -> impl Strategy<Value = Block> {
     ]
 }
 
-fn any_messages() -> impl Strategy<Value = Vec<Message>> {
+fn any_messages() -> impl Strategy<Value = Vec<ChatMessage>> {
     let role = select(&[Role::User, Role::Assistant][..]);
     let content = prop::collection::vec(any_block(), 0..5);
-    let message = (role, content).prop_map(|(role, content)| Message { role, content });
+    let message = (role, content).prop_map(|(role, content)| ChatMessage { role, content });
     prop::collection::vec(message, 0..12)
 }
 
@@ -184,7 +184,7 @@ fn the_strict_api_takes_whatever_was_mended() {
 }
 
 /// Turns as a well-behaved model makes them.
-fn right_messages() -> impl Strategy<Value = Vec<Message>> {
+fn right_messages() -> impl Strategy<Value = Vec<ChatMessage>> {
     let round = (1_usize..4, any::<bool>());
     let turn = prop::collection::vec(round, 0..3);
     prop::collection::vec(turn, 0..5).prop_map(|turns| {

@@ -44,10 +44,10 @@ async fn titles_are_given_or_the_first_words_without_secrets() {
     let long = format!("fix\n the\tbug with ghp_{} {}", "a1B2c3D4e5F6".repeat(3), "so ".repeat(99));
     let picture = read("u [png]").remove(0);
     let mut held = history.hold("a").await.unwrap();
-    let say = |messages| Step { messages, begins_turn: true, ..Step::default() };
+    let say = |messages| HistoryStep { messages, begins_turn: true, ..HistoryStep::default() };
     held.commit(say(vec![picture])).await.unwrap();
     assert_eq!(title(history, "a").await, None);
-    held.commit(say(vec![Message::user(vec![Block::text(long)])])).await.unwrap();
+    held.commit(say(vec![ChatMessage::user(vec![Block::text(long)])])).await.unwrap();
     held.commit(turn("u later")).await.unwrap();
     let found = title(history, "a").await.unwrap();
     assert!(found.starts_with("fix the bug with [hidden 1: "), "{found}");
@@ -70,7 +70,8 @@ async fn of_a_long_text_no_half_of_a_secret_becomes_a_title() {
         ("b", format!("{}{key}", "\n".repeat(16 * 1024 - 40)), None),
         ("c", format!("hi {}{key}", " ".repeat(16 * 1024 - 40)), Some("hi")),
     ] {
-        let step = Step { messages: vec![Message::user(vec![Block::text(text)])], ..turn("") };
+        let step =
+            HistoryStep { messages: vec![ChatMessage::user(vec![Block::text(text)])], ..turn("") };
         house.history.hold(id).await.unwrap().commit(step).await.unwrap();
         assert_eq!(title(&house.history, id).await.as_deref(), expected, "{id}");
     }

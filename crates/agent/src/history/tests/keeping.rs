@@ -9,39 +9,40 @@ use serde_json::json;
 
 use super::strict::{Strict, tool_use, values};
 use super::*;
-use crate::message::{Role, Source};
+use crate::message::{MediaSource, Role};
 
-fn json(message: &Message) -> String {
+fn json(message: &ChatMessage) -> String {
     serde_json::to_string(message).unwrap()
 }
 
 #[tokio::test]
 async fn all_that_can_be_said_comes_back_as_it_was() {
     let house = House::new();
-    let source = Source::Base64 {
+    let source = MediaSource::Base64 {
         media_type: "image/png".to_owned(),
         data: format!("iVBORw0KGgo{}", "A".repeat(10 * 1024 * 1024 + 1)),
     };
-    let pdf = Source::Base64 { media_type: "application/pdf".to_owned(), data: "JVBE".to_owned() };
+    let pdf =
+        MediaSource::Base64 { media_type: "application/pdf".to_owned(), data: "JVBE".to_owned() };
     let messages = vec![
-        Message::user(vec![
+        ChatMessage::user(vec![
             Block::text("what is \"this\"?\n\u{2028}ä\u{0}"),
             Block::Image { source },
             Block::Document { source: pdf, title: Some("a".to_owned()) },
         ]),
-        Message::assistant(vec![
+        ChatMessage::assistant(vec![
             Block::Thinking { thinking: String::new(), signature: "s".to_owned() },
             Block::RedactedThinking { data: "r".to_owned() },
             tool_use("toolu_1", r#"{ "b" : 1.0, "a": [{}],  "b": 2 }"#),
         ]),
-        Message::user(vec![Block::ToolResult {
+        ChatMessage::user(vec![Block::ToolResult {
             tool_use_id: "toolu_1".to_owned(),
             content: "x".to_owned(),
             is_error: true,
         }]),
     ];
     let before: Vec<String> = messages.iter().map(json).collect();
-    let step = Step { messages, begins_turn: true, ..Step::default() };
+    let step = HistoryStep { messages, begins_turn: true, ..HistoryStep::default() };
     house.history.hold("a").await.unwrap().commit(step).await.unwrap();
     let held = house.another().hold("a").await.unwrap();
     assert_eq!(held.messages().len(), 3);
@@ -57,12 +58,12 @@ async fn a_step_is_kept_whole_or_not_at_all() {
     let mut held = house.history.hold("a").await.unwrap();
     held.commit(turn("u hi | a ?x | u !x")).await.unwrap();
     let usage = TokenUsage { input: 10, ..TokenUsage::default() };
-    let cost = Cost { usage, usd: Some(0.5), model: "m".to_owned() };
-    let wrong = Step { drafts: vec![draft("no JSON")], spent: Some(cost), ..round("a ok") };
+    let cost = AnswerCost { usage, usd: Some(0.5), model: "m".to_owned() };
+    let wrong = HistoryStep { drafts: vec![draft("no JSON")], spent: Some(cost), ..round("a ok") };
     let error = held.commit(wrong).await.unwrap_err();
     assert!(error.to_string().contains("refused"), "{error}");
     assert_eq!(shown(&held), "u hi | a ?x | u !x");
-    held.commit(Step { drafts: vec![draft("{}")], ..round("a fine") }).await.unwrap();
+    held.commit(HistoryStep { drafts: vec![draft("{}")], ..round("a fine") }).await.unwrap();
     assert_eq!((shown(&held).as_str(), held.length()), ("u hi | a ?x | u !x | a fine", 4));
     drop(held);
     assert_eq!(found(&house.another(), "a").await, "u hi | a ?x | u !x | a fine");
@@ -94,7 +95,7 @@ async fn what_is_held_is_what_somebody_else_will_find() {
         shown(&held),
         "u hi | a # ?x | u !x | a # ?y ?z | u !y !z? on really | a # yes | u and"
     );
-    let mended: Vec<Message> = held.messages().iter().map(|m| Message::clone(m)).collect();
+    let mended: Vec<ChatMessage> = held.messages().iter().map(|m| ChatMessage::clone(m)).collect();
     Strict::start().assert_takes(&mended);
 }
 
@@ -157,13 +158,13 @@ async fn the_ledger_has_what_is_recorded() {
 #[tokio::test]
 async fn costs_are_summed() {
     let house = House::new();
-    let cost = |usd| Cost {
+    let cost = |usd| AnswerCost {
         usage: TokenUsage { input: 1, output: 2, cache_read: 3, cache_write: 4 },
         usd,
         model: "m".to_owned(),
     };
     for (conversation, usd) in [("a", Some(0.25)), ("a", None), ("b", Some(0.000_001))] {
-        let step = Step { spent: Some(cost(usd)), ..turn("u hi | a ok") };
+        let step = HistoryStep { spent: Some(cost(usd)), ..turn("u hi | a ok") };
         house.history.hold(conversation).await.unwrap().commit(step).await.unwrap();
     }
     let spent = house.history.spent("a", 0).await.unwrap();
@@ -204,10 +205,10 @@ async fn only_its_owner_can_read_it() {
 async fn memory_behaves_alike_and_keeps_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.db");
-    for place in [Place::Memory, Place::Ledger(path.clone())] {
+    for place in [HistoryLocation::Memory, HistoryLocation::Ledger(path.clone())] {
         let history = History::start(place.clone());
         let mut held = history.hold("a").await.unwrap();
-        let step = Step { drafts: vec![draft("{}")], ..turn("u hi | a ok") };
+        let step = HistoryStep { drafts: vec![draft("{}")], ..turn("u hi | a ok") };
         held.commit(step).await.unwrap();
         assert!(matches!(history.delete("a").await, Err(HistoryError::InUse(_))));
         drop(held);
@@ -226,7 +227,7 @@ fn it_can_be_used_from_any_thread() {
     fn any<T: Send + Sync + Clone>() {}
     fn sent<T: Send>(_: T) {}
     any::<History>();
-    let history = History::start(Place::Memory);
+    let history = History::start(HistoryLocation::Memory);
     let other = history.clone();
     sent(async move {
         let mut held = other.hold("a").await.unwrap();

@@ -13,7 +13,7 @@ fn wait_until_idle(history: &History) {
 }
 
 /// Holds a conversation without the history's thread.
-fn hold_at_once(history: &History, conversation: &str) -> Held {
+fn hold_at_once(history: &History, conversation: &str) -> HeldConversation {
     wait_until_idle(history);
     let mut future = pin!(history.hold(conversation));
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -63,7 +63,7 @@ async fn what_somebody_else_changed_is_read_anew() {
     assert_eq!(found(&house.history, "a").await, "u one | a ok | u 2 | a ok");
 
     let mut held = other.hold("a").await.unwrap();
-    held.compact(2, Message::user(vec![Block::text("summary")])).await.unwrap();
+    held.compact(2, ChatMessage::user(vec![Block::text("summary")])).await.unwrap();
     drop(held);
     assert_eq!(found(&house.history, "a").await, found(&other, "a").await);
     assert!(found(&house.history, "a").await.starts_with("u summary"));

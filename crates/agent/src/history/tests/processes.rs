@@ -28,11 +28,11 @@ async fn talking_process() {
         let id = format!("{name}-{number}-{}", held.length());
         let first = format!("u {name} | a # ?{id} ?{id}b | u !{id} !{id}b");
         let drafts = vec![draft(r#"{"first":true}"#)];
-        held.commit(Step { drafts, ..turn(&first) }).await.unwrap();
+        held.commit(HistoryStep { drafts, ..turn(&first) }).await.unwrap();
         println!("committed {}", held.length());
         tokio::task::yield_now().await;
         let last = format!("a # {name}");
-        held.commit(Step { drafts: vec![draft("{}")], ..round(&last) }).await.unwrap();
+        held.commit(HistoryStep { drafts: vec![draft("{}")], ..round(&last) }).await.unwrap();
         println!("committed {}", held.length());
         assert_eq!(held.length(), from + 4, "nobody else has written");
         if number % 7 == 6 {
@@ -66,7 +66,7 @@ fn sleep_a_little(most: u32) {
 }
 
 /// The names of those who spoke; each message of a turn is of the one who began it.
-fn speakers(messages: &[Arc<Message>]) -> Vec<String> {
+fn speakers(messages: &[Arc<ChatMessage>]) -> Vec<String> {
     let mut names = Vec::new();
     for turn in messages.chunks(4) {
         let shown = show(turn.iter().map(Arc::as_ref));
@@ -110,7 +110,8 @@ async fn a_process_killed_at_any_moment_leaves_a_conversation_that_goes_on() {
         assert!(held.length() + 2 >= committed, "round {round}: {} {committed}", held.length());
         let left = held.length() % 4;
         assert!([0, 2, 3].contains(&left), "round {round}: a step is whole, {left}");
-        let mended: Vec<Message> = held.messages().iter().map(|m| Message::clone(m)).collect();
+        let mended: Vec<ChatMessage> =
+            held.messages().iter().map(|m| ChatMessage::clone(m)).collect();
         strict.assert_takes(&mended);
         let store = Store::open(&path).unwrap();
         assert!(matches!(store.verify().unwrap(), callgate_store::Verified::Whole { .. }));

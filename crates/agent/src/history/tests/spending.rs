@@ -4,8 +4,12 @@ use callgate_wire::session::TokenUsage;
 
 use super::*;
 
-fn tokens(input: u64) -> Cost {
-    Cost { usage: TokenUsage { input, ..TokenUsage::default() }, usd: None, model: "m".to_owned() }
+fn tokens(input: u64) -> AnswerCost {
+    AnswerCost {
+        usage: TokenUsage { input, ..TokenUsage::default() },
+        usd: None,
+        model: "m".to_owned(),
+    }
 }
 
 /// Reserves so many tokens, as long as not more than `limit` are spent or reserved by all.
@@ -34,7 +38,7 @@ async fn a_step_settles_what_was_reserved_for_it() {
     let reservation = reserve(&house.history, "a", 100, 1).await.unwrap();
     assert_eq!(sums(&house.another(), "a").await, (0, 0, 100));
     assert_eq!(reserve(&house.another(), "b", 100, 100).await.unwrap_err(), 100);
-    let step = Step { spent: Some(tokens(7)), reservation, ..turn("u hi | a ok") };
+    let step = HistoryStep { spent: Some(tokens(7)), reservation, ..turn("u hi | a ok") };
     house.history.hold("a").await.unwrap().commit(step).await.unwrap();
     assert_eq!(sums(&house.another(), "a").await, (7, 7, 0));
     reserve(&house.another(), "b", 100, 100).await.unwrap();
@@ -44,12 +48,12 @@ async fn a_step_settles_what_was_reserved_for_it() {
 async fn without_a_history_the_ledger_has_what_was_spent() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.db");
-    let start = || History::start(Place::Ledger(path.clone()));
+    let start = || History::start(HistoryLocation::Ledger(path.clone()));
     let history = start();
     let account = history.account(&history, "a");
     let reservation = reserve(&history, &account, 100, 1).await.unwrap();
     assert_eq!(sums(&start(), "a").await, (0, 0, 100), "others see what is reserved");
-    let step = Step { spent: Some(tokens(7)), reservation, ..turn("u hi | a ok") };
+    let step = HistoryStep { spent: Some(tokens(7)), reservation, ..turn("u hi | a ok") };
     history.hold("a").await.unwrap().commit(step).await.unwrap();
     history.settle(account, None, Some(tokens(1)), Vec::new()).await.unwrap();
     assert_eq!(sums(&history, "a").await, (8, 8, 0));

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::history::mender::{INTERRUPTED, Mender};
-use crate::message::{Block, Message, Role, Source};
+use crate::message::{Block, ChatMessage, MediaSource, Role};
 
 const PNG: &str = "iVBORw0KGgoAAAAN";
 
@@ -23,9 +23,9 @@ impl Strict {
 
     /// Makes sure that both versions of the API take these messages with a new one of the user's
     /// behind them.
-    pub(crate) fn assert_takes(&self, messages: &[Message]) {
+    pub(crate) fn assert_takes(&self, messages: &[ChatMessage]) {
         let mut messages = messages.to_vec();
-        messages.push(Message::user(vec![Block::text("go on")]));
+        messages.push(ChatMessage::user(vec![Block::text("go on")]));
         let body = json!({"model": "m", "messages": messages}).to_string();
         for version in ["2023-06-01", "2026-10-21"] {
             let answer = self.post(version, &body);
@@ -52,20 +52,20 @@ impl Strict {
 /// Reads messages: `u` is the user's and `a` the model's, `|` is between them. `?x` uses a tool,
 /// `!x` is its result, `#` is a thought, `#-` one without a signature and `#r` a redacted one, `_`
 /// an empty text, `[png]` a picture and `[bad]` none. All else is words.
-pub(crate) fn read(text: &str) -> Vec<Message> {
+pub(crate) fn read(text: &str) -> Vec<ChatMessage> {
     let messages = text.split('|').map(str::trim).filter(|text| !text.is_empty());
     messages
         .map(|text| {
             let mut words = text.split(' ').filter(|word| !word.is_empty());
             let role = if words.next() == Some("u") { Role::User } else { Role::Assistant };
-            Message { role, content: words.map(block).collect() }
+            ChatMessage { role, content: words.map(block).collect() }
         })
         .collect()
 }
 
 fn block(word: &str) -> Block {
     let picture = |media_type: &str, data: &str| Block::Image {
-        source: Source::Base64 { media_type: media_type.to_owned(), data: data.to_owned() },
+        source: MediaSource::Base64 { media_type: media_type.to_owned(), data: data.to_owned() },
     };
     let thought = |signature: &str| Block::Thinking {
         thinking: String::new(),
@@ -100,8 +100,8 @@ pub(crate) fn result(id: &str, content: &str) -> Block {
 }
 
 /// Writes messages as [`read`] reads them; `!x?` is the result of what was interrupted.
-pub(crate) fn show<'a>(messages: impl IntoIterator<Item = &'a Message>) -> String {
-    let show = |message: &Message| {
+pub(crate) fn show<'a>(messages: impl IntoIterator<Item = &'a ChatMessage>) -> String {
+    let show = |message: &ChatMessage| {
         let role = if message.role == Role::User { "u" } else { "a" };
         message.content.iter().fold(role.to_owned(), |text, block| text + " " + &word(block))
     };
@@ -123,16 +123,16 @@ fn word(block: &Block) -> String {
 }
 
 /// Mends messages that are not stored.
-pub(crate) fn repair(messages: Vec<Message>) -> Vec<Message> {
+pub(crate) fn repair(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     let mut mender = Mender::default();
     for (number, message) in (0..).zip(messages) {
         mender.push(number, message, false);
     }
     mender.close();
-    mender.messages().iter().map(|message| Message::clone(message)).collect()
+    mender.messages().iter().map(|message| ChatMessage::clone(message)).collect()
 }
 
 /// Messages as JSON, to be compared.
-pub(crate) fn values<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Vec<Value> {
+pub(crate) fn values<'a>(messages: impl IntoIterator<Item = &'a ChatMessage>) -> Vec<Value> {
     messages.into_iter().map(|message| serde_json::to_value(message).unwrap()).collect()
 }

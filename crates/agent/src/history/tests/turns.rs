@@ -85,7 +85,7 @@ async fn a_step_without_messages_replaces_nothing() {
     held.commit(turn("u one | a ok")).await.unwrap();
     held.commit(turn("u two | a ok")).await.unwrap();
     held.take_back().await.unwrap();
-    held.commit(Step { drafts: vec![draft("{}")], ..Step::default() }).await.unwrap();
+    held.commit(HistoryStep { drafts: vec![draft("{}")], ..HistoryStep::default() }).await.unwrap();
     assert_eq!((shown(&held).as_str(), held.length()), ("u one | a ok", 2));
     assert_eq!(house.history.length("a").await.unwrap(), 4, "the turn is still in the file");
     held.commit(turn("u three | a ok")).await.unwrap();
@@ -99,7 +99,7 @@ async fn a_replacement_that_fails_leaves_the_old_turn() {
     let house = House::new();
     let mut held = house.history.hold("a").await.unwrap();
     held.commit(turn("u one | a ok")).await.unwrap();
-    let wrong = Step { drafts: vec![draft("no")], ..turn("u two | a ok") };
+    let wrong = HistoryStep { drafts: vec![draft("no")], ..turn("u two | a ok") };
     held.commit_replacing(wrong).await.unwrap_err();
     drop(held);
     assert_eq!(found(&house.history, "a").await, "u one | a ok");
@@ -133,7 +133,7 @@ async fn a_summary_stands_for_the_first_turns_and_pages_still_have_them() {
     drop(held);
     let held = house.another().hold("a").await.unwrap();
     assert_eq!(shown(&held), "u again three | a ok | u five | a # ok");
-    let mended: Vec<Message> = held.messages().iter().map(|m| Message::clone(m)).collect();
+    let mended: Vec<ChatMessage> = held.messages().iter().map(|m| ChatMessage::clone(m)).collect();
     Strict::start().assert_takes(&mended);
 }
 

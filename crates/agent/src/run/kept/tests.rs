@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn check(most: usize, chunks: &[&[u8]], expected: &str) {
-    let mut kept = Kept::new(most);
+    let mut kept = KeptOutput::new(most);
     for chunk in chunks {
         kept.push(chunk);
     }
@@ -37,7 +37,7 @@ fn characters_stay_whole_and_other_bytes_are_replaced() {
 
 #[test]
 fn a_flood_takes_no_more_room_than_a_line() {
-    let mut kept = Kept::new(1000);
+    let mut kept = KeptOutput::new(1000);
     for chunk in 0..10_000 {
         kept.push(&[b'x'; 1500][..chunk % 1500]);
         assert!(kept.head.capacity() + kept.tail.capacity() <= 4000);
@@ -48,7 +48,7 @@ fn a_flood_takes_no_more_room_than_a_line() {
 proptest! {
     #[test]
     fn the_text_is_bounded_and_counts(bytes: Vec<u8>, most in 0..64usize, cuts: Vec<u8>) {
-        let mut kept = Kept::new(most);
+        let mut kept = KeptOutput::new(most);
         let mut rest = &bytes[..];
         for cut in cuts {
             let (now, later) = rest.split_at(rest.len().min(usize::from(cut)));

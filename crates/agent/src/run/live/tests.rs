@@ -8,7 +8,7 @@ use super::*;
 
 type Given = Arc<Mutex<Vec<String>>>;
 
-fn listener() -> (Given, Progress) {
+fn listener() -> (Given, ProgressSink) {
     let given = Given::default();
     let taken = Arc::clone(&given);
     (given, Arc::new(move |_, text: &str| taken.lock().unwrap().push(text.to_owned())))
@@ -18,7 +18,7 @@ fn listener() -> (Given, Progress) {
 fn pieces_come_with_a_pause_and_whole_characters() {
     let (given, progress) = listener();
     let now = Instant::now();
-    let mut live = Live::new(ToolStream::Stdout, now);
+    let mut live = LiveOutput::new(ToolStream::Stdout, now);
     assert_eq!(live.due(), None);
     live.push(b"a\xe2\x82");
     live.tick(now, &progress);
@@ -37,7 +37,7 @@ fn pieces_come_with_a_pause_and_whole_characters() {
 fn a_flood_is_cut_and_said_so() {
     let (given, progress) = listener();
     let mut now = Instant::now();
-    let mut live = Live::new(ToolStream::Stdout, now);
+    let mut live = LiveOutput::new(ToolStream::Stdout, now);
     for _ in 0..1000 {
         live.push("ä".repeat(LARGEST_PIECE).as_bytes());
         live.push(b"more");
@@ -61,7 +61,7 @@ proptest! {
     fn every_chunking_gives_the_same_text(bytes: Vec<u8>, cuts: Vec<u8>) {
         let (given, progress) = listener();
         let mut now = Instant::now();
-        let mut live = Live::new(ToolStream::Stderr, now);
+        let mut live = LiveOutput::new(ToolStream::Stderr, now);
         let mut rest = &bytes[..];
         for cut in cuts {
             let (taken, later) = rest.split_at(rest.len().min(usize::from(cut % 5)));

@@ -10,11 +10,11 @@ use callgate_wire::session::{Event, PastAttachment, PastUserMessage, ToolResult,
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::history::{History, HistoryError, Page};
-use crate::message::{Block, KeptResult, Message, Role, Source};
+use crate::history::{History, HistoryError, HistoryPage};
+use crate::message::{Block, ChatMessage, MediaSource, Role, StoredToolResult};
 use crate::session::attach::attached_text;
 use crate::session::uses::announced;
-use crate::session::{Shared, Tools};
+use crate::session::{SessionShared, ToolMap};
 
 /// What a call gave whose result is on no page, or was never kept.
 const NO_RESULT: &str = "what came of it is not here";
@@ -26,7 +26,7 @@ pub(super) async fn page(
     conversation: &str,
     limit: usize,
     before: Option<u64>,
-) -> Result<Page, HistoryError> {
+) -> Result<HistoryPage, HistoryError> {
     let mut page = history.page(conversation, limit, before).await?;
     let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
     let begins_late =
@@ -41,8 +41,8 @@ pub(super) async fn page(
 }
 
 /// Tells the page as events of the request. A front end that reads slowly is waited for.
-pub(super) async fn tell(shared: &Arc<Shared>, id: &str, page: &Page) {
-    let mut retelling = Retelling { tools: &shared.tools, calls: HashMap::new() };
+pub(super) async fn tell(shared: &Arc<SessionShared>, id: &str, page: &HistoryPage) {
+    let mut retelling = EventRetelling { tools: &shared.tools, calls: HashMap::new() };
     for (message, results) in page.messages.iter().zip(&page.results) {
         shared.output.room().await;
         shared.output.say_all(id, retelling.message(message, results));
@@ -51,14 +51,14 @@ pub(super) async fn tell(shared: &Arc<Shared>, id: &str, page: &Page) {
 }
 
 /// What was told so far.
-struct Retelling<'a> {
-    tools: &'a Tools,
+struct EventRetelling<'a> {
+    tools: &'a ToolMap,
     /// The calls without a result, each with its tool.
     calls: HashMap<String, String>,
 }
 
-impl Retelling<'_> {
-    fn message(&mut self, message: &Message, results: &[KeptResult]) -> Vec<Event> {
+impl EventRetelling<'_> {
+    fn message(&mut self, message: &ChatMessage, results: &[StoredToolResult]) -> Vec<Event> {
         let mut events = Vec::new();
         let mut said = PastUserMessage { message: String::new(), attachments: Vec::new() };
         for block in &message.content {
@@ -122,8 +122,8 @@ fn add_text(said: &mut PastUserMessage, text: &str) {
 }
 
 /// A picture or a document.
-fn bytes(source: &Source, name: Option<String>) -> PastAttachment {
-    let Source::Base64 { media_type, data } = source;
+fn bytes(source: &MediaSource, name: Option<String>) -> PastAttachment {
+    let MediaSource::Base64 { media_type, data } = source;
     let size = data.trim_end_matches('=').len() * 3 / 4;
     PastAttachment { mime: media_type.clone(), name, size: size as u64, data: Some(data.clone()) }
 }

@@ -7,7 +7,7 @@ use callgate_wire::session::MAX_LINE;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::message::{Block, Source};
+use crate::message::{Block, MediaSource};
 
 /// How long the content of one message may be: a line, less what stands around it.
 const LONGEST: usize = MAX_LINE - 16 * 1024;
@@ -73,7 +73,7 @@ fn words(what: &str, bytes: usize) -> String {
 }
 
 /// How many bytes there are, without their clothes of base64.
-fn bytes(source: &Source) -> usize {
-    let Source::Base64 { data, .. } = source;
+fn bytes(source: &MediaSource) -> usize {
+    let MediaSource::Base64 { data, .. } = source;
     data.trim_end_matches('=').len() * 3 / 4
 }

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use callgate_store::Draft;
 use callgate_wire::session::TokenUsage;
 
-use super::{Drive, Round};
+use super::{FinishedRound, TurnDriver};
 use crate::compact;
-use crate::engine::Call;
+use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
-use crate::history::{Cost, Reservation, Step};
-use crate::message::Message;
-use crate::session::Level;
-use crate::turn::Do;
+use crate::history::{AnswerCost, HistoryStep, Reservation};
+use crate::message::ChatMessage;
+use crate::session::LogLevel;
+use crate::turn::TurnAction;
 
-impl Drive<'_> {
+impl TurnDriver<'_> {
     /// Reserves what the answer to `call` may take. What is reserved for an answer holds for
     /// further attempts at it.
-    pub(super) async fn reserve(&mut self, call: &Call) -> Result<(), RequestFailure> {
+    pub(super) async fn reserve(&mut self, call: &EngineCall) -> Result<(), RequestFailure> {
         self.meter.begin();
         self.shared.count_request()?;
         if self.reservation.is_none() {
@@ -28,8 +28,8 @@ impl Drive<'_> {
     }
 
     /// Keeps a round, with what its answer took and what the ledger is to be told.
-    pub(super) async fn keep(&mut self, round: Round) -> Result<(), RequestFailure> {
-        let Round { messages, results } = round;
+    pub(super) async fn keep(&mut self, round: FinishedRound) -> Result<(), RequestFailure> {
+        let FinishedRound { messages, results } = round;
         let usage = self.meter.take();
         let mut spent = self.spend(usage);
         let mut reservation = self.reservation.take();
@@ -39,7 +39,8 @@ impl Drive<'_> {
             // What is in two files cannot be in one transaction.
             self.pay(reservation.take(), spent.take(), std::mem::take(&mut drafts)).await?;
         }
-        let step = Step { messages, results, spent, reservation, drafts, begins_turn: self.is_new };
+        let step =
+            HistoryStep { messages, results, spent, reservation, drafts, begins_turn: self.is_new };
         self.held.commit(step).await?;
         (self.is_new, self.replacing) = (false, false);
         Ok(())
@@ -49,8 +50,8 @@ impl Drive<'_> {
     /// up, and nothing of it was told.
     pub(super) async fn keep_and_ask(
         &mut self,
-        round: Round,
-        todo: &mut Vec<Do>,
+        round: FinishedRound,
+        todo: &mut Vec<TurnAction>,
     ) -> Result<(), RequestFailure> {
         let mut all = self.held.messages().to_vec();
         all.extend(round.messages.iter().cloned().map(Arc::new));
@@ -88,7 +89,7 @@ impl Drive<'_> {
 
     /// Whether something has to be done before the engine is asked: what was spent has to be
     /// counted, or the conversation to be shortened, or nobody wants an answer any more.
-    fn has_to_wait(&self, all: &[Arc<Message>]) -> bool {
+    fn has_to_wait(&self, all: &[Arc<ChatMessage>]) -> bool {
         let options = &self.shared.options;
         options.budget.is_limited()
             || compact::plan(all, self.read, options.context).is_some()
@@ -109,7 +110,7 @@ impl Drive<'_> {
 
     fn warn(&self, failure: &RequestFailure) {
         let text = format!("cannot write down what an answer took: {}", failure.text);
-        self.shared.options.log.say(Level::Warn, &text);
+        self.shared.options.log.say(LogLevel::Warn, &text);
     }
 
     /// Tells the ledger what was spent and done. Where the ledger is a file of its own that cannot
@@ -117,7 +118,7 @@ impl Drive<'_> {
     pub(super) async fn pay(
         &mut self,
         reservation: Option<Reservation>,
-        spent: Option<Cost>,
+        spent: Option<AnswerCost>,
         drafts: Vec<Draft>,
     ) -> Result<(), RequestFailure> {
         let options = &self.shared.options;
@@ -137,7 +138,7 @@ impl Drive<'_> {
     async fn settle(
         &mut self,
         reservation: Option<Reservation>,
-        spent: Option<Cost>,
+        spent: Option<AnswerCost>,
         drafts: Vec<Draft>,
     ) -> Result<(), RequestFailure> {
         if reservation.is_none() && spent.is_none() && drafts.is_empty() {
@@ -148,11 +149,11 @@ impl Drive<'_> {
     }
 
     /// Adds to what the turn has taken and cost; returns what is to be written down, if anything.
-    pub(super) fn spend(&mut self, usage: TokenUsage) -> Option<Cost> {
+    pub(super) fn spend(&mut self, usage: TokenUsage) -> Option<AnswerCost> {
         self.taken = self.taken + usage;
         let usd = self.shared.cost(usage);
         self.cost = self.cost.zip(usd).map(|(so_far, usd)| so_far + usd);
         let model = self.shared.options.engine.model().to_owned();
-        (usage != TokenUsage::default()).then_some(Cost { usage, usd, model })
+        (usage != TokenUsage::default()).then_some(AnswerCost { usage, usd, model })
     }
 }

@@ -2,14 +2,14 @@
 
 use callgate_wire::session::TokenUsage;
 
-use crate::engine::Piece;
+use crate::engine::AnswerPiece;
 
 /// So many bytes of an answer are a token, where the provider did not come to say how many it has.
 const BYTES_PER_TOKEN: u64 = 4;
 
 /// What was taken and is not written down yet.
 #[derive(Debug, Default)]
-pub(super) struct Meter {
+pub(super) struct UsageMeter {
     /// By attempts before the present one.
     before: TokenUsage,
     /// By the present one, as far as the provider has said.
@@ -19,7 +19,7 @@ pub(super) struct Meter {
     is_whole: bool,
 }
 
-impl Meter {
+impl UsageMeter {
     /// Begins another attempt.
     pub(super) fn begin(&mut self) {
         let before = self.total();
@@ -27,19 +27,19 @@ impl Meter {
     }
 
     /// Takes note of a piece of the answer.
-    pub(super) fn note(&mut self, piece: &Piece) {
+    pub(super) fn note(&mut self, piece: &AnswerPiece) {
         let bytes = match piece {
-            Piece::Usage(usage) => {
+            AnswerPiece::Usage(usage) => {
                 self.told = *usage;
                 0
             }
-            Piece::End(_) => {
+            AnswerPiece::End(_) => {
                 self.is_whole = true;
                 0
             }
-            Piece::Text(text) | Piece::Thinking(text) => text.len(),
-            Piece::ToolUse { name, input, .. } => name.len() + input.get().len(),
-            Piece::Signature(_) | Piece::Redacted(_) => 0,
+            AnswerPiece::Text(text) | AnswerPiece::Thinking(text) => text.len(),
+            AnswerPiece::ToolUse { name, input, .. } => name.len() + input.get().len(),
+            AnswerPiece::Signature(_) | AnswerPiece::Redacted(_) => 0,
         };
         self.bytes += bytes as u64;
     }
@@ -64,7 +64,7 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Stop;
+    use crate::engine::ModelStop;
 
     fn usage(input: u64, output: u64) -> TokenUsage {
         TokenUsage { input, output, ..TokenUsage::default() }
@@ -72,34 +72,34 @@ mod tests {
 
     #[test]
     fn a_whole_answer_takes_what_its_provider_says() {
-        let mut meter = Meter::default();
-        meter.note(&Piece::Usage(usage(10, 1)));
-        meter.note(&Piece::Text("x".repeat(400)));
-        meter.note(&Piece::Usage(usage(10, 7)));
-        meter.note(&Piece::End(Stop::EndTurn));
+        let mut meter = UsageMeter::default();
+        meter.note(&AnswerPiece::Usage(usage(10, 1)));
+        meter.note(&AnswerPiece::Text("x".repeat(400)));
+        meter.note(&AnswerPiece::Usage(usage(10, 7)));
+        meter.note(&AnswerPiece::End(ModelStop::EndTurn));
         assert_eq!(meter.take(), usage(10, 7));
         assert_eq!(meter.take(), TokenUsage::default());
     }
 
     #[test]
     fn an_answer_that_was_broken_off_takes_what_has_come() {
-        let mut meter = Meter::default();
-        meter.note(&Piece::Usage(usage(10, 1)));
+        let mut meter = UsageMeter::default();
+        meter.note(&AnswerPiece::Usage(usage(10, 1)));
         assert_eq!(meter.total(), usage(10, 1));
-        meter.note(&Piece::Thinking("x".repeat(399)));
-        meter.note(&Piece::Text("x".to_owned()));
+        meter.note(&AnswerPiece::Thinking("x".repeat(399)));
+        meter.note(&AnswerPiece::Text("x".to_owned()));
         assert_eq!(meter.total(), usage(10, 100));
     }
 
     #[test]
     fn attempts_that_failed_count() {
-        let mut meter = Meter::default();
-        meter.note(&Piece::Usage(usage(10, 1)));
+        let mut meter = UsageMeter::default();
+        meter.note(&AnswerPiece::Usage(usage(10, 1)));
         meter.begin();
-        meter.note(&Piece::Usage(usage(10, 2)));
+        meter.note(&AnswerPiece::Usage(usage(10, 2)));
         meter.begin();
-        meter.note(&Piece::Usage(usage(10, 5)));
-        meter.note(&Piece::End(Stop::EndTurn));
+        meter.note(&AnswerPiece::Usage(usage(10, 5)));
+        meter.note(&AnswerPiece::End(ModelStop::EndTurn));
         assert_eq!(meter.take(), usage(30, 8));
     }
 }

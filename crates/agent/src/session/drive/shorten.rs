@@ -6,18 +6,18 @@ use std::sync::Arc;
 use callgate_wire::session::Event;
 use tokio::time::sleep;
 
-use super::meter::Meter;
-use super::{Drive, QUIET, Shared, halted};
-use crate::compact::{self, Cut};
-use crate::engine::{Call, Piece};
+use super::meter::UsageMeter;
+use super::{QUIET, SessionShared, TurnDriver, halted};
+use crate::compact::{self, SummaryCut};
+use crate::engine::{AnswerPiece, EngineCall};
 use crate::failure::RequestFailure;
 use crate::history::Reservation;
-use crate::message::Message;
+use crate::message::ChatMessage;
 
 /// A summary that is as long as this has gone astray, and is not waited for any more.
 const LONGEST_SUMMARY: usize = 256 * 1024;
 
-impl Drive<'_> {
+impl TurnDriver<'_> {
     /// Shortens the conversation if that has to be, by our own count or because the engine has
     /// said that it `is_over` what it can read; tells whether it did. Nothing is done when the
     /// turn is to stop meanwhile.
@@ -25,7 +25,7 @@ impl Drive<'_> {
         let messages = self.conversation();
         let Some(upto) = self.cut(&messages, is_over) else { return Ok(false) };
         let call = self.summary_call(compact::summary_call(&messages, upto));
-        let mut meter = Meter::default();
+        let mut meter = UsageMeter::default();
         let (written, reservation) = match self.may_sum_up(&call).await {
             Some(reservation) => (self.sum_up(call, &mut meter).await, reservation),
             None => (Some(String::new()), None),
@@ -42,30 +42,30 @@ impl Drive<'_> {
     }
 
     /// How many of the first messages are to be replaced, if any.
-    fn cut(&self, messages: &[Arc<Message>], is_over: bool) -> Option<usize> {
+    fn cut(&self, messages: &[Arc<ChatMessage>], is_over: bool) -> Option<usize> {
         let window = self.shared.options.context;
         // The engine knows better than we count.
         let read = if is_over { self.read.max(Some(window)) } else { self.read };
-        let Cut { upto } = compact::plan(messages, read, window)?;
+        let SummaryCut { upto } = compact::plan(messages, read, window)?;
         let upto = upto.min(self.held.messages().len());
         (upto > 0 && (is_over || !self.replacing)).then_some(upto)
     }
 
     /// Reserves what a summary may take; nothing when the engine may not be asked for one.
-    async fn may_sum_up(&mut self, call: &Call) -> Option<Option<Reservation>> {
+    async fn may_sum_up(&mut self, call: &EngineCall) -> Option<Option<Reservation>> {
         if !self.shared.options.engine.can_summarise() || self.shared.count_request().is_err() {
             return None;
         }
         self.shared.reserve(&self.account, call).await.ok()
     }
 
-    fn summary_call(&self, messages: Vec<Arc<Message>>) -> Call {
+    fn summary_call(&self, messages: Vec<Arc<ChatMessage>>) -> EngineCall {
         // A conversation that has used tools can only be sent along with them.
-        Call { thinking: None, ..self.call(messages) }
+        EngineCall { thinking: None, ..self.call(messages) }
     }
 
     /// The engine's own summary; none when the turn is to stop meanwhile.
-    async fn sum_up(&mut self, call: Call, meter: &mut Meter) -> Option<String> {
+    async fn sum_up(&mut self, call: EngineCall, meter: &mut UsageMeter) -> Option<String> {
         let output = &self.shared.output;
         let mut writing = pin!(summarise(self.shared, call, meter));
         loop {
@@ -96,7 +96,7 @@ impl Drive<'_> {
 }
 
 /// The engine's own summary; nothing when it gives none.
-async fn summarise(shared: &Shared, call: Call, meter: &mut Meter) -> String {
+async fn summarise(shared: &SessionShared, call: EngineCall, meter: &mut UsageMeter) -> String {
     let mut written = String::new();
     let mut answer = shared.options.engine.answer(call);
     let mut pieces = Vec::new();
@@ -104,7 +104,7 @@ async fn summarise(shared: &Shared, call: Call, meter: &mut Meter) -> String {
         let goes_on = answer.next(&mut pieces).await;
         for piece in pieces.drain(..) {
             meter.note(&piece);
-            if let Piece::Text(text) = piece {
+            if let AnswerPiece::Text(text) = piece {
                 written.push_str(&text);
             }
         }

@@ -13,11 +13,11 @@ fn tool_use(id: &str) -> Event {
 }
 
 /// A request that comes at this time.
-fn opened(command: &Command, since: u64) -> Opened {
-    Opened::new(command, since, since + 1)
+fn opened(command: &Command, since: u64) -> RequestDetails {
+    RequestDetails::new(command, since, since + 1)
 }
 
-fn status() -> Opened {
+fn status() -> RequestDetails {
     opened(&Command::GetStatus, 1)
 }
 
@@ -48,26 +48,26 @@ fn tool_result(id: &str) -> Event {
 
 #[test]
 fn an_id_may_be_used_again_only_after_its_end() {
-    let mut order = Order::default();
+    let mut order = RequestOrder::default();
     assert_eq!(order.begin("a", status()), Ok(()));
-    assert_eq!(order.begin("a", status()), Err(Refused::Duplicate));
+    assert_eq!(order.begin("a", status()), Err(RequestRefusal::Duplicate));
     assert!(order.admits("a", &Event::Done(None), 1));
     assert_eq!(order.begin("a", status()), Ok(()));
 }
 
 #[test]
 fn only_so_many_are_open() {
-    let mut order = Order::default();
+    let mut order = RequestOrder::default();
     for count in 0..MOST_OPEN {
         assert_eq!(order.begin(&count.to_string(), status()), Ok(()));
     }
-    assert_eq!(order.begin("more", status()), Err(Refused::TooMany));
+    assert_eq!(order.begin("more", status()), Err(RequestRefusal::TooMany));
     assert_eq!(order.unfinished().len(), MOST_OPEN);
 }
 
 #[test]
 fn what_is_open_is_known_to_its_end() {
-    let mut order = Order::default();
+    let mut order = RequestOrder::default();
     let say = |message: &str| Command::UserMessage(UserMessage::new(message));
     order.begin("b", opened(&say("second"), 7)).unwrap();
     order.begin("a", opened(&say(&"x".repeat(20_000)), 5)).unwrap();
@@ -95,7 +95,7 @@ fn what_is_open_is_known_to_its_end() {
     assert_eq!(requests[1].message.as_deref(), Some("second"));
     assert_eq!(order.requests("a").len(), 2);
 
-    let names = |order: &Order| -> Vec<String> {
+    let names = |order: &RequestOrder| -> Vec<String> {
         order
             .questions()
             .into_iter()
@@ -116,7 +116,7 @@ proptest! {
     /// nothing follows it, and every result has its announcement before it.
     #[test]
     fn what_is_admitted_is_in_order(said in prop::collection::vec((0..3_u8, 0..5_u8, 0..2_u8), 0..60)) {
-        let mut order = Order::default();
+        let mut order = RequestOrder::default();
         for id in 0..3 {
             order.begin(&id.to_string(), status()).unwrap();
         }

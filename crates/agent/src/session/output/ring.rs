@@ -9,7 +9,7 @@ const KEPT_AT_FIRST: usize = 64 * 1024;
 
 /// The last lines, each with its number. One line that is larger than all that is kept is not.
 #[derive(Debug)]
-pub(super) struct Ring {
+pub(super) struct ReplayBuffer {
     most: usize,
     bytes: VecDeque<u8>,
     lengths: VecDeque<usize>,
@@ -17,14 +17,14 @@ pub(super) struct Ring {
     next: u64,
 }
 
-impl Default for Ring {
+impl Default for ReplayBuffer {
     fn default() -> Self {
         let (bytes, lengths) = (VecDeque::new(), VecDeque::new());
         Self { most: KEPT_AT_FIRST, bytes, lengths, next: 1 }
     }
 }
 
-impl Ring {
+impl ReplayBuffer {
     /// From now on as much is kept as can be.
     pub(super) fn widen(&mut self) {
         self.most = KEPT;

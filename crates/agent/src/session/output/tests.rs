@@ -8,7 +8,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::session::Level;
+use crate::session::LogLevel;
 
 /// A sink that remembers.
 #[derive(Clone, Default)]
@@ -47,15 +47,15 @@ impl Write for Slow {
     }
 }
 
-fn quiet() -> Log {
-    Log::new(Level::Error, |_, _| ())
+fn quiet() -> SessionLog {
+    SessionLog::new(LogLevel::Error, |_, _| ())
 }
 
 fn token(text: &str) -> Event {
     Event::Token(text.to_owned())
 }
 
-async fn closed(output: &Output) {
+async fn closed(output: &SessionOutput) {
     output.close(|| Event::error("ended"), Duration::from_secs(30)).await;
 }
 
@@ -69,12 +69,12 @@ fn kinds(lines: &[Value]) -> Vec<(String, Value)> {
 #[tokio::test]
 async fn nothing_is_said_of_what_is_not_open_and_the_end_is_given_to_all() {
     let memory = Memory::default();
-    let output = Output::start(memory.clone(), quiet()).unwrap();
+    let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     output.said(&greet(&mut memory.clone()).unwrap());
     output.say("1", token("too early"));
     output.begin("1", &Command::GetStatus).unwrap();
     output.begin("2", &Command::GetStatus).unwrap();
-    assert_eq!(output.begin("1", &Command::GetStatus), Err(Refused::Duplicate));
+    assert_eq!(output.begin("1", &Command::GetStatus), Err(RequestRefusal::Duplicate));
     output.say("1", token("x"));
     output.say("1", Event::Done(None));
     output.say("1", token("too late"));
@@ -92,7 +92,7 @@ async fn nothing_is_said_of_what_is_not_open_and_the_end_is_given_to_all() {
 #[tokio::test]
 async fn extensions_come_after_hello_and_only_those_that_are_taken() {
     let memory = Memory::default();
-    let output = Output::start(memory.clone(), quiet()).unwrap();
+    let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     let events = || {
         let notice = callgate_wire::session::Notice { kind: "retry".into(), text: "x".into() };
         [Event::Thinking("hm".into()), Event::Notice(notice), Event::done(&json!({"a": 1}))]
@@ -115,7 +115,7 @@ async fn extensions_come_after_hello_and_only_those_that_are_taken() {
 #[tokio::test]
 async fn a_result_that_fits_into_no_line_is_replaced_by_words() {
     let memory = Memory::default();
-    let output = Output::start(memory.clone(), quiet()).unwrap();
+    let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     output.greeted(&[]);
     output.begin("1", &Command::GetStatus).unwrap();
     let call = callgate_wire::session::ToolUse {
@@ -154,7 +154,7 @@ fn asked(question: &str, input: &Value) -> Event {
 }
 
 /// The status as `get_status` tells it, while it is the request `id`.
-fn status(output: &Output, id: &str) -> Event {
+fn status(output: &SessionOutput, id: &str) -> Event {
     let (requests, questions) = output.open_beside(id);
     let (requests, questions) = (Some(requests), Some(questions));
     Event::Status(Status { requests, questions, ..Status::default() })
@@ -163,7 +163,7 @@ fn status(output: &Output, id: &str) -> Event {
 #[tokio::test]
 async fn what_is_open_is_told_after_hello_and_only_then() {
     let memory = Memory::default();
-    let output = Output::start(memory.clone(), quiet()).unwrap();
+    let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     output.begin("1", &Command::UserMessage(UserMessage::new("go"))).unwrap();
     output.begin("s", &Command::GetStatus).unwrap();
     output.say("s", status(&output, "s"));
@@ -187,7 +187,7 @@ async fn what_is_open_is_told_after_hello_and_only_then() {
 #[tokio::test]
 async fn what_a_tool_does_and_where_is_told_after_hello_and_only_then() {
     let memory = Memory::default();
-    let output = Output::start(memory.clone(), quiet()).unwrap();
+    let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     let call = |id: &str| {
         Event::ToolUse(callgate_wire::session::ToolUse {
             tool_id: id.into(),
@@ -210,7 +210,7 @@ async fn what_a_tool_does_and_where_is_told_after_hello_and_only_then() {
 #[tokio::test]
 async fn neither_a_question_nor_a_status_that_is_too_long_ends_a_request() {
     let memory = Memory::default();
-    let output = Output::start(memory.clone(), quiet()).unwrap();
+    let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     output.greeted(&["permission".to_owned()]);
     output.begin("1", &Command::UserMessage(UserMessage::new("go"))).unwrap();
     let content = "x".repeat(MAX_LINE);
@@ -237,7 +237,7 @@ async fn neither_a_question_nor_a_status_that_is_too_long_ends_a_request() {
 #[tokio::test]
 async fn who_is_behind_holds_up_who_asks_for_room() {
     let (go, wait): (SyncSender<()>, _) = sync_channel(64);
-    let output = Output::start(Slow(wait), quiet()).unwrap();
+    let output = SessionOutput::start(Slow(wait), quiet()).unwrap();
     output.begin("1", &Command::GetStatus).unwrap();
     let mut said = 0;
     while output.state().pending.len() < ROOM {
@@ -261,7 +261,7 @@ async fn who_is_behind_holds_up_who_asks_for_room() {
 #[tokio::test]
 async fn who_reads_nothing_is_asked_nothing_more_at_some_point() {
     let (_go, wait): (SyncSender<()>, _) = sync_channel(64);
-    let output = Output::start(Slow(wait), quiet()).unwrap();
+    let output = SessionOutput::start(Slow(wait), quiet()).unwrap();
     output.begin("1", &Command::GetStatus).unwrap();
     output.room_for_requests().await;
     while output.state().pending.len() < FULL {
@@ -278,7 +278,7 @@ async fn who_reads_nothing_is_asked_nothing_more_at_some_point() {
 #[tokio::test]
 async fn by_the_short_cut_and_by_the_thread_lines_keep_their_order() {
     let (mut reader, writer) = std::io::pipe().unwrap();
-    let output = Output::start_on(writer, quiet()).unwrap();
+    let output = SessionOutput::start_on(writer, quiet()).unwrap();
     output.begin("1", &Command::GetStatus).unwrap();
     let reading = std::thread::spawn(move || {
         let mut all = String::new();
@@ -311,7 +311,7 @@ async fn by_the_short_cut_and_by_the_thread_lines_keep_their_order() {
 #[tokio::test]
 async fn a_sink_that_breaks_is_told_and_nobody_waits_for_it() {
     let (go, wait): (SyncSender<()>, _) = sync_channel(1);
-    let output = Output::start(Slow(wait), quiet()).unwrap();
+    let output = SessionOutput::start(Slow(wait), quiet()).unwrap();
     drop(go);
     output.begin("1", &Command::GetStatus).unwrap();
     output.say("1", token("x"));
@@ -323,7 +323,7 @@ async fn a_sink_that_breaks_is_told_and_nobody_waits_for_it() {
 #[tokio::test]
 async fn what_was_said_can_be_said_again_with_its_numbers() {
     let memory = Memory::default();
-    let output = Output::start(memory.clone(), quiet()).unwrap();
+    let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     output.said(&greet(&mut memory.clone()).unwrap());
     output.begin("1", &Command::GetStatus).unwrap();
     output.say("1", token("before"));
@@ -341,7 +341,7 @@ async fn what_was_said_can_be_said_again_with_its_numbers() {
 
 #[tokio::test]
 async fn only_so_much_is_kept_for_saying_it_again() {
-    let output = Output::start(Memory::default(), quiet()).unwrap();
+    let output = SessionOutput::start(Memory::default(), quiet()).unwrap();
     output.begin("1", &Command::GetStatus).unwrap();
     let talk = || (0..3000).for_each(|_| output.say("1", token(&"x".repeat(1000))));
     talk();

@@ -4,8 +4,8 @@ use callgate_wire::session::Reply;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::history::{Place, Step};
-use crate::message::Source;
+use crate::history::{HistoryLocation, HistoryStep};
+use crate::message::MediaSource;
 
 fn raw(json: &Value) -> Box<RawValue> {
     to_raw_value(json).unwrap()
@@ -19,8 +19,8 @@ fn result(id: &str, content: &str, is_error: bool) -> Block {
     Block::ToolResult { tool_use_id: id.to_owned(), content: content.to_owned(), is_error }
 }
 
-fn kept(id: &str, result: &Value) -> KeptResult {
-    KeptResult { tool_use_id: id.to_owned(), result: raw(result) }
+fn kept(id: &str, result: &Value) -> StoredToolResult {
+    StoredToolResult { tool_use_id: id.to_owned(), result: raw(result) }
 }
 
 /// The events in one line each, without what every line has.
@@ -37,9 +37,9 @@ fn lines(events: Vec<Event>) -> Vec<Value> {
     events.into_iter().map(line).collect()
 }
 
-fn told(messages: &[(Message, Vec<KeptResult>)]) -> Vec<Value> {
-    let tools = Tools::new();
-    let mut retelling = Retelling { tools: &tools, calls: HashMap::new() };
+fn told(messages: &[(ChatMessage, Vec<StoredToolResult>)]) -> Vec<Value> {
+    let tools = ToolMap::new();
+    let mut retelling = EventRetelling { tools: &tools, calls: HashMap::new() };
     let mut events: Vec<Event> = Vec::new();
     for (message, results) in messages {
         events.extend(retelling.message(message, results));
@@ -55,10 +55,10 @@ fn a_turn_is_told_in_the_events_of_a_live_one() {
     let answer = vec![thought, hidden, Block::text("I look."), call("1"), call("2")];
     let results = vec![result("2", "gone", true), result("1", "two lines", false)];
     let events = told(&[
-        (Message::user(vec![Block::text("look")]), Vec::new()),
-        (Message::assistant(answer), Vec::new()),
-        (Message::user(results), vec![kept("1", &json!({ "lines": 2 }))]),
-        (Message::assistant(vec![Block::text("Two.")]), Vec::new()),
+        (ChatMessage::user(vec![Block::text("look")]), Vec::new()),
+        (ChatMessage::assistant(answer), Vec::new()),
+        (ChatMessage::user(results), vec![kept("1", &json!({ "lines": 2 }))]),
+        (ChatMessage::assistant(vec![Block::text("Two.")]), Vec::new()),
     ]);
     let used = |id: &str| {
         let data = json!({
@@ -87,8 +87,8 @@ fn a_turn_is_told_in_the_events_of_a_live_one() {
 #[test]
 fn a_result_of_which_only_words_were_kept_is_told_in_words() {
     let events = told(&[
-        (Message::assistant(vec![call("1"), call("2")]), Vec::new()),
-        (Message::user(vec![result("1", "old", false)]), Vec::new()),
+        (ChatMessage::assistant(vec![call("1"), call("2")]), Vec::new()),
+        (ChatMessage::user(vec![result("1", "old", false)]), Vec::new()),
     ]);
     assert_eq!(events[2]["data"]["result"], json!({ "text": "old" }));
     // Every call has a result, whatever is in the file.
@@ -96,12 +96,12 @@ fn a_result_of_which_only_words_were_kept_is_told_in_words() {
     assert_eq!(events[3]["data"]["result"], json!({ "error": NO_RESULT }));
     assert_eq!(events.len(), 4);
     // And every result a call.
-    assert!(told(&[(Message::user(vec![result("1", "old", false)]), Vec::new())]).is_empty());
+    assert!(told(&[(ChatMessage::user(vec![result("1", "old", false)]), Vec::new())]).is_empty());
 }
 
 #[test]
 fn files_are_told_with_the_message_that_they_came_with() {
-    let source = |mime: &str| Source::Base64 { media_type: mime.into(), data: "aGk=".into() };
+    let source = |mime: &str| MediaSource::Base64 { media_type: mime.into(), data: "aGk=".into() };
     let document =
         Block::Document { source: source("application/pdf"), title: Some("a.pdf".to_owned()) };
     let content = vec![
@@ -110,7 +110,7 @@ fn files_are_told_with_the_message_that_they_came_with() {
         Block::text("The attached file \"notes.txt\":\n\nbuy milk"),
         Block::text("see these"),
     ];
-    let events = told(&[(Message::user(content), Vec::new())]);
+    let events = told(&[(ChatMessage::user(content), Vec::new())]);
     let attachments = json!([
         { "mime": "image/png", "size": 2, "data": "aGk=" },
         { "mime": "application/pdf", "name": "a.pdf", "size": 2, "data": "aGk=" },
@@ -122,16 +122,16 @@ fn files_are_told_with_the_message_that_they_came_with() {
 
 #[tokio::test]
 async fn a_page_never_begins_with_results_of_calls_before_it() {
-    let history = History::start(Place::Memory);
+    let history = History::start(HistoryLocation::Memory);
     let mut held = history.hold("c").await.unwrap();
     let messages = vec![
-        Message::user(vec![Block::text("look")]),
-        Message::assistant(vec![call("1")]),
-        Message::user(vec![result("1", "seen", false)]),
-        Message::assistant(vec![Block::text("Seen.")]),
+        ChatMessage::user(vec![Block::text("look")]),
+        ChatMessage::assistant(vec![call("1")]),
+        ChatMessage::user(vec![result("1", "seen", false)]),
+        ChatMessage::assistant(vec![Block::text("Seen.")]),
     ];
     let results = vec![kept("1", &json!({ "seen": true }))];
-    let step = Step { messages, results, begins_turn: true, ..Step::default() };
+    let step = HistoryStep { messages, results, begins_turn: true, ..HistoryStep::default() };
     held.commit(step).await.unwrap();
     let firsts = async |limit| {
         let page = page(&history, "c", limit, None).await.unwrap();

@@ -4,7 +4,7 @@ use super::*;
 
 fn picture(bytes: usize) -> Block {
     let data = format!("{}==", "A".repeat(bytes.div_ceil(3) * 4 - 2));
-    Block::Image { source: Source::Base64 { media_type: "image/png".to_owned(), data } }
+    Block::Image { source: MediaSource::Base64 { media_type: "image/png".to_owned(), data } }
 }
 
 fn shown(blocks: &[Block]) -> Vec<serde_json::Value> {
@@ -34,7 +34,7 @@ fn the_largest_blocks_give_way_and_no_more_of_them() {
 fn every_block_can_give_way() {
     let long = || "x".repeat(11_000_000);
     let input = RawValue::from_string(format!("{{\"a\":\"{}\"}}", long())).unwrap();
-    let source = Source::Base64 { media_type: "application/pdf".to_owned(), data: long() };
+    let source = MediaSource::Base64 { media_type: "application/pdf".to_owned(), data: long() };
     for (block, expected) in [
         (Block::text(long()), json!({"type": "text", "text": words("text", 11_000_000)})),
         (
