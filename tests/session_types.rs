@@ -13,7 +13,7 @@ use std::time::Duration;
 use callgate_testkit::process::{Piped, run};
 use callgate_testkit::tools::{node22, repo_root, tsc};
 use callgate_wire::raw::Members;
-use callgate_wire::session::{CAPABILITIES, Request, Response};
+use callgate_wire::session::{CAPABILITIES, SessionRequest, SessionResponse};
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 
@@ -383,8 +383,8 @@ fn word(line: &str, field: &str) -> Option<String> {
 
 fn refused(line: &str) -> Option<String> {
     let refusal = match side(line) {
-        "AgentRequest" => Request::decode(line.as_bytes()).err(),
-        _ => Response::decode(line.as_bytes()).err(),
+        "AgentRequest" => SessionRequest::decode(line.as_bytes()).err(),
+        _ => SessionResponse::decode(line.as_bytes()).err(),
     };
     refusal.map(|refusal| refusal.to_string())
 }

@@ -61,20 +61,20 @@ fn assert_same_progress(one: &CallProgress<'_>, other: &CallProgress<'_>) {
 
 /// A line of the session protocol is refused in few words, or comes back when it is written.
 pub fn session_line(data: &[u8]) {
-    check_line(data, session::Request::decode, session::Request::to_line);
-    check_line(data, session::Response::decode, session::Response::to_line);
-    if let Ok(session::Request { id, command }) = session::Request::decode(data) {
+    check_line(data, session::SessionRequest::decode, session::SessionRequest::to_line);
+    check_line(data, session::SessionResponse::decode, session::SessionResponse::to_line);
+    if let Ok(session::SessionRequest { id, command }) = session::SessionRequest::decode(data) {
         let conversation = command.conversation_id().map_or(0, |id| id.len());
         assert!(id.len() <= session::LONGEST_ID, "an id over the limit");
         assert!(conversation <= session::LONGEST_CONVERSATION_ID, "a conversation over the limit");
     }
-    if let Ok(session::Response::Reply(reply)) = session::Response::decode(data) {
+    if let Ok(session::SessionResponse::Reply(reply)) = session::SessionResponse::decode(data) {
         session_numbered(reply);
     }
 }
 
 /// A number can be put into a line that has none, and what an end says comes back.
-fn session_numbered(mut reply: session::Reply) {
+fn session_numbered(mut reply: session::SessionReply) {
     reply.seq = None;
     let mut line = Vec::new();
     reply.write(&mut line);
@@ -84,8 +84,9 @@ fn session_numbered(mut reply: session::Reply) {
     let mut numbered = Vec::new();
     reply.write(&mut numbered);
     assert_eq!(line, numbered, "the number is not the last of a line");
-    if let Some(loaded) = reply.event.done_data::<session::Loaded>() {
-        let back = session::Event::done(&loaded).done_data::<session::Loaded>();
+    if let Some(loaded) = reply.event.done_data::<session::ConversationMessages>() {
+        let back =
+            session::SessionEvent::done(&loaded).done_data::<session::ConversationMessages>();
         assert_eq!(back.as_ref().map(shown), Some(shown(&loaded)), "another conversation");
     }
 }

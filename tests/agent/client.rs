@@ -1,36 +1,38 @@
 //! The session client with the real runtime.
 
-use callgate_client::{Client, ClientError, Happened, Seen, Settings, Since, State};
+use callgate_client::{
+    Client, ClientError, ClientSettings, RequestEvent, RuntimeState, WatchStart, WatchedItem,
+};
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::DEADLINE;
 use callgate_wire::approval::{Action, Press};
-use callgate_wire::session::{Event, LoadedAsEvents, TurnEnd};
+use callgate_wire::session::{ConversationEvents, SessionEvent, TurnEnd};
 use serde_json::json;
 use tokio::time::timeout;
 
 use crate::fixture::Setup;
 
-fn settings(setup: &Setup) -> Settings {
+fn settings(setup: &Setup) -> ClientSettings {
     let command = setup.command();
     let own = |(name, value): (&std::ffi::OsStr, Option<&std::ffi::OsStr>)| {
         (name.to_owned(), value.map(std::ffi::OsStr::to_owned))
     };
     // What the test itself was started with is none of the runtime's business.
     let inherited = std::env::vars_os().map(|(name, _)| (name, None));
-    Settings {
+    ClientSettings {
         env: inherited.chain(command.get_envs().map(own)).collect(),
         cwd: Some(setup.work()),
-        ..Settings::new(command.get_program()).arg("agent")
+        ..ClientSettings::new(command.get_program()).arg("agent")
     }
 }
 
 /// The words of an answer, and its end.
-async fn read(mut request: callgate_client::Request) -> (String, Option<Event>) {
+async fn read(mut request: callgate_client::Request) -> (String, Option<SessionEvent>) {
     let (mut words, mut end) = (String::new(), None);
     while let Some(happened) = timeout(DEADLINE, request.next()).await.unwrap() {
-        let Happened::Said(reply) = happened else { return (words, None) };
+        let RequestEvent::Said(reply) = happened else { return (words, None) };
         match &reply.event {
-            Event::Token(text) => words.push_str(text),
+            SessionEvent::Token(text) => words.push_str(text),
             event if event.is_end() => end = Some(event.clone()),
             _ => {}
         }
@@ -55,8 +57,8 @@ async fn a_front_end_talks_answers_questions_and_cancels() {
 
     let mut request = client.user_message("write it").await;
     while let Some(happened) = timeout(DEADLINE, request.next()).await.unwrap() {
-        let Happened::Said(reply) = happened else { panic!("{happened:?}") };
-        if let Event::PermissionRequest(asked) = &reply.event {
+        let RequestEvent::Said(reply) = happened else { panic!("{happened:?}") };
+        if let SessionEvent::PermissionRequest(asked) = &reply.event {
             // A page behind this front end that was loaded anew has no more than the status.
             let status = client.status().await.unwrap();
             assert_eq!(status.requests.unwrap()[0].id, request.id());
@@ -74,18 +76,18 @@ async fn a_front_end_talks_answers_questions_and_cancels() {
     let mut past = client.load_events(&conversation, None, None).await;
     let mut told = Vec::new();
     while let Some(happened) = timeout(DEADLINE, past.next()).await.unwrap() {
-        let Happened::Said(reply) = happened else { panic!("{happened:?}") };
+        let RequestEvent::Said(reply) = happened else { panic!("{happened:?}") };
         told.push(reply.event.clone());
     }
-    let kinds: Vec<&str> = told.iter().map(Event::kind).collect();
+    let kinds: Vec<&str> = told.iter().map(SessionEvent::kind).collect();
     let (said, used) = ("user_message", ["tool_use", "tool_result"]);
     assert_eq!(kinds, [said, "token", said, used[0], used[1], "token", "done"]);
-    let loaded: LoadedAsEvents = told.last().unwrap().done_data().unwrap();
+    let loaded: ConversationEvents = told.last().unwrap().done_data().unwrap();
     assert_eq!((loaded.conversation_id, loaded.first, loaded.length), (conversation, 0, 6));
 
     let mut request = client.user_message("go on").await;
-    while let Some(Happened::Said(reply)) = timeout(DEADLINE, request.next()).await.unwrap() {
-        if matches!(reply.event, Event::Token(_)) {
+    while let Some(RequestEvent::Said(reply)) = timeout(DEADLINE, request.next()).await.unwrap() {
+        if matches!(reply.event, SessionEvent::Token(_)) {
             break;
         }
     }
@@ -104,10 +106,10 @@ async fn a_runtime_that_is_killed_fails_what_is_open_and_is_started_again() {
     ]);
     let setup = Setup::on(&fake);
     let client = Client::start(settings(&setup)).unwrap();
-    let mut watch = client.watch(Since::Oldest);
+    let mut watch = client.watch(WatchStart::Oldest);
     let mut request = client.user_message("hello").await;
-    while let Some(Happened::Said(reply)) = timeout(DEADLINE, request.next()).await.unwrap() {
-        if matches!(reply.event, Event::Token(_)) {
+    while let Some(RequestEvent::Said(reply)) = timeout(DEADLINE, request.next()).await.unwrap() {
+        if matches!(reply.event, SessionEvent::Token(_)) {
             break;
         }
     }
@@ -116,7 +118,9 @@ async fn a_runtime_that_is_killed_fails_what_is_open_and_is_started_again() {
     assert!(matches!(failed, Err(ClientError::Died { .. })), "{failed:?}");
     let (words, _) = read(client.user_message("and now?").await).await;
     assert_eq!(words, "Back.");
-    let ready = |seen: &Seen| matches!(seen, Seen::State(State::Ready(_))).then_some(());
+    let ready = |seen: &WatchedItem| {
+        matches!(seen, WatchedItem::State(RuntimeState::Ready(_))).then_some(())
+    };
     for _ in 0..2 {
         timeout(DEADLINE, watch.find(ready)).await.unwrap().unwrap();
     }

@@ -1,6 +1,6 @@
 //! Why a request failed, as the front end is told.
 
-use callgate_wire::session::{ErrorData, Event};
+use callgate_wire::session::{ErrorData, SessionEvent};
 
 use crate::budget::OverBudget;
 use crate::engine::{EngineError, EngineErrorKind};
@@ -55,7 +55,7 @@ impl RequestFailure {
     }
 }
 
-impl From<RequestFailure> for Event {
+impl From<RequestFailure> for SessionEvent {
     fn from(failure: RequestFailure) -> Self {
         let RequestFailure { kind, status, retryable, text } = failure;
         let data = ErrorData { kind: kind.to_owned(), status, retryable };

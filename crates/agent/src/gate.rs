@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_wire::session::{Event, PermissionAnswer};
+use callgate_wire::session::{PermissionAnswer, SessionEvent};
 use serde_json::value::RawValue;
 
 use crate::BoxFuture;
@@ -43,9 +43,9 @@ pub struct GateQuestion {
 /// Tells what a tool would change with this input: a unified diff in which secrets are hidden.
 pub type PreviewFn = Arc<dyn Fn(&RawValue) -> BoxFuture<'static, Option<String>> + Send + Sync>;
 
-/// Shows the front end that a question is asked or over: an [`Event::PermissionRequest`] or an
-/// [`Event::PermissionResolved`]. It never waits.
-pub type QuestionMirror = Arc<dyn Fn(Event) + Send + Sync>;
+/// Shows the front end that a question is asked or over: an [`SessionEvent::PermissionRequest`] or an
+/// [`SessionEvent::PermissionResolved`]. It never waits.
+pub type QuestionMirror = Arc<dyn Fn(SessionEvent) + Send + Sync>;
 
 /// What was decided.
 #[derive(Debug, Clone)]

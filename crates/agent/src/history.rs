@@ -151,7 +151,7 @@ impl History {
         &self,
         limit: usize,
         before_ms: Option<u64>,
-    ) -> Result<Vec<session::Conversation>, HistoryError> {
+    ) -> Result<Vec<session::ConversationSummary>, HistoryError> {
         let before_ms = before_ms.map(|at| i64::try_from(at).unwrap_or(i64::MAX));
         let limit = limit.min(MOST_LISTED);
         let found = self.ask(move |shelf| Ok(shelf.store.conversations(limit, before_ms)?)).await?;
@@ -292,9 +292,9 @@ impl History {
     }
 }
 
-fn listed(known: Conversation) -> session::Conversation {
+fn listed(known: Conversation) -> session::ConversationSummary {
     let unsigned = |at_ms: i64| u64::try_from(at_ms).unwrap_or(0);
-    session::Conversation {
+    session::ConversationSummary {
         conversation_id: known.id,
         title: known.title,
         length: known.length,

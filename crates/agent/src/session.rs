@@ -23,7 +23,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use callgate_wire::session::{Command, Event, Request, Unreadable};
+use callgate_wire::session::{SessionCommand, SessionEvent, SessionRequest, Unreadable};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{Id, JoinError, JoinSet};
 
@@ -90,7 +90,7 @@ struct AgentSession {
     named: HashMap<Id, (String, Option<String>)>,
     current: Arc<CurrentConversation>,
     /// What came before it was known which conversation is the current one.
-    early: Option<Vec<Request>>,
+    early: Option<Vec<SessionRequest>>,
 }
 
 /// Serves requests from `input` until it ends, `ending` comes, or nobody reads `output` any more.
@@ -133,7 +133,7 @@ pub async fn serve(
             break;
         }
     }
-    output.close(|| Event::error("the runtime has ended"), ALL_SAID).await;
+    output.close(|| SessionEvent::error("the runtime has ended"), ALL_SAID).await;
     Ok(())
 }
 
@@ -176,7 +176,7 @@ impl AgentSession {
                 self.current.begin(None);
             }
         }
-        for Request { id, command } in self.early.take().unwrap_or_default() {
+        for SessionRequest { id, command } in self.early.take().unwrap_or_default() {
             self.act(id, command);
         }
     }
@@ -216,8 +216,8 @@ impl AgentSession {
         self.shared.output.refuse(id.filter(|_| !is_open), event);
     }
 
-    fn request(&mut self, request: Request) {
-        let Request { id, command } = request;
+    fn request(&mut self, request: SessionRequest) {
+        let SessionRequest { id, command } = request;
         let output = self.shared.output.clone();
         if let Err(refused) = output.begin(&id, &command) {
             let failure = RequestFailure::permanent("protocol", refused.to_string());
@@ -231,37 +231,43 @@ impl AgentSession {
             // These need no conversation.
             _ if matches!(
                 command,
-                Command::GetStatus | Command::Hello { .. } | Command::Replay { .. }
+                SessionCommand::GetStatus
+                    | SessionCommand::Hello { .. }
+                    | SessionCommand::Replay { .. }
             ) =>
             {
                 self.act(id, command);
             }
-            Some(early) => early.push(Request { id, command }),
+            Some(early) => early.push(SessionRequest { id, command }),
             None => self.act(id, command),
         }
     }
 
-    fn act(&mut self, id: String, command: Command) {
+    fn act(&mut self, id: String, command: SessionCommand) {
         let output = self.shared.output.clone();
         match command {
-            Command::GetStatus => self.status(id),
-            Command::Hello { capabilities } => {
+            SessionCommand::GetStatus => self.status(id),
+            SessionCommand::Hello { capabilities } => {
                 output.greeted(&capabilities);
-                output.say(&id, Event::Done(None));
+                output.say(&id, SessionEvent::Done(None));
             }
-            Command::Cancel { target } => self.cancel(&id, &target),
-            Command::Replay { from_seq } => output.say(&id, commands::replay(&output, from_seq)),
-            Command::UserMessage(said) => {
+            SessionCommand::Cancel { target } => self.cancel(&id, &target),
+            SessionCommand::Replay { from_seq } => {
+                output.say(&id, commands::replay(&output, from_seq))
+            }
+            SessionCommand::UserMessage(said) => {
                 self.queue(&id, said.conversation_id(), JobKind::Say(said))
             }
-            Command::EditLast(said) => self.queue(&id, said.conversation_id(), JobKind::Edit(said)),
-            ref command @ Command::Regenerate { .. } => {
+            SessionCommand::EditLast(said) => {
+                self.queue(&id, said.conversation_id(), JobKind::Edit(said))
+            }
+            ref command @ SessionCommand::Regenerate { .. } => {
                 self.queue(&id, command.conversation_id(), JobKind::Regenerate);
             }
-            ref command @ Command::ClearHistory { .. } => {
+            ref command @ SessionCommand::ClearHistory { .. } => {
                 self.queue(&id, command.conversation_id(), JobKind::Clear);
             }
-            Command::DeleteConversation { conversation_id } => {
+            SessionCommand::DeleteConversation { conversation_id } => {
                 self.queue(&id, Some(conversation_id), JobKind::Delete);
             }
             command => self.at_once(id, command),
@@ -279,7 +285,7 @@ impl AgentSession {
         }
         self.shared.output.place(id, &lane, true);
         let text = "waits until the message before it is answered";
-        self.shared.output.say(id, Event::notice("queued", text));
+        self.shared.output.say(id, SessionEvent::notice("queued", text));
     }
 
     fn start(&mut self, lane: String, job: ConversationJob) {
@@ -294,12 +300,12 @@ impl AgentSession {
     }
 
     /// Does something that waits for nothing but the history.
-    fn at_once(&mut self, id: String, command: Command) {
+    fn at_once(&mut self, id: String, command: SessionCommand) {
         let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
         let name = id.clone();
         let task = self.jobs.spawn(async move {
             let event = commands::run(&shared, &current, &id, command).await;
-            shared.output.say(&id, event.unwrap_or_else(Event::from));
+            shared.output.say(&id, event.unwrap_or_else(SessionEvent::from));
         });
         self.named.insert(task.id(), (name, None));
     }
@@ -333,7 +339,7 @@ impl AgentSession {
             let text = "no message of this id is open: it has ended, or never began";
             return output.say(id, RequestFailure::permanent("not_found", text).into());
         }
-        output.say(id, Event::Done(None));
+        output.say(id, SessionEvent::Done(None));
     }
 
     /// Ends all that is open, and goes. What has come and was not looked at yet gets its end too.

@@ -13,7 +13,7 @@ mod tests;
 
 use std::time::Duration;
 
-use callgate_wire::session::{Event, ToolUse};
+use callgate_wire::session::{SessionEvent, ToolUse};
 use serde_json::value::RawValue;
 
 use crate::engine::{AnswerPiece, EngineError, EngineErrorKind, ModelStop};
@@ -50,7 +50,7 @@ pub struct TurnLimits {
 #[derive(Debug)]
 pub enum TurnAction {
     /// Tell the front end.
-    Tell(Event),
+    Tell(SessionEvent),
     /// Ask the model, after this time. What was kept and [`Turn::unkept`] are the conversation.
     Ask(Duration),
     /// Shorten what was kept, since the model cannot read so much, and ask it again. Where that is
@@ -155,11 +155,11 @@ impl Turn {
         match piece {
             AnswerPiece::Text(text) => {
                 self.answer.text(&text);
-                todo.push(TurnAction::Tell(Event::Token(text)));
+                todo.push(TurnAction::Tell(SessionEvent::Token(text)));
             }
             AnswerPiece::Thinking(thought) => {
                 self.answer.thinking(&thought);
-                todo.push(TurnAction::Tell(Event::Thinking(thought)));
+                todo.push(TurnAction::Tell(SessionEvent::Thinking(thought)));
             }
             AnswerPiece::Signature(signature) => self.answer.signature(&signature),
             AnswerPiece::Redacted(data) => self.answer.block(Block::RedactedThinking { data }),
@@ -172,7 +172,7 @@ impl Turn {
                 self.answer.block(block);
                 let call =
                     ToolUse { tool_id: id, tool_name: name, input, kind: None, locations: None };
-                todo.push(TurnAction::Tell(Event::ToolUse(call)));
+                todo.push(TurnAction::Tell(SessionEvent::ToolUse(call)));
             }
             AnswerPiece::End(stop) => self.answered(stop, todo),
         }
@@ -192,7 +192,7 @@ impl Turn {
             Some(wait) => {
                 let seconds = wait.as_secs_f32();
                 let text = format!("{} (trying again in {seconds:.1} s)", error.text);
-                todo.push(TurnAction::Tell(Event::notice("retry", text)));
+                todo.push(TurnAction::Tell(SessionEvent::notice("retry", text)));
                 self.answer = PartialAnswer::default();
                 todo.push(TurnAction::Ask(wait));
             }

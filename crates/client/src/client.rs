@@ -8,61 +8,68 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use callgate_wire::approval::Press;
 use callgate_wire::session::{
-    self, Attachment, Command, Event, MAX_LINE, PermissionAnswer, Reply, Status, UserMessage,
+    self, Attachment, MAX_LINE, PermissionAnswer, RuntimeStatus, SessionCommand, SessionEvent,
+    SessionReply, UserMessage,
 };
 use serde_json::value::to_raw_value;
 use tokio::runtime::Handle as Tokio;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::core::{Input, is_turn};
-use crate::pump::{self, Launch};
+use crate::core::{CoreInput, is_turn};
+use crate::pump::{self, RuntimeLauncher};
 use crate::settings::{MOST_ERRANDS, MOST_TURNS};
-use crate::shared::{Rooms, Shared};
-use crate::{ClientError, PassedOver, Request, Settings, Since, State, Watch, process};
+use crate::shared::{ClientShared, RequestPermits};
+use crate::{
+    ClientError, ClientSettings, PassedOver, RuntimeState, SentRequest, SessionWatch, WatchStart,
+    process,
+};
 
 /// A session with a runtime. A clone is another handle of the same session.
 ///
-/// The process is ended when the last handle, the last [`Request`] and the last [`Watch`] are
+/// The process is ended when the last handle, the last [`SentRequest`] and the last [`SessionWatch`] are
 /// dropped: its stdin is closed, after 2 s it gets SIGTERM, and after 2 s more it is killed with
 /// all that it has started. Nobody waits for that, unless by [`close`](Self::close).
 #[derive(Debug, Clone)]
 pub struct Client {
-    handle: Arc<Handle>,
+    handle: Arc<ClientHandle>,
 }
 
 /// What keeps the process alive.
 #[derive(Debug)]
-pub(crate) struct Handle {
-    pub(crate) shared: Arc<Shared>,
+pub(crate) struct ClientHandle {
+    pub(crate) shared: Arc<ClientShared>,
     name: String,
     requests: AtomicU64,
 }
 
-impl Drop for Handle {
+impl Drop for ClientHandle {
     fn drop(&mut self) {
-        self.shared.ask(Input::Leave);
+        self.shared.ask(CoreInput::Leave);
     }
 }
 
 impl Client {
     /// Starts the runtime, and goes on at once: what is sent waits until it is ready. The session
     /// lives on the tokio runtime in which this is called, which has to have time and I/O enabled.
-    pub fn start(settings: Settings) -> Result<Self, ClientError> {
+    pub fn start(settings: ClientSettings) -> Result<Self, ClientError> {
         let launch = process::launcher(settings.clone());
         Self::start_by(settings, launch)
     }
 
-    pub(crate) fn start_by(settings: Settings, launch: Launch) -> Result<Self, ClientError> {
+    pub(crate) fn start_by(
+        settings: ClientSettings,
+        launch: RuntimeLauncher,
+    ) -> Result<Self, ClientError> {
         let tokio = Tokio::try_current().map_err(|_| ClientError::NoTokio)?;
         let name = format!("{:016x}", RandomState::new().build_hasher().finish());
-        let shared = Arc::new(Shared::new(settings, name.clone()));
+        let shared = Arc::new(ClientShared::new(settings, name.clone()));
         tokio.spawn(pump::run(Arc::clone(&shared), launch));
-        Ok(Self { handle: Arc::new(Handle { shared, name, requests: AtomicU64::new(0) }) })
+        Ok(Self { handle: Arc::new(ClientHandle { shared, name, requests: AtomicU64::new(0) }) })
     }
 
     /// Names this client: no other has the same name, and the ids of its requests begin with it.
-    /// The numbers that a [`Watch`] tells are of use to nobody but the client of this name.
+    /// The numbers that a [`SessionWatch`] tells are of use to nobody but the client of this name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.handle.name
@@ -70,7 +77,7 @@ impl Client {
 
     /// How the runtime's process is.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> RuntimeState {
         self.handle.shared.state()
     }
 
@@ -82,17 +89,17 @@ impl Client {
 
     /// Everything that happens in this session, beginning `since`.
     #[must_use]
-    pub fn watch(&self, since: Since) -> Watch {
-        Watch::new(Arc::clone(&self.handle), since)
+    pub fn watch(&self, since: WatchStart) -> SessionWatch {
+        SessionWatch::new(Arc::clone(&self.handle), since)
     }
 
     /// Sends a request. Waits while too many are open or unread by the runtime; one that could
-    /// not be sent ends with [`Happened::Failed`](crate::Happened::Failed) like any other.
-    pub async fn send(&self, command: Command) -> Request {
+    /// not be sent ends with [`RequestEvent::Failed`](crate::Happened::Failed) like any other.
+    pub async fn send(&self, command: SessionCommand) -> SentRequest {
         let number = self.handle.requests.fetch_add(1, Ordering::Relaxed);
         let id: Arc<str> = Arc::from(format!("{}-{number}", self.handle.name));
-        let request = Request::new(Arc::clone(&id), Arc::clone(&self.handle));
-        let message = session::Request { id: id.as_ref().to_owned(), command };
+        let request = SentRequest::new(Arc::clone(&id), Arc::clone(&self.handle));
+        let message = session::SessionRequest { id: id.as_ref().to_owned(), command };
         let line = message.to_line();
         match self.room(&message.command, line.len()).await {
             Ok(rooms) => self.handle.shared.send(message, line, rooms),
@@ -103,13 +110,13 @@ impl Client {
 
     /// Sends a request and waits for its end, for those that are answered in one word. An
     /// `error` of the runtime's is [`ClientError::Refused`].
-    pub async fn request(&self, command: Command) -> Result<Arc<Reply>, ClientError> {
+    pub async fn request(&self, command: SessionCommand) -> Result<Arc<SessionReply>, ClientError> {
         self.send(command).await.end().await
     }
 
     /// Says something to the model, in the current conversation.
-    pub async fn user_message(&self, text: impl Into<String>) -> Request {
-        self.send(Command::UserMessage(UserMessage::new(text))).await
+    pub async fn user_message(&self, text: impl Into<String>) -> SentRequest {
+        self.send(SessionCommand::UserMessage(UserMessage::new(text))).await
     }
 
     /// Says something to the model, in the current conversation, with files: by their paths, or
@@ -118,53 +125,58 @@ impl Client {
         &self,
         text: impl Into<String>,
         attachments: Vec<Attachment>,
-    ) -> Request {
+    ) -> SentRequest {
         let message = UserMessage { attachments, ..UserMessage::new(text) };
-        self.send(Command::UserMessage(message)).await
+        self.send(SessionCommand::UserMessage(message)).await
     }
 
     /// Says something to the model, in the conversation of this id.
-    pub async fn user_message_in(&self, conversation: &str, text: impl Into<String>) -> Request {
+    pub async fn user_message_in(
+        &self,
+        conversation: &str,
+        text: impl Into<String>,
+    ) -> SentRequest {
         let metadata = serde_json::json!({ "conversationId": conversation });
         let metadata = to_raw_value(&metadata).ok();
-        self.send(Command::UserMessage(UserMessage { metadata, ..UserMessage::new(text) })).await
+        self.send(SessionCommand::UserMessage(UserMessage { metadata, ..UserMessage::new(text) }))
+            .await
     }
 
-    /// Asks the runtime to end a request of this client now; see [`Request::cancel`].
+    /// Asks the runtime to end a request of this client now; see [`SentRequest::cancel`].
     pub fn cancel(&self, id: &str) -> Result<(), ClientError> {
         if !self.handle.shared.is_open(id) {
             return Err(ClientError::NotOpen);
         }
-        self.handle.shared.ask(Input::Cancel { id });
+        self.handle.shared.ask(CoreInput::Cancel { id });
         Ok(())
     }
 
     /// Answers a question. Returns an error if the answer no longer counts.
     pub async fn answer(&self, question: &str, press: Press) -> Result<(), ClientError> {
         let answer = PermissionAnswer { question: question.to_owned(), press };
-        self.request(Command::PermissionAnswer(answer)).await.map(drop)
+        self.request(SessionCommand::PermissionAnswer(answer)).await.map(drop)
     }
 
     /// How the runtime is, in its own words, and which requests and questions are open there: all
     /// that a page needs which was loaded anew.
-    pub async fn status(&self) -> Result<Status, ClientError> {
-        let reply = self.request(Command::GetStatus).await?;
+    pub async fn status(&self) -> Result<RuntimeStatus, ClientError> {
+        let reply = self.request(SessionCommand::GetStatus).await?;
         match &reply.event {
-            Event::Status(status) => Ok(status.clone()),
-            _ => Err(ClientError::Unexpected { kind: Command::GetStatus.kind() }),
+            SessionEvent::Status(status) => Ok(status.clone()),
+            _ => Err(ClientError::Unexpected { kind: SessionCommand::GetStatus.kind() }),
         }
     }
 
     /// Ends the runtime and starts it again at once. Open requests fail.
     pub fn restart(&self) {
-        self.handle.shared.ask(Input::Restart);
+        self.handle.shared.ask(CoreInput::Restart);
     }
 
     /// Ends the session for all handles: open requests fail, and the process is ended. Returns
     /// when it is gone.
     pub async fn close(&self) {
-        let mut watch = self.watch(Since::Now);
-        self.handle.shared.ask(Input::Leave);
+        let mut watch = self.watch(WatchStart::Now);
+        self.handle.shared.ask(CoreInput::Leave);
         while watch.next().await.is_some() {}
     }
 
@@ -175,7 +187,11 @@ impl Client {
     }
 
     /// Waits for what a request takes of what is limited.
-    async fn room(&self, command: &Command, size: usize) -> Result<Rooms, ClientError> {
+    async fn room(
+        &self,
+        command: &SessionCommand,
+        size: usize,
+    ) -> Result<RequestPermits, ClientError> {
         let shared = &self.handle.shared;
         // The line's end does not count.
         if size > MAX_LINE + 1 {
@@ -196,6 +212,6 @@ impl Client {
         // Neither is ever closed.
         let open = open.map_err(|_| ClientError::Closed)?;
         let unsent = unsent.map_err(|_| ClientError::Closed)?;
-        Ok(Rooms { unsent: Some(unsent), _open: open })
+        Ok(RequestPermits { unsent: Some(unsent), _open: open })
     }
 }

@@ -1,6 +1,6 @@
 //! Who waits for what: a pure state machine.
 //!
-//! [`Core::handle`] takes the time and one [`Input`] and gives [`Output`]s, in order. So whatever
+//! [`ClientCore::handle`] takes the time and one [`CoreInput`] and gives [`CoreOutput`]s, in order. So whatever
 //! the runtime says or does not say, every request gets exactly one end, and nothing after it.
 
 mod life;
@@ -17,25 +17,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_wire::frame::DecodedLine;
-use callgate_wire::session::{Command, Request, capability};
+use callgate_wire::session::{SessionCommand, SessionRequest, capability};
 
-use crate::event::{Happened, PassedOver, Seen, State};
-use crate::{ClientError, Settings};
-use life::Life;
-use numbers::Numbers;
+use crate::event::{PassedOver, RequestEvent, RuntimeState, WatchedItem};
+use crate::{ClientError, ClientSettings};
+use life::RuntimeLife;
+use numbers::SequenceNumbers;
 pub(crate) use open::is_turn;
-use open::{Open, Stage};
+use open::{PendingRequest, RequestStage};
 
 /// What an event costs in memory besides its line.
 pub(crate) const OVERHEAD: usize = 256;
 
 /// What has happened, or is wanted.
 #[derive(Debug)]
-pub(crate) enum Input<'a> {
+pub(crate) enum CoreInput<'a> {
     /// The client begins.
     Begin,
     /// Somebody asks; `line` is the request as it is written.
-    Ask { request: Arc<Request>, line: Vec<u8> },
+    Ask { request: Arc<SessionRequest>, line: Vec<u8> },
     /// A request is no longer wanted.
     Cancel { id: &'a str },
     /// Nobody reads what happens about a request any more, though it is at work.
@@ -66,7 +66,7 @@ pub(crate) enum Input<'a> {
 
 /// What is to be done.
 #[derive(Debug)]
-pub(crate) enum Output {
+pub(crate) enum CoreOutput {
     /// Start the process.
     Start,
     /// Let the process end, and see to it that it does.
@@ -76,45 +76,45 @@ pub(crate) enum Output {
     /// Do not write a request if that has not begun.
     Withdraw { id: Arc<str> },
     /// Tell whoever asked, and the watchers.
-    Happened { id: Arc<str>, happened: Happened, size: usize },
+    Happened { id: Arc<str>, happened: RequestEvent, size: usize },
     /// Tell the watchers.
-    Seen { what: Seen, size: usize },
+    Seen { what: WatchedItem, size: usize },
     /// All is over.
     Over,
 }
 
 /// The state of a session.
 #[derive(Debug)]
-pub(crate) struct Core {
-    settings: Settings,
+pub(crate) struct ClientCore {
+    settings: ClientSettings,
     /// Begins the ids of the client's own requests.
     name: String,
-    life: Life,
-    state: State,
+    life: RuntimeLife,
+    state: RuntimeState,
     epoch: u64,
     deaths: u32,
     is_leaving: bool,
     /// In the order in which they were asked.
-    open: Vec<Open>,
-    numbers: Numbers,
+    open: Vec<PendingRequest>,
+    numbers: SequenceNumbers,
     errands: u64,
     paused: Option<Duration>,
     passed_over: PassedOver,
-    outputs: Vec<Output>,
+    outputs: Vec<CoreOutput>,
 }
 
-impl Core {
-    pub(crate) fn new(settings: Settings, name: String) -> Self {
+impl ClientCore {
+    pub(crate) fn new(settings: ClientSettings, name: String) -> Self {
         Self {
             settings,
             name,
-            life: Life::NotBegun,
-            state: State::Starting,
+            life: RuntimeLife::NotBegun,
+            state: RuntimeState::Starting,
             epoch: 0,
             deaths: 0,
             is_leaving: false,
             open: Vec::new(),
-            numbers: Numbers::default(),
+            numbers: SequenceNumbers::default(),
             errands: 0,
             paused: None,
             passed_over: PassedOver::default(),
@@ -127,7 +127,7 @@ impl Core {
         self.epoch
     }
 
-    pub(crate) fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &RuntimeState {
         &self.state
     }
 
@@ -140,23 +140,23 @@ impl Core {
     }
 
     /// Takes in what has happened at the moment `now`, and tells what is to be done.
-    pub(crate) fn handle(&mut self, now: Duration, input: Input<'_>) -> Vec<Output> {
+    pub(crate) fn handle(&mut self, now: Duration, input: CoreInput<'_>) -> Vec<CoreOutput> {
         match input {
-            Input::Begin => self.spawn(),
-            Input::Ask { request, line } => self.ask(now, &request, line),
-            Input::Cancel { id } => self.cancel(now, id),
-            Input::NotRead { id } => self.not_read(now, id),
-            Input::Written { id } => self.written(now, id),
-            Input::Line(line) => self.line(now, line),
-            Input::Paused => self.paused = Some(now),
-            Input::Resumed => self.resumed(now),
-            Input::Started => self.started(now),
-            Input::NotStarted { why } => self.not_started(now, &why),
-            Input::PipeClosed => self.pipe_closed(now),
-            Input::Exited { status, last_words } => self.exited(now, status, last_words),
-            Input::Restart => self.restart(now),
-            Input::Leave => self.leave(now),
-            Input::Tick => self.tick(now),
+            CoreInput::Begin => self.spawn(),
+            CoreInput::Ask { request, line } => self.ask(now, &request, line),
+            CoreInput::Cancel { id } => self.cancel(now, id),
+            CoreInput::NotRead { id } => self.not_read(now, id),
+            CoreInput::Written { id } => self.written(now, id),
+            CoreInput::Line(line) => self.line(now, line),
+            CoreInput::Paused => self.paused = Some(now),
+            CoreInput::Resumed => self.resumed(now),
+            CoreInput::Started => self.started(now),
+            CoreInput::NotStarted { why } => self.not_started(now, &why),
+            CoreInput::PipeClosed => self.pipe_closed(now),
+            CoreInput::Exited { status, last_words } => self.exited(now, status, last_words),
+            CoreInput::Restart => self.restart(now),
+            CoreInput::Leave => self.leave(now),
+            CoreInput::Tick => self.tick(now),
         }
         std::mem::take(&mut self.outputs)
     }
@@ -185,7 +185,7 @@ impl Core {
     /// When the request has to have moved on.
     fn due(&self, index: usize) -> Option<Duration> {
         let open = &self.open[index];
-        if open.stage != Stage::Written {
+        if open.stage != RequestStage::Written {
             return Some(open.taken_by);
         }
         if self.paused.is_some() {
@@ -199,7 +199,7 @@ impl Core {
 
     fn expire(&mut self, now: Duration, index: usize) {
         let open = &self.open[index];
-        let error = if open.stage != Stage::Written {
+        let error = if open.stage != RequestStage::Written {
             ClientError::NotTaken { after: self.settings.taken }
         } else if open.cancelled_by.is_some_and(|until| until <= now) {
             ClientError::Cancelled
@@ -209,17 +209,22 @@ impl Core {
         self.give_up(now, index, error);
     }
 
-    fn ask(&mut self, now: Duration, request: &Arc<Request>, line: Vec<u8>) {
-        self.see(Seen::Asked(Arc::clone(request)), line.len() + OVERHEAD);
-        self.open.push(Open::new(request, line, now, now.saturating_add(self.settings.taken)));
+    fn ask(&mut self, now: Duration, request: &Arc<SessionRequest>, line: Vec<u8>) {
+        self.see(WatchedItem::Asked(Arc::clone(request)), line.len() + OVERHEAD);
+        self.open.push(PendingRequest::new(
+            request,
+            line,
+            now,
+            now.saturating_add(self.settings.taken),
+        ));
         let last = self.open.len() - 1;
         match &self.life {
             _ if self.is_leaving => self.fail(now, last, ClientError::Closed),
-            Life::GivenUp { why } => {
+            RuntimeLife::GivenUp { why } => {
                 let (deaths, why) = (self.deaths, Arc::clone(why));
                 self.fail(now, last, ClientError::GivenUp { deaths, why });
             }
-            Life::Ready { .. } => self.send(now, last),
+            RuntimeLife::Ready { .. } => self.send(now, last),
             _ => {}
         }
     }
@@ -232,15 +237,15 @@ impl Core {
             return self.fail(now, index, ClientError::NotOffered { kind });
         }
         let line = std::mem::take(&mut open.line);
-        open.stage = Stage::Sent;
+        open.stage = RequestStage::Sent;
         let of = Some(Arc::clone(&open.id));
-        self.outputs.push(Output::Write { line, of });
+        self.outputs.push(CoreOutput::Write { line, of });
     }
 
     fn written(&mut self, now: Duration, id: &str) {
         match self.find(id) {
             Some(index) => {
-                self.open[index].stage = Stage::Written;
+                self.open[index].stage = RequestStage::Written;
                 self.open[index].heard = now;
             }
             // It was given up while half of it was in the pipe.
@@ -251,7 +256,7 @@ impl Core {
     fn cancel(&mut self, now: Duration, id: &str) {
         let Some(index) = self.find(id) else { return };
         let open = &self.open[index];
-        let can_wait = open.stage == Stage::Written && open.is_turn() && self.can_cancel();
+        let can_wait = open.stage == RequestStage::Written && open.is_turn() && self.can_cancel();
         if !can_wait {
             return self.give_up(now, index, ClientError::Cancelled);
         }
@@ -281,11 +286,11 @@ impl Core {
         let open = &self.open[index];
         let id = Arc::clone(&open.id);
         match open.stage {
-            Stage::Sent => self.outputs.push(Output::Withdraw { id }),
-            Stage::Written if open.is_turn() && open.cancelled_by.is_none() => {
+            RequestStage::Sent => self.outputs.push(CoreOutput::Withdraw { id }),
+            RequestStage::Written if open.is_turn() && open.cancelled_by.is_none() => {
                 self.send_cancel(&id);
             }
-            Stage::Held | Stage::Written => {}
+            RequestStage::Held | RequestStage::Written => {}
         }
         self.fail(now, index, error);
     }
@@ -296,16 +301,16 @@ impl Core {
 
     fn send_cancel(&mut self, target: &str) {
         if self.can_cancel() {
-            self.errand(Command::Cancel { target: target.to_owned() });
+            self.errand(SessionCommand::Cancel { target: target.to_owned() });
         }
     }
 
     /// Writes a request of the client's own; its id.
-    fn errand(&mut self, command: Command) -> String {
+    fn errand(&mut self, command: SessionCommand) -> String {
         self.errands += 1;
         let id = format!("{}-own-{}", self.name, self.errands);
-        let line = Request { id: id.clone(), command }.to_line();
-        self.outputs.push(Output::Write { line, of: None });
+        let line = SessionRequest { id: id.clone(), command }.to_line();
+        self.outputs.push(CoreOutput::Write { line, of: None });
         id
     }
 
@@ -314,11 +319,11 @@ impl Core {
     }
 
     fn fail(&mut self, now: Duration, index: usize, error: ClientError) {
-        self.end(now, index, Happened::Failed(error), 0);
+        self.end(now, index, RequestEvent::Failed(error), 0);
     }
 
     /// Ends a request: the only place where one leaves.
-    fn end(&mut self, now: Duration, index: usize, happened: Happened, size: usize) {
+    fn end(&mut self, now: Duration, index: usize, happened: RequestEvent, size: usize) {
         let ended = self.open.remove(index);
         for next in &mut self.open[index..] {
             if ended.is_before(next) {
@@ -326,7 +331,7 @@ impl Core {
                 next.heard = now;
             }
         }
-        self.outputs.push(Output::Happened { id: ended.id, happened, size: size + OVERHEAD });
+        self.outputs.push(CoreOutput::Happened { id: ended.id, happened, size: size + OVERHEAD });
     }
 
     fn fail_all(&mut self, now: Duration, error: &ClientError) {
@@ -335,7 +340,7 @@ impl Core {
         }
     }
 
-    fn see(&mut self, what: Seen, size: usize) {
-        self.outputs.push(Output::Seen { what, size });
+    fn see(&mut self, what: WatchedItem, size: usize) {
+        self.outputs.push(CoreOutput::Seen { what, size });
     }
 }

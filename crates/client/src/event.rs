@@ -4,20 +4,20 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::session::{Ready, Reply, Request};
+use callgate_wire::session::{RuntimeReady, SessionReply, SessionRequest};
 
 use crate::ClientError;
 
 /// What happened about a request.
 #[derive(Debug, Clone)]
-pub enum Happened {
+pub enum RequestEvent {
     /// The runtime said something.
-    Said(Arc<Reply>),
+    Said(Arc<SessionReply>),
     /// The client gave the request up. Nothing follows.
     Failed(ClientError),
 }
 
-impl Happened {
+impl RequestEvent {
     /// Whether this is the last that happens about its request.
     #[must_use]
     pub fn is_end(&self) -> bool {
@@ -30,11 +30,11 @@ impl Happened {
 
 /// How the runtime's process is.
 #[derive(Debug, Clone)]
-pub enum State {
+pub enum RuntimeState {
     /// It is being started.
     Starting,
     /// It has said that it is ready.
-    Ready(Arc<Ready>),
+    Ready(Arc<RuntimeReady>),
     /// It has died, could not be started, or had to be ended.
     Died {
         /// How it ended, where that is known.
@@ -55,31 +55,31 @@ pub enum State {
     Ended,
 }
 
-/// Something that a [`Watch`](crate::Watch) tells, with its number.
+/// Something that a [`SessionWatch`](crate::Watch) tells, with its number.
 #[derive(Debug, Clone)]
-pub struct Watched {
+pub struct WatchedEvent {
     /// In which life of the runtime: 1 for the first process, 2 for the next.
     pub epoch: u64,
     /// The number of what is told; it goes on over all lives. Watching
     /// [after](crate::Since::After) this number goes on here.
     pub seq: u64,
     /// What is told.
-    pub what: Seen,
+    pub what: WatchedItem,
 }
 
-/// What a [`Watch`](crate::Watch) tells.
+/// What a [`SessionWatch`](crate::Watch) tells.
 #[derive(Debug, Clone)]
-pub enum Seen {
+pub enum WatchedItem {
     /// How the process is now.
-    State(State),
+    State(RuntimeState),
     /// A request was sent.
-    Asked(Arc<Request>),
+    Asked(Arc<SessionRequest>),
     /// Something happened about a request.
     Happened {
         /// The request's id.
         id: Arc<str>,
         /// What happened.
-        happened: Happened,
+        happened: RequestEvent,
     },
     /// What is between these numbers is no longer kept. Somebody who has to know it loads the
     /// conversation.

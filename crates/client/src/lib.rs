@@ -1,8 +1,8 @@
 //! For front ends: starts an agent runtime, keeps it alive and speaks the session protocol with it.
 //!
 //! A [`Client`] starts the runtime's process and starts it again when it dies. What is
-//! [sent](Client::send) is a [`Request`], which tells what happens about it until exactly one end;
-//! what happens about all of them, and to the process, a [`Watch`] tells, from any number on that
+//! [sent](Client::send) is a [`SentRequest`], which tells what happens about it until exactly one end;
+//! what happens about all of them, and to the process, a [`SessionWatch`] tells, from any number on that
 //! is still kept. When the last of these is dropped, the process is ended.
 //!
 //! ```no_run
@@ -34,12 +34,12 @@
 //! # When the runtime does not do as it should
 //!
 //! - It dies: every open request fails at once, and it is started again after a while
-//!   ([`BackOff`]). What is sent meanwhile waits, up to [`Settings::taken`].
-//! - It stalls: a request about which nothing is heard for [`Settings::idle`] fails and is
+//!   ([`RestartBackOff`]). What is sent meanwhile waits, up to [`ClientSettings::taken`].
+//! - It stalls: a request about which nothing is heard for [`ClientSettings::idle`] fails and is
 //!   cancelled, unless it queues behind another or a question of it is open.
-//! - It floods: the events of a request wait up to [`Settings::unread`] bytes; then its output is no
+//! - It floods: the events of a request wait up to [`ClientSettings::unread`] bytes; then its output is no
 //!   longer read, so that it has to wait itself. Whoever has not read half of that within
-//!   [`Settings::patience`] loses the request, and the others go on. Watchers hold nobody up: one
+//!   [`ClientSettings::patience`] loses the request, and the others go on. Watchers hold nobody up: one
 //!   that is too slow hears what it has [missed](Seen::Missed).
 //! - It lies: what cannot be read, or is about no open request, is passed over and counted
 //!   ([`Client::passed_over`]). Where its numbers show that something is missing, it is asked to
@@ -62,8 +62,10 @@ mod watch;
 
 pub use client::Client;
 pub use error::ClientError;
-pub use event::{Happened, PassedOver, Seen, State, Watched};
-pub use request::Request;
-pub use ring::Since;
-pub use settings::{BackOff, MOST_ERRANDS, MOST_TURNS, MOST_UNSENT, Settings, Stderr};
-pub use watch::Watch;
+pub use event::{PassedOver, RequestEvent, RuntimeState, WatchedEvent, WatchedItem};
+pub use request::SentRequest;
+pub use ring::WatchStart;
+pub use settings::{
+    ClientSettings, MOST_ERRANDS, MOST_TURNS, MOST_UNSENT, RestartBackOff, StderrTarget,
+};
+pub use watch::SessionWatch;

@@ -11,11 +11,11 @@ const MOST_LINES: usize = 1024;
 
 /// Lines that wait to be written, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Outbox(VecDeque<Outgoing>);
+pub(crate) struct LineOutbox(VecDeque<OutgoingLine>);
 
 /// A line that is to be written.
 #[derive(Debug)]
-pub(crate) struct Outgoing {
+pub(crate) struct OutgoingLine {
     line: Vec<u8>,
     written: usize,
     /// The request that it holds, if somebody waits for it.
@@ -24,7 +24,7 @@ pub(crate) struct Outgoing {
     _room: Option<OwnedSemaphorePermit>,
 }
 
-impl Outbox {
+impl LineOutbox {
     pub(crate) fn push(
         &mut self,
         line: Vec<u8>,
@@ -35,10 +35,10 @@ impl Outbox {
         if of.is_none() && self.0.len() >= MOST_LINES {
             return;
         }
-        self.0.push_back(Outgoing { line, written: 0, of, _room: room });
+        self.0.push_back(OutgoingLine { line, written: 0, of, _room: room });
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Outgoing> {
+    pub(crate) fn pop(&mut self) -> Option<OutgoingLine> {
         self.0.pop_front()
     }
 
@@ -51,7 +51,7 @@ impl Outbox {
     }
 }
 
-impl Outgoing {
+impl OutgoingLine {
     /// What of it is still to be written.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.line[self.written..]
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn lines_that_nobody_waits_for_are_limited() {
-        let mut outbox = Outbox::default();
+        let mut outbox = LineOutbox::default();
         for _ in 0..2 * MOST_LINES {
             outbox.push(b"x\n".to_vec(), None, None);
         }

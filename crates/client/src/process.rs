@@ -16,9 +16,9 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::pump::{Exit, Later, Launch, Life};
-use crate::stderr::Follower;
-use crate::{Settings, Stderr};
+use crate::pump::{BoxFuture, RuntimeExit, RuntimeLauncher, RuntimePipes};
+use crate::stderr::StderrFollower;
+use crate::{ClientSettings, StderrTarget};
 
 /// How often the keeper looks whether the leash has been dropped.
 const NOW_AND_THEN: Duration = Duration::from_millis(100);
@@ -28,26 +28,29 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Tells how the process has ended.
-type Told = oneshot::Receiver<Option<ExitStatus>>;
+type ExitReceiver = oneshot::Receiver<Option<ExitStatus>>;
 
 /// A process that was started, as its keeper hands it over.
-struct Kept {
+struct KeptProcess {
     stdin: Option<std::process::ChildStdin>,
     stdout: Option<std::process::ChildStdout>,
     stderr: Option<std::process::ChildStderr>,
     leash: Sender<()>,
-    exit: Told,
+    exit: ExitReceiver,
 }
 
 /// What starts the process of these settings, again and again.
-pub(crate) fn launcher(settings: Settings) -> Launch {
+pub(crate) fn launcher(settings: ClientSettings) -> RuntimeLauncher {
     let given = settings.env.iter().cloned();
     let given = given.filter_map(|(name, value)| Some((name, value?)));
     let secrets = Arc::new(SecretVariables::new(std::env::vars_os().chain(given)));
     Box::new(move || Box::pin(launch(settings.clone(), Arc::clone(&secrets))))
 }
 
-async fn launch(settings: Settings, secrets: Arc<SecretVariables>) -> io::Result<Life> {
+async fn launch(
+    settings: ClientSettings,
+    secrets: Arc<SecretVariables>,
+) -> io::Result<RuntimePipes> {
     let (reply, kept) = oneshot::channel();
     let command = command(&settings);
     thread::Builder::new().name("runtime keeper".to_owned()).spawn(|| keep(command, reply))?;
@@ -56,8 +59,8 @@ async fn launch(settings: Settings, secrets: Arc<SecretVariables>) -> io::Result
     let stdin = kept.stdin.map(ChildStdin::from_std).transpose()?;
     let stdout = kept.stdout.map(ChildStdout::from_std).transpose()?;
     let stderr = kept.stderr.map(ChildStderr::from_std).transpose()?;
-    let follower = stderr.map(|pipe| Follower::start(pipe, settings.stderr));
-    Ok(Life {
+    let follower = stderr.map(|pipe| StderrFollower::start(pipe, settings.stderr));
+    Ok(RuntimePipes {
         stdin: stdin.map(|stdin| Box::new(stdin) as _),
         stdout: stdout.map(|stdout| Box::new(stdout) as _),
         exit: Some(exit(kept.exit, follower, secrets)),
@@ -65,7 +68,11 @@ async fn launch(settings: Settings, secrets: Arc<SecretVariables>) -> io::Result
     })
 }
 
-fn exit(exit: Told, follower: Option<Follower>, secrets: Arc<SecretVariables>) -> Later<Exit> {
+fn exit(
+    exit: ExitReceiver,
+    follower: Option<StderrFollower>,
+    secrets: Arc<SecretVariables>,
+) -> BoxFuture<RuntimeExit> {
     Box::pin(async move {
         let status = exit.await.ok().flatten();
         let Some(mut follower) = follower else { return (status, None) };
@@ -74,12 +81,12 @@ fn exit(exit: Told, follower: Option<Follower>, secrets: Arc<SecretVariables>) -
     })
 }
 
-fn command(settings: &Settings) -> Command {
+fn command(settings: &ClientSettings) -> Command {
     let mut command = Command::new(&settings.program);
     command.args(&settings.args).stdin(Stdio::piped()).stdout(Stdio::piped());
     command.stderr(match settings.stderr {
-        Stderr::Inherit => Stdio::inherit(),
-        Stderr::Discard | Stderr::Lines(_) => Stdio::piped(),
+        StderrTarget::Inherit => Stdio::inherit(),
+        StderrTarget::Discard | StderrTarget::Lines(_) => Stdio::piped(),
     });
     for (name, value) in &settings.env {
         match value {
@@ -94,7 +101,7 @@ fn command(settings: &Settings) -> Command {
 }
 
 /// The keeper's life: as long as the process's.
-fn keep(command: Command, reply: oneshot::Sender<io::Result<Kept>>) {
+fn keep(command: Command, reply: oneshot::Sender<io::Result<KeptProcess>>) {
     let mut child = match LeashedChild::spawn_gently(command) {
         Ok(child) => child,
         Err(error) => return drop(reply.send(Err(error))),
@@ -102,7 +109,7 @@ fn keep(command: Command, reply: oneshot::Sender<io::Result<Kept>>) {
     let ((leash, slack), (told, exit)) = (channel(), oneshot::channel());
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // Nobody waiting any more: the leash is dropped with the message.
-    reply.send(Ok(Kept { stdin, stdout, stderr, leash, exit })).ok();
+    reply.send(Ok(KeptProcess { stdin, stdout, stderr, leash, exit })).ok();
     told.send(see_off(child, &slack)).ok();
 }
 

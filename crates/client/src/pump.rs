@@ -12,47 +12,47 @@ use callgate_wire::session::MAX_LINE;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 
-use crate::core::Input;
-use crate::outbox::Outgoing;
-use crate::shared::Shared;
+use crate::core::CoreInput;
+use crate::outbox::OutgoingLine;
+use crate::shared::ClientShared;
 
 /// How often in a row the runtime is listened to before the clock is looked at.
 const READS_IN_A_ROW: u32 = 64;
 
 /// A process, as the task sees it.
-pub(crate) struct Life {
+pub(crate) struct RuntimePipes {
     /// Requests go here; closed when the process is to end.
     pub(crate) stdin: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     /// Responses come from here, until it is closed.
     pub(crate) stdout: Option<Box<dyn AsyncRead + Send + Unpin>>,
     /// Comes when the process has ended.
-    pub(crate) exit: Option<Later<Exit>>,
+    pub(crate) exit: Option<BoxFuture<RuntimeExit>>,
     /// Dropped when the process is to end.
     pub(crate) leash: Option<Box<dyn Send>>,
 }
 
 /// How a process ended, if that is known, and the last line it wrote on stderr.
-pub(crate) type Exit = (Option<ExitStatus>, Option<String>);
-pub(crate) type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+pub(crate) type RuntimeExit = (Option<ExitStatus>, Option<String>);
+pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// Starts a process.
-pub(crate) type Launch = Box<dyn FnMut() -> Later<io::Result<Life>> + Send>;
+pub(crate) type RuntimeLauncher = Box<dyn FnMut() -> BoxFuture<io::Result<RuntimePipes>> + Send>;
 
-struct Pump {
-    shared: Arc<Shared>,
-    launch: Launch,
-    starting: Option<Later<io::Result<Life>>>,
-    life: Option<Life>,
+struct SessionPump {
+    shared: Arc<ClientShared>,
+    launch: RuntimeLauncher,
+    starting: Option<BoxFuture<io::Result<RuntimePipes>>>,
+    life: Option<RuntimePipes>,
     lines: LineDecoder,
-    outgoing: Option<Outgoing>,
+    outgoing: Option<OutgoingLine>,
     /// Since when nothing is read, for a slow reader's sake.
     paused: Option<Instant>,
     reads: u32,
 }
 
 /// What the task was woken by.
-enum Woken {
-    Started(io::Result<Life>),
-    Exited(Exit),
+enum PumpWake {
+    Started(io::Result<RuntimePipes>),
+    Exited(RuntimeExit),
     Written(io::Result<usize>),
     Read(io::Result<usize>),
     Due,
@@ -60,10 +60,10 @@ enum Woken {
 }
 
 /// Serves a client until it is closed.
-pub(crate) async fn run(shared: Arc<Shared>, launch: Launch) {
-    let _abandon = Abandon(Arc::clone(&shared));
-    shared.tell(Input::Begin);
-    let mut pump = Pump {
+pub(crate) async fn run(shared: Arc<ClientShared>, launch: RuntimeLauncher) {
+    let _abandon = AbandonOnDrop(Arc::clone(&shared));
+    shared.tell(CoreInput::Begin);
+    let mut pump = SessionPump {
         shared,
         launch,
         starting: None,
@@ -80,15 +80,15 @@ pub(crate) async fn run(shared: Arc<Shared>, launch: Launch) {
 }
 
 /// Whatever ends the task, nobody is left waiting.
-struct Abandon(Arc<Shared>);
+struct AbandonOnDrop(Arc<ClientShared>);
 
-impl Drop for Abandon {
+impl Drop for AbandonOnDrop {
     fn drop(&mut self) {
         self.0.abandon();
     }
 }
 
-impl Pump {
+impl SessionPump {
     /// Does with the process what is ordered; whether there is more to do.
     fn follow_orders(&mut self) -> bool {
         let orders = self.shared.take_orders();
@@ -108,7 +108,7 @@ impl Pump {
         !orders.is_over
     }
 
-    async fn wake(&mut self) -> Woken {
+    async fn wake(&mut self) -> PumpWake {
         self.pause_or_resume();
         let patience = self.shared.settings.patience;
         let patience = self.paused.and_then(|since| since.checked_add(patience));
@@ -125,43 +125,43 @@ impl Pump {
         }
         tokio::select! {
             biased;
-            read = read(stdout, lines), if listens => Woken::Read(read),
-            written = write(stdin, outgoing.as_ref()) => Woken::Written(written),
-            exited = or_never(exit) => Woken::Exited(exited),
-            started = or_never(starting.as_mut()) => Woken::Started(started),
-            () = until(due) => Woken::Due,
-            () = shared.work.notified() => Woken::Work,
+            read = read(stdout, lines), if listens => PumpWake::Read(read),
+            written = write(stdin, outgoing.as_ref()) => PumpWake::Written(written),
+            exited = or_never(exit) => PumpWake::Exited(exited),
+            started = or_never(starting.as_mut()) => PumpWake::Started(started),
+            () = until(due) => PumpWake::Due,
+            () = shared.work.notified() => PumpWake::Work,
             // Others had their chance.
-            () = tokio::task::yield_now(), if has_read_much => Woken::Work,
+            () = tokio::task::yield_now(), if has_read_much => PumpWake::Work,
         }
     }
 
-    fn deal_with(&mut self, woken: Woken) {
-        if !matches!(woken, Woken::Read(_)) {
+    fn deal_with(&mut self, woken: PumpWake) {
+        if !matches!(woken, PumpWake::Read(_)) {
             self.reads = 0;
         }
         match woken {
-            Woken::Started(Ok(life)) => {
+            PumpWake::Started(Ok(life)) => {
                 (self.starting, self.life) = (None, Some(life));
-                self.shared.tell(Input::Started);
+                self.shared.tell(CoreInput::Started);
             }
-            Woken::Started(Err(error)) => {
+            PumpWake::Started(Err(error)) => {
                 self.starting = None;
-                self.shared.tell(Input::NotStarted { why: error.to_string() });
+                self.shared.tell(CoreInput::NotStarted { why: error.to_string() });
             }
-            Woken::Exited((status, last_words)) => {
+            PumpWake::Exited((status, last_words)) => {
                 self.life_mut(|life| life.exit = None);
-                self.shared.tell(Input::Exited { status, last_words });
+                self.shared.tell(CoreInput::Exited { status, last_words });
             }
-            Woken::Written(Ok(count)) if count > 0 => self.wrote(count),
-            Woken::Written(_) => {
+            PumpWake::Written(Ok(count)) if count > 0 => self.wrote(count),
+            PumpWake::Written(_) => {
                 self.life_mut(|life| life.stdin = None);
-                self.shared.tell(Input::PipeClosed);
+                self.shared.tell(CoreInput::PipeClosed);
             }
-            Woken::Read(Ok(count)) if count > 0 => self.read_lines(count),
-            Woken::Read(_) => self.read_last(),
-            Woken::Due => self.tick(),
-            Woken::Work => {}
+            PumpWake::Read(Ok(count)) if count > 0 => self.read_lines(count),
+            PumpWake::Read(_) => self.read_last(),
+            PumpWake::Due => self.tick(),
+            PumpWake::Work => {}
         }
     }
 
@@ -170,7 +170,7 @@ impl Pump {
         if outgoing.wrote(count) {
             let of = self.outgoing.take().and_then(|outgoing| outgoing.of);
             if let Some(id) = of {
-                self.shared.tell(Input::Written { id: &id });
+                self.shared.tell(CoreInput::Written { id: &id });
             }
         }
     }
@@ -179,16 +179,16 @@ impl Pump {
         self.reads += 1;
         self.lines.filled(count);
         while let Some(line) = self.lines.next_frame() {
-            self.shared.tell(Input::Line(line));
+            self.shared.tell(CoreInput::Line(line));
         }
     }
 
     fn read_last(&mut self) {
         self.life_mut(|life| life.stdout = None);
         if let Some(line) = self.lines.finish() {
-            self.shared.tell(Input::Line(line));
+            self.shared.tell(CoreInput::Line(line));
         }
-        self.shared.tell(Input::PipeClosed);
+        self.shared.tell(CoreInput::PipeClosed);
     }
 
     /// Stops to read while too much is unread.
@@ -197,17 +197,17 @@ impl Pump {
         match (is_crowded, self.paused) {
             (true, None) => {
                 self.paused = Some(Instant::now());
-                self.shared.tell(Input::Paused);
+                self.shared.tell(CoreInput::Paused);
             }
             (false, Some(_)) => {
                 self.paused = None;
-                self.shared.tell(Input::Resumed);
+                self.shared.tell(CoreInput::Resumed);
             }
             _ => {}
         }
     }
 
-    fn life_mut(&mut self, change: impl FnOnce(&mut Life)) {
+    fn life_mut(&mut self, change: impl FnOnce(&mut RuntimePipes)) {
         if let Some(life) = &mut self.life {
             change(life);
         }
@@ -218,7 +218,7 @@ impl Pump {
         if self.paused.is_some_and(is_over) {
             self.shared.end_slow();
         }
-        self.shared.tell(Input::Tick);
+        self.shared.tell(CoreInput::Tick);
     }
 }
 
@@ -234,7 +234,7 @@ async fn read(
 
 async fn write(
     stdin: Option<&mut Box<dyn AsyncWrite + Send + Unpin>>,
-    outgoing: Option<&Outgoing>,
+    outgoing: Option<&OutgoingLine>,
 ) -> io::Result<usize> {
     match (stdin, outgoing) {
         (Some(stdin), Some(outgoing)) => stdin.write(outgoing.rest()).await,
@@ -242,7 +242,7 @@ async fn write(
     }
 }
 
-async fn or_never<T>(later: Option<&mut Later<T>>) -> T {
+async fn or_never<T>(later: Option<&mut BoxFuture<T>>) -> T {
     match later {
         Some(later) => later.await,
         None => pending().await,

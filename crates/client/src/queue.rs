@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::{ClientError, Happened};
+use crate::{ClientError, RequestEvent};
 
 /// The unread events of one request: its end comes last and exactly once.
 #[derive(Debug)]
-pub(crate) struct Queue {
-    backlog: Mutex<Backlog>,
+pub(crate) struct EventQueue {
+    backlog: Mutex<EventBacklog>,
     has_more: Notify,
     /// Told whenever something was read.
     was_read: Arc<Notify>,
@@ -20,8 +20,8 @@ pub(crate) struct Queue {
 }
 
 #[derive(Debug, Default)]
-struct Backlog {
-    events: VecDeque<(usize, Happened)>,
+struct EventBacklog {
+    events: VecDeque<(usize, RequestEvent)>,
     bytes: usize,
     /// The end was put in.
     is_over: bool,
@@ -29,13 +29,13 @@ struct Backlog {
     is_left: bool,
 }
 
-impl Queue {
+impl EventQueue {
     pub(crate) fn new(was_read: Arc<Notify>, in_all: Arc<AtomicUsize>) -> Self {
         Self { backlog: Mutex::default(), has_more: Notify::new(), was_read, in_all }
     }
 
     /// Appends what happened; nothing is taken after the end.
-    pub(crate) fn push(&self, happened: Happened, size: usize) {
+    pub(crate) fn push(&self, happened: RequestEvent, size: usize) {
         let mut backlog = self.lock();
         if backlog.is_over || backlog.is_left {
             return;
@@ -49,7 +49,7 @@ impl Queue {
     }
 
     /// What happened next; `None` after the end. A call that is dropped loses nothing.
-    pub(crate) async fn next(&self) -> Option<Happened> {
+    pub(crate) async fn next(&self) -> Option<RequestEvent> {
         loop {
             {
                 let mut backlog = self.lock();
@@ -80,7 +80,7 @@ impl Queue {
         self.empty(&mut backlog);
         if !was_read && !backlog.is_left {
             backlog.is_over = true;
-            backlog.events.push_back((0, Happened::Failed(error)));
+            backlog.events.push_back((0, RequestEvent::Failed(error)));
         }
         drop(backlog);
         self.has_more.notify_one();
@@ -95,39 +95,39 @@ impl Queue {
         self.was_read.notify_one();
     }
 
-    fn empty(&self, backlog: &mut Backlog) {
+    fn empty(&self, backlog: &mut EventBacklog) {
         self.in_all.fetch_sub(backlog.bytes, Ordering::Relaxed);
         backlog.bytes = 0;
         backlog.events.clear();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Backlog> {
+    fn lock(&self) -> MutexGuard<'_, EventBacklog> {
         self.backlog.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use callgate_wire::session::{Event, Reply};
+    use callgate_wire::session::{SessionEvent, SessionReply};
 
     use super::*;
 
-    fn queue() -> Queue {
-        Queue::new(Arc::default(), Arc::default())
+    fn queue() -> EventQueue {
+        EventQueue::new(Arc::default(), Arc::default())
     }
 
-    fn said(event: Event) -> Happened {
+    fn said(event: SessionEvent) -> RequestEvent {
         let id = Some("1".to_owned());
-        Happened::Said(Arc::new(Reply { id, event, timestamp: 0, seq: None }))
+        RequestEvent::Said(Arc::new(SessionReply { id, event, timestamp: 0, seq: None }))
     }
 
     #[tokio::test]
     async fn nothing_follows_the_end() {
         let queue = queue();
-        queue.push(said(Event::Token("a".into())), 10);
-        queue.push(said(Event::Done(None)), 10);
-        queue.push(said(Event::Token("b".into())), 10);
-        queue.push(Happened::Failed(ClientError::Lost), 10);
+        queue.push(said(SessionEvent::Token("a".into())), 10);
+        queue.push(said(SessionEvent::Done(None)), 10);
+        queue.push(said(SessionEvent::Token("b".into())), 10);
+        queue.push(RequestEvent::Failed(ClientError::Lost), 10);
         assert_eq!(queue.bytes(), 20);
         assert!(!queue.next().await.unwrap().is_end());
         assert!(queue.next().await.unwrap().is_end());
@@ -140,10 +140,10 @@ mod tests {
     #[tokio::test]
     async fn giving_up_leaves_one_end() {
         let queue = queue();
-        queue.push(said(Event::Token("a".into())), 10);
-        queue.push(said(Event::Done(None)), 10);
+        queue.push(said(SessionEvent::Token("a".into())), 10);
+        queue.push(said(SessionEvent::Done(None)), 10);
         queue.give_up(ClientError::Lost);
-        assert!(matches!(queue.next().await, Some(Happened::Failed(ClientError::Lost))));
+        assert!(matches!(queue.next().await, Some(RequestEvent::Failed(ClientError::Lost))));
         assert!(queue.next().await.is_none());
         assert_eq!((queue.bytes(), queue.in_all.load(Ordering::Relaxed)), (0, 0));
     }
@@ -151,9 +151,9 @@ mod tests {
     #[tokio::test]
     async fn a_queue_that_nobody_reads_takes_nothing() {
         let queue = queue();
-        queue.push(said(Event::Token("a".into())), 10);
+        queue.push(said(SessionEvent::Token("a".into())), 10);
         queue.leave();
-        queue.push(said(Event::Token("b".into())), 10);
+        queue.push(said(SessionEvent::Token("b".into())), 10);
         assert_eq!((queue.bytes(), queue.in_all.load(Ordering::Relaxed)), (0, 0));
     }
 }

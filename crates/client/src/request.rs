@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use callgate_wire::session::{Event, Reply};
+use callgate_wire::session::{SessionEvent, SessionReply};
 
-use crate::client::Handle;
-use crate::core::Input;
-use crate::queue::Queue;
-use crate::{ClientError, Happened};
+use crate::client::ClientHandle;
+use crate::core::CoreInput;
+use crate::queue::EventQueue;
+use crate::{ClientError, RequestEvent};
 
 /// A request that was sent: what happens about it, until exactly one end.
 ///
@@ -16,15 +16,15 @@ use crate::{ClientError, Happened};
 /// hold up the others for long, and is given up. Who has no use for them
 /// [detaches](Self::detach) it.
 #[derive(Debug)]
-pub struct Request {
+pub struct SentRequest {
     id: Arc<str>,
-    queue: Arc<Queue>,
-    handle: Arc<Handle>,
+    queue: Arc<EventQueue>,
+    handle: Arc<ClientHandle>,
     cancels: bool,
 }
 
-impl Request {
-    pub(crate) fn new(id: Arc<str>, handle: Arc<Handle>) -> Self {
+impl SentRequest {
+    pub(crate) fn new(id: Arc<str>, handle: Arc<ClientHandle>) -> Self {
         let queue = handle.shared.new_queue(&id);
         Self { id, queue, handle, cancels: true }
     }
@@ -36,23 +36,23 @@ impl Request {
     }
 
     /// What happens next; `None` after the end. A call that is dropped loses nothing.
-    pub async fn next(&mut self) -> Option<Happened> {
+    pub async fn next(&mut self) -> Option<RequestEvent> {
         self.queue.next().await
     }
 
     /// Waits for the end, and passes over what comes before.
-    pub async fn end(mut self) -> Result<Arc<Reply>, ClientError> {
+    pub async fn end(mut self) -> Result<Arc<SessionReply>, ClientError> {
         while let Some(happened) = self.next().await {
             match happened {
-                Happened::Said(reply) => match &reply.event {
-                    Event::Error { error, data } => {
+                RequestEvent::Said(reply) => match &reply.event {
+                    SessionEvent::Error { error, data } => {
                         let (error, data) = (error.clone(), data.clone());
                         return Err(ClientError::Refused { error, data });
                     }
                     event if event.is_end() => return Ok(reply),
                     _ => {}
                 },
-                Happened::Failed(error) => return Err(error),
+                RequestEvent::Failed(error) => return Err(error),
             }
         }
         // Its end was read before.
@@ -62,7 +62,7 @@ impl Request {
     /// Asks the runtime to end the request now. Its end comes as always: mostly a `done` whose
     /// reason to stop is `cancelled`.
     pub fn cancel(&self) {
-        self.handle.shared.ask(Input::Cancel { id: &self.id });
+        self.handle.shared.ask(CoreInput::Cancel { id: &self.id });
     }
 
     /// Whether dropping this cancels the request; it does unless told otherwise.
@@ -70,7 +70,7 @@ impl Request {
         self.cancels = cancels;
     }
 
-    /// Lets the request go on by itself; a [`Watch`](crate::Watch) tells what happens about it.
+    /// Lets the request go on by itself; a [`SessionWatch`](crate::Watch) tells what happens about it.
     /// Gives its id.
     #[must_use]
     pub fn detach(mut self) -> Arc<str> {
@@ -79,11 +79,11 @@ impl Request {
     }
 
     pub(crate) fn fail(&self, error: ClientError) {
-        self.queue.push(Happened::Failed(error), 0);
+        self.queue.push(RequestEvent::Failed(error), 0);
     }
 }
 
-impl Drop for Request {
+impl Drop for SentRequest {
     fn drop(&mut self) {
         self.handle.shared.leave_queue(&self.id);
         if self.cancels {

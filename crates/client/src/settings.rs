@@ -16,7 +16,7 @@ pub const MOST_ERRANDS: usize = 64;
 pub const MOST_UNSENT: usize = 16 * 1024 * 1024;
 /// What to start, and how long to wait for what. Every field may be changed.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ClientSettings {
     /// The runtime's program.
     pub program: PathBuf,
     /// Its arguments.
@@ -26,7 +26,7 @@ pub struct Settings {
     /// Its working folder; ours if `None`.
     pub cwd: Option<PathBuf>,
     /// Where its stderr goes.
-    pub stderr: Stderr,
+    pub stderr: StderrTarget,
     /// The extensions that `hello` says this front end takes.
     pub capabilities: Vec<String>,
     /// How long nothing may be heard about a request that is at work.
@@ -43,14 +43,14 @@ pub struct Settings {
     /// How long a request with too many unread events may keep the others waiting.
     pub patience: Duration,
     /// How soon it is started again.
-    pub back_off: BackOff,
+    pub back_off: RestartBackOff,
     /// How many bytes of the past are kept for watchers that come late.
     pub kept: usize,
 }
 
 /// How soon a runtime that has died is started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BackOff {
+pub struct RestartBackOff {
     /// After the first death; each further death in a row doubles it.
     pub first: Duration,
     /// The most.
@@ -63,16 +63,16 @@ pub struct BackOff {
 
 /// Where the runtime's stderr goes.
 #[derive(Clone)]
-pub enum Stderr {
+pub enum StderrTarget {
     /// To ours.
     Inherit,
-    /// Nowhere; only the last line is kept, for [`State::Died`](crate::State::Died).
+    /// Nowhere; only the last line is kept, for [`RuntimeState::Died`](crate::State::Died).
     Discard,
     /// Line by line to a function, which must not block. Lines are cut at 8 KiB.
     Lines(Arc<dyn Fn(&str) + Send + Sync>),
 }
 
-impl Settings {
+impl ClientSettings {
     /// Starts `program` without arguments, with everything else as it usually is.
     #[must_use]
     pub fn new(program: impl Into<PathBuf>) -> Self {
@@ -87,7 +87,7 @@ impl Settings {
             args: Vec::new(),
             env: Vec::new(),
             cwd: None,
-            stderr: Stderr::Discard,
+            stderr: StderrTarget::Discard,
             capabilities: taken.map(str::to_owned).to_vec(),
             idle: Duration::from_mins(1),
             start: Duration::from_secs(20),
@@ -95,7 +95,7 @@ impl Settings {
             cancelled: Duration::from_secs(10),
             unread: 16 * 1024 * 1024,
             patience: Duration::from_secs(10),
-            back_off: BackOff::default(),
+            back_off: RestartBackOff::default(),
             kept: 8 * 1024 * 1024,
         }
     }
@@ -108,7 +108,7 @@ impl Settings {
     }
 }
 
-impl BackOff {
+impl RestartBackOff {
     /// How long to wait after so many deaths in a row; `None` is for ever.
     pub(crate) fn after(&self, deaths: u32) -> Option<Duration> {
         if self.most_restarts.is_some_and(|most| deaths > most) {
@@ -119,7 +119,7 @@ impl BackOff {
     }
 }
 
-impl Default for BackOff {
+impl Default for RestartBackOff {
     fn default() -> Self {
         Self {
             first: Duration::from_millis(200),
@@ -130,7 +130,7 @@ impl Default for BackOff {
     }
 }
 
-impl fmt::Debug for Stderr {
+impl fmt::Debug for StderrTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Inherit => "Inherit",
@@ -146,10 +146,10 @@ mod tests {
 
     #[test]
     fn the_wait_doubles_up_to_a_limit() {
-        let back_off = BackOff::default();
+        let back_off = RestartBackOff::default();
         let waits = [1, 2, 3, 8, 9, u32::MAX].map(|deaths| back_off.after(deaths).unwrap());
         assert_eq!(waits.map(|wait| wait.as_millis()), [200, 400, 800, 25_600, 30_000, 30_000]);
-        let twice = BackOff { most_restarts: Some(2), ..back_off };
+        let twice = RestartBackOff { most_restarts: Some(2), ..back_off };
         assert_eq!([1, 2, 3].map(|deaths| twice.after(deaths).is_some()), [true, true, false]);
     }
 }

@@ -8,18 +8,18 @@ use callgate_wire::session;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
-use crate::core::{Core, Input, OVERHEAD, Output};
-use crate::event::{PassedOver, Seen, State, Watched};
-use crate::outbox::{Outbox, Outgoing};
-use crate::queue::Queue;
-use crate::ring::{Ring, Since};
+use crate::core::{ClientCore, CoreInput, CoreOutput, OVERHEAD};
+use crate::event::{PassedOver, RuntimeState, WatchedEvent, WatchedItem};
+use crate::outbox::{LineOutbox, OutgoingLine};
+use crate::queue::EventQueue;
+use crate::ring::{EventRing, WatchStart};
 use crate::settings::{MOST_ERRANDS, MOST_TURNS, MOST_UNSENT};
-use crate::{ClientError, Settings};
+use crate::{ClientError, ClientSettings};
 
 /// What the handles of a client share with the task that serves them.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    inner: Mutex<Inner>,
+pub(crate) struct ClientShared {
+    inner: Mutex<ClientInner>,
     begin: Instant,
     /// Told when the task has something to do.
     pub(crate) work: Arc<Notify>,
@@ -30,45 +30,45 @@ pub(crate) struct Shared {
     pub(crate) turns: Arc<Semaphore>,
     pub(crate) errands: Arc<Semaphore>,
     pub(crate) unsent: Arc<Semaphore>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: ClientSettings,
 }
 
 #[derive(Debug)]
-struct Inner {
-    core: Core,
-    ring: Ring,
-    outbox: Outbox,
+struct ClientInner {
+    core: ClientCore,
+    ring: EventRing,
+    outbox: LineOutbox,
     /// Those that somebody reads.
-    queues: HashMap<Arc<str>, Arc<Queue>>,
-    rooms: HashMap<Arc<str>, Rooms>,
-    orders: Orders,
+    queues: HashMap<Arc<str>, Arc<EventQueue>>,
+    rooms: HashMap<Arc<str>, RequestPermits>,
+    orders: PumpOrders,
     seen: u64,
 }
 
 /// What a request takes of what is limited, until it is written and until it is over.
 #[derive(Debug)]
-pub(crate) struct Rooms {
+pub(crate) struct RequestPermits {
     pub(crate) unsent: Option<OwnedSemaphorePermit>,
     pub(crate) _open: OwnedSemaphorePermit,
 }
 
 /// What the task is to do with the process.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Orders {
+pub(crate) struct PumpOrders {
     pub(crate) start: bool,
     pub(crate) end: bool,
     pub(crate) is_over: bool,
 }
 
-impl Shared {
-    pub(crate) fn new(settings: Settings, name: String) -> Self {
-        let inner = Inner {
-            core: Core::new(settings.clone(), name),
-            ring: Ring::new(settings.kept),
-            outbox: Outbox::default(),
+impl ClientShared {
+    pub(crate) fn new(settings: ClientSettings, name: String) -> Self {
+        let inner = ClientInner {
+            core: ClientCore::new(settings.clone(), name),
+            ring: EventRing::new(settings.kept),
+            outbox: LineOutbox::default(),
             queues: HashMap::new(),
             rooms: HashMap::new(),
-            orders: Orders::default(),
+            orders: PumpOrders::default(),
             seen: 0,
         };
         Self {
@@ -85,7 +85,7 @@ impl Shared {
     }
 
     /// Tells the core, and does what it says.
-    pub(crate) fn tell(&self, input: Input<'_>) {
+    pub(crate) fn tell(&self, input: CoreInput<'_>) {
         let mut inner = self.lock();
         let now = self.begin.elapsed();
         for output in inner.core.handle(now, input) {
@@ -97,20 +97,25 @@ impl Shared {
     }
 
     /// Like [`tell`](Self::tell), from a handle: the task is woken.
-    pub(crate) fn ask(&self, input: Input<'_>) {
+    pub(crate) fn ask(&self, input: CoreInput<'_>) {
         self.tell(input);
         self.work.notify_one();
     }
 
     /// Sends a request, which has the room that it needs.
-    pub(crate) fn send(&self, request: session::Request, line: Vec<u8>, rooms: Rooms) {
+    pub(crate) fn send(
+        &self,
+        request: session::SessionRequest,
+        line: Vec<u8>,
+        rooms: RequestPermits,
+    ) {
         self.lock().rooms.insert(Arc::from(request.id.as_str()), rooms);
-        self.ask(Input::Ask { request: Arc::new(request), line });
+        self.ask(CoreInput::Ask { request: Arc::new(request), line });
     }
 
     /// A place for what happens about a request.
-    pub(crate) fn new_queue(&self, id: &Arc<str>) -> Arc<Queue> {
-        let queue = Arc::new(Queue::new(Arc::clone(&self.work), Arc::clone(&self.unread)));
+    pub(crate) fn new_queue(&self, id: &Arc<str>) -> Arc<EventQueue> {
+        let queue = Arc::new(EventQueue::new(Arc::clone(&self.work), Arc::clone(&self.unread)));
         self.lock().queues.insert(Arc::clone(id), Arc::clone(&queue));
         queue
     }
@@ -126,7 +131,7 @@ impl Shared {
         self.lock().core.is_open(id)
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> RuntimeState {
         self.lock().core.state().clone()
     }
 
@@ -135,15 +140,15 @@ impl Shared {
     }
 
     /// What the task has to do since it asked last.
-    pub(crate) fn take_orders(&self) -> Orders {
+    pub(crate) fn take_orders(&self) -> PumpOrders {
         let mut inner = self.lock();
         let orders = inner.orders;
-        inner.orders = Orders { is_over: orders.is_over, ..Orders::default() };
+        inner.orders = PumpOrders { is_over: orders.is_over, ..PumpOrders::default() };
         orders
     }
 
     /// The next line to be written.
-    pub(crate) fn next_line(&self) -> Option<Outgoing> {
+    pub(crate) fn next_line(&self) -> Option<OutgoingLine> {
         self.lock().outbox.pop()
     }
 
@@ -170,62 +175,62 @@ impl Shared {
                 return;
             };
             queue.give_up(ClientError::NotRead { after: self.settings.patience });
-            self.tell(Input::NotRead { id });
+            self.tell(CoreInput::NotRead { id });
         }
     }
 
     /// The first number for a watcher, and how it hears of more.
-    pub(crate) fn watch(&self, since: Since) -> (u64, watch::Receiver<u64>) {
+    pub(crate) fn watch(&self, since: WatchStart) -> (u64, watch::Receiver<u64>) {
         (self.lock().ring.begin(since), self.seen.subscribe())
     }
 
     /// What a watcher gets that waits for `wanted`, and whether there may be more.
-    pub(crate) fn look(&self, wanted: u64) -> (Option<Watched>, bool) {
+    pub(crate) fn look(&self, wanted: u64) -> (Option<WatchedEvent>, bool) {
         let inner = self.lock();
         (inner.ring.get(wanted), !inner.orders.is_over)
     }
 
     /// The task is gone: nobody is left waiting.
     pub(crate) fn abandon(&self) {
-        self.tell(Input::Leave);
+        self.tell(CoreInput::Leave);
         // Should the process not be gone yet, its keeper sees to it.
-        self.tell(Input::Exited { status: None, last_words: None });
-        self.tell(Input::NotStarted { why: "the session is closed".to_owned() });
+        self.tell(CoreInput::Exited { status: None, last_words: None });
+        self.tell(CoreInput::NotStarted { why: "the session is closed".to_owned() });
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, ClientInner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inner {
-    fn apply(&mut self, output: Output) {
+impl ClientInner {
+    fn apply(&mut self, output: CoreOutput) {
         match output {
-            Output::Start => self.orders.start = true,
-            Output::End => {
+            CoreOutput::Start => self.orders.start = true,
+            CoreOutput::End => {
                 self.orders.end = true;
                 self.outbox.clear();
             }
-            Output::Over => self.orders.is_over = true,
-            Output::Write { line, of } => {
+            CoreOutput::Over => self.orders.is_over = true,
+            CoreOutput::Write { line, of } => {
                 let rooms = of.as_ref().and_then(|id| self.rooms.get_mut(id));
                 self.outbox.push(line, of, rooms.and_then(|rooms| rooms.unsent.take()));
             }
-            Output::Withdraw { id } => self.outbox.withdraw(&id),
-            Output::Seen { what, size } => self.show(what, size),
-            Output::Happened { id, happened, size } => {
+            CoreOutput::Withdraw { id } => self.outbox.withdraw(&id),
+            CoreOutput::Seen { what, size } => self.show(what, size),
+            CoreOutput::Happened { id, happened, size } => {
                 if happened.is_end() {
                     self.rooms.remove(&id);
                 }
                 if let Some(queue) = self.queues.get(&id) {
                     queue.push(happened.clone(), size);
                 }
-                self.show(Seen::Happened { id, happened }, size.max(OVERHEAD));
+                self.show(WatchedItem::Happened { id, happened }, size.max(OVERHEAD));
             }
         }
     }
 
-    fn show(&mut self, what: Seen, size: usize) {
+    fn show(&mut self, what: WatchedItem, size: usize) {
         self.ring.push(self.core.epoch(), what, size);
         self.seen += 1;
     }

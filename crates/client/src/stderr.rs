@@ -7,7 +7,7 @@ use callgate_wire::frame::{DecodedLine, LineDecoder};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::task::JoinHandle;
 
-use crate::Stderr;
+use crate::StderrTarget;
 
 /// The longest line; a longer one is cut.
 const LONGEST_LINE: usize = 8 * 1024;
@@ -16,13 +16,16 @@ const LONGEST_WORDS: usize = 400;
 
 /// The stderr of one process, read until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Follower {
+pub(crate) struct StderrFollower {
     last: Arc<Mutex<Option<String>>>,
     reading: JoinHandle<()>,
 }
 
-impl Follower {
-    pub(crate) fn start(pipe: impl AsyncRead + Unpin + Send + 'static, stderr: Stderr) -> Self {
+impl StderrFollower {
+    pub(crate) fn start(
+        pipe: impl AsyncRead + Unpin + Send + 'static,
+        stderr: StderrTarget,
+    ) -> Self {
         let last = Arc::default();
         let reading = tokio::spawn(follow(pipe, stderr, Arc::clone(&last)));
         Self { last, reading }
@@ -40,7 +43,7 @@ impl Follower {
     }
 }
 
-impl Drop for Follower {
+impl Drop for StderrFollower {
     fn drop(&mut self) {
         self.reading.abort();
     }
@@ -48,11 +51,11 @@ impl Drop for Follower {
 
 async fn follow(
     mut pipe: impl AsyncRead + Unpin,
-    stderr: Stderr,
+    stderr: StderrTarget,
     last: Arc<Mutex<Option<String>>>,
 ) {
     let tell = |line: &str| {
-        if let Stderr::Lines(tell) = &stderr {
+        if let StderrTarget::Lines(tell) = &stderr {
             tell(line);
         }
         if !line.trim().is_empty() {
@@ -92,12 +95,13 @@ mod tests {
         let secrets = SecretVariables::new([("MY_API_KEY".into(), "hunter2-hunter2".into())]);
         let told = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&told);
-        let stderr = Stderr::Lines(Arc::new(move |line| sink.lock().unwrap().push(line.len())));
+        let stderr =
+            StderrTarget::Lines(Arc::new(move |line| sink.lock().unwrap().push(line.len())));
         let text = format!(
             "one\n{}\n\nit is hunter2-hunter2 and ghp_0123456789abcdefghijABCDEFGHIJ012345\x1b[0m",
             "x".repeat(9000)
         );
-        let mut follower = Follower::start(std::io::Cursor::new(text), stderr);
+        let mut follower = StderrFollower::start(std::io::Cursor::new(text), stderr);
         follower.read_to_its_end().await;
         assert_eq!(*told.lock().unwrap(), [3, 22, 70]);
         let words = follower.last_words(&secrets);
@@ -107,13 +111,15 @@ mod tests {
 
     #[tokio::test]
     async fn long_words_are_cut_and_silence_is_nothing() {
-        let mut follower = Follower::start(std::io::Cursor::new("ä".repeat(2000)), Stderr::Discard);
+        let mut follower =
+            StderrFollower::start(std::io::Cursor::new("ä".repeat(2000)), StderrTarget::Discard);
         follower.read_to_its_end().await;
         assert_eq!(
             follower.last_words(&SecretVariables::default()).unwrap().chars().count(),
             LONGEST_WORDS
         );
-        let mut silent = Follower::start(std::io::Cursor::new(" \n\n"), Stderr::Discard);
+        let mut silent =
+            StderrFollower::start(std::io::Cursor::new(" \n\n"), StderrTarget::Discard);
         silent.read_to_its_end().await;
         assert_eq!(silent.last_words(&SecretVariables::default()), None);
     }

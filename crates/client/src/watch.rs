@@ -4,29 +4,29 @@ use std::sync::Arc;
 
 use tokio::sync::watch::Receiver;
 
-use crate::client::Handle;
-use crate::ring::Since;
-use crate::{Seen, Watched};
+use crate::client::ClientHandle;
+use crate::ring::WatchStart;
+use crate::{WatchedEvent, WatchedItem};
 
 /// Everything that happens in a session: what is asked, what comes of it, and how the process is.
 ///
 /// A watcher that is slow holds up nobody; what is no longer kept when it comes to it, it hears
-/// as [`Seen::Missed`].
+/// as [`WatchedItem::Missed`].
 #[derive(Debug)]
-pub struct Watch {
+pub struct SessionWatch {
     wanted: u64,
     seen: Receiver<u64>,
-    handle: Arc<Handle>,
+    handle: Arc<ClientHandle>,
 }
 
-impl Watch {
-    pub(crate) fn new(handle: Arc<Handle>, since: Since) -> Self {
+impl SessionWatch {
+    pub(crate) fn new(handle: Arc<ClientHandle>, since: WatchStart) -> Self {
         let (wanted, seen) = handle.shared.watch(since);
         Self { wanted, seen, handle }
     }
 
     /// What happens next; `None` when the session is over. A call that is dropped loses nothing.
-    pub async fn next(&mut self) -> Option<Watched> {
+    pub async fn next(&mut self) -> Option<WatchedEvent> {
         loop {
             self.seen.mark_unchanged();
             match self.handle.shared.look(self.wanted) {
@@ -42,7 +42,10 @@ impl Watch {
     }
 
     /// Waits for something in particular, and passes over the rest.
-    pub async fn find<T>(&mut self, mut wanted: impl FnMut(&Seen) -> Option<T>) -> Option<T> {
+    pub async fn find<T>(
+        &mut self,
+        mut wanted: impl FnMut(&WatchedItem) -> Option<T>,
+    ) -> Option<T> {
         while let Some(watched) = self.next().await {
             if let Some(found) = wanted(&watched.what) {
                 return Some(found);

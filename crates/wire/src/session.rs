@@ -1,11 +1,11 @@
 //! The session protocol: what a front end and the agent runtime say over stdin and stdout.
 //!
-//! One JSON object a line. The front end sends a [`Request`], the runtime sends [`Response`]s; the
+//! One JSON object a line. The front end sends a [`SessionRequest`], the runtime sends [`SessionResponse`]s; the
 //! normative text is `docs/protocol/session.md`. Tool inputs, tool results and metadata are only
 //! relayed, so they stay the bytes they were. The time comes in as a number of milliseconds.
 //!
 //! A front end that sends no `hello` has three kinds of requests and is answered in seven kinds of
-//! responses; the others are extensions, and a runtime names those it has in [`Ready`].
+//! responses; the others are extensions, and a runtime names those it has in [`RuntimeReady`].
 
 mod attachment;
 pub mod capability;
@@ -27,21 +27,24 @@ use crate::raw::Members;
 
 pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use attachment::Attachment;
-pub use command::{Command, LoadAs};
-pub use conversation::{Conversation, Created, Listed, Loaded, LoadedAsEvents, PastMessage};
-pub use event::{Event, Notice};
+pub use command::{LoadAs, SessionCommand};
+pub use conversation::{
+    ConversationCreated, ConversationEvents, ConversationList, ConversationMessages,
+    ConversationSummary, PastMessage,
+};
+pub use event::{Notice, SessionEvent};
 pub use message::{PastAttachment, PastUserMessage, UserMessage};
 pub use permission::{PermissionAnswer, PermissionRequest, PermissionResolved};
-pub use request::Request;
-pub use response::{Ready, Reply, Response};
-pub use status::{OpenQuestion, OpenRequest, Status, request_state};
+pub use request::SessionRequest;
+pub use response::{RuntimeReady, SessionReply, SessionResponse};
+pub use status::{OpenQuestion, OpenRequest, RuntimeStatus, request_state};
 pub use tool::{ToolLocation, ToolProgress, ToolResult, ToolStream, ToolUse, tool_kind};
-pub use turn::{ErrorData, Replayed, TokenUsage, TurnEnd};
+pub use turn::{ErrorData, ReplayedRange, TokenUsage, TurnEnd};
 
-/// The protocol version that [`Ready`] announces.
+/// The protocol version that [`RuntimeReady`] announces.
 pub const VERSION: &str = "1.0.0";
 
-/// What this version of the protocol can do, as [`Ready`] announces it.
+/// What this version of the protocol can do, as [`RuntimeReady`] announces it.
 pub const CAPABILITIES: [&str; 15] = [
     capability::STREAMING,
     capability::TOOLS,
@@ -63,7 +66,7 @@ pub const CAPABILITIES: [&str; 15] = [
 /// The longest line, without its newline, that either side may send.
 pub const MAX_LINE: usize = 10 * 1024 * 1024;
 
-/// The longest id of a request, in bytes; so long may [`Command::Cancel`]'s target be as well.
+/// The longest id of a request, in bytes; so long may [`SessionCommand::Cancel`]'s target be as well.
 pub const LONGEST_ID: usize = 256;
 
 /// The longest id, in bytes, that an `error` repeats: a request whose id is over [`LONGEST_ID`] is
@@ -82,10 +85,10 @@ pub const LONGEST_TITLE: usize = 256;
 /// The longest name of a file that comes with a message, in characters.
 pub const LONGEST_FILE_NAME: usize = 256;
 
-/// The [`Status::state`] of a runtime with no request at work.
+/// The [`RuntimeStatus::state`] of a runtime with no request at work.
 pub const IDLE: &str = "idle";
 
-/// The [`Status::state`] of a runtime with a request at work.
+/// The [`RuntimeStatus::state`] of a runtime with a request at work.
 pub const BUSY: &str = "busy";
 
 const STRING_256: &str = "a string of at most 256 bytes";

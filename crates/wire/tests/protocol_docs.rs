@@ -195,12 +195,12 @@ fn same(message: &str, back: &[u8]) -> Result<(), String> {
 }
 
 fn session_request(message: &str) -> Result<Vec<u8>, String> {
-    let request = session::Request::decode(message.as_bytes());
+    let request = session::SessionRequest::decode(message.as_bytes());
     request.map(|request| request.to_line()).map_err(|error| error.to_string())
 }
 
 fn session_response(message: &str) -> Result<Vec<u8>, String> {
-    let response = session::Response::decode(message.as_bytes());
+    let response = session::SessionResponse::decode(message.as_bytes());
     response.map(|response| response.to_line()).map_err(|error| error.to_string())
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use callgate_agent::BoxFuture;
 use callgate_agent::gate::QuestionMirror;
 use callgate_wire::approval::{Press, RequestId};
-use callgate_wire::session::{Event, PermissionRequest, PermissionResolved};
+use callgate_wire::session::{PermissionRequest, PermissionResolved, SessionEvent};
 
 /// How many closed questions are remembered, so that a late answer is told why it is late.
 const MOST_PAST: usize = 256;
@@ -101,7 +101,7 @@ impl Board {
             let was_offered = asked.can_allow_always == Some(true);
             asked.can_allow_always = Some(was_offered && terms.takes_always);
             // Under the lock, so that nobody closes it before it is shown.
-            mirror(Event::PermissionRequest(asked.clone()));
+            mirror(SessionEvent::PermissionRequest(asked.clone()));
         }
     }
 
@@ -148,7 +148,7 @@ impl Board {
         let Some(mirror) = posted.mirror.as_ref().filter(|_| is_shown) else { return };
         let question = id.to_string();
         let (decision, text) = (decision.to_owned(), text.to_owned());
-        mirror(Event::PermissionResolved(PermissionResolved { question, decision, text }));
+        mirror(SessionEvent::PermissionResolved(PermissionResolved { question, decision, text }));
         questions.past.push_back((id.clone(), kept(&posted)));
         if questions.past.len() > MOST_PAST {
             questions.past.pop_front();

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use callgate_wire::session::{
-    BUSY, Command, Created, Event, IDLE, Listed, LoadAs, Loaded, LoadedAsEvents, PastMessage,
-    Status,
+    BUSY, ConversationCreated, ConversationEvents, ConversationList, ConversationMessages, IDLE,
+    LoadAs, PastMessage, RuntimeStatus, SessionCommand, SessionEvent,
 };
 use tokio::sync::watch;
 
@@ -96,7 +96,7 @@ impl AgentSession {
             let (conversation, length) = current.length(&shared).await;
             let options = &shared.options;
             let (requests, questions) = shared.output.open_beside(&id);
-            let status = Status {
+            let status = RuntimeStatus {
                 state: state.to_owned(),
                 conversation_length: length,
                 uptime,
@@ -107,16 +107,16 @@ impl AgentSession {
                 requests: Some(requests),
                 questions: Some(questions),
             };
-            shared.output.say(&id, Event::Status(status));
+            shared.output.say(&id, SessionEvent::Status(status));
         });
         self.named.insert(task.id(), (name, None));
     }
 }
 
 /// Answers `replay`.
-pub(super) fn replay(output: &SessionOutput, from: u64) -> Event {
+pub(super) fn replay(output: &SessionOutput, from: u64) -> SessionEvent {
     match output.replay(from) {
-        Ok(replayed) => Event::done(&replayed),
+        Ok(replayed) => SessionEvent::done(&replayed),
         Err(oldest) => {
             let text = format!("response {from} is not kept any more: the oldest is {oldest}");
             RequestFailure::permanent("not_found", text).into()
@@ -129,34 +129,47 @@ pub(super) async fn run(
     shared: &Arc<SessionShared>,
     current: &CurrentConversation,
     id: &str,
-    command: Command,
-) -> Result<Event, RequestFailure> {
+    command: SessionCommand,
+) -> Result<SessionEvent, RequestFailure> {
     let history = &shared.options.history;
     match command {
-        Command::NewConversation { conversation_id, title } => {
+        SessionCommand::NewConversation { conversation_id, title } => {
             let name = conversation_id.unwrap_or_else(fresh);
             let conversation_id = history.create(Some(&name), title.as_deref()).await?;
             current.set(&conversation_id);
-            Ok(Event::done(&Created { conversation_id }))
+            Ok(SessionEvent::done(&ConversationCreated { conversation_id }))
         }
-        Command::ListConversations { limit, before } => {
+        SessionCommand::ListConversations { limit, before } => {
             let conversations = history.list(page(limit), before).await?;
-            Ok(Event::done(&Listed { conversations, current: Some(current.name()) }))
+            Ok(SessionEvent::done(&ConversationList {
+                conversations,
+                current: Some(current.name()),
+            }))
         }
-        Command::LoadConversation { conversation_id, limit, before, load_as: LoadAs::Events } => {
+        SessionCommand::LoadConversation {
+            conversation_id,
+            limit,
+            before,
+            load_as: LoadAs::Events,
+        } => {
             let page = events::page(history, &conversation_id, page(limit), before).await?;
             current.set(&conversation_id);
             events::tell(shared, id, &page).await;
             let HistoryPage { title, first, length, .. } = page;
-            Ok(Event::done(&LoadedAsEvents { conversation_id, title, first, length }))
+            Ok(SessionEvent::done(&ConversationEvents { conversation_id, title, first, length }))
         }
-        Command::LoadConversation { conversation_id, limit, before, load_as: LoadAs::Messages } => {
+        SessionCommand::LoadConversation {
+            conversation_id,
+            limit,
+            before,
+            load_as: LoadAs::Messages,
+        } => {
             let page = history.page(&conversation_id, page(limit), before).await?;
             let past = |message: &crate::message::ChatMessage| {
                 let content = messages::content(&message.content)?;
                 Some(PastMessage { role: message.role.name().to_owned(), content })
             };
-            let loaded = Loaded {
+            let loaded = ConversationMessages {
                 conversation_id: conversation_id.clone(),
                 title: page.title,
                 messages: page.messages.iter().filter_map(past).collect(),
@@ -164,20 +177,22 @@ pub(super) async fn run(
                 length: page.length,
             };
             current.set(&conversation_id);
-            Ok(Event::done(&loaded))
+            Ok(SessionEvent::done(&loaded))
         }
-        Command::RenameConversation { conversation_id, title } => {
+        SessionCommand::RenameConversation { conversation_id, title } => {
             history.rename(&conversation_id, &title).await?;
-            Ok(Event::Done(None))
+            Ok(SessionEvent::Done(None))
         }
-        Command::PermissionAnswer(_) if !shared.output.takes_questions() => {
+        SessionCommand::PermissionAnswer(_) if !shared.output.takes_questions() => {
             let text = "you were asked nothing: name `permission` in `hello` to be asked";
             Err(RequestFailure::permanent("protocol", text))
         }
-        Command::PermissionAnswer(answer) => match shared.options.gate.answer(answer).await {
-            Ok(_) => Ok(Event::Done(None)),
-            Err(why) => Err(RequestFailure::permanent("too_late", why)),
-        },
+        SessionCommand::PermissionAnswer(answer) => {
+            match shared.options.gate.answer(answer).await {
+                Ok(_) => Ok(SessionEvent::Done(None)),
+                Err(why) => Err(RequestFailure::permanent("too_late", why)),
+            }
+        }
         command => {
             let text = format!("`{}` cannot be done at once", command.kind());
             Err(RequestFailure::permanent("internal", text))

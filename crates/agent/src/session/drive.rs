@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_store::Draft;
-use callgate_wire::session::{Event, TokenUsage};
+use callgate_wire::session::{SessionEvent, TokenUsage};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -50,7 +50,7 @@ pub(super) struct TurnDriver<'a> {
     /// What the ledger is told when the next step is kept.
     drafts: Vec<Draft>,
     pieces: Vec<AnswerPiece>,
-    events: Vec<Event>,
+    events: Vec<SessionEvent>,
     /// What the last call read, by which the next one's size is guessed.
     read: Option<u64>,
     /// What is reserved for the answer under way.
@@ -117,7 +117,7 @@ impl<'a> TurnDriver<'a> {
     }
 
     /// Drives the turn to its end, which is given back unsaid.
-    pub(super) async fn run(mut self) -> Event {
+    pub(super) async fn run(mut self) -> SessionEvent {
         let mut todo = Vec::new();
         self.turn.begin(&mut todo);
         loop {
@@ -125,7 +125,7 @@ impl<'a> TurnDriver<'a> {
                 if let Some(end) = self.work_off(&mut todo).await {
                     if !self.shared.output.is_greeted() {
                         let note = end.as_ref().ok().and_then(StopReason::note);
-                        self.events.extend(note.map(Event::Token));
+                        self.events.extend(note.map(SessionEvent::Token));
                     }
                     self.flush();
                     self.settle_rest().await;
@@ -187,7 +187,7 @@ impl<'a> TurnDriver<'a> {
         let mut steps = std::mem::take(todo).into_iter().peekable();
         while let Some(step) = steps.next() {
             match step {
-                TurnAction::Tell(Event::ToolUse(call)) => {
+                TurnAction::Tell(SessionEvent::ToolUse(call)) => {
                     self.events.push(announced(&self.shared.tools, call));
                 }
                 TurnAction::Tell(event) => self.events.push(event),
@@ -230,7 +230,7 @@ impl<'a> TurnDriver<'a> {
             0 => "waits for the model".to_owned(),
             count => format!("{count} tool(s) at work, or waiting for permission"),
         };
-        self.events.push(Event::notice("working", text));
+        self.events.push(SessionEvent::notice("working", text));
     }
 
     fn flush(&mut self) {

@@ -6,7 +6,7 @@ use std::thread;
 use callgate_link::blocking::fill_lines;
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::raw::Json;
-use callgate_wire::session::{LONGEST_ID, MAX_LINE, Request, Unreadable};
+use callgate_wire::session::{LONGEST_ID, MAX_LINE, SessionRequest, Unreadable};
 use tokio::sync::mpsc;
 
 /// How many requests may wait to be looked at; after that standard input waits.
@@ -16,7 +16,7 @@ const WAITING: usize = 16;
 #[derive(Debug)]
 pub(crate) enum IncomingLine {
     /// A request.
-    Request(Box<Request>),
+    Request(Box<SessionRequest>),
     /// A line that is none.
     Unreadable(Unreadable),
     /// A line over the limit, with its id if it could be found.
@@ -66,7 +66,7 @@ fn read(
 
 fn incoming(line: DecodedLine<'_>) -> IncomingLine {
     match line {
-        DecodedLine::Whole(line) => match Request::decode(line) {
+        DecodedLine::Whole(line) => match SessionRequest::decode(line) {
             Ok(request) => IncomingLine::Request(Box::new(request)),
             Err(unreadable) => IncomingLine::Unreadable(unreadable),
         },

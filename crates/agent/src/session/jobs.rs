@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use callgate_wire::session::{Event, TokenUsage, UserMessage};
+use callgate_wire::session::{SessionEvent, TokenUsage, UserMessage};
 use tokio::sync::watch;
 
 use super::commands::CurrentConversation;
@@ -80,7 +80,7 @@ impl ConversationLanes {
 }
 
 /// Returns the end of a request that was cancelled before its turn began.
-pub(super) fn cancelled() -> Event {
+pub(super) fn cancelled() -> SessionEvent {
     StopReason::Cancelled.done(TokenUsage::default(), Some(0.0))
 }
 
@@ -114,7 +114,7 @@ pub(super) async fn run(
 /// A job after its preparation.
 enum PreparedJob {
     /// It is done.
-    Over(Event),
+    Over(SessionEvent),
     /// Its turn is to be driven.
     Turn { held: Box<HeldConversation>, user: ChatMessage, replacing: bool },
 }
@@ -172,11 +172,11 @@ async fn begin(
         }
         JobKind::Clear => {
             hold(shared, id, conversation).await?.clear().await?;
-            Ok(PreparedJob::Over(Event::Done(None)))
+            Ok(PreparedJob::Over(SessionEvent::Done(None)))
         }
         JobKind::Delete => {
             shared.options.history.delete(conversation).await?;
-            Ok(PreparedJob::Over(Event::Done(None)))
+            Ok(PreparedJob::Over(SessionEvent::Done(None)))
         }
     }
 }
@@ -189,14 +189,14 @@ async fn hold(
 ) -> Result<HeldConversation, HistoryError> {
     let waits = || {
         let text = "waits until another program has finished with this conversation";
-        shared.output.say(id, Event::notice("queued", text));
+        shared.output.say(id, SessionEvent::notice("queued", text));
     };
     shared.options.history.hold_or(conversation, waits).await
 }
 
 /// Returns the notice about a turn whose end no front end was told.
-fn interrupted() -> Event {
-    Event::notice(
+fn interrupted() -> SessionEvent {
+    SessionEvent::notice(
         "interrupted",
         "the last answer was never finished: what there was of it was kept",
     )

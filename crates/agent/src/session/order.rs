@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use callgate_mask::text::{self, Measure};
 use callgate_wire::session::{
-    Command, Event, OpenQuestion, OpenRequest, PermissionRequest, request_state,
+    OpenQuestion, OpenRequest, PermissionRequest, SessionCommand, SessionEvent, request_state,
 };
 
 /// How many requests may be open at once.
@@ -47,9 +47,11 @@ pub(crate) struct RequestDetails {
 }
 
 impl RequestDetails {
-    pub(crate) fn new(command: &Command, since: u64, from_seq: u64) -> Self {
+    pub(crate) fn new(command: &SessionCommand, since: u64, from_seq: u64) -> Self {
         let message = match command {
-            Command::UserMessage(said) | Command::EditLast(said) => Some(shortened(&said.message)),
+            SessionCommand::UserMessage(said) | SessionCommand::EditLast(said) => {
+                Some(shortened(&said.message))
+            }
             _ => None,
         };
         Self { kind: command.kind(), message, since, from_seq }
@@ -104,17 +106,17 @@ impl RequestOrder {
     }
 
     /// Whether this may be said now, at this time.
-    pub(crate) fn admits(&mut self, id: &str, event: &Event, now_ms: u64) -> bool {
+    pub(crate) fn admits(&mut self, id: &str, event: &SessionEvent, now_ms: u64) -> bool {
         let Some(request) = self.open.get_mut(id) else { return false };
         match event {
-            Event::ToolUse(call) => request.tools.insert(call.tool_id.clone()),
-            Event::ToolResult(call) => request.tools.remove(&call.tool_id),
-            Event::ToolProgress(call) => request.tools.contains(&call.tool_id),
-            Event::PermissionRequest(asked) => {
+            SessionEvent::ToolUse(call) => request.tools.insert(call.tool_id.clone()),
+            SessionEvent::ToolResult(call) => request.tools.remove(&call.tool_id),
+            SessionEvent::ToolProgress(call) => request.tools.contains(&call.tool_id),
+            SessionEvent::PermissionRequest(asked) => {
                 request.questions.push((now_ms, asked.clone()));
                 true
             }
-            Event::PermissionResolved(resolved) => {
+            SessionEvent::PermissionResolved(resolved) => {
                 request.questions.retain(|(_, asked)| asked.question != resolved.question);
                 true
             }

@@ -18,7 +18,8 @@ use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use callgate_wire::session::{
-    Command, Event, MAX_LINE, OpenQuestion, OpenRequest, Ready, Replayed, Response, capability,
+    MAX_LINE, OpenQuestion, OpenRequest, ReplayedRange, RuntimeReady, SessionCommand, SessionEvent,
+    SessionResponse, capability,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::{Notify, watch};
@@ -80,7 +81,7 @@ pub struct Greeting(Vec<u8>);
 
 /// Says that the runtime is there, before anything is started that could hold that up.
 pub fn greet(sink: &mut impl Write) -> io::Result<Greeting> {
-    let line = Response::Ready(Ready::at(now_ms())).to_line();
+    let line = SessionResponse::Ready(RuntimeReady::at(now_ms())).to_line();
     sink.write_all(&line)?;
     sink.flush()?;
     Ok(Greeting(line))
@@ -144,7 +145,7 @@ impl SessionOutput {
     }
 
     /// Takes a request in.
-    pub(crate) fn begin(&self, id: &str, command: &Command) -> Result<(), RequestRefusal> {
+    pub(crate) fn begin(&self, id: &str, command: &SessionCommand) -> Result<(), RequestRefusal> {
         let mut state = self.state();
         let opened = RequestDetails::new(command, now_ms(), state.seq + 1);
         state.order.begin(id, opened)
@@ -166,12 +167,12 @@ impl SessionOutput {
     }
 
     /// Says something about a request. What is out of order is not said.
-    pub(crate) fn say(&self, id: &str, event: Event) {
+    pub(crate) fn say(&self, id: &str, event: SessionEvent) {
         self.say_all(id, [event]);
     }
 
     /// Says several things at once.
-    pub(crate) fn say_all(&self, id: &str, events: impl IntoIterator<Item = Event>) {
+    pub(crate) fn say_all(&self, id: &str, events: impl IntoIterator<Item = SessionEvent>) {
         let mut state = self.state();
         let timestamp = now_ms();
         for event in events {
@@ -179,7 +180,7 @@ impl SessionOutput {
                 continue;
             }
             let event = match event {
-                Event::Done(_) => event.tagged(state.order.kind(id).unwrap_or_default()),
+                SessionEvent::Done(_) => event.tagged(state.order.kind(id).unwrap_or_default()),
                 event => event,
             };
             if !state.order.admits(id, &event, timestamp) {
@@ -194,7 +195,7 @@ impl SessionOutput {
 
     /// Answers something that is no open request: a line without an id, or a second request of
     /// an id that is open.
-    pub(crate) fn refuse(&self, id: Option<&str>, event: Event) {
+    pub(crate) fn refuse(&self, id: Option<&str>, event: SessionEvent) {
         let mut state = self.state();
         if id.is_none() && state.takes.is_none() {
             return;
@@ -233,11 +234,11 @@ impl SessionOutput {
     }
 
     /// Sends lines again, from this number on; the oldest number that is left when it is not.
-    pub(crate) fn replay(&self, from: u64) -> Result<Replayed, u64> {
+    pub(crate) fn replay(&self, from: u64) -> Result<ReplayedRange, u64> {
         let mut state = self.state();
         let OutputState { ring, pending, seq, .. } = &mut *state;
         ring.copy(from, pending)?;
-        let replayed = Replayed { from_seq: from, to_seq: (*seq).max(from.saturating_sub(1)) };
+        let replayed = ReplayedRange { from_seq: from, to_seq: (*seq).max(from.saturating_sub(1)) };
         self.0.wake(&mut state);
         Ok(replayed)
     }
@@ -274,7 +275,7 @@ impl SessionOutput {
 
     /// Gives every request its end, says nothing more, and waits until all is written, but no
     /// longer than `within`.
-    pub(crate) async fn close(&self, last: impl Fn() -> Event, within: Duration) {
+    pub(crate) async fn close(&self, last: impl Fn() -> SessionEvent, within: Duration) {
         let unfinished = self.state().order.unfinished();
         for id in unfinished {
             self.say(&id, last());
@@ -290,14 +291,14 @@ impl SessionOutput {
 
 impl OutputState {
     /// Whether the front end takes this.
-    fn wants(&self, event: &Event) -> bool {
+    fn wants(&self, event: &SessionEvent) -> bool {
         match event {
-            Event::Thinking(_) => self.takes(capability::THINKING),
-            Event::ToolProgress(_) => self.takes(capability::TOOL_PROGRESS),
-            Event::PermissionRequest(_) | Event::PermissionResolved(_) => {
+            SessionEvent::Thinking(_) => self.takes(capability::THINKING),
+            SessionEvent::ToolProgress(_) => self.takes(capability::TOOL_PROGRESS),
+            SessionEvent::PermissionRequest(_) | SessionEvent::PermissionResolved(_) => {
                 self.takes(capability::PERMISSION)
             }
-            Event::Notice(_) => self.takes(capability::NOTICE),
+            SessionEvent::Notice(_) => self.takes(capability::NOTICE),
             _ => true,
         }
     }
@@ -323,7 +324,7 @@ impl OutputState {
         self.takes.as_ref().is_some_and(|takes| takes.contains(&kind))
     }
 
-    fn line(&mut self, id: Option<&str>, event: Event, timestamp: u64) {
+    fn line(&mut self, id: Option<&str>, event: SessionEvent, timestamp: u64) {
         self.seq += 1;
         let is_greeted = self.takes.is_some();
         let event = if is_greeted { event } else { plain(event) };

@@ -7,7 +7,7 @@ use std::time::Instant;
 use callgate_mask::text::{self, Measure};
 use callgate_mask::{mask_json, mask_text};
 use callgate_store::{Draft, kind as kinds};
-use callgate_wire::session::{Event, ToolProgress, ToolUse, tool_kind};
+use callgate_wire::session::{SessionEvent, ToolProgress, ToolUse, tool_kind};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -84,11 +84,15 @@ pub(super) async fn run(
 }
 
 /// Adds to the announcement of a call what its tool says of it.
-pub(super) fn announced(tools: &ToolMap, call: ToolUse) -> Event {
+pub(super) fn announced(tools: &ToolMap, call: ToolUse) -> SessionEvent {
     let tool = tools.get(call.tool_name.as_str());
     let kind = tool.map_or(tool_kind::OTHER, |tool| tool.spec().kind);
     let locations = tool.map(|tool| tool.locations(&call.input)).unwrap_or_default();
-    Event::ToolUse(ToolUse { kind: Some(kind.to_owned()), locations: Some(locations), ..call })
+    SessionEvent::ToolUse(ToolUse {
+        kind: Some(kind.to_owned()),
+        locations: Some(locations),
+        ..call
+    })
 }
 
 /// Shows the front end what somebody is asked.
@@ -119,7 +123,7 @@ fn progress(shared: &Arc<SessionShared>, request: &Arc<str>, wanted: &ToolCall) 
             count => format!("[… {count} bytes are not shown here …]\n{text}"),
         };
         let progress = ToolProgress { tool_id: tool_id.clone(), stream, text };
-        output.say(&request, Event::ToolProgress(progress));
+        output.say(&request, SessionEvent::ToolProgress(progress));
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use callgate_wire::session::{Event, ToolResult};
+use callgate_wire::session::{SessionEvent, ToolResult};
 use serde_json::value::RawValue;
 
 use super::{ToolCall, TurnAction};
@@ -144,7 +144,7 @@ impl RoundCalls {
         call.state = CallState::Ended { text, is_error, result: kept };
         let ToolCall { id, name, .. } = call.wanted.clone();
         let ended = ToolResult { tool_id: id, tool_name: name, result, is_error: Some(is_error) };
-        todo.push(TurnAction::Tell(Event::ToolResult(ended)));
+        todo.push(TurnAction::Tell(SessionEvent::ToolResult(ended)));
     }
 
     /// Ends all that have not ended.

@@ -1,6 +1,6 @@
 //! Why a turn ended that did not fail.
 
-use callgate_wire::session::{Event, TokenUsage, TurnEnd};
+use callgate_wire::session::{SessionEvent, TokenUsage, TurnEnd};
 
 use crate::engine::ModelStop;
 
@@ -37,8 +37,8 @@ impl StopReason {
 
     /// Returns the `done` of a turn that ended for this reason.
     #[must_use]
-    pub fn done(&self, usage: TokenUsage, cost: Option<f64>) -> Event {
-        Event::done(&TurnEnd { stop_reason: self.name().to_owned(), usage, cost })
+    pub fn done(&self, usage: TokenUsage, cost: Option<f64>) -> SessionEvent {
+        SessionEvent::done(&TurnEnd { stop_reason: self.name().to_owned(), usage, cost })
     }
 
     /// Returns a note that the answer is incomplete and why, for a front end that does not read

@@ -70,15 +70,15 @@ fn check(turn: &mut Turn, inputs: Vec<In>, expected: &Expect) {
 
 fn show(todo: &TurnAction) -> String {
     match todo {
-        TurnAction::Tell(Event::Token(text)) => format!("token {text:?}"),
-        TurnAction::Tell(Event::Thinking(text)) => format!("thinking {text:?}"),
-        TurnAction::Tell(Event::ToolUse(call)) => {
+        TurnAction::Tell(SessionEvent::Token(text)) => format!("token {text:?}"),
+        TurnAction::Tell(SessionEvent::Thinking(text)) => format!("thinking {text:?}"),
+        TurnAction::Tell(SessionEvent::ToolUse(call)) => {
             format!("tool_use {} {}", call.tool_id, call.tool_name)
         }
-        TurnAction::Tell(Event::ToolResult(call)) => {
+        TurnAction::Tell(SessionEvent::ToolResult(call)) => {
             format!("tool_result {} {}", call.tool_id, call.is_error == Some(true))
         }
-        TurnAction::Tell(Event::Notice(notice)) => {
+        TurnAction::Tell(SessionEvent::Notice(notice)) => {
             format!("notice {}: {}", notice.kind, notice.text)
         }
         TurnAction::Tell(event) => format!("{event:?}"),
@@ -399,7 +399,8 @@ fn an_answer_without_end_is_given_up() {
     for _ in 0..40 {
         turn.piece(text(&megabyte), &mut todo);
     }
-    let said = todo.iter().filter(|todo| matches!(todo, TurnAction::Tell(Event::Token(_)))).count();
+    let said =
+        todo.iter().filter(|todo| matches!(todo, TurnAction::Tell(SessionEvent::Token(_)))).count();
     assert_eq!(said, 31, "what fits was told");
     let end: Vec<String> = todo[todo.len() - 3..].iter().map(show).collect();
     assert_eq!(end[..2], ["drop", "tool_result a true"]);
@@ -599,10 +600,12 @@ fn assert_whole(todo: &[TurnAction]) -> Result<(), TestCaseError> {
     let mut kept = Vec::new();
     for step in todo {
         match step {
-            TurnAction::Tell(Event::ToolUse(call)) => {
+            TurnAction::Tell(SessionEvent::ToolUse(call)) => {
                 prop_assert!(open.insert(call.tool_id.clone()))
             }
-            TurnAction::Tell(Event::ToolResult(call)) => prop_assert!(open.remove(&call.tool_id)),
+            TurnAction::Tell(SessionEvent::ToolResult(call)) => {
+                prop_assert!(open.remove(&call.tool_id))
+            }
             TurnAction::Keep { messages, .. } => kept.extend(messages),
             _ => {}
         }

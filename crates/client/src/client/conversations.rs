@@ -1,15 +1,20 @@
 //! Conversations: made, listed, loaded, renamed, deleted.
 
-use callgate_wire::session::{Command, Created, Listed, LoadAs, Loaded};
+use callgate_wire::session::{
+    ConversationCreated, ConversationList, ConversationMessages, LoadAs, SessionCommand,
+};
 use serde::de::DeserializeOwned;
 
-use crate::{Client, ClientError, Request};
+use crate::{Client, ClientError, SentRequest};
 
 impl Client {
     /// Begins a conversation, which becomes the current one.
-    pub async fn new_conversation(&self, title: Option<&str>) -> Result<Created, ClientError> {
+    pub async fn new_conversation(
+        &self,
+        title: Option<&str>,
+    ) -> Result<ConversationCreated, ClientError> {
         let title = title.map(str::to_owned);
-        self.told(Command::NewConversation { conversation_id: None, title }).await
+        self.told(SessionCommand::NewConversation { conversation_id: None, title }).await
     }
 
     /// Which conversations there are, the one that was changed last first: so many, and only
@@ -18,8 +23,8 @@ impl Client {
         &self,
         limit: Option<u32>,
         before: Option<u64>,
-    ) -> Result<Listed, ClientError> {
-        self.told(Command::ListConversations { limit, before }).await
+    ) -> Result<ConversationList, ClientError> {
+        self.told(SessionCommand::ListConversations { limit, before }).await
     }
 
     /// Makes a conversation the current one, and gives its last messages: so many, and only those
@@ -29,19 +34,19 @@ impl Client {
         conversation: &str,
         limit: Option<u32>,
         before: Option<u64>,
-    ) -> Result<Loaded, ClientError> {
+    ) -> Result<ConversationMessages, ClientError> {
         self.told(load(conversation, limit, before, LoadAs::Messages)).await
     }
 
     /// Makes a conversation the current one, and tells its last messages in the events of a live
     /// answer: so many messages, and only those before the message of this number. The `done` at
-    /// the end says [which](callgate_wire::session::LoadedAsEvents).
+    /// the end says [which](callgate_wire::session::ConversationEvents).
     pub async fn load_events(
         &self,
         conversation: &str,
         limit: Option<u32>,
         before: Option<u64>,
-    ) -> Request {
+    ) -> SentRequest {
         self.send(load(conversation, limit, before, LoadAs::Events)).await
     }
 
@@ -52,29 +57,34 @@ impl Client {
         title: &str,
     ) -> Result<(), ClientError> {
         let (conversation_id, title) = (conversation.to_owned(), title.to_owned());
-        self.request(Command::RenameConversation { conversation_id, title }).await.map(drop)
+        self.request(SessionCommand::RenameConversation { conversation_id, title }).await.map(drop)
     }
 
     /// Forgets a conversation.
     pub async fn delete_conversation(&self, conversation: &str) -> Result<(), ClientError> {
         let conversation_id = conversation.to_owned();
-        self.request(Command::DeleteConversation { conversation_id }).await.map(drop)
+        self.request(SessionCommand::DeleteConversation { conversation_id }).await.map(drop)
     }
 
     /// Begins the current conversation anew, once what was sent before is finished.
     pub async fn clear_history(&self) -> Result<(), ClientError> {
-        self.request(Command::ClearHistory { metadata: None }).await.map(drop)
+        self.request(SessionCommand::ClearHistory { metadata: None }).await.map(drop)
     }
 
     /// Sends a request and gives what its `done` says.
-    async fn told<T: DeserializeOwned>(&self, command: Command) -> Result<T, ClientError> {
+    async fn told<T: DeserializeOwned>(&self, command: SessionCommand) -> Result<T, ClientError> {
         let kind = command.kind();
         let reply = self.request(command).await?;
         reply.event.done_data().ok_or(ClientError::Unexpected { kind })
     }
 }
 
-fn load(conversation: &str, limit: Option<u32>, before: Option<u64>, load_as: LoadAs) -> Command {
+fn load(
+    conversation: &str,
+    limit: Option<u32>,
+    before: Option<u64>,
+    load_as: LoadAs,
+) -> SessionCommand {
     let conversation_id = conversation.to_owned();
-    Command::LoadConversation { conversation_id, limit, before, load_as }
+    SessionCommand::LoadConversation { conversation_id, limit, before, load_as }
 }

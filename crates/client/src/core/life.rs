@@ -4,11 +4,11 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::session::{Command, Ready, capability};
+use callgate_wire::session::{RuntimeReady, SessionCommand, capability};
 
-use super::{Core, Output};
+use super::{ClientCore, CoreOutput};
 use crate::ClientError;
-use crate::event::{Seen, State};
+use crate::event::{RuntimeState, WatchedItem};
 
 /// How long the output of a process that has ended is read: somebody else may hold the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(250);
@@ -22,15 +22,15 @@ const STATE_SIZE: usize = 512;
 
 /// How far the process is.
 #[derive(Debug)]
-pub(super) enum Life {
+pub(super) enum RuntimeLife {
     /// Nobody has begun.
     NotBegun,
     /// It is being started.
     Spawning,
     /// It has to say `ready`.
-    Starting { since: Duration, until: Duration, fading: Fading },
+    Starting { since: Duration, until: Duration, fading: FadingSigns },
     /// It is at work.
-    Ready { since: Duration, ready: Arc<Ready>, fading: Fading },
+    Ready { since: Duration, ready: Arc<RuntimeReady>, fading: FadingSigns },
     /// It was told to end.
     Ending { since: Duration, until: Duration, why: Arc<str>, at_once: bool },
     /// There is none for a while.
@@ -43,19 +43,19 @@ pub(super) enum Life {
 
 /// The signs that a process is going.
 #[derive(Debug, Default)]
-pub(super) struct Fading {
+pub(super) struct FadingSigns {
     is_closed: bool,
-    exited: Option<Exited>,
+    exited: Option<ExitDetails>,
     until: Option<Duration>,
 }
 
 #[derive(Debug, Default)]
-struct Exited {
+struct ExitDetails {
     status: Option<ExitStatus>,
     last_words: Option<String>,
 }
 
-impl Life {
+impl RuntimeLife {
     /// Whether what the process says counts.
     pub(super) fn is_heard(&self) -> bool {
         matches!(self, Self::Starting { .. } | Self::Ready { .. })
@@ -78,7 +78,7 @@ impl Life {
         }
     }
 
-    fn fading(&mut self) -> Option<&mut Fading> {
+    fn fading(&mut self) -> Option<&mut FadingSigns> {
         match self {
             Self::Starting { fading, .. } | Self::Ready { fading, .. } => Some(fading),
             _ => None,
@@ -95,47 +95,47 @@ impl Life {
     }
 }
 
-impl Core {
+impl ClientCore {
     pub(super) fn spawn(&mut self) {
         self.epoch += 1;
         self.numbers.reset();
-        self.life = Life::Spawning;
-        self.change(State::Starting);
-        self.outputs.push(Output::Start);
+        self.life = RuntimeLife::Spawning;
+        self.change(RuntimeState::Starting);
+        self.outputs.push(CoreOutput::Start);
     }
 
     pub(super) fn started(&mut self, now: Duration) {
-        if !matches!(self.life, Life::Spawning) {
+        if !matches!(self.life, RuntimeLife::Spawning) {
             return;
         }
         let until = now.saturating_add(self.settings.start);
-        self.life = Life::Starting { since: now, until, fading: Fading::default() };
+        self.life = RuntimeLife::Starting { since: now, until, fading: FadingSigns::default() };
         if self.is_leaving {
             self.end_process(now, "the session is closed", false);
         }
     }
 
     pub(super) fn not_started(&mut self, now: Duration, why: &str) {
-        if !matches!(self.life, Life::Spawning) {
+        if !matches!(self.life, RuntimeLife::Spawning) {
             return;
         }
         let program = self.settings.program.display();
         let why = Arc::from(format!("the runtime {program} cannot be started: {why}"));
         self.fail_all(now, &ClientError::Died { why: Arc::clone(&why) });
-        self.died(now, Exited::default(), why, false);
+        self.died(now, ExitDetails::default(), why, false);
     }
 
     /// The runtime has greeted; a second greeting says nothing new.
-    pub(super) fn ready(&mut self, now: Duration, ready: Ready) {
-        let Life::Starting { since, fading, .. } = &mut self.life else {
+    pub(super) fn ready(&mut self, now: Duration, ready: RuntimeReady) {
+        let RuntimeLife::Starting { since, fading, .. } = &mut self.life else {
             self.passed_over.stray += 1;
             return;
         };
         let (since, fading, ready) = (*since, std::mem::take(fading), Arc::new(ready));
-        self.life = Life::Ready { since, ready: Arc::clone(&ready), fading };
-        self.change(State::Ready(ready));
+        self.life = RuntimeLife::Ready { since, ready: Arc::clone(&ready), fading };
+        self.change(RuntimeState::Ready(ready));
         if self.life.offers(capability::HELLO) {
-            self.errand(Command::Hello { capabilities: self.settings.capabilities.clone() });
+            self.errand(SessionCommand::Hello { capabilities: self.settings.capabilities.clone() });
         }
         let held: Vec<_> = self.open.iter().map(|open| Arc::clone(&open.id)).collect();
         for id in held {
@@ -157,8 +157,8 @@ impl Core {
         status: Option<ExitStatus>,
         last_words: Option<String>,
     ) {
-        let exited = Exited { status, last_words };
-        if let Life::Ending { why, at_once, .. } = &self.life {
+        let exited = ExitDetails { status, last_words };
+        if let RuntimeLife::Ending { why, at_once, .. } = &self.life {
             let (why, at_once) = (Arc::clone(why), *at_once);
             return self.died(now, exited, why, at_once);
         }
@@ -183,7 +183,7 @@ impl Core {
         let why = Arc::from(exited.text());
         self.numbers.reset();
         self.fail_all(now, &ClientError::Died { why: Arc::clone(&why) });
-        self.outputs.push(Output::End);
+        self.outputs.push(CoreOutput::End);
         self.died(now, exited, why, false);
     }
 
@@ -198,17 +198,17 @@ impl Core {
         self.fail_all(now, &error);
         let (since, until) = (self.life.since(now), now + ENDING);
         self.numbers.reset();
-        self.life = Life::Ending { since, until, why, at_once };
-        self.outputs.push(Output::End);
+        self.life = RuntimeLife::Ending { since, until, why, at_once };
+        self.outputs.push(CoreOutput::End);
     }
 
     /// The process is gone: what now?
-    fn died(&mut self, now: Duration, exited: Exited, why: Arc<str>, at_once: bool) {
-        let Exited { status, last_words } = exited;
+    fn died(&mut self, now: Duration, exited: ExitDetails, why: Arc<str>, at_once: bool) {
+        let ExitDetails { status, last_words } = exited;
         if self.is_leaving {
             return self.over(now);
         }
-        self.change(State::Died { status, why: Arc::clone(&why), last_words });
+        self.change(RuntimeState::Died { status, why: Arc::clone(&why), last_words });
         let has_lived = now.saturating_sub(self.life.since(now));
         if at_once || has_lived >= self.settings.back_off.reset_after {
             self.deaths = 0;
@@ -219,31 +219,31 @@ impl Core {
         self.deaths = self.deaths.saturating_add(1);
         match self.settings.back_off.after(self.deaths) {
             Some(within) => {
-                self.life = Life::Waiting { until: now.saturating_add(within) };
-                self.change(State::Restarting { within });
+                self.life = RuntimeLife::Waiting { until: now.saturating_add(within) };
+                self.change(RuntimeState::Restarting { within });
             }
             None => self.give_up_runtime(now, why),
         }
     }
 
     fn give_up_runtime(&mut self, now: Duration, why: Arc<str>) {
-        self.change(State::GivenUp);
+        self.change(RuntimeState::GivenUp);
         let deaths = self.deaths;
         self.fail_all(now, &ClientError::GivenUp { deaths, why: Arc::clone(&why) });
-        self.life = Life::GivenUp { why };
+        self.life = RuntimeLife::GivenUp { why };
     }
 
     pub(super) fn restart(&mut self, now: Duration) {
         match &mut self.life {
-            Life::Starting { .. } | Life::Ready { .. } => {
+            RuntimeLife::Starting { .. } | RuntimeLife::Ready { .. } => {
                 self.end_process(now, "the runtime was ended on request", true);
             }
-            Life::Ending { at_once, .. } => *at_once = true,
-            Life::Waiting { .. } | Life::GivenUp { .. } => {
+            RuntimeLife::Ending { at_once, .. } => *at_once = true,
+            RuntimeLife::Waiting { .. } | RuntimeLife::GivenUp { .. } => {
                 self.deaths = 0;
                 self.spawn();
             }
-            Life::NotBegun | Life::Spawning | Life::Over => {}
+            RuntimeLife::NotBegun | RuntimeLife::Spawning | RuntimeLife::Over => {}
         }
     }
 
@@ -254,19 +254,19 @@ impl Core {
         self.is_leaving = true;
         self.fail_all(now, &ClientError::Closed);
         match self.life {
-            Life::Starting { .. } | Life::Ready { .. } => {
+            RuntimeLife::Starting { .. } | RuntimeLife::Ready { .. } => {
                 self.end_process(now, "the session is closed", false);
             }
-            Life::Spawning | Life::Ending { .. } => {}
+            RuntimeLife::Spawning | RuntimeLife::Ending { .. } => {}
             _ => self.over(now),
         }
     }
 
     fn over(&mut self, now: Duration) {
         self.fail_all(now, &ClientError::Closed);
-        self.life = Life::Over;
-        self.change(State::Ended);
-        self.outputs.push(Output::Over);
+        self.life = RuntimeLife::Over;
+        self.change(RuntimeState::Ended);
+        self.outputs.push(CoreOutput::Over);
     }
 
     pub(super) fn tick_life(&mut self, now: Duration) {
@@ -274,28 +274,28 @@ impl Core {
             return;
         }
         match &self.life {
-            Life::Waiting { .. } => self.spawn(),
-            Life::Starting { fading, .. } if fading.until.is_none() => {
+            RuntimeLife::Waiting { .. } => self.spawn(),
+            RuntimeLife::Starting { fading, .. } if fading.until.is_none() => {
                 let limit = self.settings.start;
                 let why = format!("the runtime did not say that it is ready within {limit:?}");
                 self.end_process(now, &why, false);
             }
-            Life::Starting { .. } | Life::Ready { .. } => self.fade(now),
-            Life::Ending { why, at_once, .. } => {
+            RuntimeLife::Starting { .. } | RuntimeLife::Ready { .. } => self.fade(now),
+            RuntimeLife::Ending { why, at_once, .. } => {
                 let (why, at_once) = (Arc::clone(why), *at_once);
-                self.died(now, Exited::default(), why, at_once);
+                self.died(now, ExitDetails::default(), why, at_once);
             }
             _ => {}
         }
     }
 
-    fn change(&mut self, state: State) {
+    fn change(&mut self, state: RuntimeState) {
         self.state = state.clone();
-        self.see(Seen::State(state), STATE_SIZE);
+        self.see(WatchedItem::State(state), STATE_SIZE);
     }
 }
 
-impl Exited {
+impl ExitDetails {
     fn text(&self) -> String {
         let how = self.status.map_or_else(|| "killed".to_owned(), |status| status.to_string());
         match &self.last_words {

@@ -6,33 +6,34 @@ use std::time::Duration;
 use callgate_wire::frame::{DecodedLine, OverlongLine};
 use callgate_wire::raw::Members;
 use callgate_wire::session::{
-    Command, Event, Reply, Response, Unreadable, UnreadableReason, capability,
+    SessionCommand, SessionEvent, SessionReply, SessionResponse, Unreadable, UnreadableReason,
+    capability,
 };
 
-use super::numbers::Verdict;
-use super::open::Stage;
-use super::{Core, OVERHEAD, Output};
-use crate::{ClientError, Happened};
+use super::numbers::SequenceVerdict;
+use super::open::RequestStage;
+use super::{ClientCore, CoreOutput, OVERHEAD};
+use crate::{ClientError, RequestEvent};
 
 /// How long the runtime may take to say something again.
 const REPLAY_LIMIT: Duration = Duration::from_secs(10);
 
-impl Core {
+impl ClientCore {
     pub(super) fn line(&mut self, now: Duration, line: DecodedLine<'_>) {
         if !self.life.is_heard() {
             return;
         }
         match line {
             DecodedLine::TooLong(line) => self.too_long(now, &line),
-            DecodedLine::Whole(line) => match Response::decode(line) {
-                Ok(Response::Ready(ready)) => self.ready(now, ready),
-                Ok(Response::Reply(reply)) => self.reply(now, reply, line.len()),
+            DecodedLine::Whole(line) => match SessionResponse::decode(line) {
+                Ok(SessionResponse::Ready(ready)) => self.ready(now, ready),
+                Ok(SessionResponse::Reply(reply)) => self.reply(now, reply, line.len()),
                 Err(unreadable) => self.unreadable(now, line, &unreadable),
             },
         }
     }
 
-    fn reply(&mut self, now: Duration, reply: Reply, size: usize) {
+    fn reply(&mut self, now: Duration, reply: SessionReply, size: usize) {
         if reply.id.as_deref().is_some_and(|id| self.numbers.is_replay(id)) {
             return self.replayed(now, &reply);
         }
@@ -44,10 +45,10 @@ impl Core {
     /// Whether a line of this number is the next; if not, what is missing is seen to.
     fn is_next(&mut self, now: Duration, seq: Option<u64>) -> bool {
         match self.numbers.take(seq) {
-            Verdict::Take => return true,
-            Verdict::Repeated => self.passed_over.repeated += 1,
-            Verdict::Early => {}
-            Verdict::Missing(from) => {
+            SequenceVerdict::Take => return true,
+            SequenceVerdict::Repeated => self.passed_over.repeated += 1,
+            SequenceVerdict::Early => {}
+            SequenceVerdict::Missing(from) => {
                 self.passed_over.gaps += 1;
                 self.missing(now, from);
             }
@@ -59,16 +60,16 @@ impl Core {
         if !self.life.offers(capability::REPLAY) {
             return self.lost(now);
         }
-        let id = self.errand(Command::Replay { from_seq: from });
+        let id = self.errand(SessionCommand::Replay { from_seq: from });
         self.numbers.asked(id, from, now + REPLAY_LIMIT);
     }
 
     /// The end of a replay has come.
-    fn replayed(&mut self, now: Duration, reply: &Reply) {
+    fn replayed(&mut self, now: Duration, reply: &SessionReply) {
         if !reply.event.is_end() {
             return;
         }
-        let has_done = matches!(reply.event, Event::Done(_));
+        let has_done = matches!(reply.event, SessionEvent::Done(_));
         if !(self.numbers.replayed() && has_done) {
             return self.lost(now);
         }
@@ -79,15 +80,17 @@ impl Core {
     /// What is missing does not come: the answers under way have holes.
     pub(super) fn lost(&mut self, now: Duration) {
         self.numbers.reset();
-        while let Some(index) = self.open.iter().position(|open| open.stage == Stage::Written) {
+        while let Some(index) =
+            self.open.iter().position(|open| open.stage == RequestStage::Written)
+        {
             self.give_up(now, index, ClientError::Lost);
         }
     }
 
-    fn deliver(&mut self, now: Duration, reply: Reply, size: usize) {
+    fn deliver(&mut self, now: Duration, reply: SessionReply, size: usize) {
         let index = reply.id.as_deref().and_then(|id| self.find(id));
         // Nobody can answer what he cannot have read.
-        let index = index.filter(|index| self.open[*index].stage == Stage::Written);
+        let index = index.filter(|index| self.open[*index].stage == RequestStage::Written);
         let Some(index) = index else {
             if !reply.id.is_some_and(|id| self.is_own(&id)) {
                 self.passed_over.stray += 1;
@@ -96,12 +99,12 @@ impl Core {
         };
         self.open[index].hear(now, &reply.event);
         let is_end = reply.event.is_end();
-        let happened = Happened::Said(Arc::new(reply));
+        let happened = RequestEvent::Said(Arc::new(reply));
         if is_end {
             return self.end(now, index, happened, size);
         }
         let id = Arc::clone(&self.open[index].id);
-        self.outputs.push(Output::Happened { id, happened, size: size + OVERHEAD });
+        self.outputs.push(CoreOutput::Happened { id, happened, size: size + OVERHEAD });
     }
 
     /// Whether this is the id of a request of the client's own, whose answer is of no interest.
@@ -115,7 +118,8 @@ impl Core {
         self.numbers.pass_one();
         let id: Option<String> = line.id.as_deref().and_then(|id| serde_json::from_str(id).ok());
         let index = id.and_then(|id| self.find(&id));
-        if let Some(index) = index.filter(|index| self.open[*index].stage == Stage::Written) {
+        if let Some(index) = index.filter(|index| self.open[*index].stage == RequestStage::Written)
+        {
             self.give_up(now, index, ClientError::Lost);
         }
     }

@@ -7,16 +7,16 @@ use std::time::Duration;
 /// When numbers are missing, the runtime is asked for everything from the first of them on, and
 /// what comes before that is passed over: it comes again, and in its order.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
+pub(super) struct SequenceNumbers {
     next: Option<u64>,
     /// How many lines there were that had no room for a number, and may have had one.
     unnumbered: u64,
-    replay: Option<Replay>,
+    replay: Option<PendingReplay>,
 }
 
 /// What was asked for again.
 #[derive(Debug)]
-struct Replay {
+struct PendingReplay {
     id: String,
     from: u64,
     until: Duration,
@@ -24,7 +24,7 @@ struct Replay {
 
 /// What is to be done with a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum SequenceVerdict {
     /// It is the next.
     Take,
     /// It was there before.
@@ -35,20 +35,20 @@ pub(super) enum Verdict {
     Missing(u64),
 }
 
-impl Numbers {
+impl SequenceNumbers {
     /// What is to be done with a line of this number.
-    pub(super) fn take(&mut self, seq: Option<u64>) -> Verdict {
-        let Some(seq) = seq else { return Verdict::Take };
+    pub(super) fn take(&mut self, seq: Option<u64>) -> SequenceVerdict {
+        let Some(seq) = seq else { return SequenceVerdict::Take };
         let next = self.next.unwrap_or(seq);
         if seq < next {
-            return Verdict::Repeated;
+            return SequenceVerdict::Repeated;
         }
         if seq - next <= self.unnumbered {
             self.next = Some(seq.saturating_add(1));
             self.unnumbered = 0;
-            return Verdict::Take;
+            return SequenceVerdict::Take;
         }
-        if self.replay.is_some() { Verdict::Early } else { Verdict::Missing(next) }
+        if self.replay.is_some() { SequenceVerdict::Early } else { SequenceVerdict::Missing(next) }
     }
 
     /// There was a line that would be lost again.
@@ -58,7 +58,7 @@ impl Numbers {
 
     /// The runtime was asked to say again what is missing.
     pub(super) fn asked(&mut self, id: String, from: u64, until: Duration) {
-        self.replay = Some(Replay { id, from, until });
+        self.replay = Some(PendingReplay { id, from, until });
     }
 
     /// Whether this is the request that asks for what is missing.
@@ -85,12 +85,12 @@ impl Numbers {
 
 #[cfg(test)]
 mod tests {
-    use super::Verdict::{Early, Missing, Repeated, Take};
+    use super::SequenceVerdict::{Early, Missing, Repeated, Take};
     use super::*;
 
     #[test]
     fn a_gap_is_asked_for_and_filled_in_order() {
-        let mut numbers = Numbers::default();
+        let mut numbers = SequenceNumbers::default();
         let steps = [(5, Take), (6, Take), (6, Repeated), (5, Repeated), (9, Missing(7))];
         for (seq, expected) in steps {
             assert_eq!(numbers.take(Some(seq)), expected, "{seq}");
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_line_without_room_for_a_number_counts_as_one_or_none() {
-        let mut numbers = Numbers::default();
+        let mut numbers = SequenceNumbers::default();
         assert_eq!(numbers.take(Some(1)), Take);
         numbers.pass_one();
         assert_eq!(numbers.take(Some(3)), Take);
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn no_number_is_too_large() {
-        let mut numbers = Numbers::default();
+        let mut numbers = SequenceNumbers::default();
         assert_eq!(numbers.take(Some(u64::MAX)), Take);
         assert_eq!(numbers.take(Some(u64::MAX)), Take);
         assert_eq!(numbers.take(Some(0)), Repeated);

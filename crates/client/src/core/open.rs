@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::session::{Command, Event, LONGEST_QUESTION, Request, capability};
+use callgate_wire::session::{
+    LONGEST_QUESTION, SessionCommand, SessionEvent, SessionRequest, capability,
+};
 
 /// The most questions of one request that are remembered.
 const MOST_QUESTIONS: usize = 64;
@@ -13,7 +15,7 @@ const QUEUED: &str = "queued";
 
 /// How far a request has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum RequestStage {
     /// It waits for the runtime to be ready.
     Held,
     /// It waits for the runtime to read it.
@@ -24,12 +26,12 @@ pub(super) enum Stage {
 
 /// A request that has no end yet.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct PendingRequest {
     pub(super) id: Arc<str>,
     pub(super) kind: &'static str,
     /// The capabilities without which the runtime does not understand it.
     pub(super) needs: Vec<&'static str>,
-    pub(super) stage: Stage,
+    pub(super) stage: RequestStage,
     /// The request as it is written, while it is held.
     pub(super) line: Vec<u8>,
     /// When it has to be written.
@@ -38,7 +40,7 @@ pub(super) struct Open {
     pub(super) heard: Duration,
     /// When it has to be over, since it was cancelled.
     pub(super) cancelled_by: Option<Duration>,
-    lane: Option<Lane>,
+    lane: Option<ConversationLane>,
     is_queued: bool,
     questions: BTreeSet<String>,
 }
@@ -46,21 +48,26 @@ pub(super) struct Open {
 /// The conversation in which a turn waits for those before it; `None` is the current one, which
 /// may be any.
 #[derive(Debug)]
-struct Lane(Option<String>);
+struct ConversationLane(Option<String>);
 
-impl Open {
-    pub(super) fn new(request: &Request, line: Vec<u8>, now: Duration, taken_by: Duration) -> Self {
+impl PendingRequest {
+    pub(super) fn new(
+        request: &SessionRequest,
+        line: Vec<u8>,
+        now: Duration,
+        taken_by: Duration,
+    ) -> Self {
         let command = &request.command;
         Self {
             id: Arc::from(request.id.as_str()),
             kind: command.kind(),
             needs: needs(command),
-            stage: Stage::Held,
+            stage: RequestStage::Held,
             line,
             taken_by,
             heard: now,
             cancelled_by: None,
-            lane: is_turn(command).then(|| Lane(command.conversation_id())),
+            lane: is_turn(command).then(|| ConversationLane(command.conversation_id())),
             is_queued: false,
             questions: BTreeSet::new(),
         }
@@ -79,21 +86,23 @@ impl Open {
     /// Whether a later request may have to wait until this one is over.
     pub(super) fn is_before(&self, later: &Self) -> bool {
         match (&self.lane, &later.lane) {
-            (Some(Lane(Some(one))), Some(Lane(Some(other)))) => one == other,
+            (Some(ConversationLane(Some(one))), Some(ConversationLane(Some(other)))) => {
+                one == other
+            }
             (Some(_), Some(_)) => true,
             _ => false,
         }
     }
 
     /// Takes in what was heard about it.
-    pub(super) fn hear(&mut self, now: Duration, event: &Event) {
+    pub(super) fn hear(&mut self, now: Duration, event: &SessionEvent) {
         self.heard = now;
-        self.is_queued = matches!(event, Event::Notice(notice) if notice.kind == QUEUED);
+        self.is_queued = matches!(event, SessionEvent::Notice(notice) if notice.kind == QUEUED);
         match event {
-            Event::PermissionRequest(asked) if self.can_remember(&asked.question) => {
+            SessionEvent::PermissionRequest(asked) if self.can_remember(&asked.question) => {
                 self.questions.insert(asked.question.clone());
             }
-            Event::PermissionResolved(resolved) => {
+            SessionEvent::PermissionResolved(resolved) => {
                 self.questions.remove(&resolved.question);
             }
             _ => {}
@@ -111,18 +120,18 @@ impl Open {
 }
 
 /// The capabilities without which a runtime does not understand a request.
-fn needs(command: &Command) -> Vec<&'static str> {
+fn needs(command: &SessionCommand) -> Vec<&'static str> {
     let hello = command.is_extension().then_some(capability::HELLO);
     hello.into_iter().chain(command.capability()).collect()
 }
 
 /// Whether the runtime works on such requests one after the other.
-pub(crate) fn is_turn(command: &Command) -> bool {
+pub(crate) fn is_turn(command: &SessionCommand) -> bool {
     matches!(
         command,
-        Command::UserMessage(_)
-            | Command::ClearHistory { .. }
-            | Command::Regenerate { .. }
-            | Command::EditLast(_)
+        SessionCommand::UserMessage(_)
+            | SessionCommand::ClearHistory { .. }
+            | SessionCommand::Regenerate { .. }
+            | SessionCommand::EditLast(_)
     )
 }

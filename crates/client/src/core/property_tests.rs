@@ -53,24 +53,25 @@ impl Trial {
         }
     }
 
-    fn tell(&mut self, input: Input<'_>) {
+    fn tell(&mut self, input: CoreInput<'_>) {
         for output in self.bench.core.handle(self.bench.now, input) {
             assert!(
-                !self.is_over || matches!(output, Output::Happened { .. } | Output::Seen { .. })
+                !self.is_over
+                    || matches!(output, CoreOutput::Happened { .. } | CoreOutput::Seen { .. })
             );
             match output {
-                Output::Happened { id, happened, .. } => self.happened(&id, &happened),
-                Output::Write { of: Some(id), .. } => self.outbox.push(id.to_string()),
-                Output::Withdraw { id } => self.outbox.retain(|waiting| **waiting != *id),
-                Output::End => self.outbox.clear(),
-                Output::Over => self.is_over = true,
+                CoreOutput::Happened { id, happened, .. } => self.happened(&id, &happened),
+                CoreOutput::Write { of: Some(id), .. } => self.outbox.push(id.to_string()),
+                CoreOutput::Withdraw { id } => self.outbox.retain(|waiting| **waiting != *id),
+                CoreOutput::End => self.outbox.clear(),
+                CoreOutput::Over => self.is_over = true,
                 _ => {}
             }
         }
         assert!(self.bench.core.open.len() <= usize::try_from(self.asked).unwrap());
     }
 
-    fn happened(&mut self, id: &str, happened: &Happened) {
+    fn happened(&mut self, id: &str, happened: &RequestEvent) {
         let ends = self.ends.get_mut(id).expect("a request that was asked");
         assert_eq!(*ends, 0, "{id} has ended, and then {happened:?}");
         *ends += u32::from(happened.is_end());
@@ -81,15 +82,15 @@ impl Trial {
         self.asked += 1;
         self.ends.insert(id.clone(), 0);
         let command = match self.dice.roll(6) {
-            0 => Command::GetStatus,
-            1 => Command::ListConversations { limit: None, before: None },
+            0 => SessionCommand::GetStatus,
+            1 => SessionCommand::ListConversations { limit: None, before: None },
             2 => message(Some("one")),
             3 => message(Some("two")),
             _ => message(None),
         };
-        let request = Request { id, command };
+        let request = SessionRequest { id, command };
         let line = request.to_line();
-        self.tell(Input::Ask { request: Arc::new(request), line });
+        self.tell(CoreInput::Ask { request: Arc::new(request), line });
     }
 
     /// The id of a request that may be there, or of none.
@@ -150,37 +151,37 @@ impl Trial {
             0..6 => self.ask(),
             6..12 if !self.outbox.is_empty() => {
                 let id = self.outbox.remove(0);
-                self.tell(Input::Written { id: &id });
+                self.tell(CoreInput::Written { id: &id });
             }
             6..26 => {
                 let line = self.line();
-                self.tell(Input::Line(Line::Whole(line.as_bytes())));
+                self.tell(CoreInput::Line(Line::Whole(line.as_bytes())));
             }
-            26 => self.tell(Input::Line(Line::TooLong(OverlongLine { size: 1, id: None }))),
+            26 => self.tell(CoreInput::Line(Line::TooLong(OverlongLine { size: 1, id: None }))),
             27 => {
                 let id = Some(format!("{:?}", self.some_id()));
-                self.tell(Input::Line(Line::TooLong(OverlongLine { size: 1, id })));
+                self.tell(CoreInput::Line(Line::TooLong(OverlongLine { size: 1, id })));
             }
-            28 => self.tell(Input::PipeClosed),
-            29 => self.tell(Input::Exited { status, last_words: None }),
+            28 => self.tell(CoreInput::PipeClosed),
+            29 => self.tell(CoreInput::Exited { status, last_words: None }),
             30 => {
                 let id = self.some_id();
-                self.tell(Input::Cancel { id: &id });
+                self.tell(CoreInput::Cancel { id: &id });
             }
             31 => {
                 let id = self.some_id();
-                self.tell(Input::NotRead { id: &id });
+                self.tell(CoreInput::NotRead { id: &id });
             }
-            32 => self.tell(Input::NotStarted { why: String::new() }),
-            33 => self.tell(Input::Paused),
-            34 => self.tell(Input::Resumed),
-            35 if self.dice.roll(4) == 0 => self.tell(Input::Restart),
+            32 => self.tell(CoreInput::NotStarted { why: String::new() }),
+            33 => self.tell(CoreInput::Paused),
+            34 => self.tell(CoreInput::Resumed),
+            35 if self.dice.roll(4) == 0 => self.tell(CoreInput::Restart),
             36 => self.wait_for_deadline(),
             37 => {
                 self.bench.now += Duration::from_millis(self.dice.roll(20_000));
-                self.tell(Input::Tick);
+                self.tell(CoreInput::Tick);
             }
-            _ => self.tell(Input::Started),
+            _ => self.tell(CoreInput::Started),
         }
     }
 
@@ -188,7 +189,7 @@ impl Trial {
     fn wait_for_deadline(&mut self) {
         let Some(deadline) = self.bench.core.deadline() else { return };
         self.bench.now = self.bench.now.max(deadline);
-        self.tell(Input::Tick);
+        self.tell(CoreInput::Tick);
         let next = self.bench.core.deadline();
         assert!(next.is_none_or(|next| next > self.bench.now), "{next:?} {:?}", self.bench.core);
     }
@@ -202,19 +203,19 @@ impl Trial {
 fn exactly_one_end_per_request_whatever_happens() {
     for seed in 0..SESSIONS {
         let mut trial = Trial::new(seed);
-        trial.tell(Input::Begin);
+        trial.tell(CoreInput::Begin);
         for _ in 0..STEPS {
             trial.step();
         }
-        trial.tell(Input::Leave);
+        trial.tell(CoreInput::Leave);
         trial.assert_all_ended();
         // A last request, after the end of all.
         trial.ask();
         trial.assert_all_ended();
-        for input in [Input::Started, Input::PipeClosed] {
+        for input in [CoreInput::Started, CoreInput::PipeClosed] {
             trial.tell(input);
         }
-        trial.tell(Input::Exited { status: None, last_words: None });
+        trial.tell(CoreInput::Exited { status: None, last_words: None });
         assert!(trial.is_over, "{:?}", trial.bench.core);
         assert_eq!(trial.bench.core.deadline(), None);
     }
@@ -224,17 +225,18 @@ fn exactly_one_end_per_request_whatever_happens() {
 fn nothing_waits_for_ever_for_a_runtime_that_is_silent() {
     for seed in 0..SESSIONS {
         let mut trial = Trial::new(seed);
-        trial.tell(Input::Begin);
+        trial.tell(CoreInput::Begin);
         for _ in 0..STEPS {
             trial.step();
         }
-        trial.tell(Input::Resumed);
+        trial.tell(CoreInput::Resumed);
         // Only what queues or waits for the user may be open after a day.
         let until = trial.bench.now + Duration::from_hours(24);
         while trial.bench.core.deadline().is_some_and(|deadline| deadline < until) {
             trial.wait_for_deadline();
         }
-        let waits = |open: &Open| open.stage == Stage::Written && !open.is_at_work();
+        let waits =
+            |open: &PendingRequest| open.stage == RequestStage::Written && !open.is_at_work();
         let core = &trial.bench.core;
         let is_behind = |index: usize| {
             core.open[..index].iter().any(|earlier| earlier.is_before(&core.open[index]))

@@ -8,38 +8,38 @@ use serde_json::json;
 use serde_json::value::to_raw_value;
 
 use super::*;
-use crate::BackOff;
+use crate::RestartBackOff;
 
 const ALL: &str = r#"["hello","cancel","replay"]"#;
 
 /// A core at a moment, told and asked in short texts.
 pub(super) struct Bench {
-    pub(super) core: Core,
+    pub(super) core: ClientCore,
     pub(super) now: Duration,
 }
 
 impl Bench {
     pub(super) fn new() -> Self {
-        let settings = Settings::new("runtime");
-        Self { core: Core::new(settings, "c".to_owned()), now: Duration::ZERO }
+        let settings = ClientSettings::new("runtime");
+        Self { core: ClientCore::new(settings, "c".to_owned()), now: Duration::ZERO }
     }
 
     /// A runtime that is ready and can do these things.
     fn ready(capabilities: &str) -> Self {
         let mut bench = Self::new();
-        bench.tell(Input::Begin);
-        bench.tell(Input::Started);
+        bench.tell(CoreInput::Begin);
+        bench.tell(CoreInput::Started);
         bench.line(&format!(r#"{{"type":"ready","capabilities":{capabilities},"timestamp":1}}"#));
         bench
     }
 
-    pub(super) fn tell(&mut self, input: Input<'_>) -> String {
+    pub(super) fn tell(&mut self, input: CoreInput<'_>) -> String {
         let outputs = self.core.handle(self.now, input);
         outputs.iter().filter_map(show).collect::<Vec<_>>().join("; ")
     }
 
     fn line(&mut self, line: &str) -> String {
-        self.tell(Input::Line(Line::Whole(line.as_bytes())))
+        self.tell(CoreInput::Line(Line::Whole(line.as_bytes())))
     }
 
     /// The runtime says something about a request, with a number.
@@ -67,74 +67,80 @@ impl Bench {
         self.line(&line.to_string())
     }
 
-    fn ask(&mut self, id: &str, command: Command) -> String {
-        let request = Request { id: id.to_owned(), command };
+    fn ask(&mut self, id: &str, command: SessionCommand) -> String {
+        let request = SessionRequest { id: id.to_owned(), command };
         let line = request.to_line();
-        self.tell(Input::Ask { request: Arc::new(request), line })
+        self.tell(CoreInput::Ask { request: Arc::new(request), line })
     }
 
     /// Asks, and lets the runtime take it.
     fn send(&mut self, id: &str, conversation: Option<&str>) {
         assert_eq!(self.ask(id, message(conversation)), format!("write user_message {id}"));
-        assert_eq!(self.tell(Input::Written { id }), "");
+        assert_eq!(self.tell(CoreInput::Written { id }), "");
     }
 
     fn after(&mut self, seconds: u64) -> String {
         self.now += Duration::from_secs(seconds);
-        self.tell(Input::Tick)
+        self.tell(CoreInput::Tick)
     }
 
     fn exit(&mut self, signal: i32) -> String {
         let status = Some(ExitStatus::from_raw(signal));
-        self.tell(Input::Exited { status, last_words: None })
+        self.tell(CoreInput::Exited { status, last_words: None })
     }
 }
 
-pub(super) fn message(conversation: Option<&str>) -> Command {
+pub(super) fn message(conversation: Option<&str>) -> SessionCommand {
     let metadata = conversation.map(|id| to_raw_value(&json!({"conversationId": id})).unwrap());
-    Command::UserMessage(UserMessage { message: "hi".into(), attachments: Vec::new(), metadata })
+    SessionCommand::UserMessage(UserMessage {
+        message: "hi".into(),
+        attachments: Vec::new(),
+        metadata,
+    })
 }
 
-fn show(output: &Output) -> Option<String> {
+fn show(output: &CoreOutput) -> Option<String> {
     Some(match output {
-        Output::Start => "start".to_owned(),
-        Output::End => "end".to_owned(),
-        Output::Over => "over".to_owned(),
-        Output::Withdraw { id } => format!("withdraw {id}"),
-        Output::Write { line, of } => {
-            let request = Request::decode(line).unwrap();
+        CoreOutput::Start => "start".to_owned(),
+        CoreOutput::End => "end".to_owned(),
+        CoreOutput::Over => "over".to_owned(),
+        CoreOutput::Withdraw { id } => format!("withdraw {id}"),
+        CoreOutput::Write { line, of } => {
+            let request = SessionRequest::decode(line).unwrap();
             assert_eq!(of.as_deref(), (!request.id.starts_with("c-own-")).then_some(&*request.id));
             match request.command {
-                Command::Cancel { target } => format!("write cancel of {target}"),
-                Command::Replay { from_seq } => format!("write replay from {from_seq}"),
-                Command::Hello { .. } => "write hello".to_owned(),
+                SessionCommand::Cancel { target } => format!("write cancel of {target}"),
+                SessionCommand::Replay { from_seq } => format!("write replay from {from_seq}"),
+                SessionCommand::Hello { .. } => "write hello".to_owned(),
                 command => format!("write {} {}", command.kind(), request.id),
             }
         }
-        Output::Happened { id, happened: Happened::Said(reply), .. } => {
+        CoreOutput::Happened { id, happened: RequestEvent::Said(reply), .. } => {
             assert_eq!(reply.id.as_deref(), Some(&**id));
             format!("{id} {}", reply.event.kind())
         }
-        Output::Happened { id, happened: Happened::Failed(error), .. } => format!("{id}: {error}"),
-        Output::Seen { what: Seen::State(state), .. } => match state {
-            State::Starting => "starting".to_owned(),
-            State::Ready(_) => "ready".to_owned(),
-            State::Died { why, .. } => format!("died: {why}"),
-            State::Restarting { within } => format!("restarting in {within:?}"),
-            State::GivenUp => "given up".to_owned(),
-            State::Ended => "ended".to_owned(),
+        CoreOutput::Happened { id, happened: RequestEvent::Failed(error), .. } => {
+            format!("{id}: {error}")
+        }
+        CoreOutput::Seen { what: WatchedItem::State(state), .. } => match state {
+            RuntimeState::Starting => "starting".to_owned(),
+            RuntimeState::Ready(_) => "ready".to_owned(),
+            RuntimeState::Died { why, .. } => format!("died: {why}"),
+            RuntimeState::Restarting { within } => format!("restarting in {within:?}"),
+            RuntimeState::GivenUp => "given up".to_owned(),
+            RuntimeState::Ended => "ended".to_owned(),
         },
-        Output::Seen { .. } => return None,
+        CoreOutput::Seen { .. } => return None,
     })
 }
 
 #[test]
 fn requests_wait_for_ready_and_follow_hello() {
     let mut bench = Bench::new();
-    assert_eq!(bench.tell(Input::Begin), "starting; start");
+    assert_eq!(bench.tell(CoreInput::Begin), "starting; start");
     assert_eq!(bench.ask("a", message(None)), "");
-    assert_eq!(bench.tell(Input::Started), "");
-    assert_eq!(bench.ask("b", Command::GetStatus), "");
+    assert_eq!(bench.tell(CoreInput::Started), "");
+    assert_eq!(bench.ask("b", SessionCommand::GetStatus), "");
     let ready = format!(r#"{{"type":"ready","capabilities":{ALL},"timestamp":1}}"#);
     let expected = "ready; write hello; write user_message a; write get_status b";
     assert_eq!(bench.line(&ready), expected);
@@ -164,13 +170,13 @@ fn nobody_answers_what_he_cannot_have_read() {
     let mut bench = Bench::ready(ALL);
     assert_eq!(bench.ask("a", message(None)), "write user_message a");
     assert_eq!(bench.say("a", "done", None), "");
-    bench.tell(Input::Written { id: "a" });
+    bench.tell(CoreInput::Written { id: "a" });
     assert_eq!(bench.say("a", "done", None), "a done");
 }
 
 #[test]
 fn what_a_runtime_does_not_understand_as_it_is_meant_is_not_sent() {
-    let load = || Command::LoadConversation {
+    let load = || SessionCommand::LoadConversation {
         conversation_id: "c".into(),
         limit: None,
         before: None,
@@ -179,7 +185,10 @@ fn what_a_runtime_does_not_understand_as_it_is_meant_is_not_sent() {
     let inline = || {
         let attachment =
             Attachment::Inline { data: "aGk=".into(), mime: "text/plain".into(), name: None };
-        Command::UserMessage(UserMessage { attachments: vec![attachment], ..UserMessage::new("") })
+        SessionCommand::UserMessage(UserMessage {
+            attachments: vec![attachment],
+            ..UserMessage::new("")
+        })
     };
     let mut old = Bench::ready(r#"["hello","attachments","conversations"]"#);
     let refused = old.ask("a", load());
@@ -194,11 +203,11 @@ fn what_a_runtime_does_not_understand_as_it_is_meant_is_not_sent() {
 #[test]
 fn extensions_are_for_runtimes_that_have_them() {
     let mut bench = Bench::ready("[]");
-    let list = Command::ListConversations { limit: None, before: None };
+    let list = SessionCommand::ListConversations { limit: None, before: None };
     let expected = "a: the runtime does not know `list_conversations`: a newer one may";
     assert_eq!(bench.ask("a", list), expected);
     bench.send("b", None);
-    assert_eq!(bench.tell(Input::Cancel { id: "b" }), "b: the request was cancelled");
+    assert_eq!(bench.tell(CoreInput::Cancel { id: "b" }), "b: the request was cancelled");
 }
 
 #[test]
@@ -252,8 +261,8 @@ fn the_current_conversation_may_be_any() {
     bench.say("a", "token", None);
     assert_eq!(bench.after(59), "");
     // A question that is not worked on in turns does not queue.
-    bench.ask("s", Command::GetStatus);
-    bench.tell(Input::Written { id: "s" });
+    bench.ask("s", SessionCommand::GetStatus);
+    bench.tell(CoreInput::Written { id: "s" });
     bench.say("a", "token", None);
     bench.after(59);
     bench.say("a", "token", None);
@@ -294,9 +303,9 @@ fn a_pause_of_ours_is_no_silence_of_the_runtime() {
     let mut bench = Bench::ready(ALL);
     bench.send("a", None);
     bench.after(30);
-    bench.tell(Input::Paused);
+    bench.tell(CoreInput::Paused);
     assert_eq!(bench.after(300), "");
-    bench.tell(Input::Resumed);
+    bench.tell(CoreInput::Resumed);
     assert_eq!(bench.after(29), "");
     assert_eq!(bench.after(1), "write cancel of a; a: no event for 60 s");
 }
@@ -307,9 +316,9 @@ fn a_request_that_is_not_taken_fails() {
     bench.ask("a", message(None));
     let failed = "a: the runtime did not take the request within 30 s";
     assert_eq!(bench.after(30), format!("withdraw a; {failed}"));
-    assert_eq!(bench.tell(Input::Written { id: "a" }), "write cancel of a", "half was written");
+    assert_eq!(bench.tell(CoreInput::Written { id: "a" }), "write cancel of a", "half was written");
     let mut bench = Bench::new();
-    bench.tell(Input::Begin);
+    bench.tell(CoreInput::Begin);
     bench.ask("a", message(None));
     assert_eq!(bench.after(30), failed);
 }
@@ -318,19 +327,25 @@ fn a_request_that_is_not_taken_fails() {
 fn cancelling_waits_for_the_runtime_but_not_for_ever() {
     let mut bench = Bench::ready(ALL);
     bench.send("a", None);
-    assert_eq!(bench.tell(Input::Cancel { id: "a" }), "write cancel of a");
-    assert_eq!(bench.tell(Input::Cancel { id: "a" }), "");
+    assert_eq!(bench.tell(CoreInput::Cancel { id: "a" }), "write cancel of a");
+    assert_eq!(bench.tell(CoreInput::Cancel { id: "a" }), "");
     assert_eq!(bench.say("a", "done", None), "a done");
     bench.send("b", None);
-    bench.tell(Input::Cancel { id: "b" });
+    bench.tell(CoreInput::Cancel { id: "b" });
     assert_eq!(bench.after(10), "b: the request was cancelled");
     bench.ask("c", message(None));
-    assert_eq!(bench.tell(Input::Cancel { id: "c" }), "withdraw c; c: the request was cancelled");
-    assert_eq!(bench.tell(Input::Cancel { id: "nobody" }), "");
+    assert_eq!(
+        bench.tell(CoreInput::Cancel { id: "c" }),
+        "withdraw c; c: the request was cancelled"
+    );
+    assert_eq!(bench.tell(CoreInput::Cancel { id: "nobody" }), "");
     bench.send("d", None);
     let not_read = "d: the request was cancelled, because its events were not read for 10 s: \
         read them, or detach the request";
-    assert_eq!(bench.tell(Input::NotRead { id: "d" }), format!("write cancel of d; {not_read}"));
+    assert_eq!(
+        bench.tell(CoreInput::NotRead { id: "d" }),
+        format!("write cancel of d; {not_read}")
+    );
 }
 
 #[test]
@@ -342,7 +357,7 @@ fn the_end_of_the_process_ends_every_request_at_once() {
     let mut bench = Bench::ready(ALL);
     bench.send("a", None);
     bench.ask("b", message(None));
-    assert_eq!(bench.tell(Input::PipeClosed), "");
+    assert_eq!(bench.tell(CoreInput::PipeClosed), "");
     assert_eq!(bench.exit(9), ends);
     // In the other order, what is still in the pipe counts.
     let mut bench = Bench::ready(ALL);
@@ -350,7 +365,7 @@ fn the_end_of_the_process_ends_every_request_at_once() {
     bench.ask("b", message(None));
     assert_eq!(bench.exit(9), "");
     assert_eq!(bench.say("a", "token", None), "a token");
-    assert_eq!(bench.tell(Input::PipeClosed), ends);
+    assert_eq!(bench.tell(CoreInput::PipeClosed), ends);
     assert_eq!(bench.after(1), "starting; start");
     assert_eq!(bench.core.epoch(), 2);
 }
@@ -368,7 +383,7 @@ fn a_pipe_that_somebody_else_holds_is_not_waited_for() {
 fn a_process_without_its_pipes_is_ended_before_another_starts() {
     let mut bench = Bench::ready(ALL);
     bench.send("a", None);
-    assert_eq!(bench.tell(Input::PipeClosed), "");
+    assert_eq!(bench.tell(CoreInput::PipeClosed), "");
     let why = "the runtime has closed its pipes";
     let failed = format!("a: {why}; it is started again, send the request once more");
     assert_eq!(bench.after(1), format!("{failed}; end"));
@@ -378,7 +393,7 @@ fn a_process_without_its_pipes_is_ended_before_another_starts() {
     assert_eq!(bench.after(1), "starting; start");
     // One that cannot be ended is left behind.
     let mut bench = Bench::ready(ALL);
-    bench.tell(Input::PipeClosed);
+    bench.tell(CoreInput::PipeClosed);
     assert_eq!(bench.after(1), "end");
     assert_eq!(bench.after(20), format!("died: {why}; restarting in 200ms"));
 }
@@ -386,8 +401,8 @@ fn a_process_without_its_pipes_is_ended_before_another_starts() {
 #[test]
 fn a_runtime_that_is_never_ready_is_ended() {
     let mut bench = Bench::new();
-    bench.tell(Input::Begin);
-    bench.tell(Input::Started);
+    bench.tell(CoreInput::Begin);
+    bench.tell(CoreInput::Started);
     bench.ask("a", message(None));
     let why = "the runtime did not say that it is ready within 20s";
     let failed = format!("a: {why}; it is started again, send the request once more");
@@ -398,19 +413,19 @@ fn a_runtime_that_is_never_ready_is_ended() {
 #[test]
 fn deaths_in_a_row_are_waited_for_longer() {
     let mut bench = Bench::new();
-    bench.tell(Input::Begin);
+    bench.tell(CoreInput::Begin);
     let mut waits = Vec::new();
     for _ in 0..9 {
-        let text = bench.tell(Input::NotStarted { why: "no such file".to_owned() });
+        let text = bench.tell(CoreInput::NotStarted { why: "no such file".to_owned() });
         waits.push(text.rsplit_once("in ").unwrap().1.to_owned());
         assert_eq!(bench.after(30), "starting; start");
     }
     assert_eq!(waits.join(" "), "200ms 400ms 800ms 1.6s 3.2s 6.4s 12.8s 25.6s 30s");
-    bench.tell(Input::Started);
+    bench.tell(CoreInput::Started);
     bench.after(10);
     bench.line(r#"{"type":"ready","timestamp":1}"#);
     bench.after(50);
-    bench.tell(Input::PipeClosed);
+    bench.tell(CoreInput::PipeClosed);
     let text = bench.exit(9);
     assert!(text.ends_with("restarting in 200ms"), "it has lived: {text}");
 }
@@ -418,17 +433,18 @@ fn deaths_in_a_row_are_waited_for_longer() {
 #[test]
 fn a_runtime_may_be_given_up_and_started_by_hand() {
     let mut bench = Bench::new();
-    bench.core.settings.back_off = BackOff { most_restarts: Some(1), ..BackOff::default() };
-    bench.tell(Input::Begin);
-    bench.tell(Input::NotStarted { why: "no".to_owned() });
+    bench.core.settings.back_off =
+        RestartBackOff { most_restarts: Some(1), ..RestartBackOff::default() };
+    bench.tell(CoreInput::Begin);
+    bench.tell(CoreInput::NotStarted { why: "no".to_owned() });
     bench.after(1);
     let why = "the runtime runtime cannot be started: no";
-    let text = bench.tell(Input::NotStarted { why: "no".to_owned() });
+    let text = bench.tell(CoreInput::NotStarted { why: "no".to_owned() });
     assert_eq!(text, format!("died: {why}; given up"));
     let failed = "the runtime has died 2 times in a row and is not started again";
     assert_eq!(bench.ask("a", message(None)), format!("a: {failed}: {why}"));
     assert_eq!(bench.core.deadline(), None);
-    assert_eq!(bench.tell(Input::Restart), "starting; start");
+    assert_eq!(bench.tell(CoreInput::Restart), "starting; start");
 }
 
 #[test]
@@ -437,7 +453,7 @@ fn a_restart_on_request_is_not_waited_for() {
     bench.send("a", None);
     let why = "the runtime was ended on request";
     let failed = format!("a: {why}; it is started again, send the request once more");
-    assert_eq!(bench.tell(Input::Restart), format!("{failed}; end"));
+    assert_eq!(bench.tell(CoreInput::Restart), format!("{failed}; end"));
     assert_eq!(bench.exit(0), format!("died: {why}; starting; start"));
 }
 
@@ -445,22 +461,22 @@ fn a_restart_on_request_is_not_waited_for() {
 fn leaving_ends_everything() {
     let mut bench = Bench::ready(ALL);
     bench.send("a", None);
-    assert_eq!(bench.tell(Input::Leave), "a: the session is closed; end");
+    assert_eq!(bench.tell(CoreInput::Leave), "a: the session is closed; end");
     assert_eq!(bench.ask("b", message(None)), "b: the session is closed");
     assert_eq!(bench.exit(0), "ended; over");
     assert_eq!(bench.ask("c", message(None)), "c: the session is closed");
     assert_eq!(bench.core.deadline(), None);
     // While it is being started, and while there is none.
     let mut bench = Bench::new();
-    bench.tell(Input::Begin);
-    assert_eq!(bench.tell(Input::Leave), "");
-    assert_eq!(bench.tell(Input::Started), "end");
+    bench.tell(CoreInput::Begin);
+    assert_eq!(bench.tell(CoreInput::Leave), "");
+    assert_eq!(bench.tell(CoreInput::Started), "end");
     assert_eq!(bench.exit(0), "ended; over");
     let mut bench = Bench::new();
-    bench.tell(Input::Begin);
-    bench.tell(Input::NotStarted { why: "no".to_owned() });
-    assert_eq!(bench.tell(Input::Leave), "ended; over");
-    for input in [Input::Leave, Input::Restart, Input::Tick, Input::Started] {
+    bench.tell(CoreInput::Begin);
+    bench.tell(CoreInput::NotStarted { why: "no".to_owned() });
+    assert_eq!(bench.tell(CoreInput::Leave), "ended; over");
+    for input in [CoreInput::Leave, CoreInput::Restart, CoreInput::Tick, CoreInput::Started] {
         assert_eq!(bench.tell(input), "");
     }
 }
@@ -512,10 +528,10 @@ fn a_line_over_the_limit_ends_its_request_alone() {
     bench.send("b", Some("other"));
     bench.say("b", "token", Some(1));
     let long = |id: &str| OverlongLine { size: 1 << 30, id: Some(id.to_owned()) };
-    let text = bench.tell(Input::Line(Line::TooLong(long(r#""a""#))));
+    let text = bench.tell(CoreInput::Line(Line::TooLong(long(r#""a""#))));
     assert!(text.starts_with("write cancel of a; a: a part"), "{text}");
     for id in [r#""nobody""#, "17", "null"] {
-        assert_eq!(bench.tell(Input::Line(Line::TooLong(long(id)))), "");
+        assert_eq!(bench.tell(CoreInput::Line(Line::TooLong(long(id)))), "");
     }
     assert_eq!(bench.say("b", "token", Some(3)), "b token");
     assert_eq!(bench.core.passed_over().too_long, 4);
@@ -528,7 +544,7 @@ fn lines_that_are_nothing_are_passed_over() {
     for line in ["", "x", "[1]", "{}", "null", r#"{"type":"token"}"#, r#"{"type":"ready"}"#] {
         assert_eq!(bench.line(line), "", "{line}");
     }
-    assert_eq!(bench.tell(Input::Line(Line::Whole(b"\xff\xfe{}"))), "");
+    assert_eq!(bench.tell(CoreInput::Line(Line::Whole(b"\xff\xfe{}"))), "");
     assert_eq!(bench.line(r#"{"type":"error","id":null,"error":"what?","timestamp":1}"#), "");
     assert_eq!(bench.core.passed_over().unreadable, 8);
     assert_eq!(bench.say("a", "done", None), "a done");

@@ -3,14 +3,20 @@
 use std::time::Duration;
 
 use callgate_wire::frame::DecodedLine;
-use callgate_wire::session::{Command, Event, Reply, Request as Asked, Response, UserMessage};
+use callgate_wire::session::{
+    SessionCommand, SessionEvent, SessionReply, SessionRequest as Asked, SessionResponse,
+    UserMessage,
+};
 use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
 use super::*;
 use crate::settings::{MOST_TURNS, MOST_UNSENT};
-use crate::{Client, ClientError, Happened, Request, Seen, Settings, Since, State, Watch};
+use crate::{
+    Client, ClientError, ClientSettings, RequestEvent, RuntimeState, SentRequest, SessionWatch,
+    WatchStart, WatchedItem,
+};
 
 /// How much the pipes hold.
 const PIPE: usize = 64 * 1024;
@@ -22,14 +28,14 @@ struct Runtime {
     stdin: DuplexStream,
     stdout: DuplexStream,
     lines: Lines,
-    exit: oneshot::Sender<Exit>,
+    exit: oneshot::Sender<RuntimeExit>,
     leash: mpsc::Receiver<()>,
 }
 
 /// A client, and the processes that it starts.
-fn start(settings: Settings) -> (Client, mpsc::Receiver<Runtime>) {
+fn start(settings: ClientSettings) -> (Client, mpsc::Receiver<Runtime>) {
     let (started, processes) = mpsc::channel(8);
-    let launch = Box::new(move || -> Later<io::Result<Life>> {
+    let launch = Box::new(move || -> BoxFuture<io::Result<RuntimePipes>> {
         let started = started.clone();
         Box::pin(async move {
             let (stdin, far_stdin) = tokio::io::duplex(PIPE);
@@ -39,7 +45,7 @@ fn start(settings: Settings) -> (Client, mpsc::Receiver<Runtime>) {
             let (stdin_far, lines) = (far_stdin, Lines::new(MAX_LINE));
             let far = Runtime { stdin: stdin_far, stdout: far_stdout, lines, exit, leash: slack };
             started.send(far).await.map_err(io::Error::other)?;
-            Ok(Life {
+            Ok(RuntimePipes {
                 stdin: Some(Box::new(stdin)),
                 stdout: Some(Box::new(stdout)),
                 exit: Some(Box::pin(async { exited.await.unwrap_or_default() })),
@@ -50,12 +56,12 @@ fn start(settings: Settings) -> (Client, mpsc::Receiver<Runtime>) {
     (Client::start_by(settings, launch).unwrap(), processes)
 }
 
-fn settings() -> Settings {
-    Settings { unread: MOST_UNREAD, ..Settings::new("runtime") }
+fn settings() -> ClientSettings {
+    ClientSettings { unread: MOST_UNREAD, ..ClientSettings::new("runtime") }
 }
 
 /// A client whose runtime is ready, and knows the extensions.
-async fn ready(settings: Settings) -> (Client, mpsc::Receiver<Runtime>, Runtime) {
+async fn ready(settings: ClientSettings) -> (Client, mpsc::Receiver<Runtime>, Runtime) {
     let (client, mut processes) = start(settings);
     let mut runtime = processes.recv().await.unwrap();
     runtime.greet().await;
@@ -64,17 +70,18 @@ async fn ready(settings: Settings) -> (Client, mpsc::Receiver<Runtime>, Runtime)
 
 impl Runtime {
     async fn greet(&mut self) {
-        self.write(&Response::Ready(callgate_wire::session::Ready::at(1)).to_line()).await;
-        assert!(matches!(self.asked().await.unwrap().command, Command::Hello { .. }));
+        self.write(&SessionResponse::Ready(callgate_wire::session::RuntimeReady::at(1)).to_line())
+            .await;
+        assert!(matches!(self.asked().await.unwrap().command, SessionCommand::Hello { .. }));
     }
 
     async fn write(&mut self, bytes: &[u8]) {
         self.stdout.write_all(bytes).await.unwrap();
     }
 
-    async fn say(&mut self, id: &str, event: Event) {
-        let reply = Reply { id: Some(id.to_owned()), event, timestamp: 1, seq: None };
-        self.write(&Response::Reply(reply).to_line()).await;
+    async fn say(&mut self, id: &str, event: SessionEvent) {
+        let reply = SessionReply { id: Some(id.to_owned()), event, timestamp: 1, seq: None };
+        self.write(&SessionResponse::Reply(reply).to_line()).await;
     }
 
     /// The next request; `None` when stdin was closed.
@@ -96,23 +103,23 @@ impl Runtime {
     }
 }
 
-fn token(size: usize) -> Event {
-    Event::Token("x".repeat(size))
+fn token(size: usize) -> SessionEvent {
+    SessionEvent::Token("x".repeat(size))
 }
 
 /// All that happens until the end: `t` for tokens, then the end.
-async fn rest(request: &mut Request) -> String {
+async fn rest(request: &mut SentRequest) -> String {
     let mut tokens = 0;
     while let Some(happened) = request.next().await {
         let end = match happened {
-            Happened::Said(reply) => match &reply.event {
-                Event::Token(_) => {
+            RequestEvent::Said(reply) => match &reply.event {
+                SessionEvent::Token(_) => {
                     tokens += 1;
                     continue;
                 }
                 event => event.kind().to_owned(),
             },
-            Happened::Failed(error) => error.to_string(),
+            RequestEvent::Failed(error) => error.to_string(),
         };
         assert!(request.next().await.is_none());
         return format!("{tokens} tokens, {end}");
@@ -120,9 +127,9 @@ async fn rest(request: &mut Request) -> String {
     "nothing".to_owned()
 }
 
-async fn next_state(watch: &mut Watch) -> State {
-    let state = |seen: &Seen| match seen {
-        Seen::State(state) => Some(state.clone()),
+async fn next_state(watch: &mut SessionWatch) -> RuntimeState {
+    let state = |seen: &WatchedItem| match seen {
+        WatchedItem::State(state) => Some(state.clone()),
         _ => None,
     };
     watch.find(state).await.unwrap()
@@ -136,7 +143,7 @@ async fn a_request_is_written_answered_and_ended() {
     assert_eq!(asked.id, request.id());
     assert!(asked.id.starts_with(client.name()));
     runtime.say(&asked.id, token(1)).await;
-    runtime.say(&asked.id, Event::Done(None)).await;
+    runtime.say(&asked.id, SessionEvent::Done(None)).await;
     runtime.say(&asked.id, token(1)).await;
     assert_eq!(rest(&mut request).await, "1 tokens, done");
     let other = client.user_message("hi").await;
@@ -150,7 +157,7 @@ async fn silence_is_cancelled() {
     let id = runtime.asked().await.unwrap().id;
     assert_eq!(rest(&mut request).await, "0 tokens, no event for 60 s");
     let cancel = runtime.asked().await.unwrap().command;
-    assert!(matches!(cancel, Command::Cancel { target } if target == id));
+    assert!(matches!(cancel, SessionCommand::Cancel { target } if target == id));
     assert!(matches!(client.cancel(&id), Err(ClientError::NotOpen)));
 }
 
@@ -161,19 +168,19 @@ async fn a_dropped_request_is_cancelled_unless_it_was_let_go() {
     let first = runtime.asked().await.unwrap().id;
     drop(request);
     let cancel = runtime.asked().await.unwrap().command;
-    assert!(matches!(cancel, Command::Cancel { target } if target == first));
+    assert!(matches!(cancel, SessionCommand::Cancel { target } if target == first));
     let mut kept = client.user_message("two").await;
     kept.cancel_on_drop(false);
     drop(kept);
     let detached = client.user_message("three").await.detach();
-    let mut watch = client.watch(Since::Oldest);
+    let mut watch = client.watch(WatchStart::Oldest);
     let _last = client.user_message("four").await.detach();
     for _ in ["two", "three", "four"] {
-        assert!(matches!(runtime.asked().await.unwrap().command, Command::UserMessage(_)));
+        assert!(matches!(runtime.asked().await.unwrap().command, SessionCommand::UserMessage(_)));
     }
-    runtime.say(&detached, Event::Done(None)).await;
-    let is_end = |seen: &Seen| match seen {
-        Seen::Happened { id, happened } if happened.is_end() => Some(id.clone()),
+    runtime.say(&detached, SessionEvent::Done(None)).await;
+    let is_end = |seen: &WatchedItem| match seen {
+        WatchedItem::Happened { id, happened } if happened.is_end() => Some(id.clone()),
         _ => None,
     };
     assert_eq!(watch.find(is_end).await, Some(detached));
@@ -182,7 +189,7 @@ async fn a_dropped_request_is_cancelled_unless_it_was_let_go() {
 #[tokio::test(start_paused = true)]
 async fn a_runtime_that_dies_is_replaced() {
     let (client, mut processes, mut runtime) = ready(settings()).await;
-    let mut watch = client.watch(Since::Oldest);
+    let mut watch = client.watch(WatchStart::Oldest);
     let mut request = client.user_message("hi").await;
     let id = runtime.asked().await.unwrap().id;
     runtime.say(&id, token(1)).await;
@@ -197,7 +204,7 @@ async fn a_runtime_that_dies_is_replaced() {
     let mut states = Vec::new();
     while states.len() < 6 {
         let watched = watch.next().await.unwrap();
-        if let Seen::State(state) = watched.what {
+        if let WatchedItem::State(state) = watched.what {
             let name = format!("{state:?}");
             let end = name.find([' ', '(', '{']).unwrap_or(name.len());
             states.push(format!("{} {}", watched.epoch, &name[..end]));
@@ -205,7 +212,7 @@ async fn a_runtime_that_dies_is_replaced() {
     }
     let expected = ["1 Starting", "1 Ready", "1 Died", "1 Restarting", "2 Starting", "2 Ready"];
     assert_eq!(states, expected);
-    assert!(matches!(client.state(), State::Ready(_)));
+    assert!(matches!(client.state(), RuntimeState::Ready(_)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -216,10 +223,10 @@ async fn a_late_watcher_goes_on_where_it_stopped() {
     let request = client.user_message("hi").await;
     let id = runtime.asked().await.unwrap().id;
     runtime.say(&id, token(1)).await;
-    let mut watch = client.watch(Since::Oldest);
-    let is_token = |seen: &Seen| matches!(seen, Seen::Happened { .. }).then_some(());
+    let mut watch = client.watch(WatchStart::Oldest);
+    let is_token = |seen: &WatchedItem| matches!(seen, WatchedItem::Happened { .. }).then_some(());
     watch.find(is_token).await.unwrap();
-    let mut last = client.watch(Since::Oldest);
+    let mut last = client.watch(WatchStart::Oldest);
     let mut stopped = 0;
     while let Some(watched) = last.next().await {
         stopped = watched.seq;
@@ -229,16 +236,16 @@ async fn a_late_watcher_goes_on_where_it_stopped() {
     }
     assert_eq!(stopped, 4, "starting, ready, asked, token");
     runtime.say(&id, token(2)).await;
-    let watched = client.watch(Since::After(stopped)).next().await.unwrap();
+    let watched = client.watch(WatchStart::After(stopped)).next().await.unwrap();
     assert_eq!((watched.epoch, watched.seq), (1, 5));
     for _ in 0..3 {
         runtime.say(&id, token(40 * 1024)).await;
     }
-    runtime.say(&id, Event::Done(None)).await;
+    runtime.say(&id, SessionEvent::Done(None)).await;
     assert_eq!(rest(&mut { request }).await, "5 tokens, done");
-    let mut late = client.watch(Since::After(stopped));
+    let mut late = client.watch(WatchStart::After(stopped));
     let missed = late.next().await.unwrap();
-    assert!(matches!(missed.what, Seen::Missed { from: 5, to: 7 }), "{missed:?}");
+    assert!(matches!(missed.what, WatchedItem::Missed { from: 5, to: 7 }), "{missed:?}");
     assert_eq!(missed.seq, 7);
     assert_eq!(late.next().await.unwrap().seq, 8);
 }
@@ -253,7 +260,7 @@ async fn a_reader_that_is_slow_gets_everything() {
         for _ in 0..48 {
             runtime.say(&id, token(MOST_UNREAD / 16)).await;
         }
-        runtime.say(&id, Event::Done(None)).await;
+        runtime.say(&id, SessionEvent::Done(None)).await;
         runtime
     });
     let mut count = 0;
@@ -277,7 +284,7 @@ async fn a_reader_that_does_not_read_loses_its_request_and_no_other() {
         for _ in 0..100 {
             runtime.say(&slow_id, token(MOST_UNREAD / 16)).await;
         }
-        runtime.say(&other_id, Event::Done(None)).await;
+        runtime.say(&other_id, SessionEvent::Done(None)).await;
         runtime
     });
     assert_eq!(rest(&mut other).await, "0 tokens, done");
@@ -285,7 +292,7 @@ async fn a_reader_that_does_not_read_loses_its_request_and_no_other() {
     assert!(end.starts_with("0 tokens, the request was cancelled, because its events"), "{end}");
     assert_eq!(client.unread(), 0);
     let cancel = flood.await.unwrap().asked().await.unwrap().command;
-    assert!(matches!(cancel, Command::Cancel { target } if target == slow.id()));
+    assert!(matches!(cancel, SessionCommand::Cancel { target } if target == slow.id()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -310,7 +317,7 @@ async fn a_runtime_that_does_not_read_keeps_nobody_for_ever() {
     let next = runtime.asked().await.unwrap();
     assert_eq!(next.id, request.id());
     let cancel = runtime.asked().await.unwrap().command;
-    assert!(matches!(cancel, Command::Cancel { target } if target == first.id()));
+    assert!(matches!(cancel, SessionCommand::Cancel { target } if target == first.id()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -321,13 +328,13 @@ async fn too_many_turns_wait_and_answers_do_not() {
         open.push(client.user_message("hi").await);
         runtime.asked().await.unwrap();
     }
-    let status = client.send(Command::GetStatus).await;
-    assert!(matches!(runtime.asked().await.unwrap().command, Command::GetStatus));
+    let status = client.send(SessionCommand::GetStatus).await;
+    assert!(matches!(runtime.asked().await.unwrap().command, SessionCommand::GetStatus));
     drop(status);
     let mut surplus = client.user_message("one more").await;
     let end = rest(&mut surplus).await;
     assert!(end.contains("192 requests are open"), "{end}");
-    runtime.say(open[0].id(), Event::Done(None)).await;
+    runtime.say(open[0].id(), SessionEvent::Done(None)).await;
     let next = client.user_message("one more").await;
     assert_eq!(runtime.asked().await.unwrap().id, next.id());
 }
@@ -335,7 +342,7 @@ async fn too_many_turns_wait_and_answers_do_not() {
 #[tokio::test(start_paused = true)]
 async fn the_last_handle_lets_the_process_go() {
     let (client, _processes, mut runtime) = ready(settings()).await;
-    let mut watch = client.watch(Since::Now);
+    let mut watch = client.watch(WatchStart::Now);
     drop(client);
     sleep(Duration::from_hours(1)).await;
     assert!(runtime.leash.try_recv().is_err_and(|error| error == mpsc::error::TryRecvError::Empty));
@@ -350,7 +357,7 @@ async fn the_last_handle_lets_the_process_go() {
 #[tokio::test(start_paused = true)]
 async fn closing_ends_requests_and_watchers_of_all() {
     let (client, _processes, mut runtime) = ready(settings()).await;
-    let mut watch = client.watch(Since::Now);
+    let mut watch = client.watch(WatchStart::Now);
     let mut request = client.user_message("hi").await;
     runtime.asked().await.unwrap();
     let closing = tokio::spawn({
@@ -361,7 +368,7 @@ async fn closing_ends_requests_and_watchers_of_all() {
     assert!(runtime.asked().await.is_none());
     runtime.die();
     closing.await.unwrap();
-    assert!(matches!(next_state(&mut watch).await, State::Ended));
+    assert!(matches!(next_state(&mut watch).await, RuntimeState::Ended));
     assert!(watch.next().await.is_none());
     assert_eq!(
         rest(&mut client.user_message("late").await).await,
@@ -383,7 +390,7 @@ fn without_tokio_there_is_an_error_and_its_end_is_the_end() {
     drop(runtime);
     let other = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     other.block_on(async {
-        let (mut request, mut watch) = (request, client.watch(Since::Now));
+        let (mut request, mut watch) = (request, client.watch(WatchStart::Now));
         let end = tokio::time::timeout(Duration::from_secs(30), rest(&mut request)).await;
         assert_eq!(end.unwrap(), "0 tokens, the session is closed");
         client.close().await;
@@ -395,13 +402,13 @@ fn without_tokio_there_is_an_error_and_its_end_is_the_end() {
 async fn garbage_is_counted_and_nothing_else() {
     let (client, _processes, mut runtime) = ready(settings()).await;
     let message = UserMessage { message: "hi".into(), attachments: Vec::new(), metadata: None };
-    let mut request = client.send(Command::UserMessage(message)).await;
+    let mut request = client.send(SessionCommand::UserMessage(message)).await;
     let id = runtime.asked().await.unwrap().id;
     runtime.write(b"no json\n\xff\xfe\n\n{\"type\":\"dance\",\"id\":\"1\"}\n").await;
     runtime.write(&vec![b' '; MAX_LINE]).await;
     runtime.write(b"xx\n").await;
     runtime.say("nobody", token(1)).await;
-    runtime.say(&id, Event::Done(None)).await;
+    runtime.say(&id, SessionEvent::Done(None)).await;
     assert_eq!(rest(&mut request).await, "0 tokens, done");
     let passed = client.passed_over();
     let counts = (passed.unreadable, passed.unknown, passed.too_long, passed.stray);

@@ -15,14 +15,16 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use callgate_client::{Client, Happened, Request, Seen, Settings, State, Watch};
+use callgate_client::{
+    Client, ClientSettings, RequestEvent, RuntimeState, SentRequest, SessionWatch, WatchedItem,
+};
 use callgate_testkit::leaks::Leaks;
 use callgate_testkit::process::DEADLINE;
-use callgate_wire::session::Event;
+use callgate_wire::session::SessionEvent;
 
 /// Runs a test with a folder of its own, and checks that no process of it is left.
 fn check<F: Future<Output = ()>>(
-    test: impl FnOnce(Settings, std::path::PathBuf) -> F,
+    test: impl FnOnce(ClientSettings, std::path::PathBuf) -> F,
     program: &[&str],
 ) {
     let folder = tempfile::tempdir().unwrap();
@@ -33,8 +35,8 @@ fn check<F: Future<Output = ()>>(
     tokio.block_on(async { tokio::time::timeout(4 * DEADLINE, test).await.unwrap() });
 }
 
-fn settings(program: &[&str], folder: &Path) -> Settings {
-    let mut settings = Settings::new(program[0]);
+fn settings(program: &[&str], folder: &Path) -> ClientSettings {
+    let mut settings = ClientSettings::new(program[0]);
     settings.args = program[1..].iter().map(OsString::from).collect();
     settings.env = vec![(OsString::from("FOLDER"), Some(folder.into()))];
     settings.start = DEADLINE;
@@ -44,20 +46,20 @@ fn settings(program: &[&str], folder: &Path) -> Settings {
 }
 
 /// The text of the tokens, and how the request ended.
-async fn rest(request: &mut Request) -> (String, String) {
+async fn rest(request: &mut SentRequest) -> (String, String) {
     let mut text = String::new();
     while let Some(happened) = request.next().await {
         let end = match happened {
-            Happened::Said(reply) => match &reply.event {
-                Event::Token(token) => {
+            RequestEvent::Said(reply) => match &reply.event {
+                SessionEvent::Token(token) => {
                     text.push_str(token);
                     continue;
                 }
-                Event::Error { error, .. } => error.clone(),
+                SessionEvent::Error { error, .. } => error.clone(),
                 event if event.is_end() => event.kind().to_owned(),
                 _ => continue,
             },
-            Happened::Failed(error) => error.to_string(),
+            RequestEvent::Failed(error) => error.to_string(),
         };
         assert!(request.next().await.is_none());
         return (text, end);
@@ -66,10 +68,10 @@ async fn rest(request: &mut Request) -> (String, String) {
 }
 
 /// The text of the next token.
-async fn token(request: &mut Request) -> String {
+async fn token(request: &mut SentRequest) -> String {
     loop {
-        if let Happened::Said(reply) = request.next().await.unwrap()
-            && let Event::Token(token) = &reply.event
+        if let RequestEvent::Said(reply) = request.next().await.unwrap()
+            && let SessionEvent::Token(token) = &reply.event
         {
             return token.clone();
         }
@@ -82,9 +84,11 @@ async fn say(client: &Client, text: &str) -> (String, String) {
 }
 
 /// How the process died, when it does.
-async fn death(watch: &mut Watch) -> (Option<std::process::ExitStatus>, String, Option<String>) {
-    let died = |seen: &Seen| match seen {
-        Seen::State(State::Died { status, why, last_words }) => {
+async fn death(
+    watch: &mut SessionWatch,
+) -> (Option<std::process::ExitStatus>, String, Option<String>) {
+    let died = |seen: &WatchedItem| match seen {
+        WatchedItem::State(RuntimeState::Died { status, why, last_words }) => {
             Some((*status, why.to_string(), last_words.clone()))
         }
         _ => None,

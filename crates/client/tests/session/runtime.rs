@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::session::{
-    Attachment, Command, Created, Event, Listed, LoadAs, LoadedAsEvents, MAX_LINE, OpenQuestion,
-    OpenRequest, PastUserMessage, PermissionRequest, Ready, Reply, Request, Response, Status,
-    ToolLocation, ToolResult, ToolUse, tool_kind,
+    Attachment, ConversationCreated, ConversationEvents, ConversationList, LoadAs, MAX_LINE,
+    OpenQuestion, OpenRequest, PastUserMessage, PermissionRequest, RuntimeReady, RuntimeStatus,
+    SessionCommand, SessionEvent, SessionReply, SessionRequest, SessionResponse, ToolLocation,
+    ToolResult, ToolUse, tool_kind,
 };
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -35,7 +36,7 @@ struct Runtime {
 }
 
 fn serve() {
-    write(&Response::Ready(Ready::at(1)).to_line());
+    write(&SessionResponse::Ready(RuntimeReady::at(1)).to_line());
     let mut runtime = Runtime { seq: None, said: Vec::new() };
     let mut lines = LineDecoder::new(MAX_LINE);
     loop {
@@ -43,7 +44,7 @@ fn serve() {
         lines.filled(count);
         while let Some(line) = lines.next_frame() {
             let DecodedLine::Whole(line) = line else { panic!("a line over the limit") };
-            runtime.take(Request::decode(line).unwrap());
+            runtime.take(SessionRequest::decode(line).unwrap());
         }
         if count == 0 {
             let folder = std::env::var_os("FOLDER").unwrap();
@@ -60,70 +61,77 @@ fn write(line: &[u8]) {
 }
 
 impl Runtime {
-    fn line(&mut self, id: &str, event: Event) -> Vec<u8> {
+    fn line(&mut self, id: &str, event: SessionEvent) -> Vec<u8> {
         let seq = self.seq;
         self.seq = seq.map(|seq| seq + 1);
-        let reply = Reply { id: Some(id.to_owned()), event, timestamp: 1, seq };
-        let line = Response::Reply(reply).to_line();
+        let reply = SessionReply { id: Some(id.to_owned()), event, timestamp: 1, seq };
+        let line = SessionResponse::Reply(reply).to_line();
         if seq.is_some() {
             self.said.push(line.clone());
         }
         line
     }
 
-    fn say(&mut self, id: &str, event: Event) {
+    fn say(&mut self, id: &str, event: SessionEvent) {
         write(&self.line(id, event));
     }
 
     fn token(&mut self, id: &str, text: &str) {
-        self.say(id, Event::Token(text.to_owned()));
+        self.say(id, SessionEvent::Token(text.to_owned()));
     }
 
-    fn take(&mut self, request: Request) {
+    fn take(&mut self, request: SessionRequest) {
         let id = request.id;
         match request.command {
-            Command::UserMessage(said) if !said.attachments.is_empty() => {
+            SessionCommand::UserMessage(said) if !said.attachments.is_empty() => {
                 for attachment in &said.attachments {
                     self.token(&id, &shown(attachment));
                 }
-                self.say(&id, Event::Done(None));
+                self.say(&id, SessionEvent::Done(None));
             }
-            Command::UserMessage(said) => self.follow(&id, &said.message),
-            Command::Hello { .. } => {
+            SessionCommand::UserMessage(said) => self.follow(&id, &said.message),
+            SessionCommand::Hello { .. } => {
                 self.seq = Some(1);
-                self.say(&id, Event::Done(None));
+                self.say(&id, SessionEvent::Done(None));
             }
-            Command::Cancel { target } => {
-                self.say(&id, Event::Done(None));
-                self.say(&target, Event::Done(None));
+            SessionCommand::Cancel { target } => {
+                self.say(&id, SessionEvent::Done(None));
+                self.say(&target, SessionEvent::Done(None));
             }
-            Command::Replay { from_seq } => {
+            SessionCommand::Replay { from_seq } => {
                 for line in &self.said[usize::try_from(from_seq).unwrap() - 1..] {
                     write(line);
                 }
-                self.say(&id, Event::Done(None));
+                self.say(&id, SessionEvent::Done(None));
             }
-            Command::GetStatus => {
-                self.say(&id, Event::Status(status()));
+            SessionCommand::GetStatus => {
+                self.say(&id, SessionEvent::Status(status()));
             }
-            Command::NewConversation { .. } => {
+            SessionCommand::NewConversation { .. } => {
                 let conversation_id = "new".to_owned();
-                self.say(&id, Event::done(&Created { conversation_id }));
+                self.say(&id, SessionEvent::done(&ConversationCreated { conversation_id }));
             }
-            Command::ListConversations { .. } => {
+            SessionCommand::ListConversations { .. } => {
                 let conversations = Vec::new();
-                self.say(&id, Event::done(&Listed { conversations, current: None }));
+                self.say(
+                    &id,
+                    SessionEvent::done(&ConversationList { conversations, current: None }),
+                );
             }
-            Command::LoadConversation { conversation_id, load_as: LoadAs::Events, .. } => {
+            SessionCommand::LoadConversation {
+                conversation_id, load_as: LoadAs::Events, ..
+            } => {
                 for event in past() {
                     self.say(&id, event);
                 }
                 let (title, first, length) = (None, 0, 3);
-                let loaded = LoadedAsEvents { conversation_id, title, first, length };
-                self.say(&id, Event::done(&loaded).tagged("load_conversation"));
+                let loaded = ConversationEvents { conversation_id, title, first, length };
+                self.say(&id, SessionEvent::done(&loaded).tagged("load_conversation"));
             }
-            Command::DeleteConversation { .. } => self.say(&id, Event::error("no such thing")),
-            _ => self.say(&id, Event::Done(None)),
+            SessionCommand::DeleteConversation { .. } => {
+                self.say(&id, SessionEvent::error("no such thing"))
+            }
+            _ => self.say(&id, SessionEvent::Done(None)),
         }
     }
 
@@ -149,26 +157,30 @@ impl Runtime {
             "lie" => self.lie(id),
             "lose" => {
                 self.token(id, "one ");
-                let garbled = self.line(id, Event::Token("two ".to_owned()));
+                let garbled = self.line(id, SessionEvent::Token("two ".to_owned()));
                 write(&[b"oops", &garbled[..]].concat());
                 self.token(id, "three ");
             }
-            _ => return self.say(id, Event::error("what?")),
+            _ => return self.say(id, SessionEvent::error("what?")),
         }
-        self.say(id, Event::Done(None));
+        self.say(id, SessionEvent::Done(None));
     }
 
     fn lie(&mut self, id: &str) {
         write(b"no json\n{\"half\":\n\xff\xfe\xfd\n[]\n\n");
-        write(&Response::Ready(Ready::at(1)).to_line());
+        write(&SessionResponse::Ready(RuntimeReady::at(1)).to_line());
         self.token("nobody", "not for you");
         self.token(id, "true");
-        self.say("nobody", Event::Done(None));
+        self.say("nobody", SessionEvent::Done(None));
         let last = self.said.last().unwrap().clone();
         write(&last);
-        let end =
-            Reply { id: Some(id.to_owned()), event: Event::Done(None), timestamp: 1, seq: None };
-        let end = Response::Reply(end).to_line();
+        let end = SessionReply {
+            id: Some(id.to_owned()),
+            event: SessionEvent::Done(None),
+            timestamp: 1,
+            seq: None,
+        };
+        let end = SessionResponse::Reply(end).to_line();
         write(&end);
         write(&end);
         self.token(id, "too late");
@@ -201,7 +213,7 @@ fn question() -> PermissionRequest {
     }
 }
 
-fn status() -> Status {
+fn status() -> RuntimeStatus {
     let request = OpenRequest {
         id: "1".to_owned(),
         kind: "user_message".to_owned(),
@@ -211,17 +223,17 @@ fn status() -> Status {
         conversation_id: Some("c".to_owned()),
         message: Some("write it".to_owned()),
     };
-    Status {
+    RuntimeStatus {
         state: "busy".to_owned(),
         uptime: 7,
         requests: Some(vec![request]),
         questions: Some(vec![OpenQuestion { id: "1".to_owned(), data: question(), timestamp: 5 }]),
-        ..Status::default()
+        ..RuntimeStatus::default()
     }
 }
 
 /// A conversation as its events.
-fn past() -> [Event; 4] {
+fn past() -> [SessionEvent; 4] {
     let said = PastUserMessage { message: "look".to_owned(), attachments: Vec::new() };
     let locations = Some(vec![ToolLocation { path: "/a".to_owned(), line: Some(7) }]);
     let used = ToolUse {
@@ -238,9 +250,9 @@ fn past() -> [Event; 4] {
         is_error: Some(false),
     };
     [
-        Event::UserMessage(said),
-        Event::ToolUse(used),
-        Event::ToolResult(gave),
-        Event::Token("It says b.".to_owned()),
+        SessionEvent::UserMessage(said),
+        SessionEvent::ToolUse(used),
+        SessionEvent::ToolResult(gave),
+        SessionEvent::Token("It says b.".to_owned()),
     ]
 }

@@ -5,14 +5,17 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use callgate_client::{Client, ClientError, Happened, Seen, Settings, Since, State, Stderr};
+use callgate_client::{
+    Client, ClientError, ClientSettings, RequestEvent, RuntimeState, StderrTarget, WatchStart,
+    WatchedItem,
+};
 use callgate_testkit::process::DEADLINE;
 use callgate_wire::approval::Press;
-use callgate_wire::session::{Attachment, Event, LoadedAsEvents, request_state};
+use callgate_wire::session::{Attachment, ConversationEvents, SessionEvent, request_state};
 
 use super::{assert_died, check, death, rest, runtime, say, signal, token};
 
-fn scripted<F: Future<Output = ()>>(test: impl FnOnce(Settings, PathBuf) -> F) {
+fn scripted<F: Future<Output = ()>>(test: impl FnOnce(ClientSettings, PathBuf) -> F) {
     let program = runtime::program();
     check(test, &program.iter().map(String::as_str).collect::<Vec<_>>());
 }
@@ -71,16 +74,16 @@ fn what_is_open_is_known_files_are_sent_and_the_past_comes_as_events() {
 
         let mut request = client.load_events("c", Some(3), None).await;
         let mut kinds = Vec::new();
-        while let Some(Happened::Said(reply)) = request.next().await {
+        while let Some(RequestEvent::Said(reply)) = request.next().await {
             kinds.push(reply.event.kind());
             match &reply.event {
-                Event::ToolUse(call) => {
+                SessionEvent::ToolUse(call) => {
                     assert_eq!(call.kind.as_deref(), Some("read"));
                     assert_eq!(call.locations.as_ref().unwrap()[0].line, Some(7));
                 }
-                Event::UserMessage(said) => assert_eq!(said.message, "look"),
+                SessionEvent::UserMessage(said) => assert_eq!(said.message, "look"),
                 event if event.is_end() => {
-                    let loaded: LoadedAsEvents = event.done_data().unwrap();
+                    let loaded: ConversationEvents = event.done_data().unwrap();
                     assert_eq!((loaded.conversation_id.as_str(), loaded.length), ("c", 3));
                 }
                 _ => {}
@@ -94,7 +97,7 @@ fn what_is_open_is_known_files_are_sent_and_the_past_comes_as_events() {
 fn a_runtime_that_is_killed_is_replaced_and_nobody_waits() {
     scripted(|settings, _| async move {
         let client = Client::start(settings).unwrap();
-        let mut watch = client.watch(Since::Now);
+        let mut watch = client.watch(WatchStart::Now);
         for life in 1..4_u64 {
             let mut one = client.user_message_in("one", "pid").await;
             let mut other = client.user_message_in("other", "hang").await;
@@ -105,14 +108,14 @@ fn a_runtime_that_is_killed_is_replaced_and_nobody_waits() {
             let (status, _, _) = death(&mut watch).await;
             assert_eq!(status.unwrap().signal(), Some(9));
             assert_eq!(say(&client, "say back").await, done("back"));
-            let epoch = client.watch(Since::Oldest);
+            let epoch = client.watch(WatchStart::Oldest);
             let epoch = latest_epoch(epoch).await;
             assert_eq!(epoch, life + 1);
         }
     });
 }
 
-async fn latest_epoch(mut watch: callgate_client::Watch) -> u64 {
+async fn latest_epoch(mut watch: callgate_client::SessionWatch) -> u64 {
     let mut latest = 0;
     while let Ok(Some(watched)) =
         tokio::time::timeout(Duration::from_millis(10), watch.next()).await
@@ -128,10 +131,10 @@ fn last_words_are_told_without_secrets() {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&lines);
         settings.stderr =
-            Stderr::Lines(Arc::new(move |line| sink.lock().unwrap().push(line.to_owned())));
+            StderrTarget::Lines(Arc::new(move |line| sink.lock().unwrap().push(line.to_owned())));
         settings.env.push(("SOME_API_KEY".into(), Some("open-sesame".into())));
         let client = Client::start(settings).unwrap();
-        let mut watch = client.watch(Since::Now);
+        let mut watch = client.watch(WatchStart::Now);
         let (_, end) = say(&client, "die open-sesame").await;
         assert_died(&end);
         assert!(!end.contains("open-sesame"), "{end}");
@@ -210,7 +213,7 @@ fn the_end_of_tokio_is_the_end_of_the_process() {
         .join()
         .unwrap();
         assert_eq!(rest(&mut { request }).await.1, "the session is closed");
-        assert!(matches!(client.state(), State::Ended));
+        assert!(matches!(client.state(), RuntimeState::Ended));
         // Its stdin is closed, so it ends by itself.
         let end = std::time::Instant::now() + DEADLINE;
         while !folder.join("ended").exists() {
@@ -224,16 +227,16 @@ fn the_end_of_tokio_is_the_end_of_the_process() {
 fn a_watcher_keeps_the_process_and_sees_what_others_ask() {
     scripted(|settings, folder| async move {
         let client = Client::start(settings).unwrap();
-        let mut watch = client.watch(Since::Oldest);
+        let mut watch = client.watch(WatchStart::Oldest);
         let id = client.user_message("say hello").await.detach();
         drop(client);
-        let asked = |seen: &Seen| match seen {
-            Seen::Asked(request) => Some(request.id.clone()),
+        let asked = |seen: &WatchedItem| match seen {
+            WatchedItem::Asked(request) => Some(request.id.clone()),
             _ => None,
         };
         assert_eq!(watch.find(asked).await.as_deref(), Some(&*id));
-        let ended = |seen: &Seen| match seen {
-            Seen::Happened { id, happened } if happened.is_end() => Some(Arc::clone(id)),
+        let ended = |seen: &WatchedItem| match seen {
+            WatchedItem::Happened { id, happened } if happened.is_end() => Some(Arc::clone(id)),
             _ => None,
         };
         assert_eq!(watch.find(ended).await, Some(id));

@@ -3,31 +3,35 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use callgate_client::{BackOff, Client, ClientError, Seen, Settings, Since, State};
+use callgate_client::{
+    Client, ClientError, ClientSettings, RestartBackOff, RuntimeState, WatchStart, WatchedItem,
+};
 
 use super::{assert_died, check, death, rest, say};
 
 const READY: &str = r#"echo '{"type":"ready","timestamp":1}'"#;
 
-fn shell<F: Future<Output = ()>>(script: &str, test: impl FnOnce(Settings, PathBuf) -> F) {
+fn shell<F: Future<Output = ()>>(script: &str, test: impl FnOnce(ClientSettings, PathBuf) -> F) {
     check(test, &["/bin/sh", "-c", &script.replace("READY", READY)]);
 }
 
 async fn is_ready(client: &Client) {
-    let is_ready = |seen: &Seen| matches!(seen, Seen::State(State::Ready(_))).then_some(());
-    client.watch(Since::Oldest).find(is_ready).await.unwrap();
+    let is_ready = |seen: &WatchedItem| {
+        matches!(seen, WatchedItem::State(RuntimeState::Ready(_))).then_some(())
+    };
+    client.watch(WatchStart::Oldest).find(is_ready).await.unwrap();
 }
 
 #[test]
 fn a_program_that_is_not_there_is_named() {
     check(
         |mut settings, _| async move {
-            settings.back_off = BackOff { most_restarts: Some(1), ..settings.back_off };
+            settings.back_off = RestartBackOff { most_restarts: Some(1), ..settings.back_off };
             let client = Client::start(settings).unwrap();
             let (_, end) = say(&client, "hello").await;
             let why = "the runtime /nowhere/runtime cannot be started: No such file";
             assert!(end.starts_with(why), "{end}");
-            let mut watch = client.watch(Since::Oldest);
+            let mut watch = client.watch(WatchStart::Oldest);
             for _ in 0..2 {
                 assert!(death(&mut watch).await.1.starts_with(why));
             }
@@ -53,7 +57,7 @@ fn one_that_is_never_ready_is_replaced() {
     shell("sleep 1000", |mut settings, _| async move {
         settings.start = Duration::from_millis(50);
         let client = Client::start(settings).unwrap();
-        let mut watch = client.watch(Since::Oldest);
+        let mut watch = client.watch(WatchStart::Oldest);
         let (_, end) = say(&client, "hello").await;
         assert!(end.starts_with("the runtime did not say that it is ready"), "{end}");
         assert!(death(&mut watch).await.1.starts_with("the runtime did not say"));

@@ -12,9 +12,9 @@ use super::{
 use crate::fields::{Malformed, optional, optional_object, required};
 use crate::raw::Members;
 
-/// The kinds of [`Request`](super::Request).
+/// The kinds of [`SessionRequest`](super::Request).
 #[derive(Debug, Clone)]
-pub enum Command {
+pub enum SessionCommand {
     /// The user said something: the model is to answer.
     UserMessage(UserMessage),
     /// The conversation starts anew.
@@ -98,7 +98,7 @@ pub enum LoadAs {
     Events,
 }
 
-impl Command {
+impl SessionCommand {
     /// The word for it on the line.
     #[must_use]
     pub fn kind(&self) -> &'static str {

@@ -10,7 +10,7 @@ use crate::raw::{Json, Members};
 /// One conversation of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Conversation {
+pub struct ConversationSummary {
     /// Names it.
     pub conversation_id: String,
     /// Its title, if it has one.
@@ -27,16 +27,16 @@ pub struct Conversation {
 /// What the `done` of `new_conversation` says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Created {
+pub struct ConversationCreated {
     /// The new conversation, which is the current one now.
     pub conversation_id: String,
 }
 
 /// What the `done` of `list_conversations` says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Listed {
+pub struct ConversationList {
     /// The conversations, the one that was changed last first.
-    pub conversations: Vec<Conversation>,
+    pub conversations: Vec<ConversationSummary>,
     /// The id of the current one, if there is one.
     pub current: Option<String>,
 }
@@ -44,7 +44,7 @@ pub struct Listed {
 /// What the `done` of `load_conversation` says.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Loaded {
+pub struct ConversationMessages {
     /// The conversation, which is the current one now.
     pub conversation_id: String,
     /// Its title, if it has one.
@@ -61,7 +61,7 @@ pub struct Loaded {
 /// What the `done` of `load_conversation` says when events came before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LoadedAsEvents {
+pub struct ConversationEvents {
     /// The conversation, which is the current one now.
     pub conversation_id: String,
     /// Its title, if it has one.

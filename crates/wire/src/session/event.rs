@@ -7,15 +7,15 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::command::some;
 use super::{
-    ErrorData, PastUserMessage, PermissionRequest, PermissionResolved, Status, ToolProgress,
+    ErrorData, PastUserMessage, PermissionRequest, PermissionResolved, RuntimeStatus, ToolProgress,
     ToolResult, ToolUse, UnreadableReason,
 };
 use crate::fields::{Malformed, optional_object, required};
 use crate::raw::{Members, from_object, quoted};
 
-/// The kinds of [`Reply`](super::Reply).
+/// The kinds of [`SessionReply`](super::Reply).
 #[derive(Debug, Clone)]
-pub enum Event {
+pub enum SessionEvent {
     /// What the user said, in a conversation that is loaded as events.
     UserMessage(PastUserMessage),
     /// A piece of the model's text, to be appended.
@@ -44,7 +44,7 @@ pub enum Event {
         data: Option<ErrorData>,
     },
     /// The answer to `get_status`.
-    Status(Status),
+    Status(RuntimeStatus),
 }
 
 /// Something the user may want to know.
@@ -56,7 +56,7 @@ pub struct Notice {
     pub text: String,
 }
 
-impl Event {
+impl SessionEvent {
     /// The end of a request that says more than that: `data` becomes an object.
     #[must_use]
     pub fn done(data: &impl Serialize) -> Self {

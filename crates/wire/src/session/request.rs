@@ -4,20 +4,20 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::{
-    Command, LONGEST_ID, LONGEST_REFUSED_ID, STRING_256, Unreadable, UnreadableReason, text,
+    LONGEST_ID, LONGEST_REFUSED_ID, STRING_256, SessionCommand, Unreadable, UnreadableReason, text,
 };
 use crate::fields::{Malformed, members_of, one_line};
 
 /// What the front end asks of the runtime.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct SessionRequest {
     /// Chosen by the front end; every response to this request repeats it.
     pub id: String,
     /// What is to be done.
-    pub command: Command,
+    pub command: SessionCommand,
 }
 
-impl Request {
+impl SessionRequest {
     /// Reads a request from a line's bytes, with or without the newline.
     ///
     /// A request whose id is over [`LONGEST_ID`] is refused; the error has the id, unless that is
@@ -30,7 +30,7 @@ impl Request {
             let id = Some(id).filter(|id| id.len() <= LONGEST_REFUSED_ID);
             return Err(Unreadable { id, reason });
         }
-        match Command::read(&members) {
+        match SessionCommand::read(&members) {
             Ok(command) => Ok(Self { id, command }),
             Err(reason) => Err(Unreadable { id: Some(id), reason }),
         }
@@ -43,7 +43,7 @@ impl Request {
     }
 }
 
-impl Serialize for Request {
+impl Serialize for SessionRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;

@@ -4,23 +4,25 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::command::some;
-use super::{CAPABILITIES, Event, Unreadable, UnreadableReason, VERSION, WHOLE_NUMBER, text};
+use super::{
+    CAPABILITIES, SessionEvent, Unreadable, UnreadableReason, VERSION, WHOLE_NUMBER, text,
+};
 use crate::fields::{Malformed, members_of, one_line, optional, required};
 use crate::raw::{Json, Members, flatten};
 
 /// What the runtime says.
 #[derive(Debug, Clone)]
-pub enum Response {
+pub enum SessionResponse {
     /// The runtime has started: its first line, and the only one that answers no request.
-    Ready(Ready),
+    Ready(RuntimeReady),
     /// Something about one request.
-    Reply(Reply),
+    Reply(SessionReply),
 }
 
 /// The runtime's greeting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename = "ready")]
-pub struct Ready {
+pub struct RuntimeReady {
     /// The protocol version; an old runtime names none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
@@ -36,19 +38,19 @@ pub struct Ready {
 
 /// One step in the answer to a request.
 #[derive(Debug, Clone)]
-pub struct Reply {
-    /// The request's id; only an [`Event::Error`] may have none, when it is about a line whose id
+pub struct SessionReply {
+    /// The request's id; only an [`SessionEvent::Error`] may have none, when it is about a line whose id
     /// could not be read.
     pub id: Option<String>,
     /// What happened.
-    pub event: Event,
+    pub event: SessionEvent,
     /// Milliseconds since the Unix epoch.
     pub timestamp: u64,
     /// The response's number, once `hello` was answered.
     pub seq: Option<u64>,
 }
 
-impl Response {
+impl SessionResponse {
     /// Reads a response from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
         let members = members_of(line).map_err(UnreadableReason::from)?;
@@ -59,16 +61,16 @@ impl Response {
     fn read(members: &Members, id: Option<&str>) -> Result<Self, UnreadableReason> {
         let kind = text(members, "type").ok_or(UnreadableReason::NoKind)?;
         if kind == "ready" {
-            return Ok(Self::Ready(Ready::read(members)?));
+            return Ok(Self::Ready(RuntimeReady::read(members)?));
         }
-        let event = Event::read(&kind, members)?;
-        let is_about_a_line =
-            matches!(event, Event::Error { .. }) && members.get("id").is_some_and(Json::is_null);
+        let event = SessionEvent::read(&kind, members)?;
+        let is_about_a_line = matches!(event, SessionEvent::Error { .. })
+            && members.get("id").is_some_and(Json::is_null);
         if id.is_none() && !is_about_a_line {
             return Err(UnreadableReason::NoId);
         }
         let (timestamp, seq) = (timestamp(members)?, seq(members)?);
-        Ok(Self::Reply(Reply { id: id.map(str::to_owned), event, timestamp, seq }))
+        Ok(Self::Reply(SessionReply { id: id.map(str::to_owned), event, timestamp, seq }))
     }
 
     /// The response as one line, its newline included.
@@ -85,7 +87,7 @@ impl Response {
     }
 }
 
-impl Ready {
+impl RuntimeReady {
     /// The greeting of this version of the protocol.
     #[must_use]
     pub fn at(timestamp: u64) -> Self {
@@ -104,7 +106,7 @@ impl Ready {
     }
 }
 
-impl Reply {
+impl SessionReply {
     /// Appends the reply to `out` as one line, its newline included. `seq` comes last in it, so
     /// that a line without one can be given one.
     pub fn write(&self, out: &mut Vec<u8>) {
@@ -112,8 +114,8 @@ impl Reply {
     }
 }
 
-impl Event {
-    /// Appends the [`Reply`] with these parts to `out`, as [`Reply::write`] does.
+impl SessionEvent {
+    /// Appends the [`SessionReply`] with these parts to `out`, as [`SessionReply::write`] does.
     pub fn write_line(
         &self,
         id: Option<&str>,
@@ -123,7 +125,8 @@ impl Event {
     ) {
         let start = out.len();
         // Nothing here can be refused. Should it ever be, its line is blank: see `one_line`.
-        if serde_json::to_writer(&mut *out, &Line { id, event: self, timestamp, seq }).is_err() {
+        if serde_json::to_writer(&mut *out, &ReplyLine { id, event: self, timestamp, seq }).is_err()
+        {
             out.truncate(start);
         }
         flatten(&mut out[start..]);
@@ -131,15 +134,15 @@ impl Event {
     }
 }
 
-/// A [`Reply`] that owns nothing.
-struct Line<'a> {
+/// A [`SessionReply`] that owns nothing.
+struct ReplyLine<'a> {
     id: Option<&'a str>,
-    event: &'a Event,
+    event: &'a SessionEvent,
     timestamp: u64,
     seq: Option<u64>,
 }
 
-impl Serialize for Line<'_> {
+impl Serialize for ReplyLine<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", self.event.kind())?;

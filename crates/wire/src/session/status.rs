@@ -16,7 +16,7 @@ pub mod request_state {
 /// How the runtime is.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Status {
+pub struct RuntimeStatus {
     /// [`IDLE`](super::IDLE) or [`BUSY`](super::BUSY); a reader takes other words as they come.
     pub state: String,
     /// How many messages the current conversation holds.

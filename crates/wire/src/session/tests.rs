@@ -18,14 +18,14 @@ fn check(read: fn(&[u8]) -> String, lines: &[&str], expected: &Expect) {
 }
 
 fn request(line: &[u8]) -> String {
-    match Request::decode(line) {
+    match SessionRequest::decode(line) {
         Ok(request) => shown(&request, &request.to_line()),
         Err(unreadable) => refused(&unreadable),
     }
 }
 
 fn response(line: &[u8]) -> String {
-    match Response::decode(line) {
+    match SessionResponse::decode(line) {
         Ok(response) => shown(&response, &response.to_line()),
         Err(unreadable) => refused(&unreadable),
     }
@@ -191,7 +191,7 @@ fn unreadable_responses() {
 
 #[test]
 fn greeting() {
-    let greeting = Response::Ready(Ready::at(1));
+    let greeting = SessionResponse::Ready(RuntimeReady::at(1));
     check(
         response,
         &[&String::from_utf8_lossy(&greeting.to_line())],
@@ -206,7 +206,7 @@ fn greeting() {
 fn bytes_that_are_not_text() {
     let line = b"{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"\xff\"}";
     assert!(matches!(
-        Request::decode(line),
+        SessionRequest::decode(line),
         Err(Unreadable { id: None, reason: UnreadableReason::Malformed(_) })
     ));
 }
@@ -215,13 +215,17 @@ fn bytes_that_are_not_text() {
 fn a_long_unknown_kind_is_cut() {
     let line = format!(r#"{{"id":"1","kind":"{}"}}"#, "é".repeat(1000));
     let kind = "é".repeat(QUOTED_KIND_CHARS);
-    let refused = Request::decode(line.as_bytes()).expect_err("an unknown kind");
+    let refused = SessionRequest::decode(line.as_bytes()).expect_err("an unknown kind");
     assert_eq!(refused.reason, UnreadableReason::UnknownKind(kind));
 }
 
 #[test]
 fn one_event_ends_a_request() {
-    let ends = [Event::Done(None), Event::error(""), Event::Status(Status::default())];
-    assert!(ends.iter().all(Event::is_end));
-    assert!(!Event::Token(String::new()).is_end());
+    let ends = [
+        SessionEvent::Done(None),
+        SessionEvent::error(""),
+        SessionEvent::Status(RuntimeStatus::default()),
+    ];
+    assert!(ends.iter().all(SessionEvent::is_end));
+    assert!(!SessionEvent::Token(String::new()).is_end());
 }

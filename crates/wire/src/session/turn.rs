@@ -65,7 +65,7 @@ pub struct ErrorData {
 /// What the `done` of `replay` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Replayed {
+pub struct ReplayedRange {
     /// The number of the first response that came again, as it was asked for.
     pub from_seq: u64,
     /// The number of the last; one less than the first when there was none.

@@ -11,7 +11,7 @@ use callgate_approval::daemon::{Claim, Daemon, Options};
 use callgate_approval::desk::{Authority, Settings, Unattended};
 use callgate_store::{Entry, Filter, Store};
 use callgate_wire::approval::{Action, Press, RequestId};
-use callgate_wire::session::{Event, PermissionAnswer, PermissionRequest};
+use callgate_wire::session::{PermissionAnswer, PermissionRequest, SessionEvent};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
@@ -174,7 +174,7 @@ pub(super) fn words(permit: &ToolPermit) -> String {
 
 /// What the front end sees of one question.
 pub(super) struct Screen {
-    seen: UnboundedReceiver<Event>,
+    seen: UnboundedReceiver<SessionEvent>,
 }
 
 impl Screen {
@@ -187,7 +187,7 @@ impl Screen {
     /// Waits for the question, with all that is shown of it.
     pub(super) fn question(&mut self, bench: &Bench) -> PermissionRequest {
         match bench.run(self.seen.recv()).unwrap() {
-            Event::PermissionRequest(asked) => asked,
+            SessionEvent::PermissionRequest(asked) => asked,
             other => panic!("it was over before it was asked: {other:?}"),
         }
     }
@@ -195,7 +195,7 @@ impl Screen {
     /// Waits until it is over: the decision and the text.
     pub(super) fn closed(&mut self, bench: &Bench, id: &str) -> (String, String) {
         match bench.run(self.seen.recv()).unwrap() {
-            Event::PermissionResolved(end) => {
+            SessionEvent::PermissionResolved(end) => {
                 assert_eq!(end.question, id);
                 (end.decision, end.text)
             }
@@ -206,7 +206,7 @@ impl Screen {
     /// How it ended, if that has been shown.
     pub(super) fn closed_already(&mut self) -> Option<(String, String)> {
         match self.seen.try_recv() {
-            Ok(Event::PermissionResolved(end)) => Some((end.decision, end.text)),
+            Ok(SessionEvent::PermissionResolved(end)) => Some((end.decision, end.text)),
             _ => None,
         }
     }

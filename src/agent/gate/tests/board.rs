@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use callgate_agent::gate::QuestionMirror;
 use callgate_wire::approval::RequestId;
-use callgate_wire::session::{Event, PermissionRequest};
+use callgate_wire::session::{PermissionRequest, SessionEvent};
 use serde_json::value::RawValue;
 
 use super::super::board::{Board, FoundQuestion, PostedQuestion, PressRoute, QuestionTerms};
@@ -20,13 +20,13 @@ fn posted() -> (Board, RequestId, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::clone(&shown);
     let mirror: QuestionMirror = Arc::new(move |what| {
         let line = match what {
-            Event::PermissionRequest(asked) => format!(
+            SessionEvent::PermissionRequest(asked) => format!(
                 "{}, always: {}, until {:?}",
                 asked.title,
                 asked.can_allow_always == Some(true),
                 asked.deadline
             ),
-            Event::PermissionResolved(end) => format!("{}: {}", end.decision, end.text),
+            SessionEvent::PermissionResolved(end) => format!("{}: {}", end.decision, end.text),
             other => panic!("{other:?}"),
         };
         seen.lock().unwrap().push(line);

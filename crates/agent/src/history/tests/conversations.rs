@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn ids(listed: &[session::Conversation]) -> Vec<&str> {
+fn ids(listed: &[session::ConversationSummary]) -> Vec<&str> {
     listed.iter().map(|one| one.conversation_id.as_str()).collect()
 }
 

@@ -6,7 +6,7 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use callgate_wire::session::{Event, PastAttachment, PastUserMessage, ToolResult, ToolUse};
+use callgate_wire::session::{PastAttachment, PastUserMessage, SessionEvent, ToolResult, ToolUse};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -58,7 +58,11 @@ struct EventRetelling<'a> {
 }
 
 impl EventRetelling<'_> {
-    fn message(&mut self, message: &ChatMessage, results: &[StoredToolResult]) -> Vec<Event> {
+    fn message(
+        &mut self,
+        message: &ChatMessage,
+        results: &[StoredToolResult],
+    ) -> Vec<SessionEvent> {
         let mut events = Vec::new();
         let mut said = PastUserMessage { message: String::new(), attachments: Vec::new() };
         for block in &message.content {
@@ -76,10 +80,12 @@ impl EventRetelling<'_> {
                     events.extend(self.result(tool_use_id, result, *is_error));
                 }
                 (_, Block::Thinking { thinking, .. }) => {
-                    events.push(Event::Thinking(thinking.clone()));
+                    events.push(SessionEvent::Thinking(thinking.clone()));
                 }
                 (_, Block::RedactedThinking { .. }) => {}
-                (Role::Assistant, Block::Text { text }) => events.push(Event::Token(text.clone())),
+                (Role::Assistant, Block::Text { text }) => {
+                    events.push(SessionEvent::Token(text.clone()))
+                }
                 (Role::User, Block::Text { text }) => add_text(&mut said, text),
                 (_, Block::Image { source }) => said.attachments.push(bytes(source, None)),
                 (_, Block::Document { source, title }) => {
@@ -88,13 +94,13 @@ impl EventRetelling<'_> {
             }
         }
         if !said.message.is_empty() || !said.attachments.is_empty() {
-            events.push(Event::UserMessage(said));
+            events.push(SessionEvent::UserMessage(said));
         }
         events
     }
 
     /// Ends the calls whose results did not come.
-    fn end(&mut self) -> Vec<Event> {
+    fn end(&mut self) -> Vec<SessionEvent> {
         let mut open: Vec<String> = self.calls.keys().cloned().collect();
         open.sort();
         let result = |id: &String| self.result(id, in_words(NO_RESULT, true), true);
@@ -102,9 +108,14 @@ impl EventRetelling<'_> {
     }
 
     /// The result of a call; none of what was no call, or has its result.
-    fn result(&mut self, id: &str, result: Box<RawValue>, is_error: bool) -> Option<Event> {
+    fn result(&mut self, id: &str, result: Box<RawValue>, is_error: bool) -> Option<SessionEvent> {
         let (tool_id, tool_name) = self.calls.remove_entry(id)?;
-        Some(Event::ToolResult(ToolResult { tool_id, tool_name, result, is_error: Some(is_error) }))
+        Some(SessionEvent::ToolResult(ToolResult {
+            tool_id,
+            tool_name,
+            result,
+            is_error: Some(is_error),
+        }))
     }
 }
 

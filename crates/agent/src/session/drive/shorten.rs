@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use callgate_wire::session::Event;
+use callgate_wire::session::SessionEvent;
 use tokio::time::sleep;
 
 use super::meter::UsageMeter;
@@ -75,7 +75,7 @@ impl TurnDriver<'_> {
                 written = &mut writing => return Some(written),
                 () = sleep(QUIET), if output.takes_notices() => {
                     let text = "the conversation is being summed up";
-                    output.say(&self.id, Event::notice("working", text));
+                    output.say(&self.id, SessionEvent::notice("working", text));
                 }
             }
         }
@@ -87,9 +87,9 @@ impl TurnDriver<'_> {
              the model cannot read more"
         );
         let event = if self.shared.output.takes_notices() {
-            Event::notice("compacted", text)
+            SessionEvent::notice("compacted", text)
         } else {
-            Event::Token(format!("[{text}]\n\n"))
+            SessionEvent::Token(format!("[{text}]\n\n"))
         };
         self.shared.output.say(&self.id, event);
     }

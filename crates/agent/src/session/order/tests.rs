@@ -6,23 +6,23 @@ use serde_json::value::RawValue;
 
 use super::*;
 
-fn tool_use(id: &str) -> Event {
+fn tool_use(id: &str) -> SessionEvent {
     let input = RawValue::NULL.to_owned();
     let (tool_id, tool_name) = (id.to_owned(), String::new());
-    Event::ToolUse(ToolUse { tool_id, tool_name, input, kind: None, locations: None })
+    SessionEvent::ToolUse(ToolUse { tool_id, tool_name, input, kind: None, locations: None })
 }
 
 /// A request that comes at this time.
-fn opened(command: &Command, since: u64) -> RequestDetails {
+fn opened(command: &SessionCommand, since: u64) -> RequestDetails {
     RequestDetails::new(command, since, since + 1)
 }
 
 fn status() -> RequestDetails {
-    opened(&Command::GetStatus, 1)
+    opened(&SessionCommand::GetStatus, 1)
 }
 
-fn asked(question: &str) -> Event {
-    Event::PermissionRequest(PermissionRequest {
+fn asked(question: &str) -> SessionEvent {
+    SessionEvent::PermissionRequest(PermissionRequest {
         question: question.to_owned(),
         tool_id: "t".to_owned(),
         tool_name: "write_file".to_owned(),
@@ -35,15 +35,19 @@ fn asked(question: &str) -> Event {
     })
 }
 
-fn resolved(question: &str) -> Event {
+fn resolved(question: &str) -> SessionEvent {
     let (question, text) = (question.to_owned(), String::new());
-    Event::PermissionResolved(PermissionResolved { question, decision: "deny".to_owned(), text })
+    SessionEvent::PermissionResolved(PermissionResolved {
+        question,
+        decision: "deny".to_owned(),
+        text,
+    })
 }
 
-fn tool_result(id: &str) -> Event {
+fn tool_result(id: &str) -> SessionEvent {
     let result = RawValue::NULL.to_owned();
     let (tool_id, tool_name) = (id.to_owned(), String::new());
-    Event::ToolResult(ToolResult { tool_id, tool_name, result, is_error: None })
+    SessionEvent::ToolResult(ToolResult { tool_id, tool_name, result, is_error: None })
 }
 
 #[test]
@@ -51,7 +55,7 @@ fn an_id_may_be_used_again_only_after_its_end() {
     let mut order = RequestOrder::default();
     assert_eq!(order.begin("a", status()), Ok(()));
     assert_eq!(order.begin("a", status()), Err(RequestRefusal::Duplicate));
-    assert!(order.admits("a", &Event::Done(None), 1));
+    assert!(order.admits("a", &SessionEvent::Done(None), 1));
     assert_eq!(order.begin("a", status()), Ok(()));
 }
 
@@ -68,10 +72,10 @@ fn only_so_many_are_open() {
 #[test]
 fn what_is_open_is_known_to_its_end() {
     let mut order = RequestOrder::default();
-    let say = |message: &str| Command::UserMessage(UserMessage::new(message));
+    let say = |message: &str| SessionCommand::UserMessage(UserMessage::new(message));
     order.begin("b", opened(&say("second"), 7)).unwrap();
     order.begin("a", opened(&say(&"x".repeat(20_000)), 5)).unwrap();
-    order.begin("s", opened(&Command::GetStatus, 9)).unwrap();
+    order.begin("s", opened(&SessionCommand::GetStatus, 9)).unwrap();
     order.place("a", "conv", false);
     order.place("b", "conv", true);
     assert!(order.admits("a", &asked("late"), 12));
@@ -105,7 +109,7 @@ fn what_is_open_is_known_to_its_end() {
     assert_eq!(names(&order), ["b:other", "a:early", "a:late"]);
     assert!(order.admits("a", &resolved("early"), 13));
     assert_eq!(names(&order), ["b:other", "a:late"]);
-    assert!(order.admits("a", &Event::Done(None), 14));
+    assert!(order.admits("a", &SessionEvent::Done(None), 14));
     assert_eq!(names(&order), ["b:other"]);
     assert_eq!(order.requests("s").len(), 1);
     assert_eq!((order.kind("b"), order.kind("a")), (Some("user_message"), None));
@@ -125,19 +129,19 @@ proptest! {
         for (id, what, tool) in said {
             let name = tool.to_string();
             let event = match what {
-                0 => Event::Token("x".to_owned()),
+                0 => SessionEvent::Token("x".to_owned()),
                 1 => tool_use(&name),
                 2 => tool_result(&name),
-                3 => Event::error("no"),
-                _ => Event::Done(None),
+                3 => SessionEvent::error("no"),
+                _ => SessionEvent::Done(None),
             };
             if !order.admits(&id.to_string(), &event, 1) {
                 continue;
             }
             prop_assert!(!ended.contains(&id), "something after the end of {id}");
             match event {
-                Event::ToolUse(_) => prop_assert!(announced.insert((id, tool))),
-                Event::ToolResult(_) => prop_assert!(announced.remove(&(id, tool))),
+                SessionEvent::ToolUse(_) => prop_assert!(announced.insert((id, tool))),
+                SessionEvent::ToolResult(_) => prop_assert!(announced.remove(&(id, tool))),
                 event if event.is_end() => prop_assert!(ended.insert(id)),
                 _ => {}
             }

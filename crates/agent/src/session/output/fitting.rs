@@ -2,7 +2,7 @@
 
 use callgate_mask::text::{self, Measure};
 use callgate_wire::session::{
-    Event, MAX_LINE, PastUserMessage, PermissionRequest, Status, ToolResult, ToolUse,
+    MAX_LINE, PastUserMessage, PermissionRequest, RuntimeStatus, SessionEvent, ToolResult, ToolUse,
 };
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -12,50 +12,54 @@ const LONGEST_TEXT: usize = 1000;
 const LONGEST_INPUT: usize = 64 * 1024;
 
 /// What a front end gets that knows no extensions.
-pub(super) fn plain(event: Event) -> Event {
+pub(super) fn plain(event: SessionEvent) -> SessionEvent {
     match event {
-        Event::Done(_) => Event::Done(None),
-        Event::Error { error, .. } => Event::Error { error, data: None },
-        Event::ToolUse(call) => Event::ToolUse(ToolUse { kind: None, locations: None, ..call }),
-        Event::ToolResult(result) => Event::ToolResult(ToolResult { is_error: None, ..result }),
-        Event::Status(status) => {
-            Event::Status(Status { requests: None, questions: None, ..status })
+        SessionEvent::Done(_) => SessionEvent::Done(None),
+        SessionEvent::Error { error, .. } => SessionEvent::Error { error, data: None },
+        SessionEvent::ToolUse(call) => {
+            SessionEvent::ToolUse(ToolUse { kind: None, locations: None, ..call })
+        }
+        SessionEvent::ToolResult(result) => {
+            SessionEvent::ToolResult(ToolResult { is_error: None, ..result })
+        }
+        SessionEvent::Status(status) => {
+            SessionEvent::Status(RuntimeStatus { requests: None, questions: None, ..status })
         }
         event => event,
     }
 }
 
 /// What stands in for something that fits into no line.
-pub(super) fn too_long(event: Event, size: usize) -> Event {
+pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
     let text = format!("this has {size} bytes, and a line may have {MAX_LINE}: ask for less of it");
     match event {
-        Event::ToolResult(result) => Event::ToolResult(ToolResult {
+        SessionEvent::ToolResult(result) => SessionEvent::ToolResult(ToolResult {
             result: words(&text),
             is_error: result.is_error.map(|_| true),
             ..result
         }),
-        Event::ToolUse(mut call) => {
+        SessionEvent::ToolUse(mut call) => {
             call.input = words(&text);
-            Event::ToolUse(call)
+            SessionEvent::ToolUse(call)
         }
-        Event::Token(_) => Event::Token(format!("[{text}]")),
-        Event::Thinking(_) => Event::Thinking(format!("[{text}]")),
-        Event::UserMessage(said) => Event::UserMessage(without_files(said, &text)),
+        SessionEvent::Token(_) => SessionEvent::Token(format!("[{text}]")),
+        SessionEvent::Thinking(_) => SessionEvent::Thinking(format!("[{text}]")),
+        SessionEvent::UserMessage(said) => SessionEvent::UserMessage(without_files(said, &text)),
         // Neither may end the request that it is about.
-        Event::PermissionRequest(mut asked) => {
+        SessionEvent::PermissionRequest(mut asked) => {
             shorten(&mut asked);
-            Event::PermissionRequest(asked)
+            SessionEvent::PermissionRequest(asked)
         }
-        Event::Status(mut status) => {
+        SessionEvent::Status(mut status) => {
             for question in status.questions.iter_mut().flatten() {
                 shorten(&mut question.data);
             }
             for request in status.requests.iter_mut().flatten() {
                 request.message = request.message.as_deref().map(shortened);
             }
-            Event::Status(status)
+            SessionEvent::Status(status)
         }
-        _ => Event::error(text),
+        _ => SessionEvent::error(text),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-use callgate_wire::session::{PermissionRequest, Status, ToolResult, UserMessage};
+use callgate_wire::session::{PermissionRequest, RuntimeStatus, ToolResult, UserMessage};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
@@ -51,12 +51,12 @@ fn quiet() -> SessionLog {
     SessionLog::new(LogLevel::Error, |_, _| ())
 }
 
-fn token(text: &str) -> Event {
-    Event::Token(text.to_owned())
+fn token(text: &str) -> SessionEvent {
+    SessionEvent::Token(text.to_owned())
 }
 
 async fn closed(output: &SessionOutput) {
-    output.close(|| Event::error("ended"), Duration::from_secs(30)).await;
+    output.close(|| SessionEvent::error("ended"), Duration::from_secs(30)).await;
 }
 
 fn kinds(lines: &[Value]) -> Vec<(String, Value)> {
@@ -72,11 +72,11 @@ async fn nothing_is_said_of_what_is_not_open_and_the_end_is_given_to_all() {
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     output.said(&greet(&mut memory.clone()).unwrap());
     output.say("1", token("too early"));
-    output.begin("1", &Command::GetStatus).unwrap();
-    output.begin("2", &Command::GetStatus).unwrap();
-    assert_eq!(output.begin("1", &Command::GetStatus), Err(RequestRefusal::Duplicate));
+    output.begin("1", &SessionCommand::GetStatus).unwrap();
+    output.begin("2", &SessionCommand::GetStatus).unwrap();
+    assert_eq!(output.begin("1", &SessionCommand::GetStatus), Err(RequestRefusal::Duplicate));
     output.say("1", token("x"));
-    output.say("1", Event::Done(None));
+    output.say("1", SessionEvent::Done(None));
     output.say("1", token("too late"));
     closed(&output).await;
     let expected = [
@@ -95,12 +95,16 @@ async fn extensions_come_after_hello_and_only_those_that_are_taken() {
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     let events = || {
         let notice = callgate_wire::session::Notice { kind: "retry".into(), text: "x".into() };
-        [Event::Thinking("hm".into()), Event::Notice(notice), Event::done(&json!({"a": 1}))]
+        [
+            SessionEvent::Thinking("hm".into()),
+            SessionEvent::Notice(notice),
+            SessionEvent::done(&json!({"a": 1})),
+        ]
     };
-    output.begin("1", &Command::GetStatus).unwrap();
+    output.begin("1", &SessionCommand::GetStatus).unwrap();
     output.say_all("1", events());
     output.greeted(&["notice".to_owned(), "what nobody knows".to_owned()]);
-    output.begin("2", &Command::GetStatus).unwrap();
+    output.begin("2", &SessionCommand::GetStatus).unwrap();
     output.say_all("2", events());
     closed(&output).await;
     let lines = memory.lines();
@@ -117,7 +121,7 @@ async fn a_result_that_fits_into_no_line_is_replaced_by_words() {
     let memory = Memory::default();
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     output.greeted(&[]);
-    output.begin("1", &Command::GetStatus).unwrap();
+    output.begin("1", &SessionCommand::GetStatus).unwrap();
     let call = callgate_wire::session::ToolUse {
         tool_id: "t".into(),
         tool_name: "read".into(),
@@ -131,7 +135,7 @@ async fn a_result_that_fits_into_no_line_is_replaced_by_words() {
         result: to_raw_value(&"x".repeat(MAX_LINE)).unwrap(),
         is_error: Some(false),
     };
-    output.say_all("1", [Event::ToolUse(call), Event::ToolResult(result)]);
+    output.say_all("1", [SessionEvent::ToolUse(call), SessionEvent::ToolResult(result)]);
     closed(&output).await;
     let line = &memory.lines()[1];
     assert_eq!(line["data"]["toolId"], "t");
@@ -139,8 +143,8 @@ async fn a_result_that_fits_into_no_line_is_replaced_by_words() {
     assert!(line["data"]["result"]["error"].as_str().unwrap().contains("10485760"), "{line}");
 }
 
-fn asked(question: &str, input: &Value) -> Event {
-    Event::PermissionRequest(PermissionRequest {
+fn asked(question: &str, input: &Value) -> SessionEvent {
+    SessionEvent::PermissionRequest(PermissionRequest {
         question: question.into(),
         tool_id: "t".into(),
         tool_name: "write_file".into(),
@@ -154,22 +158,22 @@ fn asked(question: &str, input: &Value) -> Event {
 }
 
 /// The status as `get_status` tells it, while it is the request `id`.
-fn status(output: &SessionOutput, id: &str) -> Event {
+fn status(output: &SessionOutput, id: &str) -> SessionEvent {
     let (requests, questions) = output.open_beside(id);
     let (requests, questions) = (Some(requests), Some(questions));
-    Event::Status(Status { requests, questions, ..Status::default() })
+    SessionEvent::Status(RuntimeStatus { requests, questions, ..RuntimeStatus::default() })
 }
 
 #[tokio::test]
 async fn what_is_open_is_told_after_hello_and_only_then() {
     let memory = Memory::default();
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
-    output.begin("1", &Command::UserMessage(UserMessage::new("go"))).unwrap();
-    output.begin("s", &Command::GetStatus).unwrap();
+    output.begin("1", &SessionCommand::UserMessage(UserMessage::new("go"))).unwrap();
+    output.begin("s", &SessionCommand::GetStatus).unwrap();
     output.say("s", status(&output, "s"));
     output.greeted(&["permission".to_owned()]);
     output.say("1", asked("q", &json!({"path": "a.txt"})));
-    output.begin("s", &Command::GetStatus).unwrap();
+    output.begin("s", &SessionCommand::GetStatus).unwrap();
     output.say("s", status(&output, "s"));
     closed(&output).await;
     let lines = memory.lines();
@@ -189,7 +193,7 @@ async fn what_a_tool_does_and_where_is_told_after_hello_and_only_then() {
     let memory = Memory::default();
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     let call = |id: &str| {
-        Event::ToolUse(callgate_wire::session::ToolUse {
+        SessionEvent::ToolUse(callgate_wire::session::ToolUse {
             tool_id: id.into(),
             tool_name: "read_file".into(),
             input: to_raw_value(&json!({})).unwrap(),
@@ -197,7 +201,7 @@ async fn what_a_tool_does_and_where_is_told_after_hello_and_only_then() {
             locations: Some(Vec::new()),
         })
     };
-    output.begin("1", &Command::UserMessage(UserMessage::new("go"))).unwrap();
+    output.begin("1", &SessionCommand::UserMessage(UserMessage::new("go"))).unwrap();
     output.say("1", call("a"));
     output.greeted(&[]);
     output.say("1", call("b"));
@@ -212,14 +216,14 @@ async fn neither_a_question_nor_a_status_that_is_too_long_ends_a_request() {
     let memory = Memory::default();
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     output.greeted(&["permission".to_owned()]);
-    output.begin("1", &Command::UserMessage(UserMessage::new("go"))).unwrap();
+    output.begin("1", &SessionCommand::UserMessage(UserMessage::new("go"))).unwrap();
     let content = "x".repeat(MAX_LINE);
     output.say("1", asked("q", &json!({ "content": content })));
     // Each fits into a line, but not both into one.
     output.say("1", asked("r", &json!({ "content": &content[..MAX_LINE * 3 / 4] })));
-    output.begin("s", &Command::GetStatus).unwrap();
+    output.begin("s", &SessionCommand::GetStatus).unwrap();
     output.say("s", status(&output, "s"));
-    output.say("1", Event::Done(None));
+    output.say("1", SessionEvent::Done(None));
     closed(&output).await;
     let lines = memory.lines();
     let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
@@ -238,7 +242,7 @@ async fn neither_a_question_nor_a_status_that_is_too_long_ends_a_request() {
 async fn who_is_behind_holds_up_who_asks_for_room() {
     let (go, wait): (SyncSender<()>, _) = sync_channel(64);
     let output = SessionOutput::start(Slow(wait), quiet()).unwrap();
-    output.begin("1", &Command::GetStatus).unwrap();
+    output.begin("1", &SessionCommand::GetStatus).unwrap();
     let mut said = 0;
     while output.state().pending.len() < ROOM {
         output.say("1", token(&"x".repeat(1000)));
@@ -262,7 +266,7 @@ async fn who_is_behind_holds_up_who_asks_for_room() {
 async fn who_reads_nothing_is_asked_nothing_more_at_some_point() {
     let (_go, wait): (SyncSender<()>, _) = sync_channel(64);
     let output = SessionOutput::start(Slow(wait), quiet()).unwrap();
-    output.begin("1", &Command::GetStatus).unwrap();
+    output.begin("1", &SessionCommand::GetStatus).unwrap();
     output.room_for_requests().await;
     while output.state().pending.len() < FULL {
         output.say("1", token(&"x".repeat(100_000)));
@@ -279,7 +283,7 @@ async fn who_reads_nothing_is_asked_nothing_more_at_some_point() {
 async fn by_the_short_cut_and_by_the_thread_lines_keep_their_order() {
     let (mut reader, writer) = std::io::pipe().unwrap();
     let output = SessionOutput::start_on(writer, quiet()).unwrap();
-    output.begin("1", &Command::GetStatus).unwrap();
+    output.begin("1", &SessionCommand::GetStatus).unwrap();
     let reading = std::thread::spawn(move || {
         let mut all = String::new();
         std::io::Read::read_to_string(&mut reader, &mut all).unwrap();
@@ -313,7 +317,7 @@ async fn a_sink_that_breaks_is_told_and_nobody_waits_for_it() {
     let (go, wait): (SyncSender<()>, _) = sync_channel(1);
     let output = SessionOutput::start(Slow(wait), quiet()).unwrap();
     drop(go);
-    output.begin("1", &Command::GetStatus).unwrap();
+    output.begin("1", &SessionCommand::GetStatus).unwrap();
     output.say("1", token("x"));
     output.gone().await;
     output.say("1", token(&"x".repeat(2 * ROOM)));
@@ -325,13 +329,13 @@ async fn what_was_said_can_be_said_again_with_its_numbers() {
     let memory = Memory::default();
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
     output.said(&greet(&mut memory.clone()).unwrap());
-    output.begin("1", &Command::GetStatus).unwrap();
+    output.begin("1", &SessionCommand::GetStatus).unwrap();
     output.say("1", token("before"));
     output.greeted(&[]);
     output.say("1", token("after"));
-    assert_eq!(output.replay(1), Ok(Replayed { from_seq: 1, to_seq: 3 }));
-    assert_eq!(output.replay(3), Ok(Replayed { from_seq: 3, to_seq: 3 }));
-    assert_eq!(output.replay(4), Ok(Replayed { from_seq: 4, to_seq: 3 }));
+    assert_eq!(output.replay(1), Ok(ReplayedRange { from_seq: 1, to_seq: 3 }));
+    assert_eq!(output.replay(3), Ok(ReplayedRange { from_seq: 3, to_seq: 3 }));
+    assert_eq!(output.replay(4), Ok(ReplayedRange { from_seq: 4, to_seq: 3 }));
     closed(&output).await;
     let numbers: Vec<Value> = memory.lines().iter().map(|line| line["seq"].clone()).collect();
     let expected =
@@ -342,7 +346,7 @@ async fn what_was_said_can_be_said_again_with_its_numbers() {
 #[tokio::test]
 async fn only_so_much_is_kept_for_saying_it_again() {
     let output = SessionOutput::start(Memory::default(), quiet()).unwrap();
-    output.begin("1", &Command::GetStatus).unwrap();
+    output.begin("1", &SessionCommand::GetStatus).unwrap();
     let talk = || (0..3000).for_each(|_| output.say("1", token(&"x".repeat(1000))));
     talk();
     // Who cannot ask for it needs no more than a beginning.

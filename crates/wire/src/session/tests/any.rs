@@ -55,42 +55,43 @@ fn answer() -> impl Strategy<Value = PermissionAnswer> {
     (text(), press).prop_map(|(question, press)| PermissionAnswer { question, press })
 }
 
-fn command() -> impl Strategy<Value = Command> {
+fn command() -> impl Strategy<Value = SessionCommand> {
     prop_oneof![
-        said().prop_map(Command::UserMessage),
-        said().prop_map(Command::EditLast),
-        metadata().prop_map(|metadata| Command::ClearHistory { metadata }),
-        metadata().prop_map(|metadata| Command::Regenerate { metadata }),
-        Just(Command::GetStatus),
-        vec(text(), 0..3).prop_map(|capabilities| Command::Hello { capabilities }),
-        text().prop_map(|target| Command::Cancel { target }),
-        answer().prop_map(Command::PermissionAnswer),
+        said().prop_map(SessionCommand::UserMessage),
+        said().prop_map(SessionCommand::EditLast),
+        metadata().prop_map(|metadata| SessionCommand::ClearHistory { metadata }),
+        metadata().prop_map(|metadata| SessionCommand::Regenerate { metadata }),
+        Just(SessionCommand::GetStatus),
+        vec(text(), 0..3).prop_map(|capabilities| SessionCommand::Hello { capabilities }),
+        text().prop_map(|target| SessionCommand::Cancel { target }),
+        answer().prop_map(SessionCommand::PermissionAnswer),
         (of(conversation()), of(text())).prop_map(|(conversation_id, title)| {
-            Command::NewConversation { conversation_id, title }
+            SessionCommand::NewConversation { conversation_id, title }
         }),
         (any::<Option<u32>>(), any::<Option<u64>>())
-            .prop_map(|(limit, before)| Command::ListConversations { limit, before }),
+            .prop_map(|(limit, before)| SessionCommand::ListConversations { limit, before }),
         (conversation(), any::<Option<u32>>(), any::<Option<u64>>(), any::<bool>()).prop_map(
             |(conversation_id, limit, before, events)| {
                 let load_as = if events { LoadAs::Events } else { LoadAs::Messages };
-                Command::LoadConversation { conversation_id, limit, before, load_as }
+                SessionCommand::LoadConversation { conversation_id, limit, before, load_as }
             }
         ),
         (conversation(), text()).prop_map(|(conversation_id, title)| {
-            Command::RenameConversation { conversation_id, title }
+            SessionCommand::RenameConversation { conversation_id, title }
         }),
-        conversation().prop_map(|conversation_id| Command::DeleteConversation { conversation_id }),
-        any::<u64>().prop_map(|from_seq| Command::Replay { from_seq }),
+        conversation()
+            .prop_map(|conversation_id| SessionCommand::DeleteConversation { conversation_id }),
+        any::<u64>().prop_map(|from_seq| SessionCommand::Replay { from_seq }),
     ]
 }
 
-fn status() -> impl Strategy<Value = Status> {
+fn status() -> impl Strategy<Value = RuntimeStatus> {
     let named = (of(text()), of(text()), of(text()), of(text()));
     let open = (of(vec(open_request(), 0..3)), of(vec(open_question(), 0..3)));
     (text(), any::<u64>(), any::<u64>(), named, open).prop_map(
         |(state, conversation_length, uptime, named, (requests, questions))| {
             let (engine, engine_reason, model, conversation_id) = named;
-            Status {
+            RuntimeStatus {
                 state,
                 conversation_length,
                 uptime,
@@ -161,55 +162,55 @@ fn locations() -> impl Strategy<Value = Option<Vec<ToolLocation>>> {
     of(vec(location, 0..3))
 }
 
-fn failure() -> impl Strategy<Value = Event> {
+fn failure() -> impl Strategy<Value = SessionEvent> {
     let data = (text(), any::<Option<u16>>(), any::<bool>())
         .prop_map(|(kind, status, retryable)| ErrorData { kind, status, retryable });
-    (text(), of(data)).prop_map(|(error, data)| Event::Error { error, data })
+    (text(), of(data)).prop_map(|(error, data)| SessionEvent::Error { error, data })
 }
 
-fn tool_event() -> impl Strategy<Value = Event> {
+fn tool_event() -> impl Strategy<Value = SessionEvent> {
     let stream = prop_oneof![Just(ToolStream::Stdout), Just(ToolStream::Stderr)];
     prop_oneof![
         (text(), text(), object(), of(text()), locations()).prop_map(
             |(tool_id, tool_name, input, kind, locations)| {
-                Event::ToolUse(ToolUse { tool_id, tool_name, input, kind, locations })
+                SessionEvent::ToolUse(ToolUse { tool_id, tool_name, input, kind, locations })
             }
         ),
         (text(), text(), object(), any::<Option<bool>>()).prop_map(
             |(tool_id, tool_name, result, is_error)| {
-                Event::ToolResult(ToolResult { tool_id, tool_name, result, is_error })
+                SessionEvent::ToolResult(ToolResult { tool_id, tool_name, result, is_error })
             }
         ),
         (text(), stream, text()).prop_map(|(tool_id, stream, text)| {
-            Event::ToolProgress(ToolProgress { tool_id, stream, text })
+            SessionEvent::ToolProgress(ToolProgress { tool_id, stream, text })
         }),
-        question().prop_map(Event::PermissionRequest),
+        question().prop_map(SessionEvent::PermissionRequest),
         (text(), text(), text()).prop_map(|(question, decision, text)| {
-            Event::PermissionResolved(PermissionResolved { question, decision, text })
+            SessionEvent::PermissionResolved(PermissionResolved { question, decision, text })
         }),
     ]
 }
 
-fn event() -> impl Strategy<Value = Event> {
+fn event() -> impl Strategy<Value = SessionEvent> {
     prop_oneof![
-        past_message().prop_map(Event::UserMessage),
-        text().prop_map(Event::Token),
-        text().prop_map(Event::Thinking),
+        past_message().prop_map(SessionEvent::UserMessage),
+        text().prop_map(SessionEvent::Token),
+        text().prop_map(SessionEvent::Thinking),
         tool_event(),
-        (text(), text()).prop_map(|(kind, text)| Event::Notice(Notice { kind, text })),
-        of(object()).prop_map(Event::Done),
+        (text(), text()).prop_map(|(kind, text)| SessionEvent::Notice(Notice { kind, text })),
+        of(object()).prop_map(SessionEvent::Done),
         failure(),
-        status().prop_map(Event::Status),
+        status().prop_map(SessionEvent::Status),
     ]
 }
 
 proptest! {
     #[test]
     fn any_request_is_one_line_and_comes_back(id in text(), command in command()) {
-        let request = Request { id, command };
+        let request = SessionRequest { id, command };
         let line = request.to_line();
         prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
-        let back = Request::decode(&line).expect("our own line");
+        let back = SessionRequest::decode(&line).expect("our own line");
         prop_assert_eq!(format!("{back:?}"), format!("{request:?}"));
     }
 
@@ -221,16 +222,16 @@ proptest! {
         seq: Option<u64>,
     ) {
         let id = id.or_else(|| (event.kind() != "error").then(String::new));
-        let response = Response::Reply(Reply { id, event, timestamp, seq });
+        let response = SessionResponse::Reply(SessionReply { id, event, timestamp, seq });
         let line = response.to_line();
         prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));
-        let back = Response::decode(&line).expect("our own line");
+        let back = SessionResponse::decode(&line).expect("our own line");
         prop_assert_eq!(format!("{back:?}"), format!("{response:?}"));
     }
 
     #[test]
     fn a_number_put_into_a_line_is_its_seq(id in text(), event in event(), seq: u64) {
-        let mut reply = Reply { id: Some(id), event, timestamp: 1, seq: None };
+        let mut reply = SessionReply { id: Some(id), event, timestamp: 1, seq: None };
         let mut line = b"before\n".to_vec();
         reply.write(&mut line);
         line.truncate(line.len() - "}\n".len());
@@ -243,6 +244,6 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes: Vec<u8>) {
-        let _ = (Request::decode(&bytes), Response::decode(&bytes));
+        let _ = (SessionRequest::decode(&bytes), SessionResponse::decode(&bytes));
     }
 }

@@ -98,7 +98,7 @@ fn what_is_no_file_is_refused() {
 
 #[test]
 fn some_requests_need_a_runtime_that_understands_them() {
-    let needs = |line: &str| Request::decode(line.as_bytes()).unwrap().command.capability();
+    let needs = |line: &str| SessionRequest::decode(line.as_bytes()).unwrap().command.capability();
     assert_eq!(needs(&message(r#""attachments":[{"path":"/a","mime":"b"}]"#)), None);
     assert_eq!(
         needs(&message(r#""attachments":[{"data":"","mime":"b"}]"#)),

@@ -9,9 +9,9 @@ use super::super::*;
 
 /// The value is this object at the end of a request, and is read from it.
 fn check<T: Debug + Serialize + DeserializeOwned>(value: &T, json: &str) {
-    let Event::Done(Some(data)) = Event::done(value) else { panic!("no data") };
+    let SessionEvent::Done(Some(data)) = SessionEvent::done(value) else { panic!("no data") };
     assert_eq!(data.get(), json);
-    let back: T = Event::Done(Some(data)).done_data().expect("our own data");
+    let back: T = SessionEvent::Done(Some(data)).done_data().expect("our own data");
     assert_eq!(format!("{back:?}"), format!("{value:?}"));
 }
 
@@ -26,33 +26,36 @@ fn ends_say_what_came_of_the_request() {
         &TurnEnd { stop_reason: "other".to_owned(), usage: TokenUsage::default(), cost: None },
         r#"{"stopReason":"other","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0},"cost":null}"#,
     );
-    check(&Replayed { from_seq: 3, to_seq: 9 }, r#"{"fromSeq":3,"toSeq":9}"#);
-    check(&Created { conversation_id: "c".to_owned() }, r#"{"conversationId":"c"}"#);
+    check(&ReplayedRange { from_seq: 3, to_seq: 9 }, r#"{"fromSeq":3,"toSeq":9}"#);
+    check(&ConversationCreated { conversation_id: "c".to_owned() }, r#"{"conversationId":"c"}"#);
 }
 
 #[test]
 fn conversations_are_listed_and_loaded() {
-    let conversation = Conversation {
+    let conversation = ConversationSummary {
         conversation_id: "c".to_owned(),
         title: None,
         length: 2,
         created_at: 3,
         updated_at: 4,
     };
-    let titled = Conversation { title: Some("T".to_owned()), ..conversation.clone() };
+    let titled = ConversationSummary { title: Some("T".to_owned()), ..conversation.clone() };
     check(
-        &Listed { conversations: vec![conversation, titled], current: Some("c".to_owned()) },
+        &ConversationList {
+            conversations: vec![conversation, titled],
+            current: Some("c".to_owned()),
+        },
         r#"{"conversations":[{"conversationId":"c","length":2,"createdAt":3,"updatedAt":4},{"conversationId":"c","title":"T","length":2,"createdAt":3,"updatedAt":4}],"current":"c"}"#,
     );
     check(
-        &Listed { conversations: vec![], current: None },
+        &ConversationList { conversations: vec![], current: None },
         r#"{"conversations":[],"current":null}"#,
     );
     let content =
         serde_json::value::RawValue::from_string(r#"[{"z":1.0, "a":"\u00e9"}]"#.to_owned());
     let message = PastMessage { role: "user".to_owned(), content: content.unwrap() };
     check(
-        &Loaded {
+        &ConversationMessages {
             conversation_id: "c".to_owned(),
             title: Some("T".to_owned()),
             messages: vec![message],
@@ -62,25 +65,25 @@ fn conversations_are_listed_and_loaded() {
         r#"{"conversationId":"c","title":"T","messages":[{"role":"user","content":[{"z":1.0, "a":"\u00e9"}]}],"first":1,"length":2}"#,
     );
     check(
-        &LoadedAsEvents { conversation_id: "c".to_owned(), title: None, first: 1, length: 2 },
+        &ConversationEvents { conversation_id: "c".to_owned(), title: None, first: 1, length: 2 },
         r#"{"conversationId":"c","first":1,"length":2}"#,
     );
 }
 
 #[test]
 fn an_end_says_which_request_it_ends() {
-    let replayed = Replayed { from_seq: 3, to_seq: 9 };
-    let Event::Done(Some(data)) = Event::done(&replayed).tagged("replay") else {
+    let replayed = ReplayedRange { from_seq: 3, to_seq: 9 };
+    let SessionEvent::Done(Some(data)) = SessionEvent::done(&replayed).tagged("replay") else {
         panic!("no data")
     };
     assert_eq!(data.get(), r#"{"kind":"replay","fromSeq":3,"toSeq":9}"#);
-    assert_eq!(Event::Done(Some(data)).done_data(), Some(replayed));
-    let empty = Event::done(&serde_json::json!({})).tagged("clear_history");
-    let Event::Done(Some(data)) = empty else { panic!("no data") };
+    assert_eq!(SessionEvent::Done(Some(data)).done_data(), Some(replayed));
+    let empty = SessionEvent::done(&serde_json::json!({})).tagged("clear_history");
+    let SessionEvent::Done(Some(data)) = empty else { panic!("no data") };
     assert_eq!(data.get(), r#"{"kind":"clear_history"}"#);
-    assert!(matches!(Event::Done(None).tagged("hello"), Event::Done(None)));
+    assert!(matches!(SessionEvent::Done(None).tagged("hello"), SessionEvent::Done(None)));
     assert!(
-        matches!(Event::Token("{}".to_owned()).tagged("x"), Event::Token(text) if text == "{}")
+        matches!(SessionEvent::Token("{}".to_owned()).tagged("x"), SessionEvent::Token(text) if text == "{}")
     );
 }
 
@@ -88,8 +91,8 @@ fn an_end_says_which_request_it_ends() {
 fn what_an_end_does_not_say_is_none() {
     let end = |json: &str| {
         let line = format!(r#"{{"type":"done","id":"1","timestamp":1{json}}}"#);
-        match Response::decode(line.as_bytes()) {
-            Ok(Response::Reply(reply)) => reply.event.done_data::<TurnEnd>(),
+        match SessionResponse::decode(line.as_bytes()) {
+            Ok(SessionResponse::Reply(reply)) => reply.event.done_data::<TurnEnd>(),
             other => panic!("{other:?}"),
         }
     };
@@ -97,5 +100,5 @@ fn what_an_end_does_not_say_is_none() {
     assert_eq!(end(r#","data":{"conversationId":"c"}"#), None);
     let short = end(r#","data":{"stopReason":"refusal","usage":{"outputTokens":7}}"#).unwrap();
     assert_eq!((short.stop_reason.as_str(), short.usage.output, short.cost), ("refusal", 7, None));
-    assert_eq!(Event::error("no").done_data::<TurnEnd>(), None);
+    assert_eq!(SessionEvent::error("no").done_data::<TurnEnd>(), None);
 }

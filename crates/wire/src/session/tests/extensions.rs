@@ -190,11 +190,11 @@ fn an_id_that_is_too_long_is_refused_by_its_name() {
         (LONGEST_REFUSED_ID + 1, false),
         (100_000, false),
     ] {
-        let refused = Request::decode(line(length).as_bytes()).unwrap_err();
+        let refused = SessionRequest::decode(line(length).as_bytes()).unwrap_err();
         assert_eq!(refused.id.as_ref().map(String::len), is_named.then_some(length));
         assert_eq!(refused.to_string(), "`id` must be a string of at most 256 bytes");
     }
-    let refused = Request::decode(line(LONGEST_ID).as_bytes()).unwrap_err();
+    let refused = SessionRequest::decode(line(LONGEST_ID).as_bytes()).unwrap_err();
     assert_eq!(refused.id.map(|id| id.len()), Some(LONGEST_ID));
 }
 
@@ -316,7 +316,7 @@ fn unreadable_responses() {
 fn the_conversation_that_a_request_names() {
     let check = |rest: &str, expected: Option<&str>| {
         let line = format!(r#"{{"id":"1","kind":{rest}}}"#);
-        let request = Request::decode(line.as_bytes()).unwrap();
+        let request = SessionRequest::decode(line.as_bytes()).unwrap();
         assert_eq!(request.command.conversation_id().as_deref(), expected, "{line}");
     };
     check(r#""user_message","message":"""#, None);
@@ -341,7 +341,7 @@ fn the_conversation_that_a_request_names() {
 fn only_hello_opens_the_extensions() {
     let check = |rest: &str, expected: bool| {
         let line = format!(r#"{{"id":"1","kind":{rest}}}"#);
-        let command = Request::decode(line.as_bytes()).unwrap().command;
+        let command = SessionRequest::decode(line.as_bytes()).unwrap().command;
         assert!(line.contains(&format!("\"{}\"", command.kind())), "{line}");
         assert_eq!(command.is_extension(), expected, "{line}");
     };

@@ -1,6 +1,6 @@
 //! Conversations told again: each event as it was told live.
 
-use callgate_wire::session::Reply;
+use callgate_wire::session::SessionReply;
 use serde_json::{Value, json};
 
 use super::*;
@@ -24,10 +24,10 @@ fn kept(id: &str, result: &Value) -> StoredToolResult {
 }
 
 /// The events in one line each, without what every line has.
-fn lines(events: Vec<Event>) -> Vec<Value> {
+fn lines(events: Vec<SessionEvent>) -> Vec<Value> {
     let line = |event| {
         let mut out = Vec::new();
-        Reply { id: Some("l".to_owned()), event, timestamp: 0, seq: None }.write(&mut out);
+        SessionReply { id: Some("l".to_owned()), event, timestamp: 0, seq: None }.write(&mut out);
         let mut line: Value = serde_json::from_slice(&out).unwrap();
         let members = line.as_object_mut().unwrap();
         members.remove("id");
@@ -40,7 +40,7 @@ fn lines(events: Vec<Event>) -> Vec<Value> {
 fn told(messages: &[(ChatMessage, Vec<StoredToolResult>)]) -> Vec<Value> {
     let tools = ToolMap::new();
     let mut retelling = EventRetelling { tools: &tools, calls: HashMap::new() };
-    let mut events: Vec<Event> = Vec::new();
+    let mut events: Vec<SessionEvent> = Vec::new();
     for (message, results) in messages {
         events.extend(retelling.message(message, results));
     }
