@@ -126,7 +126,7 @@ impl RuntimeParts {
     }
 }
 
-fn options(config: &Config, parts: RuntimeParts) -> session::Options {
+fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
     let (settings, database) = (&config.agent, &config.database);
     let (history, ledger) = match &settings.history {
         Some(file) if file == database => one(HistoryLocation::File(file.clone())),
@@ -136,7 +136,7 @@ fn options(config: &Config, parts: RuntimeParts) -> session::Options {
             (start(file), start(database))
         }
     };
-    session::Options {
+    session::SessionOptions {
         engine: parts.engine,
         engine_reason: settings.engine.because.clone(),
         tools: parts.tools,
@@ -171,11 +171,11 @@ fn engine(settings: &AgentSettings) -> Result<Arc<dyn Engine>, Failure> {
     let none = "there is no API key: set ANTHROPIC_API_KEY";
     let key = settings.api_key.as_ref().ok_or_else(|| failed(&none))?;
     let key = key.read_key().map_err(|error| failed(&error))?;
-    let key = anthropic::Key::new(key.reveal()).map_err(|error| failed(&error))?;
-    let engine = Anthropic::new(anthropic::Settings {
+    let key = anthropic::ApiKey::new(key.reveal()).map_err(|error| failed(&error))?;
+    let engine = Anthropic::new(anthropic::AnthropicSettings {
         base_url: settings.base_url.clone(),
         proxy: proxy(settings),
-        ..anthropic::Settings::new(key, settings.model.clone())
+        ..anthropic::AnthropicSettings::new(key, settings.model.clone())
     });
     Ok(Arc::new(engine.map_err(|error| failed(&error))?))
 }
@@ -188,17 +188,18 @@ fn proxy(settings: &AgentSettings) -> Option<String> {
 
 fn tools(
     settings: &AgentSettings,
-    hidden: files::Hidden,
+    hidden: files::HiddenFiles,
 ) -> Result<Vec<Arc<dyn AgentTool>>, Failure> {
     let roots = AllowedFolders::open(&settings.folder, &settings.roots)
         .map_err(|error| Failure::Failed(format!("cannot use the folders for tools: {error}")))?;
-    let limits = files::Limits { max_file: settings.max_file_size, ..files::Limits::default() };
+    let limits =
+        files::FileLimits { max_file: settings.max_file_size, ..files::FileLimits::default() };
     let mut tools = files::tools(roots, limits, hidden);
-    let commands = run::Settings {
+    let commands = run::RunSettings {
         roots: settings.roots.clone(),
         timeout: settings.command_timeout,
         max_timeout: settings.command_timeout.max(run::LONGEST_TIMEOUT),
-        ..run::Settings::new(settings.folder.clone(), std::env::vars_os().collect())
+        ..run::RunSettings::new(settings.folder.clone(), std::env::vars_os().collect())
     };
     tools.push(system::tool(&commands));
     tools.push(run::tool(commands));

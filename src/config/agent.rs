@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callgate_agent::budget::Budget;
-use callgate_agent::price::{self, Prices};
-use callgate_agent::session::Level;
+use callgate_agent::price::{self, TokenPrices};
+use callgate_agent::session::LogLevel;
 
 use super::check::ConfigCheck;
 use super::choices::{EngineSetting, parse_log_level};
@@ -52,8 +52,8 @@ pub(crate) struct AgentSettings {
     pub(crate) resume: bool,
     pub(crate) budget: Budget,
     /// `None` for the prices that are known of the model.
-    pub(crate) prices: Option<Prices>,
-    pub(crate) log_level: Level,
+    pub(crate) prices: Option<TokenPrices>,
+    pub(crate) log_level: LogLevel,
 }
 
 /// The engine that answers, and why that one.
@@ -94,7 +94,7 @@ impl ConfigCheck<'_> {
                 requests_per_minute: self.count("agent.requests_per_minute"),
             },
             prices: self.prices(),
-            log_level: self.word("agent.log_level", parse_log_level, Level::Info),
+            log_level: self.word("agent.log_level", parse_log_level, LogLevel::Info),
         };
         self.check_tokens(&settings);
         settings
@@ -150,11 +150,11 @@ impl ConfigCheck<'_> {
     }
 
     /// Returns both prices. With one alone no cost can be told.
-    fn prices(&mut self) -> Option<Prices> {
+    fn prices(&mut self) -> Option<TokenPrices> {
         const INPUT: &str = "agent.price_input";
         const OUTPUT: &str = "agent.price_output";
         let (set, absent) = match (self.dollars(INPUT), self.dollars(OUTPUT)) {
-            (Some(input), Some(output)) => return Some(Prices { input, output }),
+            (Some(input), Some(output)) => return Some(TokenPrices { input, output }),
             (None, None) => return None,
             (Some(_), None) => (INPUT, OUTPUT),
             (None, Some(_)) => (OUTPUT, INPUT),

@@ -1,6 +1,6 @@
 //! The settings that are one of a few words.
 
-use callgate_agent::session::Level;
+use callgate_agent::session::LogLevel;
 use callgate_approval::desk::Unattended;
 
 /// The longest name of a model, in bytes.
@@ -56,12 +56,12 @@ pub(crate) fn parse_unattended(text: &str) -> Option<Unattended> {
 }
 
 /// Parses a log level, also by the words that other programs use.
-pub(crate) fn parse_log_level(text: &str) -> Option<Level> {
+pub(crate) fn parse_log_level(text: &str) -> Option<LogLevel> {
     match text.to_ascii_lowercase().as_str() {
-        "error" => Some(Level::Error),
-        "warn" | "warning" => Some(Level::Warn),
-        "info" => Some(Level::Info),
-        "debug" | "trace" => Some(Level::Debug),
+        "error" => Some(LogLevel::Error),
+        "warn" | "warning" => Some(LogLevel::Warn),
+        "info" => Some(LogLevel::Info),
+        "debug" | "trace" => Some(LogLevel::Debug),
         _ => None,
     }
 }

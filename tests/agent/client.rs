@@ -27,7 +27,7 @@ fn settings(setup: &Setup) -> ClientSettings {
 }
 
 /// The words of an answer, and its end.
-async fn read(mut request: callgate_client::Request) -> (String, Option<SessionEvent>) {
+async fn read(mut request: callgate_client::SentRequest) -> (String, Option<SessionEvent>) {
     let (mut words, mut end) = (String::new(), None);
     while let Some(happened) = timeout(DEADLINE, request.next()).await.unwrap() {
         let RequestEvent::Said(reply) = happened else { return (words, None) };

@@ -1,8 +1,8 @@
 //! The settings of the agent runtime.
 
 use callgate_agent::budget::Budget;
-use callgate_agent::price::Prices;
-use callgate_agent::session::Level;
+use callgate_agent::price::TokenPrices;
+use callgate_agent::session::LogLevel;
 
 use super::*;
 use crate::config::agent::ChosenEngine;
@@ -216,16 +216,16 @@ fn wrong_values_are_named_with_what_would_be_right() {
 #[test]
 fn levels_have_the_words_of_others_too() {
     for (text, expected) in [
-        ("error", Level::Error),
-        ("WARN", Level::Warn),
-        ("warning", Level::Warn),
-        ("Info", Level::Info),
-        ("debug", Level::Debug),
-        ("trace", Level::Debug),
+        ("error", LogLevel::Error),
+        ("WARN", LogLevel::Warn),
+        ("warning", LogLevel::Warn),
+        ("Info", LogLevel::Info),
+        ("debug", LogLevel::Debug),
+        ("trace", LogLevel::Debug),
     ] {
         assert_eq!(agent(&Home::new().variable("LOG_LEVEL", text)).log_level, expected);
     }
-    assert!(Level::Debug > Level::Error);
+    assert!(LogLevel::Debug > LogLevel::Error);
 }
 
 /// The settings of a home folder with this file, these variables and these flags.
@@ -260,7 +260,7 @@ fn with_nothing_set_the_built_in_engine_works_in_the_working_folder() {
     assert!(found.history.is_some_and(|history| history.ends_with("callgate/callgate.db")));
     assert!(!found.resume && found.system_prompt_file.is_none());
     assert_eq!((found.budget, found.prices), (Budget::default(), None));
-    assert_eq!(found.log_level, Level::Info);
+    assert_eq!(found.log_level, LogLevel::Info);
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn what_is_set_arrives_in_the_units_of_the_runtime() {
         requests_per_minute: Some(6),
     };
     assert_eq!(found.budget, budget);
-    assert_eq!(found.prices, Some(Prices { input: 0.25, output: 1.000_001 }));
+    assert_eq!(found.prices, Some(TokenPrices { input: 0.25, output: 1.000_001 }));
 }
 
 #[test]

@@ -263,7 +263,7 @@ fn what_would_change_is_looked_up_for_those_who_see_the_question() {
     let looked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let question = || {
         let looked = std::sync::Arc::clone(&looked);
-        let preview: callgate_agent::gate::Preview = std::sync::Arc::new(move |input| {
+        let preview: callgate_agent::gate::PreviewFn = std::sync::Arc::new(move |input| {
             looked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let diff = Some(format!("+{input}"));
             Box::pin(async { diff })
