@@ -91,7 +91,7 @@ pub fn plan(
     let mut left = counted;
     let mut starts = Vec::new();
     for (at, message) in messages.iter().enumerate() {
-        if at > 0 && is_start(message) {
+        if at > 0 && message.begins_turn() {
             let scaled = u128::from(left) * u128::from(needed) / u128::from(counted);
             starts.push((at, u64::try_from(scaled).unwrap_or(u64::MAX)));
         }
@@ -162,12 +162,6 @@ fn shortened(text: &str, most: usize) -> String {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
     }
-}
-
-/// Whether a turn begins with this message: it is the user's and answers no tool use.
-fn is_start(message: &ChatMessage) -> bool {
-    let answers = |block: &Block| matches!(block, Block::ToolResult { .. });
-    message.role == Role::User && !message.content.iter().any(answers)
 }
 
 fn size(message: &ChatMessage) -> u64 {

@@ -22,7 +22,7 @@ mod title;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_store::{Conversation, Draft, LONGEST_CONVERSATION, Settlement};
+use callgate_store::{Conversation, Draft, LONGEST_CONVERSATION, Settlement, now_ms};
 use callgate_wire::session;
 use uuid::Uuid;
 
@@ -32,12 +32,12 @@ pub use callgate_store::{Spent, Sum};
 pub use error::HistoryError;
 pub use held::{HeldConversation, HistoryStep};
 pub use mender::without_thoughts;
-pub use reservation::{AnswerCost, Reservation};
+pub use reservation::{PricedUsage, Reservation};
 pub use shelf::HistoryLocation;
 pub use title::LONGEST_OPENING;
 
 use clerk::HistoryThread;
-use shelf::{HistoryStore, RememberedConversation, now_ms};
+use shelf::{HistoryStore, RememberedConversation};
 
 /// The longest title that a person may give, in characters.
 pub const LONGEST_TITLE: usize = 256;
@@ -247,7 +247,7 @@ impl History {
         &self,
         account: String,
         since_ms: i64,
-        most: Option<AnswerCost>,
+        most: Option<PricedUsage>,
         check: impl FnOnce(&Spent) -> Result<(), E> + Send + 'static,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
         self.ask(move |shelf| shelf.reserve(&account, since_ms, most, check)).await
@@ -259,12 +259,12 @@ impl History {
         &self,
         account: String,
         reservation: Option<Reservation>,
-        cost: Option<AnswerCost>,
+        cost: Option<PricedUsage>,
         drafts: Vec<Draft>,
     ) -> Result<(), HistoryError> {
         self.ask(move |shelf| {
             let account = shelf.account(&account).into_owned();
-            let spending = cost.map(AnswerCost::into_spending);
+            let spending = cost.map(PricedUsage::into_spending);
             shelf.ledger().settle(&Settlement {
                 account: &account,
                 at_ms: now_ms(),

@@ -111,21 +111,40 @@ pub struct StoredToolResult {
 }
 
 impl ChatMessage {
-    /// A message of the user's.
+    /// Creates a message of the user's.
     #[must_use]
     pub fn user(content: Vec<Block>) -> Self {
         Self { role: Role::User, content }
     }
 
-    /// A message of the model's.
+    /// Creates a message of the model's.
     #[must_use]
     pub fn assistant(content: Vec<Block>) -> Self {
         Self { role: Role::Assistant, content }
     }
+
+    /// Returns true if a turn begins with this message: it is the user's and holds no results.
+    pub(crate) fn begins_turn(&self) -> bool {
+        let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
+        self.role == Role::User && !self.content.iter().any(is_result)
+    }
+}
+
+impl MediaSource {
+    /// Returns how many bytes the file has.
+    pub(crate) fn size(&self) -> usize {
+        let Self::Base64 { data, .. } = self;
+        data.trim_end_matches('=').len() * 3 / 4
+    }
 }
 
 impl Block {
-    /// Words.
+    /// Returns true if the block is a thought of the model's.
+    pub(crate) fn is_thought(&self) -> bool {
+        matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
+    }
+
+    /// Creates a block of text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }

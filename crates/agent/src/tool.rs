@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use callgate_wire::session::{ToolLocation, ToolStream};
 use serde::Serialize;
+use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::BoxFuture;
@@ -90,7 +91,11 @@ impl ToolOutcome {
     #[must_use]
     pub fn failed(text: impl Into<String>) -> Self {
         let text = text.into();
-        let result = to_raw_value(&serde_json::json!({ "error": text }));
-        Self { result: result.unwrap_or_else(|_| RawValue::NULL.to_owned()), text, is_error: true }
+        Self { result: error_json(&text), text, is_error: true }
     }
+}
+
+/// Returns `{"error": TEXT}`, which a front end gets in place of a result.
+pub(crate) fn error_json(text: &str) -> Box<RawValue> {
+    to_raw_value(&json!({ "error": text })).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -8,7 +8,7 @@ mod diff;
 mod unicode;
 mod visible;
 
-pub use cut::{Measure, boundary_before, cut, fit, length, pages};
+pub use cut::{Measure, boundary_before, cut, fit, length, pages, shortened};
 pub use diff::{DIFF_LINES, DiffLine, LineChange, OmittedLines, diff};
 pub use visible::{one_line, visible};
 

@@ -129,7 +129,7 @@ fn turns<'a>(messages: &'a [impl AsRef<ChatMessage>], with_thoughts: bool) -> Ve
         let blocks = content.iter().filter(|block| is_sendable(block, with_thoughts));
         let blocks: Vec<_> = blocks.map(|block| CacheablePart::plain(written(block))).collect();
         // A thought alone is no message.
-        if blocks.iter().all(|part| thinking::is_thought(&part.item)) {
+        if blocks.iter().all(|part| part.item.is_thought()) {
             continue;
         }
         match turns.last_mut().filter(|turn| turn.role == *role) {

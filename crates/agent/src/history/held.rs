@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use callgate_store::{Addition, ConversationState, Draft, Said, StoreError};
+use callgate_store::{Addition, ConversationState, Draft, Said, StoreError, now_ms};
 use tokio::sync::oneshot::Receiver;
 
 use super::error::HistoryError;
 use super::lock::ConversationLock;
 use super::mender::Mender;
-use super::reservation::{AnswerCost, Reservation};
-use super::shelf::{HistoryStore, LoadedConversation, RememberedConversation, now_ms};
+use super::reservation::{PricedUsage, Reservation};
+use super::shelf::{HistoryStore, LoadedConversation, RememberedConversation};
 use super::{History, parse, title};
 use crate::message::{Block, ChatMessage, Role, StoredToolResult};
 
@@ -21,7 +21,7 @@ pub struct HistoryStep {
     /// What the tools in it gave the front end, for those who load the conversation.
     pub results: Vec<StoredToolResult>,
     /// What the answer in it took.
-    pub spent: Option<AnswerCost>,
+    pub spent: Option<PricedUsage>,
     /// What was reserved for that answer.
     pub reservation: Option<Reservation>,
     /// Entries for the ledger.
@@ -165,7 +165,7 @@ impl HeldConversation {
         let messages = self.mender.messages();
         let is_possible = (1..=messages.len()).contains(&upto)
             && summary.role == Role::User
-            && messages.get(upto).is_none_or(|message| begins_turn(message));
+            && messages.get(upto).is_none_or(|message| message.begins_turn());
         if !is_possible {
             return Err(HistoryError::BadCut);
         }
@@ -242,7 +242,7 @@ fn write(
         });
     }
     let opening = if is_titled { None } else { title::opening(&messages) };
-    let spending = spent.map(AnswerCost::into_spending);
+    let spending = spent.map(PricedUsage::into_spending);
     let length = shelf.add(&Addition {
         conversation: id,
         at_ms: now_ms(),
@@ -269,10 +269,4 @@ fn unwritable(error: serde_json::Error) -> HistoryError {
         source: error.into(),
     };
     error.into()
-}
-
-/// Whether a turn begins with this message: it is the user's and answers no tool use.
-fn begins_turn(message: &ChatMessage) -> bool {
-    let answers = |block: &Block| matches!(block, Block::ToolResult { .. });
-    message.role == Role::User && !message.content.iter().any(answers)
 }

@@ -11,7 +11,7 @@ mod tests;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::sendable::{from_assistant, from_user, is_thought};
+use super::sendable::{from_assistant, from_user};
 use crate::message::{Block, ChatMessage, Role};
 
 /// The result that the model reads for a tool use that has none.
@@ -23,10 +23,10 @@ pub(super) const INTERRUPTED: &str = "interrupted: nobody knows whether it ran t
 #[must_use]
 pub fn without_thoughts(messages: &[Arc<ChatMessage>]) -> Vec<Arc<ChatMessage>> {
     let without = |message: &Arc<ChatMessage>| {
-        if !message.content.iter().any(is_thought) {
+        if !message.content.iter().any(Block::is_thought) {
             return Arc::clone(message);
         }
-        let rest = message.content.iter().filter(|block| !is_thought(block));
+        let rest = message.content.iter().filter(|block| !block.is_thought());
         Arc::new(ChatMessage { role: message.role, content: rest.cloned().collect() })
     };
     messages.iter().map(without).collect()
@@ -137,7 +137,7 @@ impl Mender {
         let mut kept = Vec::new();
         let mut open = Vec::new();
         for block in content {
-            if !from_assistant(&block) || is_aged && is_thought(&block) {
+            if !from_assistant(&block) || is_aged && block.is_thought() {
                 continue;
             }
             if let Block::ToolUse { id, .. } = &block {
@@ -148,7 +148,7 @@ impl Mender {
             }
             kept.push(block);
         }
-        while kept.pop_if(|last| is_thought(last)).is_some() {}
+        while kept.pop_if(|last| last.is_thought()).is_some() {}
         if kept.is_empty() {
             return;
         }

@@ -16,7 +16,7 @@ use crate::price;
 
 /// What an answer took.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AnswerCost {
+pub struct PricedUsage {
     /// In tokens.
     pub usage: TokenUsage,
     /// In dollars, if the price is known.
@@ -67,7 +67,7 @@ impl ReservationBook {
         account: &str,
         at_ms: i64,
         since_ms: i64,
-        most: Option<AnswerCost>,
+        most: Option<PricedUsage>,
         check: impl FnOnce(&Spent) -> Result<(), E>,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
         let (folder, abandoned) = (self.holder.folder(), Arc::clone(&self.abandoned));
@@ -77,7 +77,7 @@ impl ReservationBook {
         };
         let holder = self.holder.show().map_err(unlocked)?;
         let given_up = abandoned.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let most = most.map(AnswerCost::into_spending);
+        let most = most.map(PricedUsage::into_spending);
         let request = ReservationRequest {
             account,
             at_ms,
@@ -97,7 +97,7 @@ impl ReservationBook {
     }
 }
 
-impl AnswerCost {
+impl PricedUsage {
     /// Converts it into the form in which the ledger stores it.
     pub(super) fn into_spending(self) -> Spending {
         let TokenUsage { input, output, cache_read, cache_write } = self.usage;

@@ -40,11 +40,6 @@ pub(super) fn from_assistant(block: &Block) -> bool {
     }
 }
 
-/// Returns true if the block is a thought of the model's.
-pub(super) fn is_thought(block: &Block) -> bool {
-    matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. })
-}
-
 /// Returns true if the bytes are of the named kind, which the API checks.
 fn is_picture(source: &MediaSource) -> bool {
     let MediaSource::Base64 { media_type, data } = source;

@@ -3,16 +3,17 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use callgate_store::{Addition, ConversationState, Draft, FileIdentity, Settlement, Spent, Store};
+use callgate_store::{
+    Addition, ConversationState, Draft, FileIdentity, Settlement, Spent, Store, now_ms,
+};
 use uuid::Uuid;
 
 use super::error::HistoryError;
 use super::lock::{ConversationLock, ConversationLocks};
 use super::mender::Mender;
 use super::parse;
-use super::reservation::{AnswerCost, Reservation, ReservationBook};
+use super::reservation::{PricedUsage, Reservation, ReservationBook};
 use crate::message::ChatMessage;
 
 /// Where a history is kept.
@@ -126,7 +127,7 @@ impl HistoryStore {
         &mut self,
         account: &str,
         since_ms: i64,
-        most: Option<AnswerCost>,
+        most: Option<PricedUsage>,
         check: impl FnOnce(&Spent) -> Result<(), E>,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
         let account = self.account(account).into_owned();
@@ -237,10 +238,4 @@ fn take(mender: &mut Mender, number: u64, body: Option<&str>, is_aged: bool) {
         mender.skip();
     }
     mender.push(number, read.message, is_aged);
-}
-
-/// Now, in milliseconds since 1970.
-pub(super) fn now_ms() -> i64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)
 }

@@ -264,7 +264,7 @@ impl<'a> TurnDriver<'a> {
     async fn ask(&mut self, todo: &mut Vec<TurnAction>) {
         // What is reserved for an attempt that failed holds for the next.
         if self.reservation.is_none()
-            && let Err(failure) = self.shared.check_budget(&self.account).await
+            && let Err(failure) = self.shared.reserve(&self.account, None).await
         {
             return self.turn.abandon(failure, todo);
         }

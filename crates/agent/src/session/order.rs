@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use callgate_mask::text::{self, Measure};
+use callgate_mask::text::shortened;
 use callgate_wire::session::{
     OpenQuestion, OpenRequest, PermissionRequest, SessionCommand, SessionEvent, request_state,
 };
@@ -50,17 +50,12 @@ impl RequestDetails {
     pub(crate) fn new(command: &SessionCommand, since: u64, from_seq: u64) -> Self {
         let message = match command {
             SessionCommand::UserMessage(said) | SessionCommand::EditLast(said) => {
-                Some(shortened(&said.message))
+                Some(shortened(&said.message, LONGEST_MESSAGE))
             }
             _ => None,
         };
         Self { kind: command.kind(), message, since, from_seq }
     }
-}
-
-fn shortened(message: &str) -> String {
-    let cut = text::cut(message, LONGEST_MESSAGE, Measure::Chars);
-    if cut.len() < message.len() { format!("{cut}…") } else { message.to_owned() }
 }
 
 /// Why a request is not taken.

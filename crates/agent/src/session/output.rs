@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use callgate_wire::session::{
     MAX_LINE, OpenQuestion, OpenRequest, ReplayedRange, RuntimeReady, SessionCommand, SessionEvent,
@@ -389,9 +389,9 @@ fn is_writable(file: &File) -> bool {
     polled == Ok(1) && fds[0].revents() == PollFlags::OUT
 }
 
-pub(crate) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+/// Returns the time in milliseconds since 1970.
+fn now_ms() -> u64 {
+    u64::try_from(callgate_store::now_ms()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::SessionShared;
 use crate::budget::RequestRate;
 use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
-use crate::history::{AnswerCost, Reservation, Spent};
+use crate::history::{PricedUsage, Reservation, Spent};
 use crate::tool::ToolSpec;
 use crate::{compact, price};
 
@@ -21,22 +21,9 @@ const A_TOOL: u64 = 50;
 pub(super) struct RequestCounter(Mutex<RequestRate>);
 
 impl SessionShared {
-    /// Fails if all that may be spent in this conversation is spent or reserved.
-    pub(super) async fn check_budget(&self, account: &str) -> Result<(), RequestFailure> {
-        self.within_budget(account, None).await.map(drop)
-    }
-
-    /// Reserves the most that the answer to `call` may take. Nothing is reserved where there is no
-    /// limit.
+    /// Reserves the most that the answer to `call` may cost. Without a call it only checks that
+    /// the budget is not used up. Nothing is reserved where there is no limit.
     pub(super) async fn reserve(
-        &self,
-        account: &str,
-        call: &EngineCall,
-    ) -> Result<Option<Reservation>, RequestFailure> {
-        self.within_budget(account, Some(call)).await
-    }
-
-    async fn within_budget(
         &self,
         account: &str,
         call: Option<&EngineCall>,
@@ -50,7 +37,7 @@ impl SessionShared {
         let is_priced = options.prices.is_some() || price::is_known(&model);
         let most = call.map(|call| {
             let usage = most(call);
-            AnswerCost { usage, usd: self.cost(usage), model: model.clone() }
+            PricedUsage { usage, usd: self.cost(usage), model: model.clone() }
         });
         let check = move |spent: &Spent| budget.check(spent, &model, is_priced);
         let (account, since) = (account.to_owned(), (options.day_began)());

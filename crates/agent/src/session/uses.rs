@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use callgate_mask::text::{self, Measure};
+use callgate_mask::text::shortened;
 use callgate_mask::{mask_json, mask_text};
-use callgate_store::{Draft, kind as kinds};
+use callgate_store::{Draft, kind as kinds, now_ms};
 use callgate_wire::session::{SessionEvent, ToolProgress, ToolUse, tool_kind};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::output::now_ms;
 use super::{SessionShared, ToolMap};
 use crate::gate::{GateQuestion, PreviewFn, QuestionMirror, ToolPermit};
 use crate::tool::{AgentTool, ProgressSink, ToolInvocation, ToolOutcome};
@@ -170,20 +169,14 @@ impl CallRecord<'_> {
             body.extend(more);
         }
         debug_assert!(kinds::ALL.contains(&kind), "{kind} is missing in the list of kinds");
-        Draft {
-            at_ms: i64::try_from(now_ms()).unwrap_or(i64::MAX),
-            kind: kind.to_owned(),
-            question: None,
-            body: body.to_string(),
-        }
+        Draft { at_ms: now_ms(), kind: kind.to_owned(), question: None, body: body.to_string() }
     }
 }
 
 /// A tool's arguments as the ledger has them.
 fn summary(input: &str) -> String {
     let masked = mask_json(input).into_shown();
-    let cut = text::cut(&masked, LONGEST_SUMMARY, Measure::Chars);
-    if cut.len() < masked.len() { format!("{cut}…") } else { masked }
+    shortened(&masked, LONGEST_SUMMARY)
 }
 
 fn shown(words: &str) -> String {

@@ -70,6 +70,13 @@ pub fn cut(text: &str, most: usize, by: Measure) -> &str {
     end.map_or(text, |(end, _)| &text[..boundary_before(text, end)])
 }
 
+/// Returns the first `most` characters of `text`, followed by `…` if that is not all of it.
+#[must_use]
+pub fn shortened(text: &str, most: usize) -> String {
+    let cut = cut(text, most, Measure::Chars);
+    if cut.len() < text.len() { format!("{cut}…") } else { text.to_owned() }
+}
+
 /// Returns the last position at or before `end`, a character boundary, that splits nothing a reader
 /// sees as one character. Returns `end` itself inside a grapheme longer than any real one.
 #[must_use]

@@ -44,11 +44,6 @@ pub(super) fn room(call: &EngineCall) -> u32 {
     }
 }
 
-/// Whether a block is a thought.
-pub(super) fn is_thought(block: &Block) -> bool {
-    matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. })
-}
-
 /// Whether a model thinks by a budget: those up to Claude 4.5, and those that are no Claude but
 /// are served in this way. Later ones refuse a budget.
 fn takes_budget(model: &str) -> bool {
@@ -66,11 +61,7 @@ fn takes_budget(model: &str) -> bool {
 /// Whether a model with a budget may think now. In the middle of a turn, after a tool has run, it
 /// may only if it thought at the turn's beginning.
 fn may_begin<'a>(messages: impl DoubleEndedIterator<Item = &'a ChatMessage>) -> bool {
-    let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
-    let is_question = |message: &ChatMessage| {
-        message.role == Role::User && !message.content.iter().any(is_result)
-    };
-    let turn = messages.rev().take_while(|message| !is_question(message));
+    let turn = messages.rev().take_while(|message| !message.begins_turn());
     let first = turn.filter(|message| message.role == Role::Assistant).last();
     first.is_none_or(|message| message.content.first().is_some_and(is_kept))
 }

@@ -58,7 +58,7 @@ async fn a_step_is_kept_whole_or_not_at_all() {
     let mut held = house.history.hold("a").await.unwrap();
     held.commit(turn("u hi | a ?x | u !x")).await.unwrap();
     let usage = TokenUsage { input: 10, ..TokenUsage::default() };
-    let cost = AnswerCost { usage, usd: Some(0.5), model: "m".to_owned() };
+    let cost = PricedUsage { usage, usd: Some(0.5), model: "m".to_owned() };
     let wrong = HistoryStep { drafts: vec![draft("no JSON")], spent: Some(cost), ..round("a ok") };
     let error = held.commit(wrong).await.unwrap_err();
     assert!(error.to_string().contains("refused"), "{error}");
@@ -158,7 +158,7 @@ async fn the_ledger_has_what_is_recorded() {
 #[tokio::test]
 async fn costs_are_summed() {
     let house = House::new();
-    let cost = |usd| AnswerCost {
+    let cost = |usd| PricedUsage {
         usage: TokenUsage { input: 1, output: 2, cache_read: 3, cache_write: 4 },
         usd,
         model: "m".to_owned(),

@@ -4,8 +4,8 @@ use callgate_wire::session::TokenUsage;
 
 use super::*;
 
-fn tokens(input: u64) -> AnswerCost {
-    AnswerCost {
+fn tokens(input: u64) -> PricedUsage {
+    PricedUsage {
         usage: TokenUsage { input, ..TokenUsage::default() },
         usd: None,
         model: "m".to_owned(),

@@ -15,6 +15,7 @@ use crate::message::{Block, ChatMessage, MediaSource, Role, StoredToolResult};
 use crate::session::attach::attached_text;
 use crate::session::uses::announced;
 use crate::session::{SessionShared, ToolMap};
+use crate::tool::error_json;
 
 /// What a call gave whose result is on no page, or was never kept.
 const NO_RESULT: &str = "what came of it is not here";
@@ -135,12 +136,14 @@ fn add_text(said: &mut PastUserMessage, text: &str) {
 /// A picture or a document.
 fn bytes(source: &MediaSource, name: Option<String>) -> PastAttachment {
     let MediaSource::Base64 { media_type, data } = source;
-    let size = data.trim_end_matches('=').len() * 3 / 4;
-    PastAttachment { mime: media_type.clone(), name, size: size as u64, data: Some(data.clone()) }
+    let size = source.size() as u64;
+    PastAttachment { mime: media_type.clone(), name, size, data: Some(data.clone()) }
 }
 
 /// What a front end gets of a result of which only the model's text was kept.
 fn in_words(text: &str, is_error: bool) -> Box<RawValue> {
-    let words = if is_error { json!({ "error": text }) } else { json!({ "text": text }) };
-    to_raw_value(&words).unwrap_or_else(|_| RawValue::NULL.to_owned())
+    if is_error {
+        return error_json(text);
+    }
+    to_raw_value(&json!({ "text": text })).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -4,10 +4,10 @@
 mod tests;
 
 use callgate_wire::session::MAX_LINE;
-use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::message::{Block, MediaSource};
+use crate::message::Block;
+use crate::tool::error_json;
 
 /// How long the content of one message may be: a line, less what stands around it.
 const LONGEST: usize = MAX_LINE - 16 * 1024;
@@ -49,15 +49,13 @@ fn length(block: &Block) -> usize {
 /// Tells of a block. What belongs to a call of a tool still does.
 fn in_place_of(block: &Block) -> Block {
     match block {
-        Block::Image { source } => Block::text(words("picture", bytes(source))),
-        Block::Document { source, .. } => Block::text(words("document", bytes(source))),
+        Block::Image { source } => Block::text(words("picture", source.size())),
+        Block::Document { source, .. } => Block::text(words("document", source.size())),
         Block::Text { text } => Block::text(words("text", text.len())),
         Block::Thinking { thinking, .. } => Block::text(words("thought", thinking.len())),
         Block::RedactedThinking { data } => Block::text(words("thought", data.len())),
         Block::ToolUse { id, name, input } => {
-            let words = words("tool's input", input.get().len());
-            let input = to_raw_value(&json!({ "error": words }));
-            let input = input.unwrap_or_else(|_| RawValue::NULL.to_owned());
+            let input = error_json(&words("tool's input", input.get().len()));
             Block::ToolUse { id: id.clone(), name: name.clone(), input }
         }
         Block::ToolResult { tool_use_id, content, is_error } => Block::ToolResult {
@@ -70,10 +68,4 @@ fn in_place_of(block: &Block) -> Block {
 
 fn words(what: &str, bytes: usize) -> String {
     format!("[a {what} of {bytes} bytes is not shown here]")
-}
-
-/// How many bytes there are, without their clothes of base64.
-fn bytes(source: &MediaSource) -> usize {
-    let MediaSource::Base64 { data, .. } = source;
-    data.trim_end_matches('=').len() * 3 / 4
 }

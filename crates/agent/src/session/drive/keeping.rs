@@ -10,7 +10,7 @@ use super::{FinishedRound, TurnDriver};
 use crate::compact;
 use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
-use crate::history::{AnswerCost, HistoryStep, Reservation};
+use crate::history::{HistoryStep, PricedUsage, Reservation};
 use crate::message::ChatMessage;
 use crate::session::LogLevel;
 use crate::turn::TurnAction;
@@ -22,7 +22,7 @@ impl TurnDriver<'_> {
         self.meter.begin();
         self.shared.count_request()?;
         if self.reservation.is_none() {
-            self.reservation = self.shared.reserve(&self.account, call).await?;
+            self.reservation = self.shared.reserve(&self.account, Some(call)).await?;
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl TurnDriver<'_> {
     pub(super) async fn pay(
         &mut self,
         reservation: Option<Reservation>,
-        spent: Option<AnswerCost>,
+        spent: Option<PricedUsage>,
         drafts: Vec<Draft>,
     ) -> Result<(), RequestFailure> {
         let options = &self.shared.options;
@@ -138,7 +138,7 @@ impl TurnDriver<'_> {
     async fn settle(
         &mut self,
         reservation: Option<Reservation>,
-        spent: Option<AnswerCost>,
+        spent: Option<PricedUsage>,
         drafts: Vec<Draft>,
     ) -> Result<(), RequestFailure> {
         if reservation.is_none() && spent.is_none() && drafts.is_empty() {
@@ -149,11 +149,11 @@ impl TurnDriver<'_> {
     }
 
     /// Adds to what the turn has taken and cost; returns what is to be written down, if anything.
-    pub(super) fn spend(&mut self, usage: TokenUsage) -> Option<AnswerCost> {
+    pub(super) fn spend(&mut self, usage: TokenUsage) -> Option<PricedUsage> {
         self.taken = self.taken + usage;
         let usd = self.shared.cost(usage);
         self.cost = self.cost.zip(usd).map(|(so_far, usd)| so_far + usd);
         let model = self.shared.options.engine.model().to_owned();
-        (usage != TokenUsage::default()).then_some(AnswerCost { usage, usd, model })
+        (usage != TokenUsage::default()).then_some(PricedUsage { usage, usd, model })
     }
 }

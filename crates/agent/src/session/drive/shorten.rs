@@ -56,7 +56,7 @@ impl TurnDriver<'_> {
         if !self.shared.options.engine.can_summarise() || self.shared.count_request().is_err() {
             return None;
         }
-        self.shared.reserve(&self.account, call).await.ok()
+        self.shared.reserve(&self.account, Some(call)).await.ok()
     }
 
     fn summary_call(&self, messages: Vec<Arc<ChatMessage>>) -> EngineCall {

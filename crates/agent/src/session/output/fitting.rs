@@ -1,10 +1,11 @@
 //! What becomes of events that a front end, or a line, cannot take as they are.
 
-use callgate_mask::text::{self, Measure};
+use callgate_mask::text::shortened;
 use callgate_wire::session::{
     MAX_LINE, PastUserMessage, PermissionRequest, RuntimeStatus, SessionEvent, ToolResult, ToolUse,
 };
-use serde_json::value::{RawValue, to_raw_value};
+
+use crate::tool::error_json;
 
 /// How long each text of a question may be in a line that would else be too long, in characters.
 const LONGEST_TEXT: usize = 1000;
@@ -34,12 +35,12 @@ pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
     let text = format!("this has {size} bytes, and a line may have {MAX_LINE}: ask for less of it");
     match event {
         SessionEvent::ToolResult(result) => SessionEvent::ToolResult(ToolResult {
-            result: words(&text),
+            result: error_json(&text),
             is_error: result.is_error.map(|_| true),
             ..result
         }),
         SessionEvent::ToolUse(mut call) => {
-            call.input = words(&text);
+            call.input = error_json(&text);
             SessionEvent::ToolUse(call)
         }
         SessionEvent::Token(_) => SessionEvent::Token(format!("[{text}]")),
@@ -55,7 +56,8 @@ pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
                 shorten(&mut question.data);
             }
             for request in status.requests.iter_mut().flatten() {
-                request.message = request.message.as_deref().map(shortened);
+                request.message =
+                    request.message.as_deref().map(|text| shortened(text, LONGEST_TEXT));
             }
             SessionEvent::Status(status)
         }
@@ -63,25 +65,15 @@ pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
     }
 }
 
-fn words(text: &str) -> Box<RawValue> {
-    let words = to_raw_value(&serde_json::json!({ "error": text }));
-    words.unwrap_or_else(|_| RawValue::NULL.to_owned())
-}
-
 /// Leaves out what is too long of a question, so that it can still be seen and answered.
 fn shorten(asked: &mut PermissionRequest) {
     let size = asked.input.get().len();
     if size > LONGEST_INPUT {
-        asked.input = words(&format!("the input of {size} bytes is not shown here"));
+        asked.input = error_json(&format!("the input of {size} bytes is not shown here"));
     }
     asked.diff = None;
-    asked.title = shortened(&asked.title);
-    asked.reason = asked.reason.as_deref().map(shortened);
-}
-
-fn shortened(text: &str) -> String {
-    let cut = text::cut(text, LONGEST_TEXT, Measure::Chars);
-    if cut.len() < text.len() { format!("{cut}…") } else { text.to_owned() }
+    asked.title = shortened(&asked.title, LONGEST_TEXT);
+    asked.reason = asked.reason.as_deref().map(|text| shortened(text, LONGEST_TEXT));
 }
 
 /// A message without the bytes of its files; without its words, too, where these are too long.

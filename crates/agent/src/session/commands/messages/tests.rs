@@ -1,6 +1,9 @@
 //! Messages that fit into no line.
 
+use serde_json::json;
+
 use super::*;
+use crate::message::MediaSource;
 
 fn picture(bytes: usize) -> Block {
     let data = format!("{}==", "A".repeat(bytes.div_ceil(3) * 4 - 2));
