@@ -57,7 +57,7 @@ pub struct AnthropicSettings {
 }
 
 impl AnthropicSettings {
-    /// The usual settings.
+    /// Creates the usual settings.
     #[must_use]
     pub fn new(key: ApiKey, model: impl Into<String>) -> Self {
         let (base_url, model) = (API_URL.to_owned(), model.into());

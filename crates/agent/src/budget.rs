@@ -146,13 +146,13 @@ impl Budget {
         }
     }
 
-    /// Whether there is any budget in dollars.
+    /// Returns true if there is any budget in dollars.
     #[must_use]
     pub fn is_in_dollars(&self) -> bool {
         self.conversation_usd.is_some() || self.day_usd.is_some()
     }
 
-    /// Whether what was spent is to be looked at before the model is asked.
+    /// Returns true if what was spent is to be looked at before the model is asked.
     #[must_use]
     pub fn is_limited(&self) -> bool {
         self.is_in_dollars() || self.conversation_tokens.is_some() || self.day_tokens.is_some()

@@ -60,17 +60,17 @@ pub fn estimate(messages: &[Arc<ChatMessage>]) -> u64 {
     messages.iter().map(|message| size(message)).sum()
 }
 
-/// How many tokens a model can read; few when nothing is known of it.
+/// Returns how many tokens a model can read; few when nothing is known of it.
 #[must_use]
 pub fn window(model: &str) -> u64 {
     let is_large = LARGE.iter().any(|name| model.starts_with(name));
     if is_large { LARGE_WINDOW } else { WINDOW }
 }
 
-/// What has to be replaced before the model is asked with these messages, of which the last may be
-/// the user's newest; nothing when there is room enough, or nothing can be replaced.
-/// `last_tokens` is what the last answer has taken, all that was read and written: with the
-/// system prompt and the tools, which are not counted here. After a cut it says nothing any more.
+/// Returns what has to be replaced before the model is asked with these messages, of which the last
+/// may be the user's newest; nothing when there is room enough, or nothing can be replaced.
+/// `last_tokens` is what the last answer has taken, all that was read and written: with the system
+/// prompt and the tools, which are not counted here. After a cut it says nothing any more.
 #[must_use]
 pub fn plan(
     messages: &[Arc<ChatMessage>],
@@ -109,7 +109,7 @@ pub fn plan(
     Some(SummaryCut { upto: *upto })
 }
 
-/// The messages by which the model is asked for a summary of the first `upto`.
+/// Returns the messages by which the model is asked for a summary of the first `upto`.
 #[must_use]
 pub fn summary_call(messages: &[Arc<ChatMessage>], upto: usize) -> Vec<Arc<ChatMessage>> {
     let mut call = without_thoughts(&messages[..upto.min(messages.len())]);
@@ -121,8 +121,8 @@ pub fn summary_call(messages: &[Arc<ChatMessage>], upto: usize) -> Vec<Arc<ChatM
     call
 }
 
-/// The message that stands for what was cut, from what the model wrote; nothing when that is
-/// empty.
+/// Returns the message that stands for what was cut, from what the model wrote; nothing when that
+/// is empty.
 #[must_use]
 pub fn summary(written: &str) -> Option<ChatMessage> {
     let written = written.trim();
@@ -130,8 +130,8 @@ pub fn summary(written: &str) -> Option<ChatMessage> {
     (!written.is_empty()).then(|| ChatMessage::user(vec![Block::text(text())]))
 }
 
-/// The message that stands for what was cut, when no model writes one: a list of what the user
-/// has said.
+/// Returns the message that stands for what was cut, when no model writes one: a list of what the
+/// user has said.
 #[must_use]
 pub fn fallback(messages: &[Arc<ChatMessage>], upto: usize) -> ChatMessage {
     let cut = &messages[..upto.min(messages.len())];

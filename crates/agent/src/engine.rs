@@ -15,10 +15,10 @@ pub trait Engine: Send + Sync {
     /// Its name: `anthropic`, `offline`.
     fn name(&self) -> &'static str;
 
-    /// The model, as the provider names it.
+    /// Returns the model, as the provider names it.
     fn model(&self) -> &str;
 
-    /// Whether it can write a summary of a conversation that has become too long.
+    /// Returns true if it can write a summary of a conversation that has become too long.
     fn can_summarise(&self) -> bool {
         true
     }
@@ -141,13 +141,13 @@ pub enum EngineErrorKind {
 }
 
 impl EngineErrorKind {
-    /// Whether the same request may work later.
+    /// Returns true if the same request may work later.
     #[must_use]
     pub fn is_passing(self) -> bool {
         !matches!(self, Self::Auth | Self::Refused | Self::TooLong | Self::Nonsense)
     }
 
-    /// The word for it in `error.data.kind`.
+    /// Returns the word for it in `error.data.kind`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -70,7 +70,7 @@ impl Default for FileLimits {
     }
 }
 
-/// The file tools: `list_files`, `read_file`, `write_file`, `edit_file`, `search_files` and
+/// Returns the file tools: `list_files`, `read_file`, `write_file`, `edit_file`, `search_files` and
 /// `search_text`. The two that search leave out what is `hidden`.
 #[must_use]
 pub fn tools(
@@ -201,7 +201,7 @@ impl CancelFlag {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// An error once nobody waits.
+    /// Returns an error once nobody waits.
     fn check(&self) -> Result<(), String> {
         if self.is_set() { Err("it was cancelled".to_owned()) } else { Ok(()) }
     }

@@ -15,8 +15,8 @@ pub trait PermissionGate: Send + Sync {
     /// Decides by the rules or asks a person. Dropping the future withdraws the question.
     fn may(&self, question: GateQuestion) -> BoxFuture<'_, ToolPermit>;
 
-    /// The front end's own answer to a question that it was shown. The text says what came of it:
-    /// an error when it did not count.
+    /// Returns the front end's own answer to a question that it was shown. The text says what came
+    /// of it: an error when it did not count.
     fn answer(&self, answer: PermissionAnswer) -> BoxFuture<'_, Result<String, String>>;
 
     /// The front end will answer nothing any more: what nobody else is asked is denied.

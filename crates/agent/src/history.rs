@@ -86,7 +86,7 @@ impl History {
         self.0.check_files()
     }
 
-    /// Whether both are the same.
+    /// Returns true if both are the same.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -145,8 +145,8 @@ impl History {
         Ok(self.ask(work).await?.map(|(token, loaded)| held(token, loaded)))
     }
 
-    /// The conversations that were written to last, the last one first; of those that were last
-    /// written to before `before_ms`, if that is given. At most [`MOST_LISTED`].
+    /// Returns the conversations that were written to last, the last one first; of those that were
+    /// last written to before `before_ms`, if that is given. At most [`MOST_LISTED`].
     pub async fn list(
         &self,
         limit: usize,
@@ -201,20 +201,20 @@ impl History {
         .await
     }
 
-    /// The conversation that was written to last.
+    /// Returns the conversation that was written to last.
     pub async fn last(&self) -> Result<Option<String>, HistoryError> {
         self.ask(|shelf| Ok(shelf.store.last_conversation()?)).await
     }
 
-    /// How many messages a conversation has; none when there is no such conversation.
+    /// Returns how many messages a conversation has; none when there is no such conversation.
     pub async fn length(&self, id: &str) -> Result<u64, HistoryError> {
         let id = checked_id(id)?;
         let known = self.ask(move |shelf| Ok(shelf.store.conversation(&id)?)).await?;
         Ok(known.map_or(0, |known| known.length))
     }
 
-    /// The last messages of a conversation, of those below the number `before` if that is given.
-    /// At most [`MOST_ON_PAGE`], and about [`LARGEST_PAGE`].
+    /// Returns the last messages of a conversation, of those below the number `before` if that is
+    /// given. At most [`MOST_ON_PAGE`], and about [`LARGEST_PAGE`].
     pub async fn page(
         &self,
         id: &str,

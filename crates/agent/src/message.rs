@@ -23,7 +23,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The word for it in the Messages API.
+    /// Returns the word for it in the Messages API.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -63,7 +63,7 @@ const BEYOND: [(&str, u64, u64); 1] = [("claude-haiku-5-5", 100_000, 5)];
 const CENT: MicroUsd = 10_000;
 const MILLION: u128 = 1_000_000;
 
-/// What an answer of this model costs in dollars; nothing when its price is not known.
+/// Returns what an answer of this model costs in dollars; nothing when its price is not known.
 #[must_use]
 pub fn cost(model: &str, usage: TokenUsage) -> Option<f64> {
     let (_, input, output, read) = CENTS.iter().find(|(name, ..)| is_model(model, name))?;
@@ -79,13 +79,13 @@ pub fn cost(model: &str, usage: TokenUsage) -> Option<f64> {
     Some(dollars(rates.cost(usage).saturating_mul(times)))
 }
 
-/// Whether the price of a model is known.
+/// Returns true if the price of a model is known.
 #[must_use]
 pub fn is_known(model: &str) -> bool {
     CENTS.iter().any(|(name, ..)| is_model(model, name))
 }
 
-/// A sum of dollars in millionths of one; what is no sum is nothing.
+/// Returns a sum of dollars in millionths of one; what is no sum is nothing.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
 pub fn micro(usd: f64) -> u64 {
@@ -100,7 +100,7 @@ pub fn dollars(micro: u64) -> f64 {
 }
 
 impl TokenPrices {
-    /// What an answer costs in dollars.
+    /// Returns what an answer costs in dollars.
     #[must_use]
     pub fn cost(self, usage: TokenUsage) -> f64 {
         let (input, output) = (micro(self.input), micro(self.output));
@@ -122,8 +122,8 @@ impl TokenRates {
     }
 }
 
-/// Whether `model` is the one that begins so: nothing follows but a date or `latest`. Another
-/// number would be another model, at a price of its own.
+/// Returns true if `model` is the one that begins so: nothing follows but a date or `latest`.
+/// Another number would be another model, at a price of its own.
 fn is_model(model: &str, name: &str) -> bool {
     let Some(rest) = model.strip_prefix(name) else { return false };
     let is_date = |text: &str| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -68,7 +68,7 @@ pub struct RunSettings {
 }
 
 impl RunSettings {
-    /// Everything in one folder, and the usual limits.
+    /// Returns everything in one folder, and the usual limits.
     #[must_use]
     pub fn new(cwd: PathBuf, env: Vec<(OsString, OsString)>) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl RunSettings {
     }
 }
 
-/// The tool `run_shell_command`.
+/// Returns the tool `run_shell_command`.
 #[must_use]
 pub fn tool(mut settings: RunSettings) -> Arc<dyn AgentTool> {
     settings.env = scrub(settings.env, &settings.keep);
@@ -91,7 +91,7 @@ pub fn tool(mut settings: RunSettings) -> Arc<dyn AgentTool> {
     Arc::new(RunTool { spec, settings: Arc::new(settings) })
 }
 
-/// What commands get of an environment that was scrubbed already.
+/// Returns what commands get of an environment that was scrubbed already.
 fn settled(env: &[(OsString, OsString)]) -> impl Iterator<Item = (OsString, OsString)> {
     // Nobody sits at a terminal: no colours, no pager, and no question for a password.
     let ours = [("TERM", "dumb"), ("PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")];

@@ -137,7 +137,7 @@ pub async fn serve(
     Ok(())
 }
 
-/// The next request, once there is room for its answer.
+/// Returns the next request, once there is room for its answer.
 async fn next(
     output: &SessionOutput,
     requests: &mut mpsc::Receiver<IncomingLine>,

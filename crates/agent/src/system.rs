@@ -29,7 +29,7 @@ const MOST_READ: u64 = 64 * 1024;
 /// The last second of the year 9999.
 const END_OF_CALENDAR: u64 = 253_402_300_799;
 
-/// The tool `get_system_info`, for the folders and the PATH of the commands.
+/// Returns the tool `get_system_info`, for the folders and the PATH of the commands.
 #[must_use]
 pub fn tool(settings: &RunSettings) -> Arc<dyn AgentTool> {
     let input_schema =
@@ -143,7 +143,7 @@ impl SystemInfo {
     }
 }
 
-/// What a file of the system says; nothing if it cannot be read.
+/// Returns what a file of the system says; nothing if it cannot be read.
 fn read(path: &str) -> String {
     let mut text = Vec::new();
     // Half a file is better than none.
@@ -173,13 +173,13 @@ fn memory(info: &str) -> SystemMemory {
     SystemMemory { total_bytes: bytes("MemTotal"), available_bytes: bytes("MemAvailable") }
 }
 
-/// The name of the zone to which the link of the local time leads.
+/// Returns the name of the zone to which the link of the local time leads.
 fn zone(link: &Path) -> Option<String> {
     let link = link.to_str()?;
     link.split_once("zoneinfo/").map(|(_, zone)| zone.to_owned())
 }
 
-/// A time of the calendar, from the seconds since 1970.
+/// Returns a time of the calendar, from the seconds since 1970.
 fn utc(seconds: u64) -> String {
     let seconds = seconds.min(END_OF_CALENDAR);
     let (mut days, second) = (seconds / 86_400, seconds % 86_400);

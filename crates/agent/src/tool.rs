@@ -11,7 +11,7 @@ use crate::BoxFuture;
 
 /// Something that the model may use.
 pub trait AgentTool: Send + Sync {
-    /// What the model is told of it.
+    /// Returns what the model is told of it.
     fn spec(&self) -> &ToolSpec;
 
     /// Returns why the tool can do nothing with these arguments, whoever allows it: nobody is asked

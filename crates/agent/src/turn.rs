@@ -112,7 +112,8 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// A turn that answers `user`. `is_read_only` tells of a tool whether several may run at once.
+    /// Returns a turn that answers `user`. `is_read_only` tells of a tool whether several may run
+    /// at once.
     #[must_use]
     pub fn new(
         user: ChatMessage,
@@ -132,7 +133,7 @@ impl Turn {
         }
     }
 
-    /// The messages that belong to the conversation and are not kept yet.
+    /// Returns the messages that belong to the conversation and are not kept yet.
     #[must_use]
     pub fn unkept(&self) -> &[ChatMessage] {
         &self.unkept
@@ -356,8 +357,8 @@ impl Turn {
         todo.push(TurnAction::End(Err(failure)));
     }
 
-    /// How long to wait before another attempt; `None` when there is none. What the front end has
-    /// seen a part of is never asked again.
+    /// Returns how long to wait before another attempt; `None` when there is none. What the front
+    /// end has seen a part of is never asked again.
     fn wait(&mut self, error: &EngineError) -> Option<Duration> {
         let most = match error.kind {
             EngineErrorKind::RateLimit | EngineErrorKind::Overloaded | EngineErrorKind::Server => {
@@ -374,12 +375,13 @@ impl Turn {
         Some(error.retry_after.unwrap_or(doubled)).filter(|wait| *wait <= LONGEST_WAIT)
     }
 
-    /// Whether the front end has seen nothing of the answer.
+    /// Returns true if the front end has seen nothing of the answer.
     fn is_unseen(&self) -> bool {
         self.answer.is_unseen() && self.calls.is_empty()
     }
 
-    /// What a person is told of an error. What was handed over is kept, whatever comes then.
+    /// Returns what a person is told of an error. What was handed over is kept, whatever comes
+    /// then.
     fn failure(&self, error: EngineError) -> RequestFailure {
         RequestFailure::of_engine(error, self.unkept.is_empty())
     }

@@ -75,19 +75,19 @@ impl Client {
         &self.handle.name
     }
 
-    /// How the runtime's process is.
+    /// Returns how the runtime's process is.
     #[must_use]
     pub fn state(&self) -> RuntimeState {
         self.handle.shared.state()
     }
 
-    /// How much of what the runtime wrote was of no use.
+    /// Returns how much of what the runtime wrote was of no use.
     #[must_use]
     pub fn passed_over(&self) -> PassedOver {
         self.handle.shared.passed_over()
     }
 
-    /// Everything that happens in this session, beginning `since`.
+    /// Returns everything that happens in this session, beginning `since`.
     #[must_use]
     pub fn watch(&self, since: WatchStart) -> SessionWatch {
         SessionWatch::new(Arc::clone(&self.handle), since)
@@ -157,8 +157,8 @@ impl Client {
         self.request(SessionCommand::PermissionAnswer(answer)).await.map(drop)
     }
 
-    /// How the runtime is, in its own words, and which requests and questions are open there: all
-    /// that a page needs which was loaded anew.
+    /// Returns how the runtime is, in its own words, and which requests and questions are open
+    /// there: all that a page needs which was loaded anew.
     pub async fn status(&self) -> Result<RuntimeStatus, ClientError> {
         let reply = self.request(SessionCommand::GetStatus).await?;
         match &reply.event {
@@ -180,7 +180,7 @@ impl Client {
         while watch.next().await.is_some() {}
     }
 
-    /// How many bytes of events wait in all requests.
+    /// Returns how many bytes of events wait in all requests.
     #[cfg(test)]
     pub(crate) fn unread(&self) -> usize {
         self.handle.shared.unread.load(Ordering::Relaxed)

@@ -122,7 +122,7 @@ impl ClientCore {
         }
     }
 
-    /// Which life of the runtime it is.
+    /// Returns which life of the runtime it is.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
     }

@@ -18,7 +18,7 @@ pub enum RequestEvent {
 }
 
 impl RequestEvent {
-    /// Whether this is the last that happens about its request.
+    /// Returns true if this is the last that happens about its request.
     #[must_use]
     pub fn is_end(&self) -> bool {
         match self {

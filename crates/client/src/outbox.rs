@@ -52,7 +52,7 @@ impl LineOutbox {
 }
 
 impl OutgoingLine {
-    /// What of it is still to be written.
+    /// Returns what of it is still to be written.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.line[self.written..]
     }

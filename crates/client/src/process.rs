@@ -39,7 +39,7 @@ struct KeptProcess {
     exit: ExitReceiver,
 }
 
-/// What starts the process of these settings, again and again.
+/// Returns what starts the process of these settings, again and again.
 pub(crate) fn launcher(settings: ClientSettings) -> RuntimeLauncher {
     let given = settings.env.iter().cloned();
     let given = given.filter_map(|(name, value)| Some((name, value?)));

@@ -48,7 +48,7 @@ impl EventQueue {
         self.has_more.notify_one();
     }
 
-    /// What happened next; `None` after the end. A call that is dropped loses nothing.
+    /// Returns what happened next; `None` after the end. A call that is dropped loses nothing.
     pub(crate) async fn next(&self) -> Option<RequestEvent> {
         loop {
             {
@@ -68,7 +68,7 @@ impl EventQueue {
         }
     }
 
-    /// How many bytes wait.
+    /// Returns how many bytes wait.
     pub(crate) fn bytes(&self) -> usize {
         self.lock().bytes
     }

@@ -35,7 +35,7 @@ impl SentRequest {
         &self.id
     }
 
-    /// What happens next; `None` after the end. A call that is dropped loses nothing.
+    /// Returns what happens next; `None` after the end. A call that is dropped loses nothing.
     pub async fn next(&mut self) -> Option<RequestEvent> {
         self.queue.next().await
     }
@@ -65,7 +65,7 @@ impl SentRequest {
         self.handle.shared.ask(CoreInput::Cancel { id: &self.id });
     }
 
-    /// Whether dropping this cancels the request; it does unless told otherwise.
+    /// Returns true if dropping this cancels the request; it does unless told otherwise.
     pub fn cancel_on_drop(&mut self, cancels: bool) {
         self.cancels = cancels;
     }

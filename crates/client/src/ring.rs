@@ -42,7 +42,7 @@ impl EventRing {
         }
     }
 
-    /// The number with which a watcher begins. A number that was never given is another
+    /// Returns the number with which a watcher begins. A number that was never given is another
     /// client's: the watcher gets all that is kept.
     pub(crate) fn begin(&self, from: WatchStart) -> u64 {
         match from {
@@ -53,7 +53,7 @@ impl EventRing {
         }
     }
 
-    /// What a watcher gets that waits for `wanted`: that event, or how many it has missed.
+    /// Returns what a watcher gets that waits for `wanted`: that event, or how many it has missed.
     pub(crate) fn get(&self, wanted: u64) -> Option<WatchedEvent> {
         let oldest = self.oldest();
         if wanted < oldest || wanted == 0 {
@@ -83,7 +83,7 @@ mod tests {
         ring
     }
 
-    /// All that a watcher gets, `m` for what was missed.
+    /// Returns all that a watcher gets, `m` for what was missed.
     fn seen(ring: &EventRing, from: WatchStart) -> String {
         let mut wanted = ring.begin(from);
         let mut seen = Vec::new();

@@ -109,7 +109,7 @@ impl ClientSettings {
 }
 
 impl RestartBackOff {
-    /// How long to wait after so many deaths in a row; `None` is for ever.
+    /// Returns how long to wait after so many deaths in a row; `None` is for ever.
     pub(crate) fn after(&self, deaths: u32) -> Option<Duration> {
         if self.most_restarts.is_some_and(|most| deaths > most) {
             return None;

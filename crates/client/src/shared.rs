@@ -113,7 +113,7 @@ impl ClientShared {
         self.ask(CoreInput::Ask { request: Arc::new(request), line });
     }
 
-    /// A place for what happens about a request.
+    /// Returns a place for what happens about a request.
     pub(crate) fn new_queue(&self, id: &Arc<str>) -> Arc<EventQueue> {
         let queue = Arc::new(EventQueue::new(Arc::clone(&self.work), Arc::clone(&self.unread)));
         self.lock().queues.insert(Arc::clone(id), Arc::clone(&queue));
@@ -139,7 +139,7 @@ impl ClientShared {
         self.lock().core.passed_over()
     }
 
-    /// What the task has to do since it asked last.
+    /// Returns what the task has to do since it asked last.
     pub(crate) fn take_orders(&self) -> PumpOrders {
         let mut inner = self.lock();
         let orders = inner.orders;
@@ -147,7 +147,7 @@ impl ClientShared {
         orders
     }
 
-    /// The next line to be written.
+    /// Returns the next line to be written.
     pub(crate) fn next_line(&self) -> Option<OutgoingLine> {
         self.lock().outbox.pop()
     }
@@ -158,7 +158,7 @@ impl ClientShared {
         self.begin.checked_add(deadline)
     }
 
-    /// Whether more is unread than may be; once it is, half has to be read.
+    /// Returns true if more is unread than may be; once it is, half has to be read.
     pub(crate) fn is_crowded(&self, was_crowded: bool) -> bool {
         let most = self.settings.unread / if was_crowded { 2 } else { 1 };
         let in_all = self.unread.load(Ordering::Relaxed);
@@ -179,12 +179,12 @@ impl ClientShared {
         }
     }
 
-    /// The first number for a watcher, and how it hears of more.
+    /// Returns the first number for a watcher, and how it hears of more.
     pub(crate) fn watch(&self, since: WatchStart) -> (u64, watch::Receiver<u64>) {
         (self.lock().ring.begin(since), self.seen.subscribe())
     }
 
-    /// What a watcher gets that waits for `wanted`, and whether there may be more.
+    /// Returns what a watcher gets that waits for `wanted`, and whether there may be more.
     pub(crate) fn look(&self, wanted: u64) -> (Option<WatchedEvent>, bool) {
         let inner = self.lock();
         (inner.ring.get(wanted), !inner.orders.is_over)

@@ -36,7 +36,7 @@ impl StderrFollower {
         (&mut self.reading).await.ok();
     }
 
-    /// The last line, masked and short.
+    /// Returns the last line, masked and short.
     pub(crate) fn last_words(&self, secrets: &SecretVariables) -> Option<String> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         Some(shown(&last, secrets))

@@ -25,7 +25,8 @@ impl SessionWatch {
         Self { wanted, seen, handle }
     }
 
-    /// What happens next; `None` when the session is over. A call that is dropped loses nothing.
+    /// Returns what happens next; `None` when the session is over. A call that is dropped loses
+    /// nothing.
     pub async fn next(&mut self) -> Option<WatchedEvent> {
         loop {
             self.seen.mark_unchanged();

@@ -98,7 +98,7 @@ fn text(members: &Members, field: &'static str) -> Option<String> {
     required(members, field, "a string").ok()
 }
 
-/// The string in `field`, which has at most `limit` bytes.
+/// Returns the string in `field`, which has at most `limit` bytes.
 fn bounded(members: &Members, field: &'static str, limit: usize) -> Result<String, Malformed> {
     let text: String = required(members, field, STRING_256)?;
     if text.len() <= limit { Ok(text) } else { Err(Malformed::wrong(field, STRING_256)) }

@@ -34,7 +34,7 @@ impl ApiAddress {
     }
 }
 
-/// The address itself is not told: what is wrong with it may be a secret in it.
+/// Returns the address itself is not told: what is wrong with it may be a secret in it.
 fn wrong(why: &str) -> String {
     format!("The base URL (ANTHROPIC_BASE_URL) {why}; it looks like {}", super::API_URL)
 }

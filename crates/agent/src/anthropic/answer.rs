@@ -149,8 +149,8 @@ impl AnswerReader {
         }
     }
 
-    /// A chunk that has arrived already. The connection is another task that hands over one chunk
-    /// at a time, so it is let run once before the answer is no.
+    /// Returns a chunk that has arrived already. The connection is another task that hands over one
+    /// chunk at a time, so it is let run once before the answer is no.
     async fn chunk_at_hand(&mut self) -> Option<reqwest::Result<Option<impl AsRef<[u8]> + use<>>>> {
         let mut chunk = pin!(self.response.chunk());
         let mut has_waited = false;

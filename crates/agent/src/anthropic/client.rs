@@ -34,12 +34,12 @@ impl LazyClient {
         Ok(Self { proxy, is_plain: way, client: OnceLock::new() })
     }
 
-    /// Whether making the client would take a while.
+    /// Returns true if making the client would take a while.
     pub(super) fn is_slow(&self) -> bool {
         !self.is_plain && self.client.get().is_none()
     }
 
-    /// The client, which is made now if it has not been.
+    /// Returns the client, which is made now if it has not been.
     pub(super) fn get(&self, faults: &ErrorComposer) -> Result<&Client, EngineError> {
         let client = self.client.get_or_init(|| self.make().map_err(|e| faults.no_client(e)));
         client.as_ref().map_err(Clone::clone)

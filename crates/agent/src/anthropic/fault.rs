@@ -36,7 +36,7 @@ impl ErrorComposer {
         Self { origin, key }
     }
 
-    /// What came makes no sense.
+    /// Returns what came makes no sense.
     pub(super) fn nonsense(&self, why: impl Display) -> EngineError {
         let (origin, why) = (&self.origin, self.quoted(&why.to_string()));
         fault(
@@ -48,7 +48,7 @@ impl ErrorComposer {
         )
     }
 
-    /// The answer ended before its end.
+    /// Returns the answer ended before its end.
     pub(super) fn cut(&self, why: Option<reqwest::Error>) -> EngineError {
         let why = why.map(|error| format!(" ({})", self.quoted(&network::reason(error).1)));
         let (origin, why) = (&self.origin, why.unwrap_or_default());
@@ -67,7 +67,7 @@ impl ErrorComposer {
         )
     }
 
-    /// The server said in the middle of an answer that it failed.
+    /// Returns the server said in the middle of an answer that it failed.
     pub(super) fn said(&self, said: &ApiErrorBody) -> EngineError {
         let kind = match trouble(&said.kind).unwrap_or(EngineErrorKind::Server) {
             EngineErrorKind::Refused if is_too_long(said) => EngineErrorKind::TooLong,
@@ -83,7 +83,7 @@ impl ErrorComposer {
         fault(EngineErrorKind::Refused, why.to_owned())
     }
 
-    /// The kind of an error and its message, as they stand in a sentence.
+    /// Returns the kind of an error and its message, as they stand in a sentence.
     fn words(&self, kind: &str, message: &str) -> String {
         let kind = Some(self.quoted(kind)).filter(|kind| !kind.is_empty());
         let message = self.quoted(message);
@@ -92,7 +92,7 @@ impl ErrorComposer {
         if message.is_empty() { kind } else { format!("{kind}: {message}") }
     }
 
-    /// A server's words, which may be anything: on one line, not long, and without secrets.
+    /// Returns a server's words, which may be anything: on one line, not long, and without secrets.
     fn quoted(&self, words: &str) -> String {
         let words = words.replace(self.key.text(), "…");
         let masked = mask_text(&words).into_shown();
@@ -110,7 +110,7 @@ fn fault(kind: EngineErrorKind, text: String) -> EngineError {
     EngineError { kind, status: None, retry_after: None, text }
 }
 
-/// The trouble that an error type of the API stands for.
+/// Returns the trouble that an error type of the API stands for.
 fn trouble(kind: &str) -> Option<EngineErrorKind> {
     Some(match kind {
         "authentication_error" | "permission_error" => EngineErrorKind::Auth,
@@ -124,13 +124,13 @@ fn trouble(kind: &str) -> Option<EngineErrorKind> {
     })
 }
 
-/// Whether an error that the API does not take a request with is about its length.
+/// Returns true if an error that the API does not take a request with is about its length.
 fn is_too_long(said: &ApiErrorBody) -> bool {
     let words = said.message.to_ascii_lowercase();
     said.kind == "request_too_large" || TOO_LONG.iter().any(|part| words.contains(part))
 }
 
-/// What to do next.
+/// Returns what to do next.
 fn next(kind: EngineErrorKind, status: Option<u16>, wait: Option<Duration>) -> String {
     let text = match (kind, status) {
         (EngineErrorKind::Auth, Some(403)) => {

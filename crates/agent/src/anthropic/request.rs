@@ -121,7 +121,7 @@ fn system(text: &str) -> Option<[CacheablePart<SystemText<'_>>; 1]> {
     (!text.trim().is_empty()).then_some([part])
 }
 
-/// The turns of messages, without marks.
+/// Returns the turns of messages, without marks.
 fn turns<'a>(messages: &'a [impl AsRef<ChatMessage>], with_thoughts: bool) -> Vec<RequestTurn<'a>> {
     let mut turns: Vec<RequestTurn<'a>> = Vec::new();
     for (at, message) in messages.iter().enumerate() {

@@ -50,7 +50,7 @@ pub(super) struct SseEvent<'a> {
 pub(super) struct EventTooLong;
 
 impl SseDecoder {
-    /// A decoder of events of at most [`LONGEST_EVENT`] bytes.
+    /// Creates a decoder of events of at most [`LONGEST_EVENT`] bytes.
     pub(super) fn new() -> Self {
         Self::with_limit(LONGEST_EVENT)
     }
@@ -80,7 +80,8 @@ impl SseDecoder {
         self.buffer.extend_from_slice(chunk);
     }
 
-    /// The next event, if it has arrived whole. After an event that is too long there are no more.
+    /// Returns the next event, if it has arrived whole. After an event that is too long there are
+    /// no more.
     pub(super) fn next_event(&mut self) -> Result<Option<SseEvent<'_>>, EventTooLong> {
         while !self.is_over
             && let Some(line) = self.next_line()
@@ -102,7 +103,7 @@ impl SseDecoder {
         if self.is_over { Err(EventTooLong) } else { Ok(None) }
     }
 
-    /// The next whole line, without its end.
+    /// Returns the next whole line, without its end.
     fn next_line(&mut self) -> Option<Range<usize>> {
         if self.after_cr && self.line < self.buffer.len() {
             self.after_cr = false;
@@ -145,7 +146,7 @@ impl SseDecoder {
         }
     }
 
-    /// The event that a blank line has ended.
+    /// Returns the event that a blank line has ended.
     fn whole(&mut self) -> SseEvent<'_> {
         let name = std::mem::replace(&mut self.name, 0..0);
         let data = self.data.take().unwrap_or_default();
@@ -168,7 +169,7 @@ impl SseDecoder {
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// Where the value begins, if the line is the field of that name.
+/// Returns where the value begins, if the line is the field of that name.
 fn value(line: &[u8], name: &[u8]) -> Option<usize> {
     match line.strip_prefix(name)? {
         [] => Some(name.len()),

@@ -76,7 +76,7 @@ impl PieceDecoder {
         }
     }
 
-    /// Whether the answer has come to its end.
+    /// Returns true if the answer has come to its end.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -147,7 +147,7 @@ impl PieceDecoder {
         Ok(())
     }
 
-    /// A delta that does not read: only one of a known kind has to.
+    /// Returns a delta that does not read: only one of a known kind has to.
     fn odd_delta(&self, data: &[u8], error: &serde_json::Error) -> Result<(), EngineError> {
         const KNOWN: [&str; 4] =
             ["text_delta", "thinking_delta", "signature_delta", "input_json_delta"];
@@ -269,7 +269,7 @@ impl ErrorComposer {
 }
 
 impl OpenBlockKind {
-    /// What is told of a block when it has ended.
+    /// Returns what is told of a block when it has ended.
     fn close(self) -> Option<AnswerPiece> {
         match self {
             Self::Thinking { signature } if !signature.is_empty() => {
@@ -287,7 +287,7 @@ impl OpenBlockKind {
     }
 }
 
-/// The input of a tool as an object on one line, or what is wrong with it.
+/// Returns the input of a tool as an object on one line, or what is wrong with it.
 fn object(first: Option<Box<RawValue>>, input: String) -> Result<Box<RawValue>, String> {
     let json = if input.trim().is_empty() {
         first.unwrap_or_else(empty)
@@ -309,7 +309,7 @@ fn object(first: Option<Box<RawValue>>, input: String) -> Result<Box<RawValue>, 
     RawValue::from_string(line).map_err(|error| error.to_string())
 }
 
-/// Whether JSON is nested deeper than everybody can read.
+/// Returns true if JSON is nested deeper than everybody can read.
 fn is_too_deep(json: &str) -> bool {
     let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
     for byte in json.bytes() {

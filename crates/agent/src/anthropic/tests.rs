@@ -57,7 +57,7 @@ fn hello() -> EngineCall {
     call(vec![ChatMessage::user(vec![Block::text("hello")])])
 }
 
-/// All pieces of an answer, and how it ended.
+/// Returns all pieces of an answer, and how it ended.
 async fn all(answer: &mut dyn AnswerStream) -> (Vec<AnswerPiece>, Result<(), EngineError>) {
     let (mut pieces, mut into) = (Vec::new(), Vec::new());
     loop {
@@ -163,7 +163,7 @@ async fn thoughts_and_tools() {
     fake.assert_played();
 }
 
-/// A conversation with everything in it, and with what has to be left out.
+/// Returns a conversation with everything in it, and with what has to be left out.
 fn long_conversation() -> Vec<ChatMessage> {
     let png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB".to_owned();
     let source = |media_type: &str, data: String| MediaSource::Base64 {

@@ -109,8 +109,8 @@ impl OriginalFile {
         Ok(Self { file, stat, bytes })
     }
 
-    /// An error when somebody else has changed or replaced the file since it was read. What is
-    /// done between this and the rename is not seen.
+    /// Returns an error when somebody else has changed or replaced the file since it was read. What
+    /// is done between this and the rename is not seen.
     pub(super) fn is_still_there(&self, target: &WriteTarget) -> Result<(), String> {
         let changed = || "somebody else changed it meanwhile: read it again".to_owned();
         let now = target.stat().map_err(|_| changed())?;
@@ -186,7 +186,7 @@ impl<'a> TextEdit<'a> {
         }
     }
 
-    /// Why the text was not found.
+    /// Returns why the text was not found.
     fn absent(&self, text: &str) -> String {
         let unix = |text: &str| text.replace("\r\n", "\n");
         if !unix(text).contains(&unix(self.old)) {

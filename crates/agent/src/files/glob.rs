@@ -61,7 +61,7 @@ impl GlobPattern {
         Self { segments, folds: dialect.folds }
     }
 
-    /// The same pattern at any depth.
+    /// Sets the same pattern at any depth.
     pub(super) fn anywhere(mut self) -> Self {
         if self.segments.first() != Some(&GlobSegment::Deep) {
             self.segments.insert(0, GlobSegment::Deep);
@@ -69,7 +69,7 @@ impl GlobPattern {
         self
     }
 
-    /// Whether the path, its names one by one, fits.
+    /// Returns true if the path, its names one by one, fits.
     pub(super) fn fits(&self, path: &[&str]) -> bool {
         let (mut at, mut name) = (0, 0);
         let mut deep = None;
@@ -100,13 +100,13 @@ impl GlobPattern {
         }
     }
 
-    /// How many names a path has at most that fits, if there is a limit.
+    /// Returns how many names a path has at most that fits, if there is a limit.
     pub(super) fn deepest(&self) -> Option<usize> {
         (!self.segments.contains(&GlobSegment::Deep)).then_some(self.segments.len())
     }
 }
 
-/// The names between slashes.
+/// Returns the names between slashes.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split('/').filter(|name| !name.is_empty() && *name != ".")
 }
@@ -183,7 +183,7 @@ fn set(text: &str, dialect: GlobDialect) -> Option<(GlobToken, &str)> {
     None
 }
 
-/// The characters of a class such as `[:digit:]`.
+/// Returns the characters of a class such as `[:digit:]`.
 fn class(name: &str) -> Option<Vec<(char, char)>> {
     let ranges: &[(char, char)] = match name {
         "alnum" => &[('0', '9'), ('A', 'Z'), ('a', 'z')],
@@ -216,7 +216,7 @@ impl GlobToken {
     }
 }
 
-/// The small letter of a letter, where that is one character.
+/// Returns the small letter of a letter, where that is one character.
 pub(super) fn fold(c: char) -> char {
     let mut lower = c.to_lowercase();
     lower.next().filter(|_| lower.next().is_none()).unwrap_or(c)
@@ -249,7 +249,7 @@ fn name_fits(toks: &[GlobToken], name: &str, folds: bool) -> bool {
     }
 }
 
-/// The patterns that one with braces stands for.
+/// Returns the patterns that one with braces stands for.
 pub(super) fn alternatives(text: &str) -> Result<Vec<String>, String> {
     if text.len() > LONGEST {
         return Err(format!("it is longer than {LONGEST} bytes: use a shorter one"));
@@ -271,7 +271,7 @@ pub(super) fn alternatives(text: &str) -> Result<Vec<String>, String> {
 
 type BraceChoices<'a> = (&'a str, Vec<&'a str>, &'a str);
 
-/// The first braces of a pattern: what is before, the choices, and what is after.
+/// Returns the first braces of a pattern: what is before, the choices, and what is after.
 fn braces(text: &str) -> Result<Option<BraceChoices<'_>>, String> {
     let Some(open) = text.find('{') else { return Ok(None) };
     let (mut depth, mut choices, mut from) = (0, Vec::new(), open + 1);

@@ -27,7 +27,7 @@ impl SearchVeil {
         Self { is_hidden: hidden(tool, &start), start, count: 0 }
     }
 
-    /// Whether an entry is left out; then it is counted.
+    /// Returns true if an entry is left out; then it is counted.
     pub(super) fn hides(&mut self, entry: &WalkEntry<'_>) -> bool {
         let path = || self.start.join(OsStr::from_bytes(entry.bytes));
         let hides = self.is_hidden.as_ref().is_some_and(|is_hidden| is_hidden(&path()));

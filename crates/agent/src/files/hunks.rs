@@ -47,8 +47,8 @@ pub(super) fn unified(
     out
 }
 
-/// The stretches of whole lines in which something changes, with the lines around it, and which
-/// of the places lie in each.
+/// Returns the stretches of whole lines in which something changes, with the lines around it, and
+/// which of the places lie in each.
 fn stretches(text: &str, length: usize, places: &[usize]) -> Vec<(Range<usize>, Range<usize>)> {
     let mut found: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     // The end of the line in which the last place ended. A long line may have a million places, and
@@ -75,7 +75,7 @@ fn stretches(text: &str, length: usize, places: &[usize]) -> Vec<(Range<usize>, 
     found
 }
 
-/// Where the lines begin that are shown before `at`.
+/// Returns where the lines begin that are shown before `at`.
 fn above(text: &str, at: usize) -> usize {
     let mut start = memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |at| at + 1);
     for _ in 0..CONTEXT {
@@ -84,7 +84,7 @@ fn above(text: &str, at: usize) -> usize {
     start
 }
 
-/// Where the lines end that are shown after `at`.
+/// Returns where the lines end that are shown after `at`.
 fn below(text: &str, at: usize) -> usize {
     // A text that ends with a line ends before the next one, which is the first of the context.
     let mut end = at;

@@ -50,7 +50,8 @@ impl IgnoreRules {
         self.rules.extend(rules.take(room));
     }
 
-    /// What is said of a path, its names from this folder on: whether it is ignored, if anything.
+    /// Returns what is said of a path, its names from this folder on: whether it is ignored, if
+    /// anything.
     pub(super) fn says(&self, path: &[&str], is_folder: bool) -> Option<bool> {
         let fits =
             |rule: &&IgnoreRule| (is_folder || !rule.only_folders) && rule.pattern.fits(path);
@@ -74,7 +75,7 @@ fn rule(line: &str) -> Option<IgnoreRule> {
     Some(IgnoreRule { pattern, is_negated, only_folders })
 }
 
-/// The line without the blanks at its end, unless a backslash keeps one.
+/// Returns the line without the blanks at its end, unless a backslash keeps one.
 fn without_blanks(line: &str) -> &str {
     let bare = line.trim_end_matches(' ');
     let escapes = bare.len() - bare.trim_end_matches('\\').len();

@@ -40,7 +40,7 @@ impl FileToolInput {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// A text that has to be there.
+    /// Returns a text that has to be there.
     pub(super) fn text(&self, name: &str) -> Result<&str, String> {
         self.optional_text(name)?
             .ok_or_else(|| format!("`{name}` is missing in the input: give it as a text"))
@@ -56,7 +56,7 @@ impl FileToolInput {
         self.get(name).map_or(Ok(false), |value| value.as_bool().ok_or_else(wrong))
     }
 
-    /// A whole number from 1.
+    /// Returns a whole number from 1.
     pub(super) fn count(&self, name: &str) -> Result<Option<u64>, String> {
         let Some(value) = self.get(name) else { return Ok(None) };
         whole(value)
@@ -66,7 +66,7 @@ impl FileToolInput {
     }
 }
 
-/// The number that `value` is; some models write `10.0` for 10.
+/// Returns the number that `value` is; some models write `10.0` for 10.
 fn whole(value: &Value) -> Option<u64> {
     let exact = |number: f64| number.fract() == 0.0 && (0.0..=9e15).contains(&number);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]

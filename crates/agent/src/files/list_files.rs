@@ -98,7 +98,7 @@ fn line(entry: &FolderEntry) -> String {
     format!("{}{about}\n", short(entry))
 }
 
-/// The entries that are shown, how many more there are at least, and whether that is all.
+/// Returns the entries that are shown, how many more there are at least, and whether that is all.
 fn list(
     cabinet: &FileContext,
     path: &str,
@@ -122,8 +122,8 @@ fn list(
     Ok((entries, more, are_all))
 }
 
-/// The names in a folder in their order, with what the folder itself says that they are; and
-/// whether these are all.
+/// Returns the names in a folder in their order, with what the folder itself says that they are;
+/// and whether these are all.
 pub(super) fn names(folder: OwnedFd) -> Result<(Vec<(CString, FileKind)>, bool), Errno> {
     let (mut names, mut are_all) = (Vec::new(), true);
     for entry in Dir::new(folder)? {
@@ -141,7 +141,7 @@ pub(super) fn names(folder: OwnedFd) -> Result<(Vec<(CString, FileKind)>, bool),
     Ok((names, are_all))
 }
 
-/// What an entry is. One that vanished meanwhile is what its folder said.
+/// Returns what an entry is. One that vanished meanwhile is what its folder said.
 fn entry(folder: &OwnedFd, name: &CStr, kind: FileKind) -> FolderEntry {
     let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
     let kind = stat.as_ref().map_or(kind, FileKind::of);

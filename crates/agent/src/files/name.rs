@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use callgate_mask::text::one_line;
 
-/// A name or path as it is shown. One that holds a line end, invisible or deceiving characters,
-/// bytes that are no UTF-8, a quote or a backslash stands in quotes and escaped (`"a\nb"`,
-/// `"\xff"`), so that it can be taken for no other.
+/// Returns a name or path as it is shown. One that holds a line end, invisible or deceiving
+/// characters, bytes that are no UTF-8, a quote or a backslash stands in quotes and escaped
+/// (`"a\nb"`, `"\xff"`), so that it can be taken for no other.
 pub(super) fn shown(name: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(name) {
         Ok(text) if is_plain(text) => Cow::Borrowed(text),

@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// All places where a match begins, each after the one before.
+    /// Returns all places where a match begins, each after the one before.
     fn places(regex: &Regex, windows: SearchWindows, text: &[u8]) -> Vec<usize> {
         let (mut found, mut from) = (Vec::new(), 0);
         while let NeedleResult::At(at) = windows.find(regex, text, from, &mut || true) {

@@ -102,7 +102,7 @@ fn ends_open(bytes: &[u8]) -> bool {
     bytes.last().is_some_and(|last| *last != b'\n')
 }
 
-/// A part of a file that is too large to be read as a whole.
+/// Returns a part of a file that is too large to be read as a whole.
 fn streamed(
     file: File,
     range: LineRange,
@@ -154,7 +154,7 @@ pub(super) fn skip(
     Ok(())
 }
 
-/// The lines at the beginning of `bytes` that are wanted and fit.
+/// Returns the lines at the beginning of `bytes` that are wanted and fit.
 fn take(bytes: &[u8], range: LineRange, size: u64) -> Result<FileExcerpt, String> {
     let (mut used, mut lines, mut is_cut) = (0, 0, false);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -176,7 +176,7 @@ fn take(bytes: &[u8], range: LineRange, size: u64) -> Result<FileExcerpt, String
     Ok(FileExcerpt { text, first: range.first, last, total: None, more, is_cut, size })
 }
 
-/// How many of the bytes are left without a character that was cut at their end.
+/// Returns how many of the bytes are left without a character that was cut at their end.
 fn whole_characters(bytes: &[u8]) -> usize {
     match str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => error.valid_up_to(),
@@ -184,7 +184,8 @@ fn whole_characters(bytes: &[u8]) -> usize {
     }
 }
 
-/// The content, unless it is larger than `most`. The size that the system tells is no promise.
+/// Returns the content, unless it is larger than `most`. The size that the system tells is no
+/// promise.
 pub(super) fn whole(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     let mut bytes = Vec::with_capacity(usize::try_from(size.min(most)).unwrap_or_default() + 1);
@@ -192,7 +193,7 @@ pub(super) fn whole(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
     Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
-/// The text that the bytes are, or why they are none.
+/// Returns the text that the bytes are, or why they are none.
 pub(super) fn check_text(bytes: &[u8], size: u64) -> Result<&str, String> {
     if memchr(0, bytes).is_some() {
         return Err(binary(size));
@@ -206,7 +207,7 @@ fn binary(size: u64) -> String {
     format!("it is binary ({size} bytes): it is not shown")
 }
 
-/// What the model reads: the text as it is, and a note where it is not the whole.
+/// Returns what the model reads: the text as it is, and a note where it is not the whole.
 fn for_model(part: FileExcerpt) -> String {
     let FileExcerpt { mut text, first, last, total, more, is_cut, .. } = part;
     if text.is_empty() {

@@ -77,8 +77,8 @@ impl AllowedFolders {
         Ok(Self { cwd: normal(cwd), roots: roots? })
     }
 
-    /// Where `path` is: beneath which handle, and how it goes on from there. `..` is resolved by
-    /// the letters of the path, as the rules do that have judged it.
+    /// Returns where `path` is: beneath which handle, and how it goes on from there. `..` is
+    /// resolved by the letters of the path, as the rules do that have judged it.
     pub(super) fn locate(&self, path: &str) -> Result<FileLocation<'_>, String> {
         if path.contains('\0') {
             return Err("the path has a NUL, which no path can have".to_owned());
@@ -108,12 +108,12 @@ impl AllowedFolders {
         }
     }
 
-    /// The path by its letters, as the rules see it.
+    /// Returns the path by its letters, as the rules see it.
     pub(super) fn absolute(&self, path: &str) -> PathBuf {
         normal(&self.cwd.join(path))
     }
 
-    /// The same for an absolute path without `..`, as a link may hold it.
+    /// Returns the same for an absolute path without `..`, as a link may hold it.
     fn beneath(&self, path: &Path) -> Option<FileLocation<'_>> {
         let known = self.roots.iter().flat_map(|root| root.names.iter().map(move |n| (root, n)));
         known
@@ -183,7 +183,7 @@ impl<'a> FileLocation<'a> {
         self.open(FOLDER)
     }
 
-    /// What is there.
+    /// Returns what is there.
     pub(super) fn kind(&self) -> Result<FileKind, Errno> {
         Ok(FileKind::of(&fstat(self.open(LOOK)?)?))
     }
@@ -243,20 +243,20 @@ impl<'a> FileLocation<'a> {
     }
 }
 
-/// Where the link `name` leads; `INVAL` when it is none.
+/// Returns where the link `name` leads; `INVAL` when it is none.
 fn link(folder: BorrowedFd<'_>, name: &OsStr) -> Result<PathBuf, Errno> {
     let target = readlinkat(folder, name, Vec::new())?;
     Ok(OsString::from_vec(target.into_bytes()).into())
 }
 
 impl ResolvedPath<'_> {
-    /// The folder that is there.
+    /// Returns the folder that is there.
     pub(super) fn folder(&self, path: &Path) -> Result<OwnedFd, Errno> {
         open(self.root.handle.as_fd(), path, LOOK | OFlags::DIRECTORY, INSIDE)
     }
 }
 
-/// An absolute path without `.`, `..` and double slashes, by its letters.
+/// Returns an absolute path without `.`, `..` and double slashes, by its letters.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::from("/");
     for part in path.components() {

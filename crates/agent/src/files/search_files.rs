@@ -176,7 +176,7 @@ fn is_wild(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
 }
 
-/// Why a pattern is not followed.
+/// Returns why a pattern is not followed.
 pub(super) fn check(pattern: &str) -> Result<(), String> {
     let why = if pattern.is_empty() {
         "it is empty: give a part of a name, or a pattern such as `**/*.rs`"
@@ -194,7 +194,7 @@ pub(super) fn check(pattern: &str) -> Result<(), String> {
     Err(why.to_owned())
 }
 
-/// A pattern of paths that has to fit beside something else; without a slash, of names.
+/// Returns a pattern of paths that has to fit beside something else; without a slash, of names.
 pub(super) fn filter(pattern: &str) -> Result<Vec<GlobPattern>, String> {
     check(pattern)?;
     let mut patterns = Vec::new();

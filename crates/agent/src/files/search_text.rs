@@ -221,7 +221,7 @@ impl<'a> TextSearch<'a> {
         true
     }
 
-    /// What was found, for the model.
+    /// Returns what was found, for the model.
     fn told(&self, pattern: &str) -> String {
         let lines: Vec<String> =
             self.found.iter().map(|m| format!("{}:{}:{}", m.path, m.line, m.text)).collect();
@@ -244,7 +244,7 @@ impl<'a> TextSearch<'a> {
     }
 }
 
-/// A line as it is shown; of a long one the part around what was found at `at`.
+/// Returns a line as it is shown; of a long one the part around what was found at `at`.
 fn excerpt(line: &[u8], at: usize) -> String {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.len() <= LONGEST_LINE {

@@ -30,7 +30,7 @@ fn spec(
     ToolSpec { name, description, input_schema, is_read_only, kind }
 }
 
-/// The members that the input of a tool may have.
+/// Returns the members that the input of a tool may have.
 pub(super) fn members(spec: &ToolSpec) -> Vec<String> {
     let schema: Value = serde_json::from_str(spec.input_schema.get()).unwrap_or_default();
     let properties = schema["properties"].as_object();

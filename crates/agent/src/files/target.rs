@@ -88,7 +88,7 @@ impl WriteTarget {
         Ok(Some(stat))
     }
 
-    /// What stands at the name now.
+    /// Returns what stands at the name now.
     pub(super) fn stat(&self) -> Result<Stat, Errno> {
         statat(&self.folder, &*self.name, AtFlags::SYMLINK_NOFOLLOW)
     }

@@ -59,7 +59,7 @@ impl Room {
         self.dir.path().join("outside")
     }
 
-    /// A file with its folders.
+    /// Returns a file with its folders.
     fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -75,21 +75,21 @@ impl Room {
         run(&self.tools, name, input)
     }
 
-    /// Why nobody is asked about a use.
+    /// Returns why nobody is asked about a use.
     fn refusal(&self, name: &str, input: &Value) -> Option<String> {
         let tool = self.tools.iter().find(|tool| tool.spec().name == name).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(tool.refusal(&to_raw_value(input).unwrap()))
     }
 
-    /// The result of a use that goes well.
+    /// Returns the result of a use that goes well.
     fn done(&self, name: &str, input: &Value) -> (Value, String) {
         let outcome = self.run(name, input);
         assert!(!outcome.is_error, "{name} {input}: {}", outcome.text);
         (serde_json::from_str(outcome.result.get()).unwrap(), outcome.text)
     }
 
-    /// The text of a use that does not.
+    /// Returns the text of a use that does not.
     fn failed(&self, name: &str, input: &Value) -> String {
         let outcome = self.run(name, input);
         assert!(outcome.is_error, "{name} {input}: {}", outcome.text);
@@ -103,7 +103,7 @@ impl Room {
         assert!(text.contains(part), "{name} {input}: {text}");
     }
 
-    /// The names in the allowed folder, with drafts that were left behind.
+    /// Returns the names in the allowed folder, with drafts that were left behind.
     fn names(&self) -> Vec<String> {
         names(&self.path(""))
     }

@@ -207,13 +207,13 @@ impl<'a> FolderWalk<'a> {
     }
 }
 
-/// What an entry is of which its folder does not say it.
+/// Returns what an entry is of which its folder does not say it.
 fn known(folder: BorrowedFd<'_>, name: &OsStr) -> FileKind {
     statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
         .map_or(FileKind::Other, |stat| FileKind::of(&stat))
 }
 
-/// What the ignore files say in the folders above, up to the allowed one.
+/// Returns what the ignore files say in the folders above, up to the allowed one.
 fn above(place: &FileLocation<'_>) -> Vec<(Vec<String>, IgnoreRules)> {
     let names: Vec<String> =
         place.rest.iter().map(|name| name.to_string_lossy().into_owned()).collect();
@@ -225,7 +225,8 @@ fn above(place: &FileLocation<'_>) -> Vec<(Vec<String>, IgnoreRules)> {
     (0..names.len()).filter_map(at).collect()
 }
 
-/// What stands before the paths that are found in `path`, so that they can be used as they are.
+/// Returns what stands before the paths that are found in `path`, so that they can be used as they
+/// are.
 pub(super) fn below(path: &str, prefix: &str) -> String {
     let mut base = String::new();
     for part in [path.trim_start_matches("./"), prefix] {
@@ -240,12 +241,13 @@ pub(super) fn below(path: &str, prefix: &str) -> String {
 }
 
 impl SearchGaps {
-    /// Whether something that was to be searched was not: what rules keep out was not to be.
+    /// Returns true if something that was to be searched was not: what rules keep out was not to
+    /// be.
     pub(super) fn is_unfinished(&self) -> bool {
         self.ended.is_some() || self.deep + self.mounted + self.unread > 0
     }
 
-    /// What was left out, for the model.
+    /// Returns what was left out, for the model.
     pub(super) fn told(&self) -> String {
         let mut told = Vec::new();
         let mut tell = |text: String| told.push(format!("\n[{text}]"));

@@ -15,7 +15,7 @@ pub(super) fn cannot(what: &str, path: &str, why: impl std::fmt::Display) -> Str
     format!("cannot {what} {}{more}: {why}", shown(&path.as_bytes()[..end]))
 }
 
-/// What an error of the system means here.
+/// Returns what an error of the system means here.
 pub(super) fn why(errno: Errno) -> String {
     let known = match errno {
         Errno::NOENT => "it is not there: look with list_files or search_files",
@@ -66,7 +66,7 @@ impl FileKind {
         FileType::from_raw_mode(stat.st_mode).into()
     }
 
-    /// Why only a regular file will do.
+    /// Returns why only a regular file will do.
     pub(super) fn refusal(self) -> &'static str {
         match self {
             Self::File => "it is a file",

@@ -51,7 +51,7 @@ fn write(
     Ok((is_new, note))
 }
 
-/// A path that ends in `/` means a folder, whatever is there.
+/// Returns a path that ends in `/` means a folder, whatever is there.
 pub(super) fn names_a_file(path: &str) -> Result<(), String> {
     if path.is_empty() || path.ends_with('/') {
         return Err("it names no file: give the path of a file".to_owned());

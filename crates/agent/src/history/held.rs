@@ -95,21 +95,21 @@ impl HeldConversation {
         &self.id
     }
 
-    /// What the model is to see of it: a list that the API takes, whatever is in the file.
+    /// Returns what the model is to see of it: a list that the API takes, whatever is in the file.
     #[must_use]
     pub fn messages(&self) -> &[Arc<ChatMessage>] {
         self.mender.messages()
     }
 
-    /// Whether its last turn was broken off: tools have run, or were to run, and the model never
-    /// said what came of it.
+    /// Returns true if its last turn was broken off: tools have run, or were to run, and the model
+    /// never said what came of it.
     #[must_use]
     pub fn is_broken_off(&self) -> bool {
         let last = self.messages().last().and_then(|message| message.content.last());
         matches!(last, Some(Block::ToolResult { .. }))
     }
 
-    /// How many messages it has, with those that the model no longer sees.
+    /// Returns how many messages it has, with those that the model no longer sees.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.length

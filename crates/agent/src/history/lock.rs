@@ -170,8 +170,8 @@ impl LockFile {
         }
     }
 
-    /// Whether it is still the file that others find. One that a hand has removed locks nobody
-    /// out.
+    /// Returns true if it is still the file that others find. One that a hand has removed locks
+    /// nobody out.
     fn is_in_place(&self) -> bool {
         fs::symlink_metadata(&self.path).is_ok_and(|found| identity(&found) == self.identity)
     }
@@ -218,14 +218,14 @@ fn all<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An id may have any characters and be longer than a file's name.
+/// Returns an id may have any characters and be longer than a file's name.
 fn name(conversation: &str) -> String {
     let mut hash = [0; 32];
     hash.copy_from_slice(&Sha256::digest(conversation.as_bytes()));
     format!("{}.{EXTENSION}", Hash(hash))
 }
 
-/// Whether a path has the name of a lock's file.
+/// Returns true if a path has the name of a lock's file.
 fn is_lock(path: &Path) -> bool {
     let is_hash = |stem: &str| stem.parse::<Hash>().is_ok();
     path.extension().is_some_and(|extension| extension == EXTENSION)

@@ -143,7 +143,7 @@ impl HistoryStore {
         self.is_as_left(known).then_some(token)
     }
 
-    /// Whether a conversation is as it was left.
+    /// Returns true if a conversation is as it was left.
     pub(super) fn is_as_left(&self, known: &RememberedConversation) -> bool {
         let state = self.state(&known.id);
         state.is_some() && state == known.loaded.state
@@ -155,7 +155,7 @@ impl HistoryStore {
         self.store.conversation_state(id).ok().flatten()
     }
 
-    /// The files that it works on.
+    /// Returns the files that it works on.
     pub(super) fn files(&self) -> Vec<FileIdentity> {
         [Some(&self.store), self.ledger.as_ref()]
             .into_iter()

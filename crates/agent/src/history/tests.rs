@@ -39,7 +39,7 @@ impl House {
         self.folder.path().join("ledger.db")
     }
 
-    /// The same file, opened once more.
+    /// Returns the same file, opened once more.
     fn another(&self) -> History {
         open(&self.path())
     }
@@ -97,12 +97,12 @@ fn begin<T>(future: impl Future<Output = T>) {
     assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
 }
 
-/// A step with these messages that begins a turn.
+/// Returns a step with these messages that begins a turn.
 fn turn(messages: &str) -> HistoryStep {
     HistoryStep { messages: read(messages), begins_turn: true, ..HistoryStep::default() }
 }
 
-/// A step with these messages within a turn.
+/// Returns a step with these messages within a turn.
 fn round(messages: &str) -> HistoryStep {
     HistoryStep { messages: read(messages), ..HistoryStep::default() }
 }
@@ -115,7 +115,7 @@ fn shown(held: &HeldConversation) -> String {
     show(held.messages().iter().map(Arc::as_ref))
 }
 
-/// What somebody who comes later finds.
+/// Returns what somebody who comes later finds.
 async fn found(history: &History, conversation: &str) -> String {
     shown(&history.hold(conversation).await.unwrap())
 }

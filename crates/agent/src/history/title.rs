@@ -10,7 +10,7 @@ pub const LONGEST_OPENING: usize = 80;
 /// How much of a text is looked at, in bytes.
 const LOOKED_AT: usize = 16 * 1024;
 
-/// The first words of the first thing that the user wrote, with secrets hidden.
+/// Returns the first words of the first thing that the user wrote, with secrets hidden.
 pub(super) fn opening(messages: &[ChatMessage]) -> Option<String> {
     let said = messages.iter().filter(|message| message.role == Role::User);
     let mut texts = said.flat_map(|message| &message.content).filter_map(|block| match block {

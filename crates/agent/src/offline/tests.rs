@@ -43,7 +43,7 @@ fn ask(messages: Vec<ChatMessage>) -> (String, Vec<(String, Value)>) {
     (text, uses)
 }
 
-/// A conversation that has begun, so that the engine does not introduce itself.
+/// Returns a conversation that has begun, so that the engine does not introduce itself.
 fn later(text: &str) -> Vec<ChatMessage> {
     vec![user("help"), ChatMessage::assistant(vec![Block::text("You can say:")]), user(text)]
 }

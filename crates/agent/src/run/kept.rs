@@ -30,8 +30,8 @@ impl KeptOutput {
         self.tail.extend(rest);
     }
 
-    /// The output in at most `most` bytes of text and a note about what is left out, if anything
-    /// is. What is no UTF-8 is replaced.
+    /// Returns the output in at most `most` bytes of text and a note about what is left out, if
+    /// anything is. What is no UTF-8 is replaced.
     pub(super) fn text(&mut self, most: usize) -> (String, bool) {
         let tail = self.tail.make_contiguous();
         let is_whole = self.total == (self.head.len() + tail.len()) as u64;
@@ -52,7 +52,8 @@ impl KeptOutput {
     }
 }
 
-/// The longest beginning whose text has at most `most` bytes, and how many bytes it was made of.
+/// Returns the longest beginning whose text has at most `most` bytes, and how many bytes it was
+/// made of.
 fn beginning(bytes: &[u8], most: usize) -> (String, usize) {
     let mut end = bytes.len().min(most);
     loop {
@@ -66,7 +67,7 @@ fn beginning(bytes: &[u8], most: usize) -> (String, usize) {
     }
 }
 
-/// The same from the end.
+/// Returns the same from the end.
 fn ending(bytes: &[u8], most: usize) -> (String, usize) {
     let mut start = bytes.len() - bytes.len().min(most);
     loop {
@@ -79,12 +80,12 @@ fn ending(bytes: &[u8], most: usize) -> (String, usize) {
     }
 }
 
-/// Whether it is a byte of a character, but not its first.
+/// Returns true if it is a byte of a character, but not its first.
 pub(super) fn is_inner(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// How many bytes at the end begin a character that is not whole yet.
+/// Returns how many bytes at the end begin a character that is not whole yet.
 pub(super) fn unfinished(bytes: &[u8]) -> usize {
     let Some(back) = bytes.iter().rev().take(3).position(|byte| !is_inner(*byte)) else { return 0 };
     let needed = match bytes[bytes.len() - 1 - back] {

@@ -14,23 +14,23 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Words that only a shell knows.
 const SHELL_WORDS: [&str; 8] = ["cd", "export", "source", ".", "alias", "set", "unset", "ulimit"];
 
-/// The value of a variable.
+/// Returns the value of a variable.
 pub(super) fn value<'a>(env: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
     env.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_os_str())
 }
 
-/// The folders in which programs are looked for; those of PATH that are relative are not.
+/// Returns the folders in which programs are looked for; those of PATH that are relative are not.
 pub(crate) fn folders(env: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let path = value(env, "PATH").unwrap_or(OsStr::new(USUAL_PATH));
     std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
 }
 
-/// The file of a program by its name.
+/// Returns the file of a program by its name.
 pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file))
 }
 
-/// The file that `command` means.
+/// Returns the file that `command` means.
 pub(super) fn locate(
     command: &str,
     cwd: &Path,
@@ -77,7 +77,7 @@ fn missing(command: &str) -> String {
     }
 }
 
-/// The folder to run in, which lies in the roots.
+/// Returns the folder to run in, which lies in the roots.
 pub(super) fn working_folder(
     settings: &RunSettings,
     wished: Option<&str>,
@@ -97,7 +97,7 @@ pub(super) fn working_folder(
     Err(format!("cannot run in {shown}: it is outside of {}", roots.join(", ")))
 }
 
-/// Why a program that is there was not started.
+/// Returns why a program that is there was not started.
 pub(super) fn not_started(command: &str, error: &io::Error) -> String {
     let advice = match error.raw_os_error() {
         // E2BIG, ENOEXEC, ETXTBSY

@@ -49,7 +49,7 @@ pub(super) struct EndedCommand {
 }
 
 impl EndedCommand {
-    /// The signal that ended it.
+    /// Returns the signal that ended it.
     pub(super) fn signal(&self) -> Option<i32> {
         self.status.and_then(|status| status.signal())
     }

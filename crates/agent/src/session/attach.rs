@@ -99,7 +99,7 @@ pub(super) fn attached_text(block: &str) -> Option<(String, &str)> {
     Some((serde_json::from_str(name).unwrap_or_else(|_| inner.to_owned()), text))
 }
 
-/// The name of a document, without the folders it lies in.
+/// Returns the name of a document, without the folders it lies in.
 fn title(file: &Attachment) -> Option<String> {
     match file {
         Attachment::File { path, .. } => {
@@ -110,7 +110,7 @@ fn title(file: &Attachment) -> Option<String> {
     }
 }
 
-/// The bytes of a file that came with the message, in base64 or as a `data:` URL.
+/// Returns the bytes of a file that came with the message, in base64 or as a `data:` URL.
 fn decoded(data: &str, left: &mut u64) -> Result<Vec<u8>, String> {
     let data = match data.strip_prefix("data:") {
         Some(url) => url.split_once(";base64,").map(|(_, data)| data),

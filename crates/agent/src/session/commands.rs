@@ -51,7 +51,7 @@ impl CurrentConversation {
         length.take_if(|(of, _)| of == conversation);
     }
 
-    /// The current conversation and how many messages it has, as far as that is known soon.
+    /// Returns the current conversation and how many messages it has, as far as that is known soon.
     pub(super) async fn length(&self, shared: &Arc<SessionShared>) -> (Option<String>, u64) {
         let is_soon_known = tokio::time::timeout(PATIENCE, self.known()).await;
         let Ok(name) = is_soon_known else { return (None, 0) };
@@ -75,12 +75,12 @@ impl CurrentConversation {
     }
 }
 
-/// The conversation that was used last, where one is to be gone on with.
+/// Returns the conversation that was used last, where one is to be gone on with.
 pub(super) async fn last(history: History, resume: bool) -> Result<Option<String>, HistoryError> {
     if resume { history.last().await } else { Ok(None) }
 }
 
-/// A name that no conversation has.
+/// Returns a name that no conversation has.
 fn fresh() -> String {
     format!("conv-{}", uuid::Uuid::new_v4())
 }

@@ -304,7 +304,7 @@ impl<'a> TurnDriver<'a> {
         }
     }
 
-    /// All that was said, kept or not.
+    /// Returns all that was said, kept or not.
     fn conversation(&self) -> Vec<Arc<ChatMessage>> {
         let unkept = self.turn.unkept().iter().cloned().map(Arc::new);
         self.held.messages().iter().cloned().chain(unkept).collect()
@@ -333,7 +333,7 @@ impl<'a> TurnDriver<'a> {
     }
 }
 
-/// What came of a tool, also when it ended by a mistake of its own.
+/// Returns what came of a tool, also when it ended by a mistake of its own.
 fn ended(
     running: &mut HashMap<Id, (usize, AbortHandle)>,
     drafts: &mut Vec<Draft>,

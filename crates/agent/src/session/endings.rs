@@ -23,7 +23,7 @@ impl ReportedEndings {
         lengths.insert(held.id().to_owned(), held.length());
     }
 
-    /// Whether it was this process that left the conversation as it is.
+    /// Returns true if it was this process that left the conversation as it is.
     pub(super) fn knows(&self, held: &HeldConversation) -> bool {
         let lengths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lengths.get(held.id()) == Some(&held.length())

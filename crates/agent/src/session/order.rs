@@ -100,7 +100,7 @@ impl RequestOrder {
         }
     }
 
-    /// Whether this may be said now, at this time.
+    /// Returns true if this may be said now, at this time.
     pub(crate) fn admits(&mut self, id: &str, event: &SessionEvent, now_ms: u64) -> bool {
         let Some(request) = self.open.get_mut(id) else { return false };
         match event {
@@ -129,7 +129,7 @@ impl RequestOrder {
         self.open.contains_key(id)
     }
 
-    /// The requests without an end.
+    /// Returns the requests without an end.
     pub(crate) fn unfinished(&self) -> Vec<String> {
         let mut ids: Vec<String> = self.open.keys().cloned().collect();
         ids.sort();

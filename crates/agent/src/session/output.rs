@@ -217,17 +217,17 @@ impl SessionOutput {
         self.state().takes.is_some()
     }
 
-    /// Whether the front end takes questions.
+    /// Returns true if the front end takes questions.
     pub(crate) fn takes_questions(&self) -> bool {
         self.state().takes(capability::PERMISSION)
     }
 
-    /// Whether the front end takes notices.
+    /// Returns true if the front end takes notices.
     pub(crate) fn takes_notices(&self) -> bool {
         self.state().takes(capability::NOTICE)
     }
 
-    /// Whether what a tool says while it runs can be passed on.
+    /// Returns true if what a tool says while it runs can be passed on.
     pub(crate) fn has_room_for_progress(&self) -> bool {
         let state = self.state();
         state.takes(capability::TOOL_PROGRESS) && state.pending.len() < TOO_MUCH
@@ -290,7 +290,7 @@ impl SessionOutput {
 }
 
 impl OutputState {
-    /// Whether the front end takes this.
+    /// Returns true if the front end takes this.
     fn wants(&self, event: &SessionEvent) -> bool {
         match event {
             SessionEvent::Thinking(_) => self.takes(capability::THINKING),
@@ -382,7 +382,7 @@ impl OutputShared {
     }
 }
 
-/// Whether a pipe takes [`SURE_TO_FIT`] bytes now.
+/// Returns true if a pipe takes [`SURE_TO_FIT`] bytes now.
 fn is_writable(file: &File) -> bool {
     let mut fds = [PollFd::new(file, PollFlags::OUT)];
     let polled = poll(&mut fds, Some(&Timespec::default()));

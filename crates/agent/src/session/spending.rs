@@ -53,7 +53,7 @@ impl SessionShared {
         Ok(rate.ask(&self.options.budget, Instant::now())?)
     }
 
-    /// What an answer cost in dollars, if its price is known.
+    /// Returns what an answer cost in dollars, if its price is known.
     pub(super) fn cost(&self, usage: TokenUsage) -> Option<f64> {
         let known = || price::cost(self.options.engine.model(), usage);
         self.options.prices.map(|prices| prices.cost(usage)).or_else(known)

@@ -173,7 +173,7 @@ impl CallRecord<'_> {
     }
 }
 
-/// A tool's arguments as the ledger has them.
+/// Returns a tool's arguments as the ledger has them.
 fn summary(input: &str) -> String {
     let masked = mask_json(input).into_shown();
     shortened(&masked, LONGEST_SUMMARY)

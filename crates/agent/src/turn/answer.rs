@@ -47,12 +47,12 @@ impl PartialAnswer {
         self.blocks.push(block);
     }
 
-    /// Whether nobody has seen anything of it.
+    /// Returns true if nobody has seen anything of it.
     pub(super) fn is_unseen(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// Whether it says nothing that a model could go on from.
+    /// Returns true if it says nothing that a model could go on from.
     pub(super) fn is_silent(&self) -> bool {
         self.blocks.iter().all(|block| match block {
             Block::Text { text } => text.trim().is_empty(),
@@ -61,7 +61,7 @@ impl PartialAnswer {
         })
     }
 
-    /// All that can be sent to the model again. A thought alone cannot.
+    /// Returns all that can be sent to the model again. A thought alone cannot.
     pub(super) fn finish(self) -> Vec<Block> {
         if self.is_silent() {
             return Vec::new();
@@ -78,7 +78,7 @@ impl PartialAnswer {
 /// What a call takes beside its words: its result, its events and its place in the conversation.
 const CALL: usize = 1024;
 
-/// How many bytes a piece has.
+/// Returns how many bytes a piece has.
 pub(super) fn size(piece: &AnswerPiece) -> usize {
     match piece {
         AnswerPiece::Text(text)

@@ -156,8 +156,8 @@ impl RoundCalls {
         }
     }
 
-    /// What the model is told of the calls, and what they gave the front end; the next answer
-    /// begins without any.
+    /// Returns what the model is told of the calls, and what they gave the front end; the next
+    /// answer begins without any.
     pub(super) fn take_results(&mut self) -> (Vec<Block>, Vec<StoredToolResult>) {
         let (mut told, mut kept) = (Vec::new(), Vec::new());
         for call in self.all.drain(..) {

@@ -614,7 +614,7 @@ fn assert_whole(todo: &[TurnAction]) -> Result<(), TestCaseError> {
     assert_sendable(&kept)
 }
 
-/// What the Messages API demands of a conversation.
+/// Returns what the Messages API demands of a conversation.
 fn assert_sendable(messages: &[&ChatMessage]) -> Result<(), TestCaseError> {
     let mut wanted: Vec<&String> = Vec::new();
     for (at, message) in messages.iter().enumerate() {

@@ -17,8 +17,8 @@ impl Client {
         self.told(SessionCommand::NewConversation { conversation_id: None, title }).await
     }
 
-    /// Which conversations there are, the one that was changed last first: so many, and only
-    /// those last changed before this moment, in milliseconds since the Unix epoch.
+    /// Returns which conversations there are, the one that was changed last first: so many, and
+    /// only those last changed before this moment, in milliseconds since the Unix epoch.
     pub async fn conversations(
         &self,
         limit: Option<u32>,

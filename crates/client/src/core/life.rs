@@ -56,12 +56,12 @@ struct ExitDetails {
 }
 
 impl RuntimeLife {
-    /// Whether what the process says counts.
+    /// Returns true if what the process says counts.
     pub(super) fn is_heard(&self) -> bool {
         matches!(self, Self::Starting { .. } | Self::Ready { .. })
     }
 
-    /// Whether the process has said that it can do this.
+    /// Returns true if the process has said that it can do this.
     pub(super) fn offers(&self, name: &str) -> bool {
         match self {
             Self::Ready { ready, .. } => ready.capabilities.iter().any(|offered| offered == name),

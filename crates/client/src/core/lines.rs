@@ -42,7 +42,7 @@ impl ClientCore {
         }
     }
 
-    /// Whether a line of this number is the next; if not, what is missing is seen to.
+    /// Returns true if a line of this number is the next; if not, what is missing is seen to.
     fn is_next(&mut self, now: Duration, seq: Option<u64>) -> bool {
         match self.numbers.take(seq) {
             SequenceVerdict::Take => return true,
@@ -107,7 +107,8 @@ impl ClientCore {
         self.outputs.push(CoreOutput::Happened { id, happened, size: size + OVERHEAD });
     }
 
-    /// Whether this is the id of a request of the client's own, whose answer is of no interest.
+    /// Returns true if this is the id of a request of the client's own, whose answer is of no
+    /// interest.
     fn is_own(&self, id: &str) -> bool {
         id.strip_prefix(&self.name).is_some_and(|rest| rest.starts_with("-own-"))
     }

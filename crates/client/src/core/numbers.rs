@@ -36,7 +36,7 @@ pub(super) enum SequenceVerdict {
 }
 
 impl SequenceNumbers {
-    /// What is to be done with a line of this number.
+    /// Returns what is to be done with a line of this number.
     pub(super) fn take(&mut self, seq: Option<u64>) -> SequenceVerdict {
         let Some(seq) = seq else { return SequenceVerdict::Take };
         let next = self.next.unwrap_or(seq);
@@ -61,12 +61,12 @@ impl SequenceNumbers {
         self.replay = Some(PendingReplay { id, from, until });
     }
 
-    /// Whether this is the request that asks for what is missing.
+    /// Returns true if this is the request that asks for what is missing.
     pub(super) fn is_replay(&self, id: &str) -> bool {
         self.replay.as_ref().is_some_and(|replay| replay.id == id)
     }
 
-    /// The runtime has said again what it could; whether it was what was missing.
+    /// Returns the runtime has said again what it could; whether it was what was missing.
     pub(super) fn replayed(&mut self) -> bool {
         let replay = self.replay.take();
         replay.is_some_and(|replay| self.next.is_some_and(|next| next > replay.from))

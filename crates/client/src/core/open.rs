@@ -73,17 +73,17 @@ impl PendingRequest {
         }
     }
 
-    /// Whether it is worked on in its conversation's turn.
+    /// Returns true if it is worked on in its conversation's turn.
     pub(super) fn is_turn(&self) -> bool {
         self.lane.is_some()
     }
 
-    /// Whether the runtime owes it an event: it neither queues nor waits for the user.
+    /// Returns true if the runtime owes it an event: it neither queues nor waits for the user.
     pub(super) fn is_at_work(&self) -> bool {
         !self.is_queued && self.questions.is_empty()
     }
 
-    /// Whether a later request may have to wait until this one is over.
+    /// Returns true if a later request may have to wait until this one is over.
     pub(super) fn is_before(&self, later: &Self) -> bool {
         match (&self.lane, &later.lane) {
             (Some(ConversationLane(Some(one))), Some(ConversationLane(Some(other)))) => {
@@ -119,13 +119,13 @@ impl PendingRequest {
     }
 }
 
-/// The capabilities without which a runtime does not understand a request.
+/// Returns the capabilities without which a runtime does not understand a request.
 fn needs(command: &SessionCommand) -> Vec<&'static str> {
     let hello = command.is_extension().then_some(capability::HELLO);
     hello.into_iter().chain(command.capability()).collect()
 }
 
-/// Whether the runtime works on such requests one after the other.
+/// Returns true if the runtime works on such requests one after the other.
 pub(crate) fn is_turn(command: &SessionCommand) -> bool {
     matches!(
         command,

@@ -93,7 +93,7 @@ impl Trial {
         self.tell(CoreInput::Ask { request: Arc::new(request), line });
     }
 
-    /// The id of a request that may be there, or of none.
+    /// Returns the id of a request that may be there, or of none.
     fn some_id(&mut self) -> String {
         match self.dice.roll(12) {
             0 => "nobody".to_owned(),

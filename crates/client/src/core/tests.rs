@@ -24,7 +24,7 @@ impl Bench {
         Self { core: ClientCore::new(settings, "c".to_owned()), now: Duration::ZERO }
     }
 
-    /// A runtime that is ready and can do these things.
+    /// Creates a runtime that is ready and can do these things.
     fn ready(capabilities: &str) -> Self {
         let mut bench = Self::new();
         bench.tell(CoreInput::Begin);
@@ -42,7 +42,7 @@ impl Bench {
         self.tell(CoreInput::Line(Line::Whole(line.as_bytes())))
     }
 
-    /// The runtime says something about a request, with a number.
+    /// Returns the runtime says something about a request, with a number.
     fn say(&mut self, id: &str, kind: &str, seq: Option<u64>) -> String {
         let mut line = json!({"type": kind, "id": id, "timestamp": 1, "token": "x",
             "error": "no", "data": {}});

@@ -32,7 +32,7 @@ struct Runtime {
     leash: mpsc::Receiver<()>,
 }
 
-/// A client, and the processes that it starts.
+/// Returns a client, and the processes that it starts.
 fn start(settings: ClientSettings) -> (Client, mpsc::Receiver<Runtime>) {
     let (started, processes) = mpsc::channel(8);
     let launch = Box::new(move || -> BoxFuture<io::Result<RuntimePipes>> {
@@ -60,7 +60,7 @@ fn settings() -> ClientSettings {
     ClientSettings { unread: MOST_UNREAD, ..ClientSettings::new("runtime") }
 }
 
-/// A client whose runtime is ready, and knows the extensions.
+/// Returns a client whose runtime is ready, and knows the extensions.
 async fn ready(settings: ClientSettings) -> (Client, mpsc::Receiver<Runtime>, Runtime) {
     let (client, mut processes) = start(settings);
     let mut runtime = processes.recv().await.unwrap();
@@ -84,7 +84,7 @@ impl Runtime {
         self.write(&SessionResponse::Reply(reply).to_line()).await;
     }
 
-    /// The next request; `None` when stdin was closed.
+    /// Returns the next request; `None` when stdin was closed.
     async fn asked(&mut self) -> Option<Asked> {
         loop {
             if let Some(DecodedLine::Whole(line)) = self.lines.next_frame() {
@@ -107,7 +107,7 @@ fn token(size: usize) -> SessionEvent {
     SessionEvent::Token("x".repeat(size))
 }
 
-/// All that happens until the end: `t` for tokens, then the end.
+/// Returns all that happens until the end: `t` for tokens, then the end.
 async fn rest(request: &mut SentRequest) -> String {
     let mut tokens = 0;
     while let Some(happened) = request.next().await {

@@ -99,7 +99,7 @@ pub enum LoadAs {
 }
 
 impl SessionCommand {
-    /// The word for it on the line.
+    /// Returns the word for it on the line.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -120,7 +120,7 @@ impl SessionCommand {
         }
     }
 
-    /// Whether it is served only after `hello`; so `hello` itself is none.
+    /// Returns true if it is served only after `hello`; so `hello` itself is none.
     #[must_use]
     pub fn is_extension(&self) -> bool {
         !matches!(
@@ -144,7 +144,8 @@ impl SessionCommand {
         }
     }
 
-    /// The conversation that it names, in a field of its own or as `metadata.conversationId`.
+    /// Returns the conversation that it names, in a field of its own or as
+    /// `metadata.conversationId`.
     #[must_use]
     pub fn conversation_id(&self) -> Option<String> {
         match self {
@@ -239,7 +240,7 @@ impl SessionCommand {
     }
 }
 
-/// The metadata; a conversation that it names has to be named as it should.
+/// Returns the metadata; a conversation that it names has to be named as it should.
 pub(super) fn metadata(members: &Members) -> Result<Option<Box<RawValue>>, Malformed> {
     let metadata = optional_object(members, "metadata")?;
     of_metadata(metadata.as_deref())?;

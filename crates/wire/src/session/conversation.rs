@@ -101,7 +101,7 @@ pub(super) fn title(members: &Members) -> Result<String, Malformed> {
     if is_short { Ok(title) } else { Err(Malformed::wrong("title", TITLE)) }
 }
 
-/// The conversation that metadata names.
+/// Returns the conversation that metadata names.
 pub(super) fn of_metadata(metadata: Option<&RawValue>) -> Result<Option<String>, Malformed> {
     const FIELD: &str = "metadata.conversationId";
     let members = metadata.map(|metadata| Json::from(metadata).members()).unwrap_or_default();

@@ -57,7 +57,7 @@ pub struct Notice {
 }
 
 impl SessionEvent {
-    /// The end of a request that says more than that: `data` becomes an object.
+    /// Creates the end of a request that says more than that: `data` becomes an object.
     #[must_use]
     pub fn done(data: &impl Serialize) -> Self {
         Self::Done(to_raw_value(data).ok())
@@ -80,13 +80,13 @@ impl SessionEvent {
         Self::Notice(Notice { kind: kind.to_owned(), text: text.into() })
     }
 
-    /// An error without a word for programs.
+    /// Creates an error without a word for programs.
     #[must_use]
     pub fn error(error: impl Into<String>) -> Self {
         Self::Error { error: error.into(), data: None }
     }
 
-    /// What a `done` says, if this is one that says it.
+    /// Returns what a `done` says, if this is one that says it.
     #[must_use]
     pub fn done_data<T: DeserializeOwned>(&self) -> Option<T> {
         match self {
@@ -95,13 +95,13 @@ impl SessionEvent {
         }
     }
 
-    /// Whether this is the last reply to its request.
+    /// Returns true if this is the last reply to its request.
     #[must_use]
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Done(_) | Self::Error { .. } | Self::Status(_))
     }
 
-    /// The word for it on the line.
+    /// Returns the word for it on the line.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

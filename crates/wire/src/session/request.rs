@@ -36,7 +36,7 @@ impl SessionRequest {
         }
     }
 
-    /// The request as one line, its newline included.
+    /// Returns the request as one line, its newline included.
     #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)

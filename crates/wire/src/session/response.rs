@@ -73,7 +73,7 @@ impl SessionResponse {
         Ok(Self::Reply(SessionReply { id: id.map(str::to_owned), event, timestamp, seq }))
     }
 
-    /// The response as one line, its newline included.
+    /// Returns the response as one line, its newline included.
     #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         match self {
@@ -88,7 +88,7 @@ impl SessionResponse {
 }
 
 impl RuntimeReady {
-    /// The greeting of this version of the protocol.
+    /// Creates the greeting of this version of the protocol.
     #[must_use]
     pub fn at(timestamp: u64) -> Self {
         let capabilities = CAPABILITIES.map(str::to_owned).to_vec();

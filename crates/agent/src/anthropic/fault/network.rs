@@ -15,7 +15,7 @@ pub(super) enum NetworkCause {
 }
 
 impl ErrorComposer {
-    /// The server could not be reached.
+    /// Returns the server could not be reached.
     pub(in super::super) fn network(&self, error: reqwest::Error) -> EngineError {
         let (about, why) = reason(error);
         let (origin, why) = (&self.origin, self.quoted(&why));
@@ -43,7 +43,7 @@ impl ErrorComposer {
     }
 }
 
-/// The cause of an error in words, without the address.
+/// Returns the cause of an error in words, without the address.
 pub(super) fn reason(error: reqwest::Error) -> (NetworkCause, String) {
     let (is_dns, is_timeout) = (error.is_dns(), error.is_timeout());
     let error = error.without_url();

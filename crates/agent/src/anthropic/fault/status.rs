@@ -13,7 +13,7 @@ use crate::engine::{EngineError, EngineErrorKind};
 const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
 impl ErrorComposer {
-    /// The server answered, but not with an answer.
+    /// Returns the server answered, but not with an answer.
     pub(in super::super) fn status(
         &self,
         status: StatusCode,
@@ -65,7 +65,7 @@ impl ErrorComposer {
     }
 }
 
-/// What a body says: in the API's own form, or as a short text that is no page of HTML.
+/// Returns what a body says: in the API's own form, or as a short text that is no page of HTML.
 fn said(body: &[u8]) -> ApiErrorBody {
     if let Ok(failure) = serde_json::from_slice::<ApiFailure>(body) {
         return failure.error;
@@ -76,7 +76,7 @@ fn said(body: &[u8]) -> ApiErrorBody {
     ApiErrorBody { kind: String::new(), message }
 }
 
-/// The trouble; none where the status tells of none.
+/// Returns the trouble; none where the status tells of none.
 fn kind(status: u16, said: &ApiErrorBody) -> Option<EngineErrorKind> {
     Some(match status {
         200..=299 => return None,
@@ -95,8 +95,8 @@ fn kind(status: u16, said: &ApiErrorBody) -> Option<EngineErrorKind> {
     })
 }
 
-/// How long the server wants to be left alone. A date is not understood; the caller has a pause
-/// of its own.
+/// Returns how long the server wants to be left alone. A date is not understood; the caller has a
+/// pause of its own.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or(number("retry-after"))?;

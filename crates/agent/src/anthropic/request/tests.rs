@@ -240,7 +240,7 @@ fn a_budget_waits_for_the_next_turn_where_this_one_began_without_a_thought() {
     assert!(thinks(later, OLD));
 }
 
-/// All blocks of a body as text, in order, without marks; and how many marks there were.
+/// Returns all blocks of a body as text, in order, without marks; and how many marks there were.
 fn blocks(body: &Value) -> (Vec<String>, usize) {
     let mut marks = 0;
     let mut all = Vec::new();

@@ -19,7 +19,7 @@ pub(super) enum ThinkingMode {
 }
 
 impl ThinkingMode {
-    /// How to think for this call, if at all.
+    /// Returns how to think for this call, if at all.
     pub(super) fn of(call: &EngineCall, model: &str) -> Option<Self> {
         let budget = budget(call)?;
         if !takes_budget(model) {
@@ -34,8 +34,8 @@ fn budget(call: &EngineCall) -> Option<u32> {
     call.thinking.map(|budget| budget.max(LEAST_BUDGET))
 }
 
-/// How many tokens the model may write. The API counts thoughts among them, so there has to be
-/// room for more than these.
+/// Returns how many tokens the model may write. The API counts thoughts among them, so there has to
+/// be room for more than these.
 pub(super) fn room(call: &EngineCall) -> u32 {
     let least = call.max_tokens.max(1);
     match budget(call) {
@@ -44,8 +44,8 @@ pub(super) fn room(call: &EngineCall) -> u32 {
     }
 }
 
-/// Whether a model thinks by a budget: those up to Claude 4.5, and those that are no Claude but
-/// are served in this way. Later ones refuse a budget.
+/// Returns true if a model thinks by a budget: those up to Claude 4.5, and those that are no Claude
+/// but are served in this way. Later ones refuse a budget.
 fn takes_budget(model: &str) -> bool {
     let Some((_, name)) = model.split_once("claude-") else { return true };
     if name.starts_with(|first: char| first.is_ascii_digit()) {
@@ -58,15 +58,15 @@ fn takes_budget(model: &str) -> bool {
     (major, minor) <= (4, 5)
 }
 
-/// Whether a model with a budget may think now. In the middle of a turn, after a tool has run, it
-/// may only if it thought at the turn's beginning.
+/// Returns true if a model with a budget may think now. In the middle of a turn, after a tool has
+/// run, it may only if it thought at the turn's beginning.
 fn may_begin<'a>(messages: impl DoubleEndedIterator<Item = &'a ChatMessage>) -> bool {
     let turn = messages.rev().take_while(|message| !message.begins_turn());
     let first = turn.filter(|message| message.role == Role::Assistant).last();
     first.is_none_or(|message| message.content.first().is_some_and(is_kept))
 }
 
-/// A thought that the model knows again.
+/// Returns a thought that the model knows again.
 fn is_kept(block: &Block) -> bool {
     match block {
         Block::Thinking { signature, .. } => !signature.is_empty(),

@@ -68,7 +68,7 @@ impl WrittenTurns {
         Ok(true)
     }
 
-    /// How many bytes the next request can take over.
+    /// Returns how many bytes the next request can take over.
     #[cfg(test)]
     pub(super) fn taken_over(&self) -> usize {
         self.json.len()

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The events of the chunks, as text; `!` for one that is too long.
+/// Returns the events of the chunks, as text; `!` for one that is too long.
 fn events(chunks: &[&[u8]], limit: usize) -> Vec<(String, String)> {
     let mut sse = SseDecoder::with_limit(limit);
     let mut all = Vec::new();

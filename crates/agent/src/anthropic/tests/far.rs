@@ -83,7 +83,7 @@ impl Far {
         Self { address, requests, thread: Some(thread) }
     }
 
-    /// How many connections there were, once all requests have been answered.
+    /// Returns how many connections there were, once all requests have been answered.
     pub(super) fn connections(mut self) -> usize {
         self.thread.take().unwrap().join().unwrap();
         self.requests.iter().count()
@@ -101,7 +101,7 @@ impl Far {
         format!("http://{}", self.address)
     }
 
-    /// The next request: its head.
+    /// Returns the next request: its head.
     pub(super) fn request(&self) -> String {
         self.requests.recv_timeout(super::DEADLINE).expect("a request came")
     }
@@ -134,13 +134,13 @@ fn read(stream: &mut TcpStream) -> Option<String> {
     Some(head)
 }
 
-/// A whole answer of HTTP.
+/// Returns a whole answer of HTTP.
 pub(super) fn http(status: u16, headers: &str, body: &str) -> String {
     let length = body.len();
     format!("HTTP/1.1 {status} Status\r\n{headers}content-length: {length}\r\n\r\n{body}")
 }
 
-/// A whole stream that says `text`.
+/// Returns a whole stream that says `text`.
 pub(super) fn stream(text: &str) -> String {
     let delta = serde_json::json!({"index": 0, "delta": {"type": "text_delta", "text": text}});
     let body = format!(

@@ -80,7 +80,7 @@ fn no_pattern_is_slow() {
     assert!(!fits(&pattern, &path));
 }
 
-/// What git says of each path: whether it is ignored.
+/// Returns what git says of each path: whether it is ignored.
 fn git_says(ignore: &str, paths: &[String]) -> Vec<bool> {
     let dir = tempfile::tempdir().unwrap();
     let git = |args: &[&str]| {
@@ -101,7 +101,7 @@ fn git_says(ignore: &str, paths: &[String]) -> Vec<bool> {
     says.collect()
 }
 
-/// What we say, folder by folder from the top, as the walk does.
+/// Returns what we say, folder by folder from the top, as the walk does.
 fn we_say(ignore: &str, path: &str) -> bool {
     let mut ignored = IgnoreRules::default();
     ignored.add(ignore);

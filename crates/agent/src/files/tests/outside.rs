@@ -14,7 +14,7 @@ use super::{CANARY, Room, nothing, run};
 use crate::files::beneath::child;
 use crate::files::{AllowedFolders, FileLimits, tools};
 
-/// What each tool does with a path.
+/// Returns what each tool does with a path.
 fn every_tool(path: &str) -> [(&'static str, serde_json::Value); 6] {
     [
         ("read_file", json!({ "path": path })),

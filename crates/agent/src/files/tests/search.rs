@@ -28,7 +28,7 @@ fn found(room: &Room, input: &Value) -> Vec<String> {
     serde_json::from_value(room.done("search_files", input).0["files"].clone()).unwrap()
 }
 
-/// A small project.
+/// Returns a small project.
 fn project() -> Room {
     let room = Room::new();
     for path in [

@@ -103,7 +103,7 @@ fn hard_links_are_not_written_through() {
     assert_eq!(fs::read_to_string(room.path("other")).unwrap(), "one");
 }
 
-/// An access list: its owner may read and write, user 1234 may read, nobody else anything.
+/// Returns an access list: its owner may read and write, user 1234 may read, nobody else anything.
 fn access_list() -> Vec<u8> {
     const ANYBODY: u32 = u32::MAX;
     let entries: [(u16, u16, u32); 5] =

@@ -22,7 +22,7 @@ fn hold_at_once(history: &History, conversation: &str) -> HeldConversation {
     }
 }
 
-/// Whether a conversation is in memory, and nobody has changed it.
+/// Returns true if a conversation is in memory, and nobody has changed it.
 fn is_as_left(history: &History, conversation: &str) -> bool {
     wait_until_idle(history);
     let Some(known) = history.clerk().recall(conversation) else { return false };

@@ -51,7 +51,7 @@ fn talker(path: &Path, name: &str, turns: usize) -> Child {
     command.stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// The last number in whole lines of what a process said it has committed.
+/// Returns the last number in whole lines of what a process said it has committed.
 fn last_committed(output: &str) -> u64 {
     let whole_lines = output.rsplit_once('\n').map_or("", |(lines, _)| lines);
     let mut numbers = whole_lines.lines().filter_map(|line| line.strip_prefix("committed "));
@@ -65,7 +65,7 @@ fn sleep_a_little(most: u32) {
     thread::sleep(Duration::from_micros(u64::from(u32::from_ne_bytes(random) % most)));
 }
 
-/// The names of those who spoke; each message of a turn is of the one who began it.
+/// Returns the names of those who spoke; each message of a turn is of the one who began it.
 fn speakers(messages: &[Arc<ChatMessage>]) -> Vec<String> {
     let mut names = Vec::new();
     for turn in messages.chunks(4) {

@@ -26,7 +26,7 @@ async fn reserve(
     ledger.reserve(account.to_owned(), 0, Some(tokens(most)), check).await.unwrap()
 }
 
-/// What was spent, and what is reserved.
+/// Returns what was spent, and what is reserved.
 async fn sums(ledger: &History, conversation: &str) -> (u64, u64, u64) {
     let spent = ledger.spent(conversation, 0).await.unwrap();
     (spent.conversation.input, spent.all.input, spent.reserved_all.input)

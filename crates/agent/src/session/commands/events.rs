@@ -108,7 +108,7 @@ impl EventRetelling<'_> {
         open.iter().filter_map(result).collect()
     }
 
-    /// The result of a call; none of what was no call, or has its result.
+    /// Returns the result of a call; none of what was no call, or has its result.
     fn result(&mut self, id: &str, result: Box<RawValue>, is_error: bool) -> Option<SessionEvent> {
         let (tool_id, tool_name) = self.calls.remove_entry(id)?;
         Some(SessionEvent::ToolResult(ToolResult {
@@ -133,14 +133,14 @@ fn add_text(said: &mut PastUserMessage, text: &str) {
     said.message.push_str(text);
 }
 
-/// A picture or a document.
+/// Returns a picture or a document.
 fn bytes(source: &MediaSource, name: Option<String>) -> PastAttachment {
     let MediaSource::Base64 { media_type, data } = source;
     let size = source.size() as u64;
     PastAttachment { mime: media_type.clone(), name, size, data: Some(data.clone()) }
 }
 
-/// What a front end gets of a result of which only the model's text was kept.
+/// Returns what a front end gets of a result of which only the model's text was kept.
 fn in_words(text: &str, is_error: bool) -> Box<RawValue> {
     if is_error {
         return error_json(text);

@@ -12,8 +12,8 @@ use crate::tool::error_json;
 /// How long the content of one message may be: a line, less what stands around it.
 const LONGEST: usize = MAX_LINE - 16 * 1024;
 
-/// The content of a message as it fits into a line: with words in place of its largest blocks if
-/// that has to be, so that a front end gets past it.
+/// Returns the content of a message as it fits into a line: with words in place of its largest
+/// blocks if that has to be, so that a front end gets past it.
 pub(super) fn content(blocks: &[Block]) -> Option<Box<RawValue>> {
     let whole = to_raw_value(blocks).ok()?;
     let size = whole.get().len();

@@ -87,8 +87,8 @@ impl TurnDriver<'_> {
         Ok(())
     }
 
-    /// Whether something has to be done before the engine is asked: what was spent has to be
-    /// counted, or the conversation to be shortened, or nobody wants an answer any more.
+    /// Returns true if something has to be done before the engine is asked: what was spent has to
+    /// be counted, or the conversation to be shortened, or nobody wants an answer any more.
     fn has_to_wait(&self, all: &[Arc<ChatMessage>]) -> bool {
         let options = &self.shared.options;
         options.budget.is_limited()

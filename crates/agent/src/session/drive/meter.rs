@@ -51,7 +51,8 @@ impl UsageMeter {
         total
     }
 
-    /// What an answer has written is told at its end. One that was broken off is paid for as well.
+    /// Returns what an answer has written is told at its end. One that was broken off is paid for
+    /// as well.
     fn total(&self) -> TokenUsage {
         let mut told = self.told;
         if !self.is_whole {

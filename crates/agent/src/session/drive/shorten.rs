@@ -41,7 +41,7 @@ impl TurnDriver<'_> {
         Ok(true)
     }
 
-    /// How many of the first messages are to be replaced, if any.
+    /// Returns how many of the first messages are to be replaced, if any.
     fn cut(&self, messages: &[Arc<ChatMessage>], is_over: bool) -> Option<usize> {
         let window = self.shared.options.context;
         // The engine knows better than we count.
@@ -64,7 +64,7 @@ impl TurnDriver<'_> {
         EngineCall { thinking: None, ..self.call(messages) }
     }
 
-    /// The engine's own summary; none when the turn is to stop meanwhile.
+    /// Returns the engine's own summary; none when the turn is to stop meanwhile.
     async fn sum_up(&mut self, call: EngineCall, meter: &mut UsageMeter) -> Option<String> {
         let output = &self.shared.output;
         let mut writing = pin!(summarise(self.shared, call, meter));
@@ -95,7 +95,7 @@ impl TurnDriver<'_> {
     }
 }
 
-/// The engine's own summary; nothing when it gives none.
+/// Returns the engine's own summary; nothing when it gives none.
 async fn summarise(shared: &SessionShared, call: EngineCall, meter: &mut UsageMeter) -> String {
     let mut written = String::new();
     let mut answer = shared.options.engine.answer(call);

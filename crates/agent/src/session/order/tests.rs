@@ -12,7 +12,7 @@ fn tool_use(id: &str) -> SessionEvent {
     SessionEvent::ToolUse(ToolUse { tool_id, tool_name, input, kind: None, locations: None })
 }
 
-/// A request that comes at this time.
+/// Returns a request that comes at this time.
 fn opened(command: &SessionCommand, since: u64) -> RequestDetails {
     RequestDetails::new(command, since, since + 1)
 }

@@ -12,7 +12,7 @@ const LONGEST_TEXT: usize = 1000;
 /// How long the input of a question may be there, in bytes.
 const LONGEST_INPUT: usize = 64 * 1024;
 
-/// What a front end gets that knows no extensions.
+/// Returns what a front end gets that knows no extensions.
 pub(super) fn plain(event: SessionEvent) -> SessionEvent {
     match event {
         SessionEvent::Done(_) => SessionEvent::Done(None),
@@ -30,7 +30,7 @@ pub(super) fn plain(event: SessionEvent) -> SessionEvent {
     }
 }
 
-/// What stands in for something that fits into no line.
+/// Returns what stands in for something that fits into no line.
 pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
     let text = format!("this has {size} bytes, and a line may have {MAX_LINE}: ask for less of it");
     match event {
@@ -76,7 +76,8 @@ fn shorten(asked: &mut PermissionRequest) {
     asked.reason = asked.reason.as_deref().map(|text| shortened(text, LONGEST_TEXT));
 }
 
-/// A message without the bytes of its files; without its words, too, where these are too long.
+/// Returns a message without the bytes of its files; without its words, too, where these are too
+/// long.
 fn without_files(said: PastUserMessage, text: &str) -> PastUserMessage {
     let PastUserMessage { mut message, mut attachments } = said;
     for attachment in &mut attachments {

@@ -157,7 +157,7 @@ fn asked(question: &str, input: &Value) -> SessionEvent {
     })
 }
 
-/// The status as `get_status` tells it, while it is the request `id`.
+/// Returns the status as `get_status` tells it, while it is the request `id`.
 fn status(output: &SessionOutput, id: &str) -> SessionEvent {
     let (requests, questions) = output.open_beside(id);
     let (requests, questions) = (Some(requests), Some(questions));

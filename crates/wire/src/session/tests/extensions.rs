@@ -175,7 +175,7 @@ fn unreadable_requests() {
     );
 }
 
-/// The text with most of a long run left out.
+/// Returns the text with most of a long run left out.
 fn cut(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.replace(&"é".repeat(60), "…")

@@ -23,7 +23,7 @@ fn kept(id: &str, result: &Value) -> StoredToolResult {
     StoredToolResult { tool_use_id: id.to_owned(), result: raw(result) }
 }
 
-/// The events in one line each, without what every line has.
+/// Returns the events in one line each, without what every line has.
 fn lines(events: Vec<SessionEvent>) -> Vec<Value> {
     let line = |event| {
         let mut out = Vec::new();
