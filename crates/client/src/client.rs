@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use crate::core::{CoreInput, is_turn};
 use crate::pump::{self, RuntimeLauncher};
 use crate::settings::{MOST_ERRANDS, MOST_TURNS};
-use crate::shared::{ClientShared, RequestPermits};
+use crate::shared::{ClientHandle, ClientShared, RequestPermits};
 use crate::{
     ClientError, ClientSettings, PassedOver, RuntimeState, SentRequest, SessionWatch, WatchStart,
     process,
@@ -33,20 +33,6 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Client {
     handle: Arc<ClientHandle>,
-}
-
-/// What keeps the process alive.
-#[derive(Debug)]
-pub(crate) struct ClientHandle {
-    pub(crate) shared: Arc<ClientShared>,
-    name: String,
-    requests: AtomicU64,
-}
-
-impl Drop for ClientHandle {
-    fn drop(&mut self) {
-        self.shared.ask(CoreInput::Leave);
-    }
 }
 
 impl Client {

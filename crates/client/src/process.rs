@@ -16,7 +16,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::pump::{BoxFuture, RuntimeExit, RuntimeLauncher, RuntimePipes};
+use crate::pump::{PumpFuture, RuntimeExit, RuntimeLauncher, RuntimePipes};
 use crate::stderr::StderrFollower;
 use crate::{ClientSettings, StderrTarget};
 
@@ -72,7 +72,7 @@ fn exit(
     exit: ExitReceiver,
     follower: Option<StderrFollower>,
     secrets: Arc<SecretVariables>,
-) -> BoxFuture<RuntimeExit> {
+) -> PumpFuture<RuntimeExit> {
     Box::pin(async move {
         let status = exit.await.ok().flatten();
         let Some(mut follower) = follower else { return (status, None) };

@@ -26,21 +26,21 @@ pub(crate) struct RuntimePipes {
     /// Responses come from here, until it is closed.
     pub(crate) stdout: Option<Box<dyn AsyncRead + Send + Unpin>>,
     /// Comes when the process has ended.
-    pub(crate) exit: Option<BoxFuture<RuntimeExit>>,
+    pub(crate) exit: Option<PumpFuture<RuntimeExit>>,
     /// Dropped when the process is to end.
     pub(crate) leash: Option<Box<dyn Send>>,
 }
 
 /// How a process ended, if that is known, and the last line it wrote on stderr.
 pub(crate) type RuntimeExit = (Option<ExitStatus>, Option<String>);
-pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+pub(crate) type PumpFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// Starts a process.
-pub(crate) type RuntimeLauncher = Box<dyn FnMut() -> BoxFuture<io::Result<RuntimePipes>> + Send>;
+pub(crate) type RuntimeLauncher = Box<dyn FnMut() -> PumpFuture<io::Result<RuntimePipes>> + Send>;
 
 struct SessionPump {
     shared: Arc<ClientShared>,
     launch: RuntimeLauncher,
-    starting: Option<BoxFuture<io::Result<RuntimePipes>>>,
+    starting: Option<PumpFuture<io::Result<RuntimePipes>>>,
     life: Option<RuntimePipes>,
     lines: LineDecoder,
     outgoing: Option<OutgoingLine>,
@@ -242,7 +242,7 @@ async fn write(
     }
 }
 
-async fn or_never<T>(later: Option<&mut BoxFuture<T>>) -> T {
+async fn or_never<T>(later: Option<&mut PumpFuture<T>>) -> T {
     match later {
         Some(later) => later.await,
         None => pending().await,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callgate_wire::session::{SessionEvent, SessionReply};
 
-use crate::client::ClientHandle;
+use crate::shared::ClientHandle;
 use crate::core::CoreInput;
 use crate::queue::EventQueue;
 use crate::{ClientError, RequestEvent};

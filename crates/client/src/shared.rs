@@ -1,7 +1,7 @@
 //! What the handles of a client share with the task that serves them.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use callgate_wire::session;
@@ -31,6 +31,20 @@ pub(crate) struct ClientShared {
     pub(crate) errands: Arc<Semaphore>,
     pub(crate) unsent: Arc<Semaphore>,
     pub(crate) settings: ClientSettings,
+}
+
+/// What keeps the process alive.
+#[derive(Debug)]
+pub(crate) struct ClientHandle {
+    pub(crate) shared: Arc<ClientShared>,
+    pub(crate) name: String,
+    pub(crate) requests: AtomicU64,
+}
+
+impl Drop for ClientHandle {
+    fn drop(&mut self) {
+        self.shared.ask(CoreInput::Leave);
+    }
 }
 
 #[derive(Debug)]

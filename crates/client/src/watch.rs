@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch::Receiver;
 
-use crate::client::ClientHandle;
+use crate::shared::ClientHandle;
 use crate::ring::WatchStart;
 use crate::{WatchedEvent, WatchedItem};
 

@@ -1,11 +1,12 @@
-//! The session protocol: what a front end and the agent runtime say over stdin and stdout.
+//! The session protocol, which a front end and the agent runtime speak over stdin and stdout.
 //!
-//! One JSON object a line. The front end sends a [`SessionRequest`], the runtime sends [`SessionResponse`]s; the
-//! normative text is `docs/protocol/session.md`. Tool inputs, tool results and metadata are only
-//! relayed, so they stay the bytes they were. The time comes in as a number of milliseconds.
+//! Each line is one JSON object. The front end sends [`SessionRequest`]s and the runtime sends
+//! [`SessionResponse`]s; the normative text is `docs/protocol/session.md`. Tool inputs, tool
+//! results and metadata are only relayed, so their bytes stay unchanged. Times are passed in as
+//! milliseconds.
 //!
-//! A front end that sends no `hello` has three kinds of requests and is answered in seven kinds of
-//! responses; the others are extensions, and a runtime names those it has in [`RuntimeReady`].
+//! Without `hello` there are three kinds of requests and seven kinds of responses. The others are
+//! extensions, which a runtime announces in [`RuntimeReady`].
 
 mod attachment;
 pub mod capability;
@@ -44,7 +45,7 @@ pub use turn::{ErrorData, ReplayedRange, TokenUsage, TurnEnd};
 /// The protocol version that [`RuntimeReady`] announces.
 pub const VERSION: &str = "1.0.0";
 
-/// What this version of the protocol can do, as [`RuntimeReady`] announces it.
+/// The capabilities of this version of the protocol, as [`RuntimeReady`] announces them.
 pub const CAPABILITIES: [&str; 15] = [
     capability::STREAMING,
     capability::TOOLS,
@@ -66,11 +67,11 @@ pub const CAPABILITIES: [&str; 15] = [
 /// The longest line, without its newline, that either side may send.
 pub const MAX_LINE: usize = 10 * 1024 * 1024;
 
-/// The longest id of a request, in bytes; so long may [`SessionCommand::Cancel`]'s target be as well.
+/// The longest id of a request, in bytes. It also limits the target of [`SessionCommand::Cancel`].
 pub const LONGEST_ID: usize = 256;
 
-/// The longest id, in bytes, that an `error` repeats: a request whose id is over [`LONGEST_ID`] is
-/// refused, and its front end can tell which one it was.
+/// The longest id, in bytes, that an `error` repeats. A request whose id is longer than
+/// [`LONGEST_ID`] is refused, and the front end can tell which request it was.
 pub const LONGEST_REFUSED_ID: usize = 4096;
 
 /// The longest id of a question, in bytes.
@@ -82,13 +83,13 @@ pub const LONGEST_CONVERSATION_ID: usize = 128;
 /// The longest title of a conversation, in characters.
 pub const LONGEST_TITLE: usize = 256;
 
-/// The longest name of a file that comes with a message, in characters.
+/// The longest name of an inline attachment, in characters.
 pub const LONGEST_FILE_NAME: usize = 256;
 
-/// The [`RuntimeStatus::state`] of a runtime with no request at work.
+/// The [`RuntimeStatus::state`] of a runtime without running requests.
 pub const IDLE: &str = "idle";
 
-/// The [`RuntimeStatus::state`] of a runtime with a request at work.
+/// The [`RuntimeStatus::state`] of a runtime with a running request.
 pub const BUSY: &str = "busy";
 
 const STRING_256: &str = "a string of at most 256 bytes";

@@ -36,7 +36,7 @@ pub(super) struct QuestionTerms {
     pub(super) takes_always: bool,
 }
 
-struct OpenQuestion {
+struct BoardQuestion {
     posted: PostedQuestion,
     is_shown: bool,
     /// How it ended, in the desk's words.
@@ -52,7 +52,7 @@ pub(super) struct Board {
 
 #[derive(Default)]
 struct BoardQuestions {
-    open: HashMap<RequestId, OpenQuestion>,
+    open: HashMap<RequestId, BoardQuestion>,
     /// Those that were shown and are closed.
     past: VecDeque<(RequestId, FoundQuestion)>,
 }
@@ -86,7 +86,7 @@ impl Board {
 
     /// Adds a question that is about to go to a desk.
     pub(super) fn post(&self, id: &RequestId, posted: PostedQuestion) {
-        let open = OpenQuestion { posted, is_shown: false, end: None };
+        let open = BoardQuestion { posted, is_shown: false, end: None };
         self.questions().open.insert(id.clone(), open);
     }
 
@@ -142,7 +142,7 @@ impl Board {
         kept: fn(&PostedQuestion) -> FoundQuestion,
     ) {
         let mut questions = self.questions();
-        let Some(OpenQuestion { posted, is_shown, .. }) = questions.open.remove(id) else { return };
+        let Some(BoardQuestion { posted, is_shown, .. }) = questions.open.remove(id) else { return };
         // Nobody waits for the desk's words any more.
         self.ended.notify_all();
         let Some(mirror) = posted.mirror.as_ref().filter(|_| is_shown) else { return };

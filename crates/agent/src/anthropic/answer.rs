@@ -34,12 +34,12 @@ const REST_TIME: Duration = Duration::from_secs(2);
 
 /// An answer on its way.
 pub(super) struct AnthropicAnswer {
-    state: AnswerState,
+    state: ReadState,
     /// What has come and was not handed over: a caller that stops waiting loses nothing.
     ready: Vec<AnswerPiece>,
 }
 
-enum AnswerState {
+enum ReadState {
     Asking(BoxFuture<'static, Result<AnswerReader, EngineError>>),
     Reading(Box<AnswerReader>),
     Failed(EngineError),
@@ -59,7 +59,7 @@ struct AnswerReader {
 
 impl AnthropicAnswer {
     pub(super) fn new(line: Arc<ApiLink>, call: EngineCall) -> Self {
-        Self { state: AnswerState::Asking(Box::pin(ask(line, call))), ready: Vec::new() }
+        Self { state: ReadState::Asking(Box::pin(ask(line, call))), ready: Vec::new() }
     }
 
     /// Waits until there is something to hand over. What came before a failure is handed over
@@ -67,21 +67,21 @@ impl AnthropicAnswer {
     async fn fill(&mut self) -> Result<bool, EngineError> {
         while self.ready.is_empty() {
             let after = match &mut self.state {
-                AnswerState::Ended => return Ok(false),
-                AnswerState::Failed(error) => return Err(error.clone()),
-                AnswerState::Asking(request) => match request.await {
-                    Ok(reading) => Some(AnswerState::Reading(Box::new(reading))),
-                    Err(error) => Some(AnswerState::Failed(error)),
+                ReadState::Ended => return Ok(false),
+                ReadState::Failed(error) => return Err(error.clone()),
+                ReadState::Asking(request) => match request.await {
+                    Ok(reading) => Some(ReadState::Reading(Box::new(reading))),
+                    Err(error) => Some(ReadState::Failed(error)),
                 },
-                AnswerState::Reading(reading) => match reading.read(&mut self.ready).await {
+                ReadState::Reading(reading) => match reading.read(&mut self.ready).await {
                     Ok(true) => None,
-                    Ok(false) => Some(AnswerState::Ended),
-                    Err(error) => Some(AnswerState::Failed(error)),
+                    Ok(false) => Some(ReadState::Ended),
+                    Err(error) => Some(ReadState::Failed(error)),
                 },
             };
             if let Some(after) = after
-                && let AnswerState::Reading(reading) = std::mem::replace(&mut self.state, after)
-                && matches!(self.state, AnswerState::Ended)
+                && let ReadState::Reading(reading) = std::mem::replace(&mut self.state, after)
+                && matches!(self.state, ReadState::Ended)
             {
                 reading.read_away();
             }

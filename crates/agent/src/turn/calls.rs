@@ -25,7 +25,7 @@ const LONGEST_KEPT: usize = 1024 * 1024;
 
 /// The calls of one answer, in its order.
 pub(super) struct RoundCalls {
-    all: Vec<PendingCall>,
+    all: Vec<RoundCall>,
     is_read_only: Box<dyn Fn(&str) -> bool + Send + Sync>,
     /// All names of this turn.
     names: HashSet<String>,
@@ -34,7 +34,7 @@ pub(super) struct RoundCalls {
 }
 
 #[derive(Debug)]
-struct PendingCall {
+struct RoundCall {
     wanted: ToolCall,
     fault: Option<String>,
     state: CallState,
@@ -84,7 +84,7 @@ impl RoundCalls {
             fault => fault.map(|fault| format!("{fault}. Call it again with a JSON object")),
         };
         let wanted = ToolCall { index, id: unique.clone(), name, input };
-        self.all.push(PendingCall { wanted, fault, state: CallState::Waiting });
+        self.all.push(RoundCall { wanted, fault, state: CallState::Waiting });
         unique
     }
 

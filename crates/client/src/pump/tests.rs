@@ -35,7 +35,7 @@ struct Runtime {
 /// Returns a client, and the processes that it starts.
 fn start(settings: ClientSettings) -> (Client, mpsc::Receiver<Runtime>) {
     let (started, processes) = mpsc::channel(8);
-    let launch = Box::new(move || -> BoxFuture<io::Result<RuntimePipes>> {
+    let launch = Box::new(move || -> PumpFuture<io::Result<RuntimePipes>> {
         let started = started.clone();
         Box::pin(async move {
             let (stdin, far_stdin) = tokio::io::duplex(PIPE);

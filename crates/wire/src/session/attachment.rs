@@ -1,4 +1,4 @@
-//! Files that go with a message: named by their path, or brought along.
+//! Files attached to a message: by path, or inline.
 
 use std::borrow::Cow;
 
@@ -11,19 +11,20 @@ use super::command::some;
 use crate::fields::Malformed;
 use crate::raw::{Json, Members};
 
-/// A file that the user attached.
+/// A file that the user attached to a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attachment {
     /// A file that the runtime reads.
     File {
-        /// Where the file lies.
+        /// The path of the file.
         path: String,
         /// Its media type, such as `text/plain`.
         mime: String,
     },
-    /// A file that comes with the message, from a front end that has no paths, such as a page.
+    /// A file whose content is part of the message, for front ends without paths, such as a web
+    /// page.
     Inline {
-        /// The file's bytes in base64; also a `data:` URL with them.
+        /// The bytes of the file in base64, or a `data:` URL.
         data: String,
         /// Its media type.
         mime: String,
@@ -33,13 +34,13 @@ pub enum Attachment {
 }
 
 impl Attachment {
-    /// Returns whether the file comes with the message.
+    /// Returns true if the content of the file is part of the message.
     #[must_use]
     pub fn is_inline(&self) -> bool {
         matches!(self, Self::Inline { .. })
     }
 
-    /// Reads one attachment; the member `alias` may stand for `mime`.
+    /// Reads one attachment. The member `alias` is accepted in place of `mime`.
     fn read(one: &RawValue, alias: &str, wrong: Malformed) -> Result<Self, Malformed> {
         let one = Json::from(one);
         if !one.is_object() {
@@ -87,7 +88,7 @@ pub(super) fn attachments(members: &Members) -> Result<Vec<Attachment>, Malforme
     all(each.get(), "mime", &wrong)
 }
 
-/// Reads the pictures of a front end of the first version, which sends them as JSON in a string.
+/// Reads the pictures of front ends of the first version, which send them as JSON in a string.
 pub(super) fn images(members: &Members) -> Result<Vec<Attachment>, Malformed> {
     const EXPECTED: &str =
         "an array of objects with data and mime_type, as it is or as JSON in a string";

@@ -1,46 +1,46 @@
-//! What a runtime can do and a front end can take, by name.
+//! The names of what a runtime can do and a front end can accept.
 
-/// The answer comes piece by piece.
+/// The answer is sent in pieces.
 pub const STREAMING: &str = "streaming";
 
 /// The model has tools.
 pub const TOOLS: &str = "tools";
 
-/// Messages may have files.
+/// Messages may have attachments.
 pub const ATTACHMENTS: &str = "attachments";
 
-/// Files may come with a message.
+/// Attachments may be inline.
 pub const INLINE_ATTACHMENTS: &str = "inline_attachments";
 
-/// `status` says which engine answers.
+/// `status` names the engine.
 pub const ENGINE: &str = "engine";
 
-/// `hello` is understood, and opens what follows.
+/// `hello` is understood, which enables the extensions.
 pub const HELLO: &str = "hello";
 
 /// `cancel` is understood.
 pub const CANCEL: &str = "cancel";
 
-/// `permission_answer` is understood. In `hello`: the front end takes `permission_request` and
+/// `permission_answer` is understood. In `hello`: the front end accepts `permission_request` and
 /// `permission_resolved`.
 pub const PERMISSION: &str = "permission";
 
-/// There are several conversations, which can be made, listed, loaded, renamed and deleted.
+/// Conversations can be created, listed, loaded, renamed and deleted.
 pub const CONVERSATIONS: &str = "conversations";
 
-/// `load_conversation` can answer with the events of a live answer.
+/// `load_conversation` can send the conversation as events.
 pub const LOAD_EVENTS: &str = "load_events";
 
 /// `regenerate` and `edit_last` are understood.
 pub const EDIT: &str = "edit";
 
-/// In `hello`: the front end takes `thinking`.
+/// In `hello`: the front end accepts `thinking`.
 pub const THINKING: &str = "thinking";
 
-/// In `hello`: the front end takes `tool_progress`.
+/// In `hello`: the front end accepts `tool_progress`.
 pub const TOOL_PROGRESS: &str = "tool_progress";
 
-/// In `hello`: the front end takes `notice`.
+/// In `hello`: the front end accepts `notice`.
 pub const NOTICE: &str = "notice";
 
 /// `replay` is understood.

@@ -15,91 +15,92 @@ use crate::raw::Members;
 /// The kinds of [`SessionRequest`](super::Request).
 #[derive(Debug, Clone)]
 pub enum SessionCommand {
-    /// The user said something: the model is to answer.
+    /// A message of the user's, which the model answers.
     UserMessage(UserMessage),
-    /// The conversation starts anew.
+    /// Removes all messages of the conversation.
     ClearHistory {
-        /// A JSON object of the front end's own, as it came.
+        /// A JSON object that only the front end understands, unchanged.
         metadata: Option<Box<RawValue>>,
     },
-    /// How is the runtime?
+    /// Asks for the status of the runtime.
     GetStatus,
-    /// The front end knows the extensions.
+    /// Announces that the front end knows the extensions.
     Hello {
-        /// What it takes, see [`capability`](super::capability).
+        /// What the front end accepts, see [`capability`](super::capability).
         capabilities: Vec<String>,
     },
-    /// A request is to end now.
+    /// Ends a request.
     Cancel {
         /// The request's id.
         target: String,
     },
     /// The user's answer to a question.
     PermissionAnswer(PermissionAnswer),
-    /// A conversation begins and becomes the current one.
+    /// Creates a conversation and makes it the current one.
     NewConversation {
-        /// Its id; the runtime makes one up where this is none.
+        /// Its id. Without one, the runtime chooses it.
         conversation_id: Option<String>,
         /// Its title.
         title: Option<String>,
     },
-    /// Which conversations are there?
+    /// Lists the conversations.
     ListConversations {
-        /// How many are wanted.
+        /// The most conversations to list.
         limit: Option<u32>,
-        /// Only those last changed before this moment, in milliseconds since the Unix epoch.
+        /// Lists only those that were last changed before this time, in milliseconds since the Unix
+        /// epoch.
         before: Option<u64>,
     },
-    /// A conversation becomes the current one and is shown.
+    /// Loads a conversation and makes it the current one.
     LoadConversation {
-        /// Which.
+        /// The conversation.
         conversation_id: String,
-        /// How many messages are wanted.
+        /// The most messages to load.
         limit: Option<u32>,
-        /// Only those before the message of this number.
+        /// Loads only messages before the one with this number.
         before: Option<u64>,
-        /// In which form.
+        /// The form in which the messages are sent.
         load_as: LoadAs,
     },
-    /// A conversation gets another title.
+    /// Renames a conversation.
     RenameConversation {
-        /// Which.
+        /// The conversation.
         conversation_id: String,
         /// The title.
         title: String,
     },
-    /// A conversation is forgotten.
+    /// Deletes a conversation.
     DeleteConversation {
-        /// Which.
+        /// The conversation.
         conversation_id: String,
     },
-    /// The model is to answer the last message again.
+    /// Has the model answer the last message again.
     Regenerate {
-        /// A JSON object of the front end's own, as it came.
+        /// A JSON object that only the front end understands, unchanged.
         metadata: Option<Box<RawValue>>,
     },
-    /// The last message was meant like this: the model is to answer it instead.
+    /// Replaces the last message and has the model answer it.
     EditLast(UserMessage),
-    /// Responses are to be sent again.
+    /// Sends responses again.
     Replay {
-        /// The number of the first of them.
+        /// The number of the first response.
         from_seq: u64,
     },
 }
 
-/// In which form a conversation is shown.
+/// The form in which a conversation is loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoadAs {
-    /// As messages of the Messages API, all in the `done`.
+    /// As messages of the Messages API, all in the data of `done`.
     #[default]
     Messages,
-    /// As the events of a live answer, before the `done`.
+    /// As the events of a live answer, sent before `done`.
     Events,
 }
 
 impl SessionCommand {
-    /// Returns the word for it on the line.
+    /// Returns its name in the protocol.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -120,7 +121,7 @@ impl SessionCommand {
         }
     }
 
-    /// Returns true if it is served only after `hello`; so `hello` itself is none.
+    /// Returns true if it is only served after `hello`. `hello` itself is not an extension.
     #[must_use]
     pub fn is_extension(&self) -> bool {
         !matches!(
@@ -129,8 +130,8 @@ impl SessionCommand {
         )
     }
 
-    /// Returns the capability without which a runtime does not understand it as it is meant;
-    /// beside [`hello`](capability::HELLO), which all [extensions](Self::is_extension) need.
+    /// Returns the capability that a runtime needs to understand it, in addition to
+    /// [`hello`](capability::HELLO), which all [extensions](Self::is_extension) need.
     #[must_use]
     pub fn capability(&self) -> Option<&'static str> {
         match self {
@@ -144,8 +145,7 @@ impl SessionCommand {
         }
     }
 
-    /// Returns the conversation that it names, in a field of its own or as
-    /// `metadata.conversationId`.
+    /// Returns the id of its conversation, from its own field or from `metadata.conversationId`.
     #[must_use]
     pub fn conversation_id(&self) -> Option<String> {
         match self {
@@ -200,7 +200,7 @@ impl SessionCommand {
         })
     }
 
-    /// Writes all but the id and the kind.
+    /// Writes all fields except the id and the kind.
     pub(super) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::UserMessage(said) | Self::EditLast(said) => said.write(map),
@@ -240,7 +240,7 @@ impl SessionCommand {
     }
 }
 
-/// Returns the metadata; a conversation that it names has to be named as it should.
+/// Reads the metadata, and checks the id of the conversation in it.
 pub(super) fn metadata(members: &Members) -> Result<Option<Box<RawValue>>, Malformed> {
     let metadata = optional_object(members, "metadata")?;
     of_metadata(metadata.as_deref())?;

@@ -1,4 +1,4 @@
-//! Conversations: how they are named, listed and shown.
+//! Conversations, as they are listed and loaded.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -7,11 +7,11 @@ use super::{LONGEST_CONVERSATION_ID, LONGEST_TITLE};
 use crate::fields::{Malformed, required};
 use crate::raw::{Json, Members};
 
-/// One conversation of a list.
+/// A conversation in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationSummary {
-    /// Names it.
+    /// Its id.
     pub conversation_id: String,
     /// Its title, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,62 +24,62 @@ pub struct ConversationSummary {
     pub updated_at: u64,
 }
 
-/// What the `done` of `new_conversation` says.
+/// The data of the `done` of `new_conversation`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationCreated {
-    /// The new conversation, which is the current one now.
+    /// The id of the new conversation, which is now the current one.
     pub conversation_id: String,
 }
 
-/// What the `done` of `list_conversations` says.
+/// The data of the `done` of `list_conversations`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationList {
-    /// The conversations, the one that was changed last first.
+    /// The conversations, the most recently changed first.
     pub conversations: Vec<ConversationSummary>,
     /// The id of the current one, if there is one.
     pub current: Option<String>,
 }
 
-/// What the `done` of `load_conversation` says.
+/// The data of the `done` of `load_conversation`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationMessages {
-    /// The conversation, which is the current one now.
+    /// The id of the conversation, which is now the current one.
     pub conversation_id: String,
     /// Its title, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The messages that were wanted, in their order.
+    /// The messages, in order.
     pub messages: Vec<PastMessage>,
-    /// The number of the first of them; a conversation's first message has the number 0.
+    /// The number of the first of them. The first message of a conversation has the number 0.
     pub first: u64,
     /// How many messages the conversation has.
     pub length: u64,
 }
 
-/// What the `done` of `load_conversation` says when events came before it.
+/// The data of the `done` of `load_conversation` when it was loaded as events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationEvents {
-    /// The conversation, which is the current one now.
+    /// The id of the conversation, which is now the current one.
     pub conversation_id: String,
     /// Its title, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The number of the first message whose events came; a conversation's first message has the
-    /// number 0.
+    /// The number of the first message whose events were sent. The first message of a conversation
+    /// has the number 0.
     pub first: u64,
     /// How many messages the conversation has.
     pub length: u64,
 }
 
-/// A message of a conversation that was loaded.
+/// A message of a loaded conversation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PastMessage {
-    /// Whose it is: `user` or `assistant`.
+    /// Its role: `user` or `assistant`.
     pub role: String,
-    /// What is in it: an array of blocks as the Messages API has them.
+    /// Its content: an array of blocks of the Messages API.
     pub content: Box<RawValue>,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn title(members: &Members) -> Result<String, Malformed> {
     if is_short { Ok(title) } else { Err(Malformed::wrong("title", TITLE)) }
 }
 
-/// Returns the conversation that metadata names.
+/// Returns the id of the conversation in the metadata.
 pub(super) fn of_metadata(metadata: Option<&RawValue>) -> Result<Option<String>, Malformed> {
     const FIELD: &str = "metadata.conversationId";
     let members = metadata.map(|metadata| Json::from(metadata).members()).unwrap_or_default();

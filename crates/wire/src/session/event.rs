@@ -1,4 +1,4 @@
-//! What can happen to a request.
+//! The events that a request can have.
 
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
@@ -16,55 +16,55 @@ use crate::raw::{Members, from_object, quoted};
 /// The kinds of [`SessionReply`](super::Reply).
 #[derive(Debug, Clone)]
 pub enum SessionEvent {
-    /// What the user said, in a conversation that is loaded as events.
+    /// A message of the user's, in a conversation that is loaded as events.
     UserMessage(PastUserMessage),
     /// A piece of the model's text, to be appended.
     Token(String),
-    /// A piece of what the model thinks, to be appended.
+    /// A piece of the model's thoughts, to be appended.
     Thinking(String),
     /// A tool is about to run.
     ToolUse(ToolUse),
-    /// A tool has ended, well or badly.
+    /// A tool has succeeded, failed, or was not run.
     ToolResult(ToolResult),
-    /// A tool that is running says something.
+    /// A running tool has written output.
     ToolProgress(ToolProgress),
-    /// Somebody is asked whether a tool may run.
+    /// A person is asked whether a tool may run.
     PermissionRequest(PermissionRequest),
-    /// A question is over.
+    /// A question was answered or withdrawn.
     PermissionResolved(PermissionResolved),
-    /// Something the user may want to know.
+    /// Something that the user may want to know.
     Notice(Notice),
-    /// The request is finished; the object says what came of it.
+    /// The request is finished. The object holds its result.
     Done(Option<Box<RawValue>>),
     /// The request could not be finished.
     Error {
         /// What could not be done, for a person.
         error: String,
-        /// The same for programs.
+        /// The error in a form for programs.
         data: Option<ErrorData>,
     },
     /// The answer to `get_status`.
     Status(RuntimeStatus),
 }
 
-/// Something the user may want to know.
+/// Something that the user may want to know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// What it is about, in one word such as `retry`; a reader takes other words as they come.
+    /// Its kind in one word, such as `retry`. A reader accepts other words.
     pub kind: String,
-    /// What there is to know, for a person.
+    /// The text for a person.
     pub text: String,
 }
 
 impl SessionEvent {
-    /// Creates the end of a request that says more than that: `data` becomes an object.
+    /// Creates a `done` with data.
     #[must_use]
     pub fn done(data: &impl Serialize) -> Self {
         Self::Done(to_raw_value(data).ok())
     }
 
-    /// Puts the kind of the request into what a `done` says, so that a reader knows which object
-    /// it has. Every other event stays as it is.
+    /// Adds the kind of the request to the data of a `done`, so that a reader knows how to read it.
+    /// Every other event stays unchanged.
     #[must_use]
     pub fn tagged(self, kind: &str) -> Self {
         let Self::Done(Some(data)) = &self else { return self };
@@ -80,13 +80,13 @@ impl SessionEvent {
         Self::Notice(Notice { kind: kind.to_owned(), text: text.into() })
     }
 
-    /// Creates an error without a word for programs.
+    /// Creates an error without data.
     #[must_use]
     pub fn error(error: impl Into<String>) -> Self {
         Self::Error { error: error.into(), data: None }
     }
 
-    /// Returns what a `done` says, if this is one that says it.
+    /// Returns the data of a `done`, if it has data of this type.
     #[must_use]
     pub fn done_data<T: DeserializeOwned>(&self) -> Option<T> {
         match self {
@@ -101,7 +101,7 @@ impl SessionEvent {
         matches!(self, Self::Done(_) | Self::Error { .. } | Self::Status(_))
     }
 
-    /// Returns the word for it on the line.
+    /// Returns its name in the protocol.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

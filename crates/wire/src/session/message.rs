@@ -1,4 +1,4 @@
-//! What the user says.
+//! Messages of the user's.
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,28 +10,28 @@ use super::conversation::of_metadata;
 use crate::fields::{Malformed, required};
 use crate::raw::Members;
 
-/// What the user said, and the files that go with it.
+/// A message of the user's, with attachments.
 #[derive(Debug, Clone)]
 pub struct UserMessage {
-    /// The user's words.
+    /// The text of the message.
     pub message: String,
-    /// Files to be read along with the message.
+    /// The attached files.
     pub attachments: Vec<Attachment>,
-    /// A JSON object of the front end's own, as it came.
+    /// A JSON object that only the front end understands, unchanged.
     pub metadata: Option<Box<RawValue>>,
 }
 
 /// A message of the user's in a conversation that is loaded as events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastUserMessage {
-    /// The user's words.
+    /// The text of the message.
     pub message: String,
-    /// The files that went with it.
+    /// The files that were attached.
     #[serde(default, deserialize_with = "or_none", skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<PastAttachment>,
 }
 
-/// A file that went with a message of a conversation that is loaded as events.
+/// An attached file, in a conversation that is loaded as events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastAttachment {
     /// Its media type.
@@ -41,7 +41,7 @@ pub struct PastAttachment {
     pub name: Option<String>,
     /// How many bytes it has.
     pub size: u64,
-    /// The file itself in base64, where it is a picture or a document that fits into a line.
+    /// The content in base64, if it is a picture or document that fits into a line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
 }

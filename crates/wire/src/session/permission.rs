@@ -1,4 +1,4 @@
-//! Questions whether a tool may run, and their answers.
+//! Questions about whether a tool may run, and their answers.
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
@@ -20,42 +20,42 @@ pub struct PermissionAnswer {
     pub press: Press,
 }
 
-/// Somebody is asked whether a tool may run.
+/// A person is asked whether a tool may run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionRequest {
-    /// Names the question.
+    /// The id of the question.
     pub question: String,
-    /// The call that waits for the answer.
+    /// The tool call that waits for the answer.
     pub tool_id: String,
     /// The tool.
     pub tool_name: String,
-    /// The call's arguments, secrets hidden.
+    /// The arguments of the call, with secrets masked.
     pub input: Box<RawValue>,
     /// What is about to happen, in one line.
     pub title: String,
-    /// Why it has to be asked.
+    /// Why a person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Whether "always" is on offer. Where it is not, an "always" counts as an allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub can_allow_always: Option<bool>,
-    /// Until when an answer counts, in milliseconds since the Unix epoch.
+    /// The time until which an answer is accepted, in milliseconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<u64>,
-    /// What would change in a file: a unified diff, secrets hidden.
+    /// What would change in a file: a unified diff with secrets masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 
-/// A question is over.
+/// A question was answered or withdrawn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionResolved {
     /// The question.
     pub question: String,
-    /// `allow`, `deny` or `timeout`; a reader takes other words as they come.
+    /// `allow`, `deny` or `timeout`. A reader accepts other words.
     pub decision: String,
-    /// What came of it, in words for a person.
+    /// The outcome, for a person.
     pub text: String,
 }
 

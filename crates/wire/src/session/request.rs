@@ -1,4 +1,4 @@
-//! What the front end asks of the runtime, as a line.
+//! Requests of the front end.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -8,12 +8,12 @@ use super::{
 };
 use crate::fields::{Malformed, members_of, one_line};
 
-/// What the front end asks of the runtime.
+/// A request of the front end.
 #[derive(Debug, Clone)]
 pub struct SessionRequest {
-    /// Chosen by the front end; every response to this request repeats it.
+    /// The id, chosen by the front end. Every response to this request repeats it.
     pub id: String,
-    /// What is to be done.
+    /// What the request asks for.
     pub command: SessionCommand,
 }
 

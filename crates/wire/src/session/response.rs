@@ -1,4 +1,4 @@
-//! What the runtime says.
+//! The responses of the runtime.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -10,20 +10,20 @@ use super::{
 use crate::fields::{Malformed, members_of, one_line, optional, required};
 use crate::raw::{Json, Members, flatten};
 
-/// What the runtime says.
+/// The responses of the runtime.
 #[derive(Debug, Clone)]
 pub enum SessionResponse {
-    /// The runtime has started: its first line, and the only one that answers no request.
+    /// The runtime has started. This is its first line, and the only one that answers no request.
     Ready(RuntimeReady),
-    /// Something about one request.
+    /// An event of one request.
     Reply(SessionReply),
 }
 
-/// The runtime's greeting.
+/// The first line of a runtime.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename = "ready")]
 pub struct RuntimeReady {
-    /// The protocol version; an old runtime names none.
+    /// The protocol version. Old runtimes do not send it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// What the runtime can do.
@@ -36,10 +36,10 @@ pub struct RuntimeReady {
     pub seq: Option<u64>,
 }
 
-/// One step in the answer to a request.
+/// An event of one request.
 #[derive(Debug, Clone)]
 pub struct SessionReply {
-    /// The request's id; only an [`SessionEvent::Error`] may have none, when it is about a line whose id
+    /// The id of the request. It is only absent in a [`SessionEvent::Error`] about a line whose id
     /// could not be read.
     pub id: Option<String>,
     /// What happened.
@@ -134,7 +134,7 @@ impl SessionEvent {
     }
 }
 
-/// A [`SessionReply`] that owns nothing.
+/// A borrowed [`SessionReply`].
 struct ReplyLine<'a> {
     id: Option<&'a str>,
     event: &'a SessionEvent,

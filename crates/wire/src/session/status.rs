@@ -1,32 +1,31 @@
-//! How the runtime is, and what is open.
+//! The status of the runtime.
 
 use serde::{Deserialize, Serialize};
 
 use super::PermissionRequest;
 
-/// How far an open request has come, as [`OpenRequest::state`] says it; a reader takes other words
-/// as they come.
+/// The values of [`OpenRequest::state`]. A reader accepts other words.
 pub mod request_state {
-    /// It waits for one before it.
+    /// It waits for an earlier request.
     pub const QUEUED: &str = "queued";
-    /// It is worked on.
+    /// It is running.
     pub const WORKING: &str = "working";
 }
 
-/// How the runtime is.
+/// The status of the runtime.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeStatus {
-    /// [`IDLE`](super::IDLE) or [`BUSY`](super::BUSY); a reader takes other words as they come.
+    /// [`IDLE`](super::IDLE) or [`BUSY`](super::BUSY). A reader accepts other words.
     pub state: String,
-    /// How many messages the current conversation holds.
+    /// How many messages the current conversation has.
     pub conversation_length: u64,
     /// Milliseconds since the runtime started.
     pub uptime: u64,
-    /// What answers messages.
+    /// The name of the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
-    /// Why it is that one.
+    /// Why this engine was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine_reason: Option<String>,
     /// The model, as its provider names it.
@@ -35,17 +34,16 @@ pub struct RuntimeStatus {
     /// The current conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
-    /// The requests that have no end yet, in the order in which they came; not said before
-    /// `hello`.
+    /// The open requests, in the order in which they arrived. Not sent before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<Vec<OpenRequest>>,
-    /// The questions that wait for an answer, in the order in which they were asked; not said
+    /// The questions that wait for an answer, in the order in which they were asked. Not sent
     /// before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<Vec<OpenQuestion>>,
 }
 
-/// A request that has no end yet.
+/// A request that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenRequest {
@@ -53,25 +51,25 @@ pub struct OpenRequest {
     pub id: String,
     /// Its kind.
     pub kind: String,
-    /// How far it has come, see [`request_state`].
+    /// Its state, see [`request_state`].
     pub state: String,
-    /// When it came, in milliseconds since the Unix epoch.
+    /// When it arrived, in milliseconds since the Unix epoch.
     pub since: u64,
-    /// No response to it has a lower number: `replay` from here on gives what was said of it.
+    /// The lowest number that a response to it can have: `replay` from here returns all of them.
     pub from_seq: u64,
-    /// The conversation in which it is worked on.
+    /// The conversation in which it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
-    /// What the user said, its beginning if it is long.
+    /// The user's message, shortened if it is long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
-/// A question that waits for an answer, as the `permission_request` that asked it.
+/// A question that waits for an answer, in the form of its `permission_request`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "permission_request")]
 pub struct OpenQuestion {
-    /// The request that the question belongs to.
+    /// The request to which the question belongs.
     pub id: String,
     /// The question.
     pub data: PermissionRequest,

@@ -1,13 +1,13 @@
-//! Tool calls, as the front end sees them.
+//! Tool calls, as a front end sees them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// What tools do, as [`ToolUse::kind`] says it; a reader takes other words as they come.
+/// The values of [`ToolUse::kind`]. A reader accepts other words.
 pub mod tool_kind {
     /// It reads files or other data.
     pub const READ: &str = "read";
-    /// It changes what is in a file.
+    /// It changes files.
     pub const EDIT: &str = "edit";
     /// It deletes files or other data.
     pub const DELETE: &str = "delete";
@@ -17,26 +17,26 @@ pub mod tool_kind {
     pub const SEARCH: &str = "search";
     /// It runs a program.
     pub const EXECUTE: &str = "execute";
-    /// It fetches something from elsewhere.
+    /// It fetches something from the network.
     pub const FETCH: &str = "fetch";
     /// Anything else.
     pub const OTHER: &str = "other";
 }
 
-/// A tool call that begins.
+/// A tool call that was announced.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolUse {
-    /// Names this call; its [`ToolResult`] repeats it.
+    /// The id of the call, which its [`ToolResult`] repeats.
     pub tool_id: String,
     /// The tool.
     pub tool_name: String,
-    /// The call's arguments as they came.
+    /// The arguments of the call, unchanged.
     pub input: Box<RawValue>,
-    /// What the tool does, see [`tool_kind`]; not said before `hello`.
+    /// What the tool does, see [`tool_kind`]. Not sent before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The files and folders that the call is about; not said before `hello`.
+    /// The files and folders that the call is about. Not sent before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locations: Option<Vec<ToolLocation>>,
 }
@@ -46,7 +46,7 @@ pub struct ToolUse {
 pub struct ToolLocation {
     /// Its absolute path.
     pub path: String,
-    /// The line in it, counted from 1, where the call begins with one.
+    /// The first line that the call is about, counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
@@ -59,22 +59,22 @@ pub struct ToolResult {
     pub tool_id: String,
     /// The tool.
     pub tool_name: String,
-    /// What the tool gave, as it came: any JSON.
+    /// The result of the tool, unchanged: any JSON.
     pub result: Box<RawValue>,
-    /// Whether the tool failed or did not run; not said before `hello`.
+    /// Whether the tool failed or did not run. Not sent before `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
 }
 
-/// What a tool that is running says.
+/// Output of a running tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolProgress {
     /// The call.
     pub tool_id: String,
-    /// Where it says it.
+    /// The stream to which it was written.
     pub stream: ToolStream,
-    /// What it says, to be appended.
+    /// The output, to be appended.
     pub text: String,
 }
 
@@ -82,8 +82,8 @@ pub struct ToolProgress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolStream {
-    /// What it was made to say.
+    /// Standard output.
     Stdout,
-    /// What else it has to say.
+    /// Standard error.
     Stderr,
 }

@@ -1,20 +1,20 @@
-//! How requests end: what `done` and `error` say besides.
+//! The data of `done` and `error`.
 
 use std::ops::Add;
 
 use serde::{Deserialize, Serialize};
 
-/// What the `done` of an answered message says.
+/// The data of the `done` of an answered message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnEnd {
     /// Why the answer ended here: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal` or
     /// `cancelled`. A reader accepts other words.
     pub stop_reason: String,
-    /// What it took.
+    /// The tokens that it took.
     #[serde(default)]
     pub usage: TokenUsage,
-    /// What it cost in US dollars, if that is known.
+    /// Its price in US dollars, if known.
     #[serde(default)]
     pub cost: Option<f64>,
 }
@@ -50,24 +50,24 @@ impl Add for TokenUsage {
     }
 }
 
-/// What an `error` says for programs.
+/// The data of an `error`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorData {
-    /// What kind of error it is, in one word.
+    /// The kind of error, in one word.
     pub kind: String,
-    /// The status of the provider's HTTP answer, if there was one.
+    /// The status of the provider's HTTP response, if there was one.
     #[serde(default)]
     pub status: Option<u16>,
-    /// Whether the same request may work later.
+    /// Whether the same request may succeed later.
     pub retryable: bool,
 }
 
-/// What the `done` of `replay` says.
+/// The data of the `done` of `replay`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayedRange {
-    /// The number of the first response that came again, as it was asked for.
+    /// The number of the first response that was sent again.
     pub from_seq: u64,
-    /// The number of the last; one less than the first when there was none.
+    /// The number of the last one, or one less than the first if there was none.
     pub to_seq: u64,
 }
