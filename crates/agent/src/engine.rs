@@ -1,4 +1,4 @@
-//! What answers: a model, or something that stands in for one.
+//! Engines: a model, or something that stands in for one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,46 +10,46 @@ use crate::BoxFuture;
 use crate::message::ChatMessage;
 use crate::tool::ToolSpec;
 
-/// Something that answers messages.
+/// Something that answers messages, such as a model.
 pub trait Engine: Send + Sync {
-    /// Its name: `anthropic`, `offline`.
+    /// Returns its name: `anthropic` or `offline`.
     fn name(&self) -> &'static str;
 
     /// Returns the model, as the provider names it.
     fn model(&self) -> &str;
 
-    /// Returns true if it can write a summary of a conversation that has become too long.
+    /// Returns true if it can summarise a conversation that has become too long.
     fn can_summarise(&self) -> bool {
         true
     }
 
-    /// Makes ready what the first answer would have to wait for. It may block.
+    /// Prepares what the first answer would have to wait for. It may block.
     fn warm(&self) {}
 
-    /// Begins an answer: one attempt, nothing is tried again here. Dropping the answer stops it.
+    /// Begins an answer. It is attempted once; the caller retries. Dropping the answer stops it.
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream>;
 }
 
-/// What is to be answered.
+/// A conversation that an engine is to answer.
 #[derive(Debug, Clone)]
 pub struct EngineCall {
-    /// What holds for the whole conversation.
+    /// The system prompt.
     pub system: Arc<str>,
     /// The conversation so far; the last message is the user's.
     pub messages: Vec<Arc<ChatMessage>>,
     /// The tools that may be used.
     pub tools: Arc<[ToolSpec]>,
-    /// How long the answer may be.
+    /// The longest answer, in tokens.
     pub max_tokens: u32,
-    /// How long the model may think before, in tokens; it does not think where this is none.
+    /// How long the model may think, in tokens; it does not think if this is `None`.
     pub thinking: Option<u32>,
 }
 
-/// An answer on its way.
+/// An answer that is being received.
 pub trait AnswerStream: Send {
-    /// Waits for what comes next and puts all that has arrived into `into`. `false` means that
-    /// nothing will follow; before that exactly one [`AnswerPiece::End`] was given. When the future is
-    /// dropped nothing is lost.
+    /// Waits for the next pieces and appends all that have arrived to `into`. Returns false when
+    /// nothing will follow; exactly one [`AnswerPiece::End`] was given before that. Dropping the
+    /// future loses nothing.
     fn next<'a>(
         &'a mut self,
         into: &'a mut Vec<AnswerPiece>,
@@ -59,95 +59,95 @@ pub trait AnswerStream: Send {
 /// A piece of an answer.
 #[derive(Debug, Clone)]
 pub enum AnswerPiece {
-    /// Words to be appended.
+    /// Text to be appended.
     Text(String),
     /// A thought, to be appended.
     Thinking(String),
-    /// The signature of the thought that has ended.
+    /// The signature of the thought before it.
     Signature(String),
     /// A thought that only the model can read.
     Redacted(String),
-    /// The model wants a tool to run; its input is whole.
+    /// A tool call of the model's, with its complete input.
     ToolUse {
-        /// Names the call.
+        /// The id of the call.
         id: String,
         /// The tool.
         name: String,
         /// Its arguments: always a JSON object.
         input: Box<RawValue>,
-        /// What is wrong with the arguments that came, if `input` stands in for them.
+        /// What is wrong with the arguments, if `input` replaces them.
         fault: Option<String>,
     },
-    /// What the answer has cost so far; the last one counts.
+    /// The tokens that the answer has taken so far; the last one counts.
     Usage(TokenUsage),
-    /// The answer is whole.
+    /// The answer is complete.
     End(ModelStop),
 }
 
 /// Why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelStop {
-    /// It had said everything.
+    /// It finished its answer.
     EndTurn,
-    /// It wants tools to run.
+    /// It called tools.
     ToolUse,
-    /// It ran into the limit of an answer.
+    /// The answer reached the longest permitted length.
     MaxTokens,
-    /// It will not answer.
+    /// It declined to answer.
     Refusal,
-    /// The conversation is as long as the model can read.
+    /// The conversation fills the model's context window.
     ContextWindow,
-    /// A reason of the provider's own.
+    /// A reason that only the provider knows.
     Other(String),
 }
 
-/// Why there is no whole answer.
+/// Why an answer is missing or incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct EngineError {
-    /// In which way.
+    /// The kind of error.
     pub kind: EngineErrorKind,
-    /// The status of the HTTP answer, if there was one.
+    /// The status of the HTTP response, if there was one.
     pub status: Option<u16>,
-    /// How long the provider asks to wait.
+    /// How long the provider asks to wait before another attempt.
     pub retry_after: Option<Duration>,
-    /// What could not be done and what to do next, for a person; without any secret.
+    /// What could not be done and what to do next, for a person. It holds no secret.
     pub text: String,
 }
 
-/// The kinds of trouble with an engine.
+/// The kinds of errors of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EngineErrorKind {
     /// The key is missing or wrong (401, 403).
     Auth,
-    /// The request is wrong in the provider's eyes (400, 404 and the like).
+    /// The provider refused the request (400, 404 and the like).
     Refused,
-    /// The conversation is more than the model can read or a request may have (400, 413).
+    /// The conversation is larger than the model can read or a request may be (400, 413).
     TooLong,
     /// Too many requests (429).
     RateLimit,
-    /// The provider has too much to do (529).
+    /// The provider is overloaded (529).
     Overloaded,
     /// The provider failed (other 5xx).
     Server,
-    /// It could not be reached.
+    /// The provider could not be reached.
     Network,
-    /// The answer ended before its end.
+    /// The connection ended before the answer was complete.
     Cut,
-    /// Nothing came for too long.
+    /// Nothing arrived for too long.
     Stalled,
-    /// What came makes no sense.
+    /// The response could not be understood.
     Nonsense,
 }
 
 impl EngineErrorKind {
-    /// Returns true if the same request may work later.
+    /// Returns true if the same request may succeed later.
     #[must_use]
     pub fn is_passing(self) -> bool {
         !matches!(self, Self::Auth | Self::Refused | Self::TooLong | Self::Nonsense)
     }
 
-    /// Returns the word for it in `error.data.kind`.
+    /// Returns its name in `error.data.kind`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Whether a tool may run: the runtime asks, whoever starts it answers.
+//! The gate that decides whether a tool may run. Whoever starts the runtime provides it.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use crate::BoxFuture;
 
 /// Decides whether tools may run.
 pub trait PermissionGate: Send + Sync {
-    /// Makes ready what the first question would have to wait for. It may block.
+    /// Prepares what the first question would have to wait for. It may block.
     fn warm(&self) {}
 
-    /// Decides by the rules or asks a person. Dropping the future withdraws the question.
+    /// Decides by the rules, or asks a person. Dropping the future withdraws the question.
     fn may(&self, question: GateQuestion) -> BoxFuture<'_, ToolPermit>;
 
-    /// Returns the front end's own answer to a question that it was shown. The text says what came
-    /// of it: an error when it did not count.
+    /// Answers a question that the front end was shown. Returns the outcome in words, as an error
+    /// if the answer was not accepted.
     fn answer(&self, answer: PermissionAnswer) -> BoxFuture<'_, Result<String, String>>;
 
-    /// The front end will answer nothing any more: what nobody else is asked is denied.
+    /// Notes that the front end is gone: questions that no one else can answer are denied.
     fn unattended(&self);
 }
 
-/// What is about to happen.
+/// A tool call that needs permission.
 #[derive(Clone)]
 pub struct GateQuestion {
-    /// Names the call.
+    /// The id of the call.
     pub tool_id: String,
     /// The tool.
     pub tool: &'static str,
@@ -34,34 +34,34 @@ pub struct GateQuestion {
     pub input: Box<RawValue>,
     /// The conversation.
     pub conversation: String,
-    /// Where the front end sees the question; none when it does not take questions.
+    /// Shows the question to the front end, if it accepts questions.
     pub mirror: Option<QuestionMirror>,
-    /// Returns what the tool would change, for those who decide on it, or `None` if it is unknown.
+    /// Previews what the tool would change, for the person who decides.
     pub preview: Option<PreviewFn>,
 }
 
-/// Tells what a tool would change with this input: a unified diff in which secrets are hidden.
+/// Returns what a tool would change with this input: a unified diff with secrets masked.
 pub type PreviewFn = Arc<dyn Fn(&RawValue) -> BoxFuture<'static, Option<String>> + Send + Sync>;
 
 /// Shows the front end that a question is asked or over: an [`SessionEvent::PermissionRequest`] or an
 /// [`SessionEvent::PermissionResolved`]. It never waits.
 pub type QuestionMirror = Arc<dyn Fn(SessionEvent) + Send + Sync>;
 
-/// What was decided.
+/// The decision about a tool call.
 #[derive(Debug, Clone)]
 pub enum ToolPermit {
     /// It may run.
     Allowed {
-        /// By whom or by which rule, for the ledger.
+        /// Who or which rule allowed it, for the ledger.
         because: String,
-        /// The arguments as a person has changed them.
+        /// The arguments, if a person has changed them.
         input: Option<Box<RawValue>>,
     },
     /// It may not.
     Denied {
-        /// Why, in words for the model and the user.
+        /// Why, for the model and the user.
         because: String,
-        /// Whether the whole turn is to end.
+        /// Whether the whole turn ends.
         interrupt: bool,
     },
 }

@@ -1,8 +1,8 @@
-//! The agent runtime: a front end sends messages, an engine answers them, tools act in between.
+//! The agent runtime: a front end sends messages, an engine answers them, and tools act in between.
 //!
-//! The core is free of any one front end's shapes: a pure [`turn`] says what is to be done, an
-//! [`engine`] answers, [`tool`]s act when the [`gate`] lets them, and [`history`] keeps what was
-//! said. The [`session`] speaks the session protocol for them on two streams.
+//! A pure [`turn`] decides what to do, an [`engine`] answers, [`tool`]s act when the [`gate`]
+//! permits it, and [`history`] stores the conversations. The [`session`] speaks the session
+//! protocol for them on two streams.
 
 pub mod anthropic;
 pub mod budget;
@@ -23,5 +23,5 @@ pub mod turn;
 
 use std::pin::Pin;
 
-/// What a trait that can be an object gives in place of an `async fn`.
+/// The future that an object-safe trait returns in place of an `async fn`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,4 +1,5 @@
-//! What a conversation is made of. Its JSON is that of the Messages API, and it is kept as that.
+//! The messages of a conversation. Their JSON is that of the Messages API, in which they are also
+//! stored.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -6,24 +7,24 @@ use serde_json::value::RawValue;
 /// One message of a conversation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ChatMessage {
-    /// Whose it is.
+    /// Its role.
     pub role: Role,
-    /// What is in it, in order.
+    /// Its blocks, in order.
     pub content: Vec<Block>,
 }
 
-/// Whose a message is.
+/// Who a message is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person's, or what tools gave.
+    /// The user, or the results of tools.
     User,
-    /// The model's.
+    /// The model.
     Assistant,
 }
 
 impl Role {
-    /// Returns the word for it in the Messages API.
+    /// Returns its name in the Messages API.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -33,33 +34,34 @@ impl Role {
     }
 }
 
-/// A part of a message.
+/// A block of a message's content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Block {
-    /// Words.
+    /// Text.
     Text {
-        /// Never empty in a request.
+        /// The text; never empty in a request.
         text: String,
     },
     /// A picture.
     Image {
-        /// Its bytes.
+        /// The content of the file.
         source: MediaSource,
     },
     /// A document such as a PDF.
     Document {
-        /// Its bytes.
+        /// The content of the file.
         source: MediaSource,
         /// Its name.
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
-    /// What the model thought; goes back to it unchanged.
+    /// A thought of the model's, which is sent back to it unchanged.
     Thinking {
         /// The thought.
         thinking: String,
-        /// By which the model knows its own thought again; without one it is not sent back.
+        /// The signature by which the model recognises its thought. A thought without one is not
+        /// sent back.
         signature: String,
     },
     /// A thought that only the model can read.
@@ -67,20 +69,20 @@ pub enum Block {
         /// The thought.
         data: String,
     },
-    /// The model wants a tool to run.
+    /// A tool call of the model's.
     ToolUse {
-        /// Names this call.
+        /// The id of the call.
         id: String,
         /// The tool.
         name: String,
-        /// Its arguments: a JSON object, as it came.
+        /// Its arguments: a JSON object, unchanged.
         input: Box<RawValue>,
     },
-    /// What a tool gave.
+    /// The result of a tool call.
     ToolResult {
-        /// The call that it answers.
+        /// The id of the call.
         tool_use_id: String,
-        /// For the model.
+        /// The text for the model.
         content: String,
         /// Whether the tool failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -88,25 +90,25 @@ pub enum Block {
     },
 }
 
-/// The bytes of a picture or a document.
+/// The content of a picture or a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum MediaSource {
     /// In base64.
     Base64 {
-        /// What they are, such as `image/png`.
+        /// The media type, such as `image/png`.
         media_type: String,
-        /// The bytes.
+        /// The bytes in base64.
         data: String,
     },
 }
 
-/// What a tool gave a front end, kept beside what the model was told of it.
+/// The result that a tool gave the front end, stored beside the text for the model.
 #[derive(Debug, Clone)]
 pub struct StoredToolResult {
     /// The call.
     pub tool_use_id: String,
-    /// What it gave: any JSON.
+    /// The result: any JSON.
     pub result: Box<RawValue>,
 }
 

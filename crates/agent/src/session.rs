@@ -1,8 +1,8 @@
-//! The session: a front end's requests in, what happens out.
+//! The session: reads the requests of a front end and sends it events.
 //!
-//! One task reads requests and decides what becomes of them; each conversation has a lane in
-//! which its turns run one after the other, each as a task of its own. All that is said passes
-//! through `SessionOutput`, which keeps the order.
+//! One task reads requests and starts what they ask for. Each conversation has a lane in which its
+//! turns run one after the other, each as a task of its own. Everything that is sent passes through
+//! `SessionOutput`, which keeps the order.
 
 mod attach;
 mod commands;
@@ -41,26 +41,26 @@ use output::SessionOutput;
 pub use output::{Greeting, ROOM, greet};
 use spending::RequestCounter;
 
-/// How long the last words may take when the runtime is told to end.
+/// How long writing the last lines may take when the runtime is told to end.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-/// How long turns may take to end when the runtime is told to.
+/// How long turns may take to end when the runtime is told to end.
 const LAST_DEEDS: Duration = Duration::from_millis(800);
-/// How long the last words may take when all is done and the front end still reads.
+/// How long writing the last lines may take when all is done and the front end still reads.
 const ALL_SAID: Duration = Duration::from_mins(10);
 
-/// How a runtime is told to end.
+/// Why a runtime ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shutdown {
-    /// By a signal: open turns are ended, and all is said before it goes.
+    /// A signal: open turns are ended, and all lines are written first.
     Asked,
-    /// There is nobody left to tell anything.
+    /// The front end is gone.
     Alone,
 }
 
 /// The tools by their names.
 type ToolMap = HashMap<&'static str, Arc<dyn AgentTool>>;
 
-/// What all turns share.
+/// What all tasks of a session share.
 struct SessionShared {
     options: SessionOptions,
     tools: Arc<ToolMap>,
@@ -70,31 +70,31 @@ struct SessionShared {
     endings: ReportedEndings,
 }
 
-/// Why a request is to stop.
+/// Why a request has to stop.
 #[derive(Debug, Clone)]
 enum HaltReason {
-    /// The front end does not want it any more.
+    /// The front end has cancelled it.
     Cancelled,
-    /// The runtime ends.
+    /// The runtime is ending.
     Ending(RequestFailure),
 }
 
-/// The session's own state.
+/// The state of the session's main task.
 struct AgentSession {
     shared: Arc<SessionShared>,
     started: Instant,
     lanes: ConversationLanes,
-    /// The requests that are at work, and how to stop them.
+    /// The running requests, and how to stop them.
     halts: HashMap<String, watch::Sender<Option<HaltReason>>>,
     jobs: JoinSet<()>,
     named: HashMap<Id, (String, Option<String>)>,
     current: Arc<CurrentConversation>,
-    /// What came before it was known which conversation is the current one.
+    /// The requests that arrived before the current conversation was known.
     early: Option<Vec<SessionRequest>>,
 }
 
-/// Serves requests from `input` until it ends, `ending` comes, or nobody reads `output` any more.
-/// All requests have their end by then. `greeting` is what was said on that output before.
+/// Serves requests from `input` until it ends, `ending` receives a shutdown, or no one reads
+/// `output`. All requests have ended by then. `greeting` was written to the same output before.
 pub async fn serve(
     greeting: &Greeting,
     options: SessionOptions,
@@ -137,7 +137,7 @@ pub async fn serve(
     Ok(())
 }
 
-/// Returns the next request, once there is room for its answer.
+/// Waits for the next request, once there is room for its answer.
 async fn next(
     output: &SessionOutput,
     requests: &mut mpsc::Receiver<IncomingLine>,
@@ -166,7 +166,7 @@ impl AgentSession {
         }
     }
 
-    /// It is known which conversation was used last, if one is to be gone on with.
+    /// Sets the current conversation, and serves the requests that waited for it.
     fn go_on_with(&mut self, last: Result<Option<String>, HistoryError>) {
         match last {
             Ok(last) => self.current.begin(last),
@@ -181,7 +181,7 @@ impl AgentSession {
         }
     }
 
-    /// Takes what came in; nothing is the end of the input.
+    /// Handles an incoming line; `None` is the end of the input.
     fn take(&mut self, incoming: Option<IncomingLine>) {
         let Some(incoming) = incoming else { return self.shared.options.gate.unattended() };
         let log = &self.shared.options.log;
@@ -207,11 +207,11 @@ impl AgentSession {
         }
     }
 
-    /// A line that is no request.
+    /// Answers a line that is not a request.
     fn unreadable(&self, id: Option<&str>, why: &str) {
         self.shared.options.log.say(LogLevel::Warn, why);
         let event = RequestFailure::permanent("protocol", why).into();
-        // An id that is open belongs to another request, which this is not the end of.
+        // An open id belongs to another request, which must not end here.
         let is_open = id.is_some_and(|id| self.shared.output.is_open(id));
         self.shared.output.refuse(id.filter(|_| !is_open), event);
     }
@@ -274,7 +274,7 @@ impl AgentSession {
         }
     }
 
-    /// Puts a job at the end of its conversation's lane.
+    /// Adds a job to the lane of its conversation.
     fn queue(&mut self, id: &str, conversation: Option<String>, work: JobKind) {
         let (halt, _) = watch::channel(None);
         self.halts.insert(id.to_owned(), halt);
@@ -299,7 +299,7 @@ impl AgentSession {
         self.named.insert(task.id(), (id, Some(lane)));
     }
 
-    /// Does something that waits for nothing but the history.
+    /// Runs a command that waits only for the history.
     fn at_once(&mut self, id: String, command: SessionCommand) {
         let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
         let name = id.clone();
@@ -310,7 +310,7 @@ impl AgentSession {
         self.named.insert(task.id(), (name, None));
     }
 
-    /// A task has ended; whatever it did, its request has an end now, and the next one begins.
+    /// Handles the end of a task: its request gets an end if it has none, and the next job begins.
     fn job_ended(&mut self, ended: &Result<(Id, ()), JoinError>) {
         let task = match ended {
             Ok((task, ())) => *task,
@@ -342,7 +342,7 @@ impl AgentSession {
         output.say(id, SessionEvent::Done(None));
     }
 
-    /// Ends all that is open, and goes. What has come and was not looked at yet gets its end too.
+    /// Ends all open requests and leaves, including those that were received but not handled yet.
     async fn leave(
         mut self,
         ending: Shutdown,
@@ -353,7 +353,7 @@ impl AgentSession {
         self.early = None;
         while let Ok(incoming) = requests.try_recv() {
             if let IncomingLine::Request(request) = incoming {
-                // One that is refused is none that anybody waits for.
+                // Nobody waits for a request that is refused.
                 self.shared.output.begin(&request.id, &request.command).ok();
             }
         }

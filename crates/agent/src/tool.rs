@@ -1,4 +1,4 @@
-//! What a tool is.
+//! Tools that a model may call.
 
 use std::sync::Arc;
 
@@ -9,35 +9,35 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::BoxFuture;
 
-/// Something that the model may use.
+/// A tool that the model may call.
 pub trait AgentTool: Send + Sync {
-    /// Returns what the model is told of it.
+    /// Returns the description for the model.
     fn spec(&self) -> &ToolSpec;
 
-    /// Returns why the tool can do nothing with these arguments, whoever allows it: nobody is asked
-    /// then. It changes nothing, and its answer grants nothing.
+    /// Returns why the tool cannot do anything with these arguments, so that no one is asked for
+    /// permission. It changes nothing, and `None` permits nothing.
     fn refusal(&self, _input: &RawValue) -> BoxFuture<'_, Option<String>> {
         Box::pin(std::future::ready(None))
     }
 
-    /// Runs it. It never fails as a whole: what goes wrong is an [`ToolOutcome`]. Dropping the future
-    /// stops it, with every process that it started.
+    /// Runs it. Errors are part of the [`ToolOutcome`]. Dropping the future stops the tool, with
+    /// every process that it started.
     fn run(&self, use_: ToolInvocation) -> BoxFuture<'_, ToolOutcome>;
 
-    /// Returns the files and folders that a use with this input is about. It looks at nothing but
-    /// the input.
+    /// Returns the files and folders that a call with this input is about. It looks only at the
+    /// input.
     fn locations(&self, _input: &RawValue) -> Vec<ToolLocation> {
         Vec::new()
     }
 
-    /// Returns what a use with this input would change, as a unified diff in which secrets are
-    /// hidden; `None` where it changes no file, or nobody can tell.
+    /// Returns what a call with this input would change, as a unified diff with secrets masked, or
+    /// `None` if it changes no file or this is unknown.
     fn preview(&self, _input: &RawValue) -> BoxFuture<'static, Option<String>> {
         Box::pin(async { None })
     }
 }
 
-/// What the model is told of a tool.
+/// The description of a tool for the model.
 #[derive(Debug, Clone, Serialize)]
 pub struct ToolSpec {
     /// Its name.
@@ -46,7 +46,7 @@ pub struct ToolSpec {
     pub description: &'static str,
     /// The JSON Schema of its input.
     pub input_schema: Box<RawValue>,
-    /// Whether it changes nothing, so that several may run at once.
+    /// Whether it changes nothing, so that several may run in parallel.
     #[serde(skip)]
     pub is_read_only: bool,
     /// What it does, for front ends: a word of [`tool_kind`](callgate_wire::session::tool_kind).
@@ -54,31 +54,33 @@ pub struct ToolSpec {
     pub kind: &'static str,
 }
 
-/// One use of a tool.
+/// A call of a tool.
 #[derive(Clone)]
 pub struct ToolInvocation {
     /// Its arguments: a JSON object.
     pub input: Box<RawValue>,
-    /// Takes what the tool says while it runs. It may be called from any thread and never waits.
+    /// Receives the output of the tool while it runs. It may be called from any thread and never
+    /// blocks.
     pub progress: ProgressSink,
 }
 
-/// Takes what a tool says while it runs.
+/// Receives the output of a running tool.
 pub type ProgressSink = Arc<dyn Fn(ToolStream, &str) + Send + Sync>;
 
-/// What came of a use.
+/// The outcome of a tool call.
 #[derive(Debug, Clone)]
 pub struct ToolOutcome {
-    /// For the front end: JSON; of a failure `{"error": "…"}`.
+    /// The JSON for the front end; `{"error": "…"}` if the tool failed.
     pub result: Box<RawValue>,
-    /// For the model.
+    /// The text for the model.
     pub text: String,
     /// Whether it failed.
     pub is_error: bool,
 }
 
 impl ToolOutcome {
-    /// It went well. The model reads `text`, the front end gets `result`.
+    /// Creates the outcome of a successful call. The model reads `text`, and the front end gets
+    /// `result`.
     #[must_use]
     pub fn done(result: &impl Serialize, text: impl Into<String>) -> Self {
         match to_raw_value(result) {
@@ -87,7 +89,8 @@ impl ToolOutcome {
         }
     }
 
-    /// It went wrong. The text says what could not be done and what to do next.
+    /// Creates the outcome of a failed call. The text says what could not be done and what to do
+    /// next.
     #[must_use]
     pub fn failed(text: impl Into<String>) -> Self {
         let text = text.into();

@@ -1,9 +1,9 @@
-//! One turn: from the user's message to the end of the answer. A pure state machine.
+//! One turn, from the user's message to the end of the answer: a pure state machine.
 //!
-//! It says when the model is to be asked, which tools are to run, what a front end is told and
-//! what is to be kept; somebody else does all that and tells it what came of it. Whatever comes
-//! in, there is exactly one end, every tool that was announced has its result before that, and
-//! what is kept can be sent to the model again.
+//! It decides when to ask the model, which tools to run, what to tell the front end and what to
+//! store; the caller does all that and reports the outcome. Whatever comes in, a turn has exactly
+//! one end, every announced tool has its result before that, and what is stored can be sent to the
+//! model again.
 
 mod answer;
 mod calls;
@@ -24,61 +24,62 @@ use answer::{PartialAnswer, size};
 use calls::RoundCalls;
 pub use stop::StopReason;
 
-/// The longest that a provider may make us wait before another attempt.
+/// The longest time that a provider may ask us to wait before another attempt.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
-/// How long to wait before the second attempt, if nobody says; each further one doubles it.
+/// The wait before the second attempt, unless the provider says otherwise; it doubles each time.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// How many attempts there are, and how many at a service that cannot be reached.
+/// The most attempts, and the most at a service that cannot be reached.
 const MOST_TRIES: u32 = 5;
 const MOST_DIALS: u32 = 3;
-/// How many bytes an answer may have.
+/// The longest answer, in bytes.
 const LONGEST_ANSWER: usize = 32 * 1024 * 1024;
-/// What the model reads where it was stopped before it said anything.
+/// The answer that is stored for a message that was stopped before any answer.
 const STOPPED: &str = "[The user stopped this answer.]";
 
-/// What holds for a turn.
+/// The limits of a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct TurnLimits {
-    /// How often the model may be asked.
+    /// The most times that the model is asked.
     pub most_rounds: u32,
-    /// Whether a message that was stopped before any answer is kept. One that takes another's
-    /// place is not: it would take the other's answer away.
+    /// Whether a message that was stopped before any answer is stored. One that replaces another is
+    /// not, because the other's answer would be lost.
     pub keeps_unanswered: bool,
 }
 
-/// What is to be done.
+/// Something that the caller has to do.
 #[derive(Debug)]
 pub enum TurnAction {
-    /// Tell the front end.
+    /// Send the event to the front end.
     Tell(SessionEvent),
-    /// Ask the model, after this time. What was kept and [`Turn::unkept`] are the conversation.
+    /// Ask the model after this time. The conversation is what was stored, followed by
+    /// [`Turn::unkept`].
     Ask(Duration),
-    /// Shorten what was kept, since the model cannot read so much, and ask it again. Where that is
-    /// not possible the turn is to be [abandoned](Turn::abandon) with this.
+    /// Summarise what was stored, because the model cannot read so much, and ask again. If that is
+    /// not possible, [abandon](Turn::abandon) the turn with this failure.
     Shorten(RequestFailure),
-    /// Give up the answer that is on its way.
+    /// Drop the answer that is being received.
     Drop,
-    /// See whether a tool may run, and run it.
+    /// Run a tool, if the gate permits it.
     Run(ToolCall),
     /// Stop these tools.
     Stop(Vec<usize>),
-    /// Keep these messages, all or none. Only when they are kept does the turn go on.
+    /// Store these messages, all or none. The turn only continues when they are stored.
     Keep {
-        /// What is new.
+        /// The new messages.
         messages: Vec<ChatMessage>,
-        /// What the tools in it gave the front end.
+        /// The results that their tools gave the front end.
         results: Vec<StoredToolResult>,
     },
     /// End the turn.
     End(Result<StopReason, RequestFailure>),
 }
 
-/// A tool that is to run.
+/// A tool call that is to run.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
-    /// Which of the calls of this round; [`Turn::ran`] wants it back.
+    /// Its index in this round, which [`Turn::ran`] expects.
     pub index: usize,
-    /// Names the call.
+    /// The id of the call.
     pub id: String,
     /// The tool.
     pub name: String,
@@ -86,16 +87,16 @@ pub struct ToolCall {
     pub input: Box<RawValue>,
 }
 
-/// What came of a tool.
+/// A tool call that has ended.
 #[derive(Debug)]
 pub struct FinishedCall {
-    /// What it gave.
+    /// Its outcome.
     pub outcome: ToolOutcome,
-    /// Whether a person wants the whole turn to end.
+    /// Whether a person has ended the whole turn.
     pub interrupt: bool,
 }
 
-/// A turn under way.
+/// A turn that is running.
 #[derive(Debug)]
 pub struct Turn {
     bounds: TurnLimits,
@@ -104,16 +105,16 @@ pub struct Turn {
     calls: RoundCalls,
     rounds: u32,
     tries: u32,
-    /// The model was asked and has not answered to the end.
+    /// Whether the model was asked and its answer is not complete.
     asked: bool,
-    /// The conversation was to be shortened, which is tried once.
+    /// Whether summarising was tried, which happens once.
     shortened: bool,
     over: bool,
 }
 
 impl Turn {
-    /// Returns a turn that answers `user`. `is_read_only` tells of a tool whether several may run
-    /// at once.
+    /// Creates a turn that answers `user`. `is_read_only` tells whether several calls of a tool may
+    /// run in parallel.
     #[must_use]
     pub fn new(
         user: ChatMessage,
@@ -133,18 +134,18 @@ impl Turn {
         }
     }
 
-    /// Returns the messages that belong to the conversation and are not kept yet.
+    /// Returns the messages of the turn that are not stored yet.
     #[must_use]
     pub fn unkept(&self) -> &[ChatMessage] {
         &self.unkept
     }
 
-    /// Begins.
+    /// Begins the turn.
     pub fn begin(&mut self, todo: &mut Vec<TurnAction>) {
         self.ask(Duration::ZERO, todo);
     }
 
-    /// A piece of the answer has come.
+    /// Handles a piece of the answer.
     pub fn piece(&mut self, piece: AnswerPiece, todo: &mut Vec<TurnAction>) {
         if self.over || !self.asked {
             return;
@@ -179,7 +180,7 @@ impl Turn {
         }
     }
 
-    /// The answer could not be had, or not to its end.
+    /// Handles an error of the engine.
     pub fn failed(&mut self, error: EngineError, todo: &mut Vec<TurnAction>) {
         if self.over || !self.asked {
             return;
@@ -201,7 +202,7 @@ impl Turn {
         }
     }
 
-    /// Nothing more comes from the model: that is a failure unless the answer was whole.
+    /// Handles the end of the answer's stream, which is a failure unless the answer was complete.
     pub fn silent(&mut self, todo: &mut Vec<TurnAction>) {
         if self.asked {
             let text = "the model's answer ended before its end: send the message again".to_owned();
@@ -211,7 +212,7 @@ impl Turn {
         }
     }
 
-    /// A tool has ended.
+    /// Handles the end of a tool call.
     pub fn ran(&mut self, index: usize, ran: FinishedCall, todo: &mut Vec<TurnAction>) {
         if self.over || !self.calls.is_running(index) {
             return;
@@ -225,7 +226,7 @@ impl Turn {
         self.go_on(todo);
     }
 
-    /// Somebody stops the turn.
+    /// Stops the turn on the user's request.
     pub fn cancel(&mut self, todo: &mut Vec<TurnAction>) {
         if !self.over {
             self.stop("stopped by the user", todo);
@@ -233,7 +234,7 @@ impl Turn {
         }
     }
 
-    /// The turn cannot go on, for a reason outside of it. What was seen of the answer is kept; a
+    /// Ends the turn for an outside reason. The part of the answer that was shown is stored; a
     /// message without any answer is not, so that it can be sent again.
     pub fn abandon(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         if self.over {
@@ -275,7 +276,7 @@ impl Turn {
         self.keep_round(todo);
     }
 
-    /// The answer is whole.
+    /// The answer is complete.
     fn answered(&mut self, stop: ModelStop, todo: &mut Vec<TurnAction>) {
         self.asked = false;
         self.tries = 0;
@@ -302,7 +303,7 @@ impl Turn {
         }
     }
 
-    /// Starts what can be started; when all have ended the model hears of it.
+    /// Starts the calls that can start. When all have ended, the model is asked again.
     fn go_on(&mut self, todo: &mut Vec<TurnAction>) {
         self.calls.start(todo);
         if self.calls.are_done() {
@@ -316,7 +317,7 @@ impl Turn {
         todo.push(TurnAction::Ask(wait));
     }
 
-    /// Hands over the answer and what its tools gave.
+    /// Hands the answer and the results of its tools over to be stored.
     fn keep_round(&mut self, todo: &mut Vec<TurnAction>) {
         let content = std::mem::take(&mut self.answer).finish();
         if !content.is_empty() {
@@ -334,7 +335,7 @@ impl Turn {
         todo.push(TurnAction::End(Ok(stop)));
     }
 
-    /// The answer is longer than any answer can be. Nothing of it is kept.
+    /// Gives up an answer that is too long. Nothing of it is stored.
     fn burst(&mut self, todo: &mut Vec<TurnAction>) {
         let text = format!(
             "the model's answer has more than {LONGEST_ANSWER} bytes, so it was given up: ask for \
@@ -346,8 +347,8 @@ impl Turn {
         todo.push(TurnAction::End(Err(RequestFailure::permanent("too_long", text))));
     }
 
-    /// Of an answer that was begun the beginning is kept, since it was seen; a message without
-    /// any answer is not, so that it can be sent again.
+    /// Ends the turn with a failure. The shown part of the answer is stored; a message without any
+    /// answer is not, so that it can be sent again.
     fn fail(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         self.calls.close("not run: the answer was cut off", todo);
         if !self.answer.is_silent() || !self.calls.is_empty() {
@@ -357,8 +358,8 @@ impl Turn {
         todo.push(TurnAction::End(Err(failure)));
     }
 
-    /// Returns how long to wait before another attempt; `None` when there is none. What the front
-    /// end has seen a part of is never asked again.
+    /// Returns how long to wait before another attempt, or `None` if there is none. An answer of
+    /// which the front end has seen a part is never asked for again.
     fn wait(&mut self, error: &EngineError) -> Option<Duration> {
         let most = match error.kind {
             EngineErrorKind::RateLimit | EngineErrorKind::Overloaded | EngineErrorKind::Server => {
@@ -380,8 +381,7 @@ impl Turn {
         self.answer.is_unseen() && self.calls.is_empty()
     }
 
-    /// Returns what a person is told of an error. What was handed over is kept, whatever comes
-    /// then.
+    /// Converts an error of the engine. What was handed over before stays stored.
     fn failure(&self, error: EngineError) -> RequestFailure {
         RequestFailure::of_engine(error, self.unkept.is_empty())
     }

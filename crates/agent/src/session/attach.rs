@@ -1,5 +1,5 @@
-//! The files that a user attaches to a message. They may lie anywhere: the user chose them; or they
-//! come with the message.
+//! The files that a user attaches to a message: anywhere on the disk, since the user chose them, or
+//! inline.
 
 use std::fs::File;
 use std::io::Read;
@@ -16,26 +16,26 @@ use rustix::fs::{FsWord, OFlags, PROC_SUPER_MAGIC, fstatfs};
 use crate::failure::RequestFailure;
 use crate::message::{Block, MediaSource};
 
-/// How many bytes all files of a message may have together.
+/// The most bytes that all files of a message may have together.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
-/// How many files a message may have.
+/// The most files that a message may have.
 const MOST_FILES: usize = 100;
-/// The pictures that a model can look at.
+/// The kinds of pictures that a model can read.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Reads base64 with and without its `=` at the end.
+/// Decodes base64 with and without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
-/// The name in words of a file that has none.
+/// The name in errors of a file without a name.
 const UNNAMED: &str = "unnamed";
-/// What stands before the name of an attached text, for the model.
+/// The text before the name of an attached text file, for the model.
 const TEXT_HEAD: &str = "The attached file ";
-/// What stands between the name of an attached text and the text.
+/// The text between the name of an attached text file and its content.
 const TEXT_NECK: &str = ":\n\n";
 
-/// How the file systems are marked by which the kernel tells of itself and of processes.
+/// The magic numbers of procfs and sysfs.
 const OF_THE_SYSTEM: [FsWord; 2] = [PROC_SUPER_MAGIC, 0x6265_6572];
 
 /// Reads each file once.
@@ -91,10 +91,10 @@ fn block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<Block, Stri
     Ok(Block::text(format!("{TEXT_HEAD}{shown:?}{TEXT_NECK}{text}")))
 }
 
-/// Takes apart what a text attachment has become: its name, and the text.
+/// Splits the block of a text attachment into the name of the file and its content.
 pub(super) fn attached_text(block: &str) -> Option<(String, &str)> {
     let (name, text) = block.strip_prefix(TEXT_HEAD)?.split_once(TEXT_NECK)?;
-    // A name is written as Rust writes strings, which is JSON for all but rare characters.
+    // The name is written as a Rust string, which is JSON except for rare characters.
     let inner = name.strip_prefix('"')?.strip_suffix('"')?;
     Some((serde_json::from_str(name).unwrap_or_else(|_| inner.to_owned()), text))
 }
@@ -122,7 +122,7 @@ fn decoded(data: &str, left: &mut u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Takes bytes off those that all files of a message may have.
+/// Subtracts bytes from what all files of a message may have.
 fn spend(left: &mut u64, bytes: usize) -> Result<(), String> {
     let too_large = || format!("the files of a message may have {MOST_BYTES} bytes together");
     *left = left.checked_sub(bytes as u64).ok_or_else(too_large)?;
@@ -130,7 +130,7 @@ fn spend(left: &mut u64, bytes: usize) -> Result<(), String> {
 }
 
 fn bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
-    // A pipe or a device of that name must hold nobody up.
+    // Opening a pipe or a device must not block.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = File::options().read(true).custom_flags(flags).open(path);
     let file = file.map_err(|error| error.to_string())?;
@@ -138,7 +138,7 @@ fn bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
     if !metadata.is_file() {
         return Err("it is no file".to_owned());
     }
-    // Such a file holds what a user does not see in it: keys in a process's environment.
+    // Such a file may hold what a user does not expect, such as keys in a process's environment.
     if OF_THE_SYSTEM.contains(&fstatfs(&file).map_err(|error| error.to_string())?.f_type) {
         return Err("it is no file of yours, but what the system tells of itself".to_owned());
     }

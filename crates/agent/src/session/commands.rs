@@ -17,22 +17,22 @@ use super::{AgentSession, SessionShared};
 use crate::failure::RequestFailure;
 use crate::history::{History, HistoryError, HistoryPage};
 
-/// How many conversations or messages are given when nobody says how many.
+/// The number of conversations or messages on a page by default.
 const PAGE: usize = 100;
-/// How long `get_status` waits for the history, which others may be writing to.
+/// How long `get_status` waits for the history, to which others may be writing.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// The conversation of messages that name none.
+/// The conversation of messages that do not name one.
 #[derive(Debug, Default)]
 pub(super) struct CurrentConversation {
     /// Empty until it is known.
     id: watch::Sender<String>,
-    /// Its length, as long as nothing has changed it.
+    /// Its length, until something changes it.
     length: Mutex<Option<(String, u64)>>,
 }
 
 impl CurrentConversation {
-    /// Goes on with this conversation, or with one that nobody has used yet.
+    /// Continues this conversation, or a new one.
     pub(super) fn begin(&self, last: Option<String>) {
         self.set(&last.unwrap_or_else(fresh));
     }
@@ -45,13 +45,13 @@ impl CurrentConversation {
         self.id.send_replace(id.to_owned());
     }
 
-    /// Something has changed the conversation.
+    /// Forgets the length of a conversation that was changed.
     pub(super) fn forget_length(&self, conversation: &str) {
         let mut length = self.length.lock().unwrap_or_else(PoisonError::into_inner);
         length.take_if(|(of, _)| of == conversation);
     }
 
-    /// Returns the current conversation and how many messages it has, as far as that is known soon.
+    /// Returns the current conversation and its number of messages, as far as they are known soon.
     pub(super) async fn length(&self, shared: &Arc<SessionShared>) -> (Option<String>, u64) {
         let is_soon_known = tokio::time::timeout(PATIENCE, self.known()).await;
         let Ok(name) = is_soon_known else { return (None, 0) };
@@ -59,7 +59,7 @@ impl CurrentConversation {
         if let Some((_, length)) = known.filter(|(of, _)| *of == name) {
             return (Some(name), length);
         }
-        // A history that cannot be read now has been told of elsewhere, and nobody waits for it.
+        // An error of the history is reported elsewhere.
         let asked = tokio::time::timeout(PATIENCE, shared.options.history.length(&name)).await;
         let Ok(Ok(length)) = asked else { return (Some(name), 0) };
         let known = Some((name.clone(), length));
@@ -67,20 +67,20 @@ impl CurrentConversation {
         (Some(name), length)
     }
 
-    /// Waits until it is known which one it is.
+    /// Waits until the current conversation is known.
     async fn known(&self) -> String {
         let mut id = self.id.subscribe();
-        // It fails only when nobody is left who could tell, and this is one.
+        // It fails only when the sender is dropped, which is part of `self`.
         id.wait_for(|id| !id.is_empty()).await.map(|id| id.clone()).unwrap_or_default()
     }
 }
 
-/// Returns the conversation that was used last, where one is to be gone on with.
+/// Returns the conversation that was used last, if `resume` is set.
 pub(super) async fn last(history: History, resume: bool) -> Result<Option<String>, HistoryError> {
     if resume { history.last().await } else { Ok(None) }
 }
 
-/// Returns a name that no conversation has.
+/// Returns a new id for a conversation.
 fn fresh() -> String {
     format!("conv-{}", uuid::Uuid::new_v4())
 }

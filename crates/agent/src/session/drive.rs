@@ -1,4 +1,4 @@
-//! Drives a turn: asks the engine, runs the tools, keeps what is to be kept.
+//! Drives a turn: asks the engine, runs the tools, and stores the messages.
 
 mod keeping;
 mod meter;
@@ -23,52 +23,52 @@ use crate::message::{ChatMessage, StoredToolResult};
 use crate::turn::{FinishedCall, StopReason, ToolCall, Turn, TurnAction, TurnLimits};
 use meter::UsageMeter;
 
-/// After so long without a word a front end is told that the turn goes on; front ends give up
-/// after 60 seconds.
+/// After so long without an event, the front end is notified that the turn is still running. Front
+/// ends give up after 60 seconds.
 const QUIET: Duration = Duration::from_secs(20);
 
-/// A turn and all that is under way for it.
+/// A running turn, with its answer and its tools.
 pub(super) struct TurnDriver<'a> {
     shared: &'a Arc<SessionShared>,
     id: Arc<str>,
     name: Arc<str>,
-    /// Under which name the ledger counts what the conversation costs.
+    /// The name under which the ledger counts the costs of the conversation.
     account: String,
     held: HeldConversation,
     turn: Turn,
-    /// Says that it is to stop.
+    /// Receives the reason to stop.
     halt: watch::Receiver<Option<HaltReason>>,
-    /// Nothing of this turn is kept yet.
+    /// Whether nothing of this turn is stored yet.
     is_new: bool,
-    /// What is kept first takes the place of another turn.
+    /// Whether the first step replaces another turn.
     replacing: bool,
     answer: Option<Box<dyn AnswerStream>>,
-    /// When the engine is to be asked again.
+    /// When to ask the engine again.
     again: Option<Instant>,
     uses: JoinSet<CallReport>,
     running: HashMap<Id, (usize, AbortHandle)>,
-    /// What the ledger is told when the next step is kept.
+    /// The ledger entries to be written with the next step.
     drafts: Vec<Draft>,
     pieces: Vec<AnswerPiece>,
     events: Vec<SessionEvent>,
-    /// What the last call read, by which the next one's size is guessed.
+    /// The input tokens of the last call, by which the size of the next one is estimated.
     read: Option<u64>,
-    /// What is reserved for the answer under way.
+    /// The reservation for the current answer.
     reservation: Option<Reservation>,
-    /// What was taken and is not written down yet.
+    /// The usage that is not recorded yet.
     meter: UsageMeter,
-    /// What was taken in the turn and is written down.
+    /// The recorded usage of the turn.
     taken: TokenUsage,
     cost: Option<f64>,
 }
 
-/// What is kept together of a turn.
+/// The messages and results of a round.
 struct FinishedRound {
     messages: Vec<ChatMessage>,
     results: Vec<StoredToolResult>,
 }
 
-/// What happened while the turn was waited for.
+/// What woke the driver.
 enum DriverEvent {
     Halted(HaltReason),
     Ran(usize, FinishedCall),
@@ -116,7 +116,7 @@ impl<'a> TurnDriver<'a> {
         }
     }
 
-    /// Drives the turn to its end, which is given back unsaid.
+    /// Drives the turn to its end and returns the event to send for it.
     pub(super) async fn run(mut self) -> SessionEvent {
         let mut todo = Vec::new();
         self.turn.begin(&mut todo);
@@ -164,7 +164,7 @@ impl<'a> TurnDriver<'a> {
             }
             answered = async {
                 let Some(answer) = answer else { return std::future::pending().await };
-                // A front end that is behind holds up the engine, not the memory.
+                // A slow front end delays the engine instead of filling the memory.
                 output.room().await;
                 answer.next(pieces).await
             } => DriverEvent::Answered(answered),
@@ -178,7 +178,7 @@ impl<'a> TurnDriver<'a> {
         }
     }
 
-    /// Does what is to be done, in its order; gives the end when there is one.
+    /// Carries out actions in order. Returns the end of the turn if there is one.
     async fn work_off(
         &mut self,
         todo: &mut Vec<TurnAction>,
@@ -224,7 +224,7 @@ impl<'a> TurnDriver<'a> {
         None
     }
 
-    /// Nothing was said for a while: a front end that waits for a sign gets one.
+    /// Notifies the front end that the turn is still running.
     fn still_here(&mut self) {
         let text = match self.running.len() {
             0 => "waits for the model".to_owned(),
@@ -260,9 +260,9 @@ impl<'a> TurnDriver<'a> {
         }
     }
 
-    /// Asks the engine, if that may be paid for and fits.
+    /// Asks the engine, if the budget permits it and the conversation fits.
     async fn ask(&mut self, todo: &mut Vec<TurnAction>) {
-        // What is reserved for an attempt that failed holds for the next.
+        // The reservation for a failed attempt is used for the next.
         if self.reservation.is_none()
             && let Err(failure) = self.shared.reserve(&self.account, None).await
         {
@@ -292,19 +292,19 @@ impl<'a> TurnDriver<'a> {
         }
     }
 
-    /// Asks again with less, since the engine cannot read so much.
+    /// Summarises the conversation and asks again.
     async fn shorten(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         self.settle_rest().await;
         match self.make_room(true).await {
             Ok(true) => self.ask(todo).await,
-            // Whoever stops it is heard next.
+            // The request to stop is handled next.
             Ok(false) if self.halt.borrow().is_some() => {}
             Ok(false) => self.turn.abandon(failure, todo),
             Err(failure) => self.turn.abandon(failure, todo),
         }
     }
 
-    /// Returns all that was said, kept or not.
+    /// Returns the conversation, with the messages that are not stored yet.
     fn conversation(&self) -> Vec<Arc<ChatMessage>> {
         let unkept = self.turn.unkept().iter().cloned().map(Arc::new);
         self.held.messages().iter().cloned().chain(unkept).collect()
@@ -319,7 +319,7 @@ impl<'a> TurnDriver<'a> {
         self.running.insert(handle.id(), (index, handle));
     }
 
-    /// Stops tools, and waits until they have let go of what they hold.
+    /// Stops tools, and waits until they have released what they hold.
     async fn stop(&mut self, calls: &[usize]) {
         for (index, handle) in self.running.values() {
             if calls.contains(index) {
@@ -333,7 +333,7 @@ impl<'a> TurnDriver<'a> {
     }
 }
 
-/// Returns what came of a tool, also when it ended by a mistake of its own.
+/// Returns the outcome of a tool, even if it panicked.
 fn ended(
     running: &mut HashMap<Id, (usize, AbortHandle)>,
     drafts: &mut Vec<Draft>,
@@ -344,16 +344,16 @@ fn ended(
         (error.id(), CallReport::failed(text))
     });
     drafts.extend(draft);
-    // Every use was noted when it began.
+    // Every call was noted when it began.
     let index = running.remove(&id).map_or(usize::MAX, |(index, _)| index);
     DriverEvent::Ran(index, ran)
 }
 
-/// Waits until the request is to stop.
+/// Waits until the request has to stop.
 pub(super) async fn halted(halt: &mut watch::Receiver<Option<HaltReason>>) -> HaltReason {
     match halt.wait_for(Option::is_some).await.map(|halt| halt.clone()) {
         Ok(Some(halt)) => halt,
-        // Nobody is left who could want it to stop.
+        // The sender is gone, so nothing can stop it.
         _ => std::future::pending().await,
     }
 }

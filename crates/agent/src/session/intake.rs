@@ -1,4 +1,4 @@
-//! Requests from standard input, read by a thread of their own.
+//! Reads requests from standard input on a thread.
 
 use std::io::Read;
 use std::thread;
@@ -9,15 +9,15 @@ use callgate_wire::raw::Json;
 use callgate_wire::session::{LONGEST_ID, MAX_LINE, SessionRequest, Unreadable};
 use tokio::sync::mpsc;
 
-/// How many requests may wait to be looked at; after that standard input waits.
+/// The most requests that wait to be handled; then standard input is not read.
 const WAITING: usize = 16;
 
-/// Something that came in.
+/// A line that was received.
 #[derive(Debug)]
 pub(crate) enum IncomingLine {
     /// A request.
     Request(Box<SessionRequest>),
-    /// A line that is none.
+    /// A line that is not a request.
     Unreadable(Unreadable),
     /// A line over the limit, with its id if it could be found.
     TooLong {
@@ -26,7 +26,7 @@ pub(crate) enum IncomingLine {
         /// The request's id.
         id: Option<String>,
     },
-    /// Standard input cannot be read; the end follows.
+    /// Standard input cannot be read. Nothing follows.
     Broken(std::io::Error),
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn start(
 ) -> std::io::Result<mpsc::Receiver<IncomingLine>> {
     let (found, requests) = mpsc::channel(WAITING);
     thread::Builder::new().name("input".to_owned()).spawn(move || {
-        // Whoever does not listen any more is ending.
+        // The receiver is dropped when the session ends.
         read(&mut input, &found).ok();
     })?;
     Ok(requests)

@@ -1,24 +1,24 @@
-//! What is logged.
+//! The log of a session.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// How much is logged.
+/// The level of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
-    /// What keeps the runtime from its work.
+    /// Something prevents the runtime from working.
     Error,
-    /// What is wrong and can be lived with.
+    /// Something is wrong, and the runtime continues.
     Warn,
-    /// What happens.
+    /// Something happened.
     Info,
-    /// The type and the id of each message.
+    /// The type and id of each message.
     Debug,
 }
 
 type Sink = dyn Fn(LogLevel, &str) + Send + Sync;
 
-/// Takes what is logged: never arguments, results or secrets.
+/// Receives log lines, which never hold arguments, results or secrets.
 #[derive(Clone)]
 pub struct SessionLog {
     level: LogLevel,
@@ -26,19 +26,19 @@ pub struct SessionLog {
 }
 
 impl SessionLog {
-    /// Gives `sink` what is at least as grave as `level`.
+    /// Creates a log that passes lines of `level` and above to `sink`.
     pub fn new(level: LogLevel, sink: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
         Self { level, sink: Arc::new(sink) }
     }
 
-    /// Logs a line, if it is grave enough.
+    /// Logs a line, if its level is enabled.
     pub fn say(&self, level: LogLevel, text: &str) {
         if level <= self.level {
             (self.sink)(level, text);
         }
     }
 
-    /// One message, by its type and its id.
+    /// Logs the type and id of a message.
     pub(super) fn message(&self, way: &str, kind: &str, id: Option<&str>) {
         if self.level >= LogLevel::Debug {
             let id = id.map(|id| format!(" {id:?}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a runtime is made of.
+//! The parts and settings of a session.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,40 +11,40 @@ use crate::history::History;
 use crate::price::TokenPrices;
 use crate::tool::AgentTool;
 
-/// What a runtime is made of.
+/// The parts and settings of a session.
 pub struct SessionOptions {
-    /// What answers.
+    /// The engine.
     pub engine: Arc<dyn Engine>,
-    /// Why it is this engine.
+    /// Why this engine was chosen.
     pub engine_reason: String,
-    /// What the engine may use.
+    /// The tools that the engine may call.
     pub tools: Vec<Arc<dyn AgentTool>>,
-    /// Who decides whether it may.
+    /// The gate that decides whether a tool may run.
     pub gate: Arc<dyn PermissionGate>,
-    /// Where conversations are kept.
+    /// Where conversations are stored.
     pub history: History,
-    /// Where runs of tools are recorded.
+    /// Where tool calls are recorded.
     pub ledger: History,
-    /// What the engine is told before every conversation.
+    /// The system prompt.
     pub system: Arc<str>,
-    /// How long an answer may be, in tokens.
+    /// The longest answer, in tokens.
     pub max_tokens: u32,
     /// How long the engine may think, in tokens.
     pub thinking: Option<u32>,
-    /// How much the engine can read, in tokens.
+    /// The engine's context window, in tokens.
     pub context: u64,
-    /// How often the engine may be asked for one message.
+    /// The most times that the engine is asked for one message.
     pub most_rounds: u32,
-    /// What may be spent.
+    /// The budget.
     pub budget: Budget,
-    /// What tokens cost, where the built-in list is not to count.
+    /// The prices of tokens, in place of the built-in list.
     pub prices: Option<TokenPrices>,
-    /// Whether to go on with the conversation that was used last.
+    /// Whether to continue the conversation that was used last.
     pub resume: bool,
-    /// The folder from which relative paths of attachments count.
+    /// The folder of relative attachment paths.
     pub folder: PathBuf,
-    /// When the day began, in milliseconds since 1970, for what may be spent in a day.
+    /// Returns when the day began, in milliseconds since 1970, for budgets per day.
     pub day_began: fn() -> i64,
-    /// What is logged.
+    /// The log of a session.
     pub log: SessionLog,
 }

@@ -1,8 +1,8 @@
-//! The order of what is said about requests. Pure: it only remembers.
+//! The order of events about requests. Pure.
 //!
-//! All that leaves the runtime passes here, so that whatever the rest does, a request has exactly
-//! one end, nothing follows it, and a tool's result follows the announcement of that tool. So this
-//! is also where it is known what is open, for a front end that has lost what it had.
+//! All events pass here, so that whatever the rest of the program does, a request has exactly one
+//! end, nothing follows it, and a tool's result follows its announcement. So this also knows which
+//! requests and questions are open, for a front end that has lost its state.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,12 +11,12 @@ use callgate_wire::session::{
     OpenQuestion, OpenRequest, PermissionRequest, SessionCommand, SessionEvent, request_state,
 };
 
-/// How many requests may be open at once.
+/// The most open requests.
 pub const MOST_OPEN: usize = 64;
-/// How much of a message a front end is told again while it is open, in characters.
+/// How much of a message the status of an open request repeats, in characters.
 const LONGEST_MESSAGE: usize = 16_384;
 
-/// The requests that have no end yet.
+/// The open requests.
 #[derive(Debug, Default)]
 pub(crate) struct RequestOrder {
     open: HashMap<String, UnfinishedRequest>,
@@ -26,21 +26,21 @@ pub(crate) struct RequestOrder {
 #[derive(Debug)]
 struct UnfinishedRequest {
     opened: RequestDetails,
-    /// Its conversation, once it has one.
+    /// Its conversation, once it is known.
     conversation: Option<String>,
     is_queued: bool,
-    /// Its tools that have no result yet.
+    /// Its tool calls without results.
     tools: HashSet<String>,
-    /// Its questions that wait for an answer, and when they were asked.
+    /// Its open questions, and when they were asked.
     questions: Vec<(u64, PermissionRequest)>,
 }
 
-/// What is known of a request when it comes.
+/// What is known of a request when it arrives.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestDetails {
     kind: &'static str,
     message: Option<String>,
-    /// When it came, in milliseconds since 1970.
+    /// When it arrived, in milliseconds since 1970.
     since: u64,
     /// The number of the next response.
     from_seq: u64,
@@ -58,22 +58,22 @@ impl RequestDetails {
     }
 }
 
-/// Why a request is not taken.
+/// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RequestRefusal {
-    /// Two requests of one name could not be told apart.
+    /// Two requests with the same id could not be told apart.
     #[error(
         "a request with this id is still open, so this second one was not taken: give every \
          request an id of its own"
     )]
     Duplicate,
-    /// There are too many.
+    /// Too many requests are open.
     #[error("{MOST_OPEN} requests are open already: wait until one of them ends")]
     TooMany,
 }
 
 impl RequestOrder {
-    /// Takes a request in.
+    /// Opens a request.
     pub(crate) fn begin(&mut self, id: &str, opened: RequestDetails) -> Result<(), RequestRefusal> {
         if self.open.contains_key(id) {
             return Err(RequestRefusal::Duplicate);
@@ -92,7 +92,7 @@ impl RequestOrder {
         Ok(())
     }
 
-    /// Notes in which conversation a request is worked on, and whether it waits for its turn.
+    /// Notes in which conversation a request runs, and whether it waits.
     pub(crate) fn place(&mut self, id: &str, conversation: &str, is_queued: bool) {
         if let Some(request) = self.open.get_mut(id) {
             request.conversation = Some(conversation.to_owned());
@@ -100,7 +100,7 @@ impl RequestOrder {
         }
     }
 
-    /// Returns true if this may be said now, at this time.
+    /// Returns true if the event may be sent, and notes it.
     pub(crate) fn admits(&mut self, id: &str, event: &SessionEvent, now_ms: u64) -> bool {
         let Some(request) = self.open.get_mut(id) else { return false };
         match event {
@@ -129,14 +129,14 @@ impl RequestOrder {
         self.open.contains_key(id)
     }
 
-    /// Returns the requests without an end.
+    /// Returns the ids of the open requests.
     pub(crate) fn unfinished(&self) -> Vec<String> {
         let mut ids: Vec<String> = self.open.keys().cloned().collect();
         ids.sort();
         ids
     }
 
-    /// Returns the requests without an end but this one, in the order in which they came.
+    /// Returns the open requests except this one, in the order in which they arrived.
     pub(crate) fn requests(&self, but: &str) -> Vec<OpenRequest> {
         let others = self.open.iter().filter(|(id, _)| *id != but);
         let mut requests: Vec<OpenRequest> = others.map(|(id, one)| one.shown(id)).collect();

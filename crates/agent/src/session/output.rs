@@ -1,8 +1,8 @@
-//! What the runtime says, from all of its tasks to one standard output.
+//! The events of all tasks, on their way to standard output.
 //!
-//! Lines are put together in memory and written by a thread of their own, so that nothing in the
-//! runtime waits for a front end that does not read. Whoever produces much asks for [room]
-//! first; so a slow reader loses nothing and costs no more than [`ROOM`] and what is under way.
+//! Lines are put together in memory and written by a thread, so that nothing in the runtime waits
+//! for a front end that does not read. A task that sends much waits for [room] first, so that a
+//! slow reader loses nothing and costs no more memory than [`ROOM`] and the events under way.
 //!
 //! [room]: Output::room
 
@@ -29,18 +29,18 @@ use super::{LogLevel, SessionLog};
 use fitting::{plain, too_long};
 use ring::ReplayBuffer;
 
-/// How much may wait to be written before producers have to wait.
+/// How many bytes may wait to be written before senders wait.
 pub const ROOM: usize = 64 * 1024;
-/// How much may wait before what a tool says while it runs is left out; its result has it too.
+/// How many bytes may wait before the output of running tools is left out; it is in the result too.
 const TOO_MUCH: usize = 16 * ROOM;
-/// How much may wait before no further request is read.
+/// How many bytes may wait before no further request is read.
 const FULL: usize = 64 * ROOM;
-/// What a pipe that polls as writable takes without waiting.
+/// How many bytes a writable pipe takes without blocking.
 const SURE_TO_FIT: usize = 4096;
-/// A buffer that was larger than this once is given back.
+/// The largest buffer that is kept for reuse.
 const KEPT_BUFFER: usize = 2 * ROOM;
 
-/// The way out for everything that the runtime says. Its copies are the same way.
+/// The output of the session. Clones write to the same output.
 #[derive(Clone)]
 pub(crate) struct SessionOutput(Arc<OutputShared>);
 
@@ -48,7 +48,7 @@ struct OutputShared {
     state: Mutex<OutputState>,
     filled: Condvar,
     room: Notify,
-    /// Becomes true when nothing can be written any more.
+    /// True when nothing can be written any more.
     gone: watch::Sender<bool>,
     log: SessionLog,
 }
@@ -60,26 +60,26 @@ struct OutputState {
     pending: Vec<u8>,
     seq: u64,
     ring: ReplayBuffer,
-    /// No more will be said.
+    /// Whether nothing more will be sent.
     closed: bool,
-    /// The thread waits for something to write.
+    /// Whether the thread waits for something to write.
     idle: bool,
-    /// Where lines may go that need not wait for the thread.
+    /// A handle for lines that need not wait for the thread.
     short_cut: Option<File>,
 }
 
-/// Which of the kinds of messages that not everybody takes the front end does.
+/// The optional kinds of events that the front end accepts.
 type TakenExtensions = Vec<&'static str>;
 
-/// The kinds of messages that not everybody takes.
+/// The optional kinds of events.
 const CHOICES: [&str; 4] =
     [capability::THINKING, capability::TOOL_PROGRESS, capability::PERMISSION, capability::NOTICE];
 
-/// That the runtime has said `ready`.
+/// The `ready` line that was written.
 #[derive(Debug)]
 pub struct Greeting(Vec<u8>);
 
-/// Says that the runtime is there, before anything is started that could hold that up.
+/// Writes `ready`, before anything is started that could delay it.
 pub fn greet(sink: &mut impl Write) -> io::Result<Greeting> {
     let line = SessionResponse::Ready(RuntimeReady::at(now_ms())).to_line();
     sink.write_all(&line)?;
@@ -103,8 +103,8 @@ impl SessionOutput {
         Self::with(move |shared| shared.write_to(&mut sink), OutputState::default(), log)
     }
 
-    /// Starts the thread that writes to `sink`, which is a pipe as a rule: what surely fits into it
-    /// is written at once, since waking a thread takes longer.
+    /// Starts the thread that writes to `sink`, usually a pipe. What surely fits into the pipe is
+    /// written at once, because waking a thread takes longer.
     pub(crate) fn start_on(
         mut sink: impl Write + AsFd + Send + 'static,
         log: SessionLog,
@@ -135,7 +135,7 @@ impl SessionOutput {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The runtime has said that it is there.
+    /// Notes that `ready` was written.
     pub(crate) fn said(&self, greeting: &Greeting) {
         let mut state = self.state();
         self.0.log_sent("ready", None);
@@ -144,19 +144,19 @@ impl SessionOutput {
         state.ring.push(seq, &greeting.0);
     }
 
-    /// Takes a request in.
+    /// Opens a request.
     pub(crate) fn begin(&self, id: &str, command: &SessionCommand) -> Result<(), RequestRefusal> {
         let mut state = self.state();
         let opened = RequestDetails::new(command, now_ms(), state.seq + 1);
         state.order.begin(id, opened)
     }
 
-    /// Notes in which conversation a request is worked on, and whether it waits for its turn.
+    /// Notes in which conversation a request runs, and whether it waits.
     pub(crate) fn place(&self, id: &str, conversation: &str, is_queued: bool) {
         self.state().order.place(id, conversation, is_queued);
     }
 
-    /// Returns what is open beside this request: the requests, and the questions.
+    /// Returns the open requests except this one, and the open questions.
     pub(crate) fn open_beside(&self, id: &str) -> (Vec<OpenRequest>, Vec<OpenQuestion>) {
         let state = self.state();
         (state.order.requests(id), state.order.questions())
@@ -166,12 +166,12 @@ impl SessionOutput {
         self.state().order.is_open(id)
     }
 
-    /// Says something about a request. What is out of order is not said.
+    /// Sends an event of a request. An event that is out of order is dropped.
     pub(crate) fn say(&self, id: &str, event: SessionEvent) {
         self.say_all(id, [event]);
     }
 
-    /// Says several things at once.
+    /// Sends several events at once.
     pub(crate) fn say_all(&self, id: &str, events: impl IntoIterator<Item = SessionEvent>) {
         let mut state = self.state();
         let timestamp = now_ms();
@@ -193,8 +193,8 @@ impl SessionOutput {
         self.0.wake(&mut state);
     }
 
-    /// Answers something that is no open request: a line without an id, or a second request of
-    /// an id that is open.
+    /// Answers a line that is not an open request: one without an id, or one with an id that is
+    /// already open.
     pub(crate) fn refuse(&self, id: Option<&str>, event: SessionEvent) {
         let mut state = self.state();
         if id.is_none() && state.takes.is_none() {
@@ -205,7 +205,7 @@ impl SessionOutput {
         self.0.wake(&mut state);
     }
 
-    /// The front end knows the extensions, and takes these.
+    /// Notes the extensions that the front end accepts.
     pub(crate) fn greeted(&self, capabilities: &[String]) {
         let is_taken = |name: &&str| capabilities.iter().any(|capability| capability == name);
         let mut state = self.state();
@@ -217,23 +217,24 @@ impl SessionOutput {
         self.state().takes.is_some()
     }
 
-    /// Returns true if the front end takes questions.
+    /// Returns true if the front end accepts questions.
     pub(crate) fn takes_questions(&self) -> bool {
         self.state().takes(capability::PERMISSION)
     }
 
-    /// Returns true if the front end takes notices.
+    /// Returns true if the front end accepts notices.
     pub(crate) fn takes_notices(&self) -> bool {
         self.state().takes(capability::NOTICE)
     }
 
-    /// Returns true if what a tool says while it runs can be passed on.
+    /// Returns true if the output of a running tool can be sent now.
     pub(crate) fn has_room_for_progress(&self) -> bool {
         let state = self.state();
         state.takes(capability::TOOL_PROGRESS) && state.pending.len() < TOO_MUCH
     }
 
-    /// Sends lines again, from this number on; the oldest number that is left when it is not.
+    /// Sends lines again from this number on. The error is the oldest number that is kept, if this
+    /// one is not.
     pub(crate) fn replay(&self, from: u64) -> Result<ReplayedRange, u64> {
         let mut state = self.state();
         let OutputState { ring, pending, seq, .. } = &mut *state;
@@ -243,12 +244,13 @@ impl SessionOutput {
         Ok(replayed)
     }
 
-    /// Waits until a reader that is behind has caught up.
+    /// Waits until a slow reader has caught up.
     pub(crate) async fn room(&self) {
         self.less_than(ROOM).await;
     }
 
-    /// Waits until there may be further requests: who reads nothing is not answered without end.
+    /// Waits until further requests may be read: a front end that does not read cannot send without
+    /// end.
     pub(crate) async fn room_for_requests(&self) {
         self.less_than(FULL).await;
     }
@@ -273,8 +275,8 @@ impl SessionOutput {
         gone.wait_for(|gone| *gone).await.ok();
     }
 
-    /// Gives every request its end, says nothing more, and waits until all is written, but no
-    /// longer than `within`.
+    /// Ends every open request, closes the output, and waits until all is written, but no longer
+    /// than `within`.
     pub(crate) async fn close(&self, last: impl Fn() -> SessionEvent, within: Duration) {
         let unfinished = self.state().order.unfinished();
         for id in unfinished {
@@ -290,7 +292,7 @@ impl SessionOutput {
 }
 
 impl OutputState {
-    /// Returns true if the front end takes this.
+    /// Returns true if the front end accepts the event.
     fn wants(&self, event: &SessionEvent) -> bool {
         match event {
             SessionEvent::Thinking(_) => self.takes(capability::THINKING),
@@ -303,13 +305,13 @@ impl OutputState {
         }
     }
 
-    /// Writes what there is, if that takes no waiting.
+    /// Writes the waiting lines, if that does not block.
     fn write_at_once(&mut self) -> bool {
         let Some(file) = &mut self.short_cut else { return false };
         if self.pending.is_empty() || self.pending.len() > SURE_TO_FIT || !is_writable(file) {
             return false;
         }
-        // What is wrong with it the thread will find out by itself.
+        // The thread will meet the error too.
         let is_written = file.write(&self.pending).is_ok_and(|count| {
             self.pending.drain(..count);
             self.pending.is_empty()

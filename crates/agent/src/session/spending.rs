@@ -1,4 +1,4 @@
-//! What was spent, and whether the engine may be asked once more.
+//! Whether the budget permits another request to the engine.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -13,10 +13,10 @@ use crate::history::{PricedUsage, Reservation, Spent};
 use crate::tool::ToolSpec;
 use crate::{compact, price};
 
-/// How many tokens the name of a tool and what is around it take.
+/// The tokens of a tool in addition to its description and schema.
 const A_TOOL: u64 = 50;
 
-/// How often the engine was asked lately.
+/// Counts the requests to the engine in the last minute.
 #[derive(Debug, Default)]
 pub(super) struct RequestCounter(Mutex<RequestRate>);
 
@@ -44,8 +44,8 @@ impl SessionShared {
         Ok(options.ledger.reserve(account, since, most, check).await??)
     }
 
-    /// Counts a request, unless the minute has had as many as it may, or what comes of it could
-    /// not be kept: then it is not paid for.
+    /// Counts a request. Returns an error if the last minute has had too many, or if the answer
+    /// could not be stored.
     pub(super) fn count_request(&self) -> Result<(), RequestFailure> {
         self.options.history.check_files()?;
         self.options.ledger.check_files()?;
@@ -53,15 +53,15 @@ impl SessionShared {
         Ok(rate.ask(&self.options.budget, Instant::now())?)
     }
 
-    /// Returns what an answer cost in dollars, if its price is known.
+    /// Returns the cost of an answer in dollars, if its price is known.
     pub(super) fn cost(&self, usage: TokenUsage) -> Option<f64> {
         let known = || price::cost(self.options.engine.model(), usage);
         self.options.prices.map(|prices| prices.cost(usage)).or_else(known)
     }
 }
 
-/// Returns the most that the answer to a call may take: all of it is new to the provider, and the
-/// answer is as long as it may be.
+/// Returns the most tokens that the answer to a call may take: nothing is in the provider's cache,
+/// and the answer has the longest permitted length.
 fn most(call: &EngineCall) -> TokenUsage {
     let tool = |tool: &ToolSpec| {
         compact::words(tool.description) + compact::words(tool.input_schema.get()) + A_TOOL
@@ -70,6 +70,6 @@ fn most(call: &EngineCall) -> TokenUsage {
         + compact::words(&call.system)
         + call.tools.iter().map(tool).sum::<u64>();
     let written = u64::from(call.max_tokens) + u64::from(call.thinking.unwrap_or(0));
-    // To put something into the provider's cache is the dearest way to have it read.
+    // Writing to the provider's cache is the most expensive way to read input.
     TokenUsage { cache_write: read, output: written, ..TokenUsage::default() }
 }

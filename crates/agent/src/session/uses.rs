@@ -1,4 +1,4 @@
-//! One use of a tool: whether it may run, the run, and what the ledger says about it.
+//! One tool call: its permission, its run, and its ledger entries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,24 +16,24 @@ use crate::gate::{GateQuestion, PreviewFn, QuestionMirror, ToolPermit};
 use crate::tool::{AgentTool, ProgressSink, ToolInvocation, ToolOutcome};
 use crate::turn::{FinishedCall, ToolCall};
 
-/// How much of a tool's arguments the ledger has, in characters.
+/// How much of a tool's arguments the ledger stores, in characters.
 const LONGEST_SUMMARY: usize = 500;
 
-/// What came of a use, and what the ledger is to be told of it when its result is kept.
+/// The outcome of a call, and the ledger entry that is written with its result.
 pub(super) struct CallReport {
     pub(super) ran: FinishedCall,
     pub(super) draft: Option<Draft>,
 }
 
 impl CallReport {
-    /// Nothing ran.
+    /// Creates the report of a call that did not run.
     pub(super) fn failed(text: impl Into<String>) -> Self {
         let ran = FinishedCall { outcome: ToolOutcome::failed(text), interrupt: false };
         Self { ran, draft: None }
     }
 }
 
-/// Sees whether the tool may run, and runs it.
+/// Runs a tool, if the gate permits it.
 pub(super) async fn run(
     shared: Arc<SessionShared>,
     request: Arc<str>,
@@ -66,7 +66,7 @@ pub(super) async fn run(
     }
     match shared.options.gate.may(question).await {
         ToolPermit::Allowed { because, input } => {
-            // What a person has changed is what runs, and what is recorded.
+            // Arguments that a person has changed are the ones that run and are recorded.
             let input = input.unwrap_or_else(|| wanted.input.clone());
             entry.input = input.clone();
             let progress = progress(&shared, &request, &wanted);
@@ -82,7 +82,7 @@ pub(super) async fn run(
     }
 }
 
-/// Adds to the announcement of a call what its tool says of it.
+/// Adds the tool's kind and locations to the announcement of a call.
 pub(super) fn announced(tools: &ToolMap, call: ToolUse) -> SessionEvent {
     let tool = tools.get(call.tool_name.as_str());
     let kind = tool.map_or(tool_kind::OTHER, |tool| tool.spec().kind);
@@ -94,20 +94,20 @@ pub(super) fn announced(tools: &ToolMap, call: ToolUse) -> SessionEvent {
     })
 }
 
-/// Shows the front end what somebody is asked.
+/// Returns what shows a question to the front end.
 fn mirror(shared: &Arc<SessionShared>, request: &Arc<str>) -> QuestionMirror {
     let (output, request) = (shared.output.clone(), Arc::clone(request));
     Arc::new(move |event| output.say(&request, event))
 }
 
-/// Tells what a use would change, when somebody is to decide on it.
+/// Returns what previews a call for the person who decides.
 fn preview(tool: &Arc<dyn AgentTool>) -> PreviewFn {
     let tool = Arc::clone(tool);
     Arc::new(move |input| tool.preview(input))
 }
 
-/// Passes on what a running tool says. A front end that does not keep up misses some of it, and
-/// is told how much; all of it is in the result.
+/// Sends the output of a running tool. A front end that does not keep up misses some of it and is
+/// told how much; all of it is in the result.
 fn progress(shared: &Arc<SessionShared>, request: &Arc<str>, wanted: &ToolCall) -> ProgressSink {
     let (output, request, tool_id) =
         (shared.output.clone(), Arc::clone(request), wanted.id.clone());
@@ -126,7 +126,7 @@ fn progress(shared: &Arc<SessionShared>, request: &Arc<str>, wanted: &ToolCall) 
     })
 }
 
-/// What the ledger is told of one use.
+/// The ledger entries of one call.
 struct CallRecord<'a> {
     shared: &'a SessionShared,
     conversation: &'a str,
@@ -136,8 +136,8 @@ struct CallRecord<'a> {
 }
 
 impl CallRecord<'_> {
-    /// Runs the tool. One that changes something is in the ledger before it runs: what cannot be
-    /// recorded is not run. What came of it is recorded with its result.
+    /// Runs the tool. A tool that changes something is recorded before it runs, and not run if that
+    /// fails. The outcome is recorded with the result.
     async fn run(&self, tool: &dyn AgentTool, use_: ToolInvocation, because: &str) -> CallReport {
         let because = shown(because);
         if !tool.spec().is_read_only {
@@ -173,7 +173,7 @@ impl CallRecord<'_> {
     }
 }
 
-/// Returns a tool's arguments as the ledger has them.
+/// Returns a tool's arguments, masked and shortened for the ledger.
 fn summary(input: &str) -> String {
     let masked = mask_json(input).into_shown();
     shortened(&masked, LONGEST_SUMMARY)

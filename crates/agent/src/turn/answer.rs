@@ -1,13 +1,13 @@
-//! An answer as it comes together.
+//! An answer that is being put together.
 
 use crate::engine::AnswerPiece;
 use crate::message::Block;
 
-/// What has come of an answer so far.
+/// The part of an answer that has arrived.
 #[derive(Debug, Default)]
 pub(super) struct PartialAnswer {
     blocks: Vec<Block>,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub(super) size: usize,
 }
 
@@ -47,12 +47,12 @@ impl PartialAnswer {
         self.blocks.push(block);
     }
 
-    /// Returns true if nobody has seen anything of it.
+    /// Returns true if nothing of it was shown.
     pub(super) fn is_unseen(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// Returns true if it says nothing that a model could go on from.
+    /// Returns true if it holds nothing that the model could continue from.
     pub(super) fn is_silent(&self) -> bool {
         self.blocks.iter().all(|block| match block {
             Block::Text { text } => text.trim().is_empty(),
@@ -61,7 +61,7 @@ impl PartialAnswer {
         })
     }
 
-    /// Returns all that can be sent to the model again. A thought alone cannot.
+    /// Returns the blocks that can be sent to the model again. Thoughts alone cannot.
     pub(super) fn finish(self) -> Vec<Block> {
         if self.is_silent() {
             return Vec::new();
@@ -75,10 +75,11 @@ impl PartialAnswer {
     }
 }
 
-/// What a call takes beside its words: its result, its events and its place in the conversation.
+/// The size of a call in addition to its text: its result, its events and its place in the
+/// conversation.
 const CALL: usize = 1024;
 
-/// Returns how many bytes a piece has.
+/// Returns the size of a piece in bytes.
 pub(super) fn size(piece: &AnswerPiece) -> usize {
     match piece {
         AnswerPiece::Text(text)

@@ -1,4 +1,4 @@
-//! The tool calls of one answer: which may run now, and what came of them.
+//! The tool calls of one answer: which may run now, and their results.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -10,26 +10,26 @@ use super::{ToolCall, TurnAction};
 use crate::message::{Block, StoredToolResult};
 use crate::tool::ToolOutcome;
 
-/// How many tools run at once.
+/// The most tools that run in parallel.
 const MOST_AT_ONCE: usize = 8;
-/// How many calls of one answer run.
+/// The most calls of one answer that run.
 pub(super) const MOST_CALLS: usize = 64;
 
-/// What the model is told of each call beyond [`MOST_CALLS`].
+/// The result of each call beyond [`MOST_CALLS`].
 const TOO_MANY: &str = "one answer may call 64 tools, and this call is beyond them. Call it in the \
     next answer if it is still needed";
 
-/// The longest result that is kept for front ends, in bytes; of a longer one only what the model
-/// was told is.
+/// The longest result that is stored for front ends, in bytes. Of a longer one only the text for
+/// the model is stored.
 const LONGEST_KEPT: usize = 1024 * 1024;
 
-/// The calls of one answer, in its order.
+/// The calls of one answer, in order.
 pub(super) struct RoundCalls {
     all: Vec<RoundCall>,
     is_read_only: Box<dyn Fn(&str) -> bool + Send + Sync>,
-    /// All names of this turn.
+    /// The ids of all calls of this turn.
     names: HashSet<String>,
-    /// How often the model has given the same name.
+    /// How often the model has used the same id.
     repeated: HashMap<String, usize>,
 }
 
@@ -63,8 +63,7 @@ impl RoundCalls {
         }
     }
 
-    /// Takes a call in and gives the name under which it goes: the model's own, unless another
-    /// call of this turn has it.
+    /// Adds a call and returns its id: the model's, unless another call of this turn has it.
     pub(super) fn add(
         &mut self,
         id: &str,
@@ -104,7 +103,7 @@ impl RoundCalls {
         (0..self.all.len()).filter(|index| self.is_running(*index)).collect()
     }
 
-    /// Starts calls in their order, as long as those that run beside each other change nothing.
+    /// Starts calls in order. Calls only run in parallel if none of them changes anything.
     pub(super) fn start(&mut self, todo: &mut Vec<TurnAction>) {
         for index in 0..self.all.len() {
             if !matches!(self.all[index].state, CallState::Waiting) {
@@ -130,7 +129,7 @@ impl RoundCalls {
         }
     }
 
-    /// A call has ended.
+    /// Ends a call.
     pub(super) fn finish(
         &mut self,
         index: usize,
@@ -147,7 +146,7 @@ impl RoundCalls {
         todo.push(TurnAction::Tell(SessionEvent::ToolResult(ended)));
     }
 
-    /// Ends all that have not ended.
+    /// Ends all calls that have not ended.
     pub(super) fn close(&mut self, why: &str, todo: &mut Vec<TurnAction>) {
         for index in 0..self.all.len() {
             if !matches!(self.all[index].state, CallState::Ended { .. }) {
@@ -156,8 +155,7 @@ impl RoundCalls {
         }
     }
 
-    /// Returns what the model is told of the calls, and what they gave the front end; the next
-    /// answer begins without any.
+    /// Returns the results for the model and for the front end, and removes the calls.
     pub(super) fn take_results(&mut self) -> (Vec<Block>, Vec<StoredToolResult>) {
         let (mut told, mut kept) = (Vec::new(), Vec::new());
         for call in self.all.drain(..) {

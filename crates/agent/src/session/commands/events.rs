@@ -1,4 +1,4 @@
-//! A conversation told again, in the events of a live answer.
+//! Sends a stored conversation as the events of a live answer.
 
 #[cfg(test)]
 mod tests;
@@ -17,11 +17,11 @@ use crate::session::uses::announced;
 use crate::session::{SessionShared, ToolMap};
 use crate::tool::error_json;
 
-/// What a call gave whose result is on no page, or was never kept.
+/// The result of a call whose result is not on the page or was never stored.
 const NO_RESULT: &str = "what came of it is not here";
 
-/// Returns a page that begins with no results of calls before it, for which it may have one
-/// message more than the limit.
+/// Returns a page that does not begin with the results of earlier calls. It may hold one message
+/// more than the limit for that.
 pub(super) async fn page(
     history: &History,
     conversation: &str,
@@ -41,7 +41,7 @@ pub(super) async fn page(
     Ok(page)
 }
 
-/// Tells the page as events of the request. A front end that reads slowly is waited for.
+/// Sends the page as events of the request, as fast as the front end reads.
 pub(super) async fn tell(shared: &Arc<SessionShared>, id: &str, page: &HistoryPage) {
     let mut retelling = EventRetelling { tools: &shared.tools, calls: HashMap::new() };
     for (message, results) in page.messages.iter().zip(&page.results) {
@@ -51,10 +51,10 @@ pub(super) async fn tell(shared: &Arc<SessionShared>, id: &str, page: &HistoryPa
     shared.output.say_all(id, retelling.end());
 }
 
-/// What was told so far.
+/// The state of the conversion of a page into events.
 struct EventRetelling<'a> {
     tools: &'a ToolMap,
-    /// The calls without a result, each with its tool.
+    /// The calls without a result, with the names of their tools.
     calls: HashMap<String, String>,
 }
 
@@ -100,7 +100,7 @@ impl EventRetelling<'_> {
         events
     }
 
-    /// Ends the calls whose results did not come.
+    /// Ends the calls without results.
     fn end(&mut self) -> Vec<SessionEvent> {
         let mut open: Vec<String> = self.calls.keys().cloned().collect();
         open.sort();
@@ -108,7 +108,7 @@ impl EventRetelling<'_> {
         open.iter().filter_map(result).collect()
     }
 
-    /// Returns the result of a call; none of what was no call, or has its result.
+    /// Returns the result of an open call.
     fn result(&mut self, id: &str, result: Box<RawValue>, is_error: bool) -> Option<SessionEvent> {
         let (tool_id, tool_name) = self.calls.remove_entry(id)?;
         Some(SessionEvent::ToolResult(ToolResult {
@@ -120,7 +120,7 @@ impl EventRetelling<'_> {
     }
 }
 
-/// Adds words of the user's, or a file that is a text.
+/// Adds a text of the user's, or a text file.
 fn add_text(said: &mut PastUserMessage, text: &str) {
     if let Some((name, text)) = attached_text(text) {
         let (mime, size) = ("text/plain".to_owned(), text.len() as u64);
@@ -133,14 +133,14 @@ fn add_text(said: &mut PastUserMessage, text: &str) {
     said.message.push_str(text);
 }
 
-/// Returns a picture or a document.
+/// Returns a picture or document as an attachment.
 fn bytes(source: &MediaSource, name: Option<String>) -> PastAttachment {
     let MediaSource::Base64 { media_type, data } = source;
     let size = source.size() as u64;
     PastAttachment { mime: media_type.clone(), name, size, data: Some(data.clone()) }
 }
 
-/// Returns what a front end gets of a result of which only the model's text was kept.
+/// Returns the result for the front end when only the text for the model was stored.
 fn in_words(text: &str, is_error: bool) -> Box<RawValue> {
     if is_error {
         return error_json(text);

@@ -1,4 +1,4 @@
-//! What a front end is shown of a message that was said before.
+//! What a front end is shown of a stored message.
 
 #[cfg(test)]
 mod tests;
@@ -9,11 +9,11 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::message::Block;
 use crate::tool::error_json;
 
-/// How long the content of one message may be: a line, less what stands around it.
+/// The longest content of one message: a line, less what surrounds the content.
 const LONGEST: usize = MAX_LINE - 16 * 1024;
 
-/// Returns the content of a message as it fits into a line: with words in place of its largest
-/// blocks if that has to be, so that a front end gets past it.
+/// Returns the content of a message so that it fits into a line. The largest blocks are replaced by
+/// a note if necessary.
 pub(super) fn content(blocks: &[Block]) -> Option<Box<RawValue>> {
     let whole = to_raw_value(blocks).ok()?;
     let size = whole.get().len();
@@ -27,7 +27,7 @@ pub(super) fn content(blocks: &[Block]) -> Option<Box<RawValue>> {
     to_raw_value(&[Block::text(words("message", size))]).ok()
 }
 
-/// Puts words in place of the largest blocks, as many as have to go.
+/// Replaces as many of the largest blocks as necessary by notes.
 fn shortened(blocks: &[Block], mut size: usize) -> Vec<Block> {
     let mut shown = blocks.to_vec();
     let mut order: Vec<(usize, usize)> = blocks.iter().map(length).zip(0..).collect();
@@ -46,7 +46,7 @@ fn length(block: &Block) -> usize {
     to_raw_value(block).map_or(0, |json| json.get().len())
 }
 
-/// Tells of a block. What belongs to a call of a tool still does.
+/// Returns a note in place of a block. Tool calls and results stay what they are.
 fn in_place_of(block: &Block) -> Block {
     match block {
         Block::Image { source } => Block::text(words("picture", source.size())),

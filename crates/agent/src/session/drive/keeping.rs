@@ -16,8 +16,8 @@ use crate::session::LogLevel;
 use crate::turn::TurnAction;
 
 impl TurnDriver<'_> {
-    /// Reserves what the answer to `call` may take. What is reserved for an answer holds for
-    /// further attempts at it.
+    /// Reserves what the answer to `call` may cost. The reservation is used for further attempts
+    /// too.
     pub(super) async fn reserve(&mut self, call: &EngineCall) -> Result<(), RequestFailure> {
         self.meter.begin();
         self.shared.count_request()?;
@@ -27,7 +27,7 @@ impl TurnDriver<'_> {
         Ok(())
     }
 
-    /// Keeps a round, with what its answer took and what the ledger is to be told.
+    /// Stores a round, with the cost of its answer and the ledger entries.
     pub(super) async fn keep(&mut self, round: FinishedRound) -> Result<(), RequestFailure> {
         let FinishedRound { messages, results } = round;
         let usage = self.meter.take();
@@ -36,7 +36,7 @@ impl TurnDriver<'_> {
         let mut drafts = std::mem::take(&mut self.drafts);
         let options = &self.shared.options;
         if !options.ledger.is(&options.history) {
-            // What is in two files cannot be in one transaction.
+            // Two files cannot be written in one transaction.
             self.pay(reservation.take(), spent.take(), std::mem::take(&mut drafts)).await?;
         }
         let step =
@@ -46,8 +46,8 @@ impl TurnDriver<'_> {
         Ok(())
     }
 
-    /// Keeps a round and asks the engine meanwhile. An answer to what could not be kept is given
-    /// up, and nothing of it was told.
+    /// Stores a round and asks the engine meanwhile. If the round cannot be stored, the answer is
+    /// dropped, and nothing of it was sent.
     pub(super) async fn keep_and_ask(
         &mut self,
         round: FinishedRound,
@@ -87,8 +87,8 @@ impl TurnDriver<'_> {
         Ok(())
     }
 
-    /// Returns true if something has to be done before the engine is asked: what was spent has to
-    /// be counted, or the conversation to be shortened, or nobody wants an answer any more.
+    /// Returns true if the engine cannot be asked yet: costs have to be counted, the conversation
+    /// has to be summarised, or the turn has to stop.
     fn has_to_wait(&self, all: &[Arc<ChatMessage>]) -> bool {
         let options = &self.shared.options;
         options.budget.is_limited()
@@ -96,14 +96,14 @@ impl TurnDriver<'_> {
             || self.halt.borrow().is_some()
     }
 
-    /// Writes down what is left when nothing more is kept: what was taken by an answer that nobody
-    /// has seen anything of, and what the ledger has not been told.
+    /// Records what is left when nothing more is stored: the cost of an answer that was never
+    /// shown, and the remaining ledger entries.
     pub(super) async fn settle_rest(&mut self) {
         let usage = self.meter.take();
         let spent = if usage == TokenUsage::default() { None } else { self.spend(usage) };
         let (reservation, drafts) = (self.reservation.take(), std::mem::take(&mut self.drafts));
         if let Err(failure) = self.settle(reservation, spent, drafts).await {
-            // What was reserved counts as spent then.
+            // The reservation then counts as spent.
             self.warn(&failure);
         }
     }
@@ -113,8 +113,8 @@ impl TurnDriver<'_> {
         self.shared.options.log.say(LogLevel::Warn, &text);
     }
 
-    /// Tells the ledger what was spent and done. Where the ledger is a file of its own that cannot
-    /// be written, the conversation goes on, unless there is a budget or something to record.
+    /// Records costs and entries in the ledger. If the ledger is a separate file that cannot be
+    /// written, the conversation continues, unless there is a budget or something to record.
     pub(super) async fn pay(
         &mut self,
         reservation: Option<Reservation>,
@@ -148,7 +148,7 @@ impl TurnDriver<'_> {
         Ok(ledger.settle(self.account.clone(), reservation, spent, drafts).await?)
     }
 
-    /// Adds to what the turn has taken and cost; returns what is to be written down, if anything.
+    /// Adds to the usage and cost of the turn. Returns what has to be recorded, if anything.
     pub(super) fn spend(&mut self, usage: TokenUsage) -> Option<PricedUsage> {
         self.taken = self.taken + usage;
         let usd = self.shared.cost(usage);

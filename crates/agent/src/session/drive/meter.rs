@@ -1,20 +1,20 @@
-//! Counts what answers take. Pure.
+//! Counts the tokens that answers take. Pure.
 
 use callgate_wire::session::TokenUsage;
 
 use crate::engine::AnswerPiece;
 
-/// So many bytes of an answer are a token, where the provider did not come to say how many it has.
+/// The bytes of a token, for answers of which the provider did not report the usage.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// What was taken and is not written down yet.
+/// The usage that is not recorded yet.
 #[derive(Debug, Default)]
 pub(super) struct UsageMeter {
-    /// By attempts before the present one.
+    /// By earlier attempts.
     before: TokenUsage,
-    /// By the present one, as far as the provider has said.
+    /// By the current attempt, as reported by the provider.
     told: TokenUsage,
-    /// How many bytes of it have come.
+    /// The bytes of the current attempt that have arrived.
     bytes: u64,
     is_whole: bool,
 }
@@ -26,7 +26,7 @@ impl UsageMeter {
         *self = Self { before, ..Self::default() };
     }
 
-    /// Takes note of a piece of the answer.
+    /// Counts a piece of the answer.
     pub(super) fn note(&mut self, piece: &AnswerPiece) {
         let bytes = match piece {
             AnswerPiece::Usage(usage) => {
@@ -44,15 +44,15 @@ impl UsageMeter {
         self.bytes += bytes as u64;
     }
 
-    /// Returns all that was taken, and begins anew.
+    /// Returns the total and resets the meter.
     pub(super) fn take(&mut self) -> TokenUsage {
         let total = self.total();
         *self = Self::default();
         total
     }
 
-    /// Returns what an answer has written is told at its end. One that was broken off is paid for
-    /// as well.
+    /// Returns the total. The output of an answer that was cut off is estimated, since the provider
+    /// reports it only at the end.
     fn total(&self) -> TokenUsage {
         let mut told = self.told;
         if !self.is_whole {

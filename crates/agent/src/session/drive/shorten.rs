@@ -1,4 +1,5 @@
-//! Puts a summary in the place of what was said first, before the engine cannot read it all.
+//! Replaces the first messages of a conversation by a summary before the engine cannot read it any
+//! more.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,13 +15,13 @@ use crate::failure::RequestFailure;
 use crate::history::Reservation;
 use crate::message::ChatMessage;
 
-/// A summary that is as long as this has gone astray, and is not waited for any more.
+/// The longest summary; a longer one has gone astray and is cut off.
 const LONGEST_SUMMARY: usize = 256 * 1024;
 
 impl TurnDriver<'_> {
-    /// Shortens the conversation if that has to be, by our own count or because the engine has
-    /// said that it `is_over` what it can read; tells whether it did. Nothing is done when the
-    /// turn is to stop meanwhile.
+    /// Summarises the conversation if our estimate requires it, or if the engine has said that it
+    /// `is_over` the limit. Returns whether it did. Nothing is done if the turn has to stop
+    /// meanwhile.
     pub(super) async fn make_room(&mut self, is_over: bool) -> Result<bool, RequestFailure> {
         let messages = self.conversation();
         let Some(upto) = self.cut(&messages, is_over) else { return Ok(false) };
@@ -41,17 +42,17 @@ impl TurnDriver<'_> {
         Ok(true)
     }
 
-    /// Returns how many of the first messages are to be replaced, if any.
+    /// Returns how many of the first messages have to be replaced, if any.
     fn cut(&self, messages: &[Arc<ChatMessage>], is_over: bool) -> Option<usize> {
         let window = self.shared.options.context;
-        // The engine knows better than we count.
+        // The engine knows better than our estimate.
         let read = if is_over { self.read.max(Some(window)) } else { self.read };
         let SummaryCut { upto } = compact::plan(messages, read, window)?;
         let upto = upto.min(self.held.messages().len());
         (upto > 0 && (is_over || !self.replacing)).then_some(upto)
     }
 
-    /// Reserves what a summary may take; nothing when the engine may not be asked for one.
+    /// Reserves what a summary may cost. Returns `None` if the engine may not be asked for one.
     async fn may_sum_up(&mut self, call: &EngineCall) -> Option<Option<Reservation>> {
         if !self.shared.options.engine.can_summarise() || self.shared.count_request().is_err() {
             return None;
@@ -60,11 +61,11 @@ impl TurnDriver<'_> {
     }
 
     fn summary_call(&self, messages: Vec<Arc<ChatMessage>>) -> EngineCall {
-        // A conversation that has used tools can only be sent along with them.
+        // A conversation with tool calls can only be sent together with the tools.
         EngineCall { thinking: None, ..self.call(messages) }
     }
 
-    /// Returns the engine's own summary; none when the turn is to stop meanwhile.
+    /// Returns the engine's summary, or `None` if the turn has to stop meanwhile.
     async fn sum_up(&mut self, call: EngineCall, meter: &mut UsageMeter) -> Option<String> {
         let output = &self.shared.output;
         let mut writing = pin!(summarise(self.shared, call, meter));
@@ -95,7 +96,7 @@ impl TurnDriver<'_> {
     }
 }
 
-/// Returns the engine's own summary; nothing when it gives none.
+/// Returns the engine's summary, empty if it fails.
 async fn summarise(shared: &SessionShared, call: EngineCall, meter: &mut UsageMeter) -> String {
     let mut written = String::new();
     let mut answer = shared.options.engine.answer(call);
@@ -111,7 +112,7 @@ async fn summarise(shared: &SessionShared, call: EngineCall, meter: &mut UsageMe
         match goes_on {
             Ok(true) if written.len() < LONGEST_SUMMARY => {}
             Ok(_) => return written,
-            // Half of a summary would hide the other half.
+            // An incomplete summary would lose the rest.
             Err(_) => return String::new(),
         }
     }

@@ -1,4 +1,4 @@
-//! What becomes of events that a front end, or a line, cannot take as they are.
+//! Events that a front end does not accept as they are, or that do not fit into a line.
 
 use callgate_mask::text::shortened;
 use callgate_wire::session::{
@@ -7,12 +7,12 @@ use callgate_wire::session::{
 
 use crate::tool::error_json;
 
-/// How long each text of a question may be in a line that would else be too long, in characters.
+/// The longest text of a question in a line that would otherwise be too long, in characters.
 const LONGEST_TEXT: usize = 1000;
-/// How long the input of a question may be there, in bytes.
+/// The longest input of a question in such a line, in bytes.
 const LONGEST_INPUT: usize = 64 * 1024;
 
-/// Returns what a front end gets that knows no extensions.
+/// Returns the event for a front end without extensions.
 pub(super) fn plain(event: SessionEvent) -> SessionEvent {
     match event {
         SessionEvent::Done(_) => SessionEvent::Done(None),
@@ -30,7 +30,7 @@ pub(super) fn plain(event: SessionEvent) -> SessionEvent {
     }
 }
 
-/// Returns what stands in for something that fits into no line.
+/// Returns a replacement for an event that does not fit into a line.
 pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
     let text = format!("this has {size} bytes, and a line may have {MAX_LINE}: ask for less of it");
     match event {
@@ -46,7 +46,7 @@ pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
         SessionEvent::Token(_) => SessionEvent::Token(format!("[{text}]")),
         SessionEvent::Thinking(_) => SessionEvent::Thinking(format!("[{text}]")),
         SessionEvent::UserMessage(said) => SessionEvent::UserMessage(without_files(said, &text)),
-        // Neither may end the request that it is about.
+        // Neither may end its request.
         SessionEvent::PermissionRequest(mut asked) => {
             shorten(&mut asked);
             SessionEvent::PermissionRequest(asked)
@@ -65,7 +65,7 @@ pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
     }
 }
 
-/// Leaves out what is too long of a question, so that it can still be seen and answered.
+/// Shortens a question so that it can still be shown and answered.
 fn shorten(asked: &mut PermissionRequest) {
     let size = asked.input.get().len();
     if size > LONGEST_INPUT {
@@ -76,8 +76,7 @@ fn shorten(asked: &mut PermissionRequest) {
     asked.reason = asked.reason.as_deref().map(|text| shortened(text, LONGEST_TEXT));
 }
 
-/// Returns a message without the bytes of its files; without its words, too, where these are too
-/// long.
+/// Returns a message without the content of its files, and without its text if that is too long.
 fn without_files(said: PastUserMessage, text: &str) -> PastUserMessage {
     let PastUserMessage { mut message, mut attachments } = said;
     for attachment in &mut attachments {

@@ -1,13 +1,13 @@
-//! The last lines that were sent, for a front end that wants them again.
+//! The last lines that were sent, for `replay`.
 
 use std::collections::VecDeque;
 
-/// How many bytes of lines are kept for a front end that can ask for them.
+/// How many bytes are kept for a front end that can ask for them.
 const KEPT: usize = 1024 * 1024;
-/// How many before it has said that it can.
+/// How many bytes are kept before `hello`.
 const KEPT_AT_FIRST: usize = 64 * 1024;
 
-/// The last lines, each with its number. One line that is larger than all that is kept is not.
+/// The last lines with their numbers. A line that is larger than the whole buffer is not kept.
 #[derive(Debug)]
 pub(super) struct ReplayBuffer {
     most: usize,
@@ -25,12 +25,12 @@ impl Default for ReplayBuffer {
 }
 
 impl ReplayBuffer {
-    /// From now on as much is kept as can be.
+    /// Keeps the largest number of bytes from now on.
     pub(super) fn widen(&mut self) {
         self.most = KEPT;
     }
 
-    /// Keeps a line, newline included.
+    /// Keeps a line with its newline.
     pub(super) fn push(&mut self, seq: u64, line: &[u8]) {
         self.next = seq + 1;
         self.bytes.extend(line);
@@ -45,8 +45,8 @@ impl ReplayBuffer {
         self.next - self.lengths.len() as u64
     }
 
-    /// Copies all lines from this number on, each with its number in it; the oldest number that
-    /// is left when that one is not.
+    /// Copies all lines from this number on, each with its number. The error is the oldest number
+    /// that is kept, if this one is not.
     pub(super) fn copy(&self, from: u64, into: &mut Vec<u8>) -> Result<(), u64> {
         let oldest = self.oldest();
         if from < oldest {
@@ -64,7 +64,7 @@ impl ReplayBuffer {
     }
 }
 
-/// A line with its number, which lines from before `hello` do not have.
+/// Appends a line with its number, which lines from before `hello` do not have.
 fn numbered(line: &[u8], seq: u64, into: &mut Vec<u8>) {
     let number = format!(",\"seq\":{seq}}}\n");
     match line.strip_suffix(b"}\n") {
