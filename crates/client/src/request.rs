@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use callgate_wire::session::{SessionEvent, SessionReply};
 
-use crate::shared::ClientHandle;
 use crate::core::CoreInput;
 use crate::queue::EventQueue;
+use crate::shared::ClientHandle;
 use crate::{ClientError, RequestEvent};
 
 /// A request that was sent: what happens about it, until exactly one end.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::watch::Receiver;
 
-use crate::shared::ClientHandle;
 use crate::ring::WatchStart;
+use crate::shared::ClientHandle;
 use crate::{WatchedEvent, WatchedItem};
 
 /// Everything that happens in a session: what is asked, what comes of it, and how the process is.

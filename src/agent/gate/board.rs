@@ -142,7 +142,9 @@ impl Board {
         kept: fn(&PostedQuestion) -> FoundQuestion,
     ) {
         let mut questions = self.questions();
-        let Some(BoardQuestion { posted, is_shown, .. }) = questions.open.remove(id) else { return };
+        let Some(BoardQuestion { posted, is_shown, .. }) = questions.open.remove(id) else {
+            return;
+        };
         // Nobody waits for the desk's words any more.
         self.ended.notify_all();
         let Some(mirror) = posted.mirror.as_ref().filter(|_| is_shown) else { return };
