@@ -48,17 +48,17 @@ fn requests() {
             "{\"id\":\"4\",\"kind\":\"user_message\",\"message\":\"Hi\",\"metadata\":{\n\"a\":\r\n1}}",
         ],
         &expect![[r#"
-            Request { id: "1", command: UserMessage(UserMessage { message: "Hi \u{2028} \n é", attachments: [], metadata: None }) }
+            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "Hi \u{2028} \n é", attachments: [], metadata: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"Hi \u{2028} \\n é\"}\n"
-            Request { id: "", command: UserMessage(UserMessage { message: "", attachments: [File { path: "/a", mime: "text/plain" }], metadata: Some(RawValue({ "b":1.0, "a":null })) }) }
+            SessionRequest { id: "", command: UserMessage(UserMessage { message: "", attachments: [File { path: "/a", mime: "text/plain" }], metadata: Some(RawValue({ "b":1.0, "a":null })) }) }
               = "{\"id\":\"\",\"kind\":\"user_message\",\"message\":\"\",\"attachments\":[{\"path\":\"/a\",\"mime\":\"text/plain\"}],\"metadata\":{ \"b\":1.0, \"a\":null }}\n"
-            Request { id: "1", command: UserMessage(UserMessage { message: "Hi", attachments: [], metadata: None }) }
+            SessionRequest { id: "1", command: UserMessage(UserMessage { message: "Hi", attachments: [], metadata: None }) }
               = "{\"id\":\"1\",\"kind\":\"user_message\",\"message\":\"Hi\"}\n"
-            Request { id: "2", command: ClearHistory { metadata: None } }
+            SessionRequest { id: "2", command: ClearHistory { metadata: None } }
               = "{\"id\":\"2\",\"kind\":\"clear_history\"}\n"
-            Request { id: "3", command: GetStatus }
+            SessionRequest { id: "3", command: GetStatus }
               = "{\"id\":\"3\",\"kind\":\"get_status\"}\n"
-            Request { id: "4", command: UserMessage(UserMessage { message: "Hi", attachments: [], metadata: Some(RawValue({␊"a":␍␊1})) }) }
+            SessionRequest { id: "4", command: UserMessage(UserMessage { message: "Hi", attachments: [], metadata: Some(RawValue({␊"a":␍␊1})) }) }
               = "{\"id\":\"4\",\"kind\":\"user_message\",\"message\":\"Hi\",\"metadata\":{ \"a\":  1}}\n"
         "#]],
     );
@@ -128,21 +128,21 @@ fn responses() {
             r#"{"type":"status","id":"1","data":{"state":"idle","conversationLength":10,"uptime":7},"timestamp":8}"#,
         ],
         &expect![[r#"
-            Ready(Ready { version: None, capabilities: [], timestamp: 1, seq: None })
+            Ready(RuntimeReady { version: None, capabilities: [], timestamp: 1, seq: None })
               = "{\"type\":\"ready\",\"timestamp\":1}\n"
-            Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "new"], timestamp: 1, seq: None })
+            Ready(RuntimeReady { version: Some("1.0.0"), capabilities: ["streaming", "new"], timestamp: 1, seq: None })
               = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"new\"],\"timestamp\":1}\n"
-            Reply(Reply { id: Some("1"), event: Token("Hi\n"), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Token("Hi\n"), timestamp: 2, seq: None })
               = "{\"type\":\"token\",\"id\":\"1\",\"token\":\"Hi\\n\",\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "list", input: RawValue({ "b":1.0, "a":2 }), kind: None, locations: None }), timestamp: 3, seq: None })
+            Reply(SessionReply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "list", input: RawValue({ "b":1.0, "a":2 }), kind: None, locations: None }), timestamp: 3, seq: None })
               = "{\"type\":\"tool_use\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"input\":{ \"b\":1.0, \"a\":2 }},\"timestamp\":3}\n"
-            Reply(Reply { id: Some("1"), event: ToolResult(ToolResult { tool_id: "t", tool_name: "list", result: RawValue(null), is_error: None }), timestamp: 4, seq: None })
+            Reply(SessionReply { id: Some("1"), event: ToolResult(ToolResult { tool_id: "t", tool_name: "list", result: RawValue(null), is_error: None }), timestamp: 4, seq: None })
               = "{\"type\":\"tool_result\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"result\":null},\"timestamp\":4}\n"
-            Reply(Reply { id: Some("1"), event: Done(None), timestamp: 5, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Done(None), timestamp: 5, seq: None })
               = "{\"type\":\"done\",\"id\":\"1\",\"timestamp\":5}\n"
-            Reply(Reply { id: Some("1"), event: Error { error: "no", data: None }, timestamp: 6, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Error { error: "no", data: None }, timestamp: 6, seq: None })
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"timestamp\":6}\n"
-            Reply(Reply { id: Some("1"), event: Status(Status { state: "idle", conversation_length: 10, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, requests: None, questions: None }), timestamp: 8, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "idle", conversation_length: 10, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, requests: None, questions: None }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"idle\",\"conversationLength\":10,\"uptime\":7},\"timestamp\":8}\n"
         "#]],
     );
@@ -196,7 +196,7 @@ fn greeting() {
         response,
         &[&String::from_utf8_lossy(&greeting.to_line())],
         &expect![[r#"
-            Ready(Ready { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "inline_attachments", "engine", "hello", "cancel", "permission", "conversations", "load_events", "edit", "thinking", "tool_progress", "notice", "replay"], timestamp: 1, seq: None })
+            Ready(RuntimeReady { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "inline_attachments", "engine", "hello", "cancel", "permission", "conversations", "load_events", "edit", "thinking", "tool_progress", "notice", "replay"], timestamp: 1, seq: None })
               = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\",\"inline_attachments\",\"engine\",\"hello\",\"cancel\",\"permission\",\"conversations\",\"load_events\",\"edit\",\"thinking\",\"tool_progress\",\"notice\",\"replay\"],\"timestamp\":1}\n"
         "#]],
     );

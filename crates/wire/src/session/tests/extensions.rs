@@ -33,47 +33,47 @@ fn requests() {
             r#"{"id":"1","kind":"clear_history","metadata":{"conversationId":"c"}}"#,
         ],
         &expect![[r#"
-            Request { id: "1", command: Hello { capabilities: ["thinking", "new"] } }
+            SessionRequest { id: "1", command: Hello { capabilities: ["thinking", "new"] } }
               = "{\"id\":\"1\",\"kind\":\"hello\",\"capabilities\":[\"thinking\",\"new\"]}\n"
-            Request { id: "1", command: Hello { capabilities: [] } }
+            SessionRequest { id: "1", command: Hello { capabilities: [] } }
               = "{\"id\":\"1\",\"kind\":\"hello\",\"capabilities\":[]}\n"
-            Request { id: "1", command: Cancel { target: "0" } }
+            SessionRequest { id: "1", command: Cancel { target: "0" } }
               = "{\"id\":\"1\",\"kind\":\"cancel\",\"target\":\"0\"}\n"
-            Request { id: "1", command: PermissionAnswer(PermissionAnswer { question: "q", press: Input(RawValue({ "b":1.0 })) }) }
+            SessionRequest { id: "1", command: PermissionAnswer(PermissionAnswer { question: "q", press: Input(RawValue({ "b":1.0 })) }) }
               = "{\"id\":\"1\",\"kind\":\"permission_answer\",\"question\":\"q\",\"decision\":\"allow\",\"input\":{ \"b\":1.0 }}\n"
-            Request { id: "1", command: PermissionAnswer(PermissionAnswer { question: "q", press: Button(Always(0)) }) }
+            SessionRequest { id: "1", command: PermissionAnswer(PermissionAnswer { question: "q", press: Button(Always(0)) }) }
               = "{\"id\":\"1\",\"kind\":\"permission_answer\",\"question\":\"q\",\"decision\":\"allow_always\"}\n"
-            Request { id: "1", command: PermissionAnswer(PermissionAnswer { question: "q", press: Words("No!") }) }
+            SessionRequest { id: "1", command: PermissionAnswer(PermissionAnswer { question: "q", press: Words("No!") }) }
               = "{\"id\":\"1\",\"kind\":\"permission_answer\",\"question\":\"q\",\"decision\":\"deny\",\"message\":\"No!\"}\n"
-            Request { id: "1", command: NewConversation { conversation_id: None, title: None } }
+            SessionRequest { id: "1", command: NewConversation { conversation_id: None, title: None } }
               = "{\"id\":\"1\",\"kind\":\"new_conversation\"}\n"
-            Request { id: "1", command: NewConversation { conversation_id: Some("c"), title: Some("T") } }
+            SessionRequest { id: "1", command: NewConversation { conversation_id: Some("c"), title: Some("T") } }
               = "{\"id\":\"1\",\"kind\":\"new_conversation\",\"conversationId\":\"c\",\"title\":\"T\"}\n"
-            Request { id: "1", command: ListConversations { limit: None, before: None } }
+            SessionRequest { id: "1", command: ListConversations { limit: None, before: None } }
               = "{\"id\":\"1\",\"kind\":\"list_conversations\"}\n"
-            Request { id: "1", command: ListConversations { limit: Some(5), before: Some(9) } }
+            SessionRequest { id: "1", command: ListConversations { limit: Some(5), before: Some(9) } }
               = "{\"id\":\"1\",\"kind\":\"list_conversations\",\"limit\":5,\"before\":9}\n"
-            Request { id: "1", command: LoadConversation { conversation_id: "c", limit: None, before: None, load_as: Messages } }
+            SessionRequest { id: "1", command: LoadConversation { conversation_id: "c", limit: None, before: None, load_as: Messages } }
               = "{\"id\":\"1\",\"kind\":\"load_conversation\",\"conversationId\":\"c\"}\n"
-            Request { id: "1", command: LoadConversation { conversation_id: "c", limit: Some(5), before: Some(9), load_as: Messages } }
+            SessionRequest { id: "1", command: LoadConversation { conversation_id: "c", limit: Some(5), before: Some(9), load_as: Messages } }
               = "{\"id\":\"1\",\"kind\":\"load_conversation\",\"conversationId\":\"c\",\"limit\":5,\"before\":9}\n"
-            Request { id: "1", command: LoadConversation { conversation_id: "c", limit: None, before: None, load_as: Events } }
+            SessionRequest { id: "1", command: LoadConversation { conversation_id: "c", limit: None, before: None, load_as: Events } }
               = "{\"id\":\"1\",\"kind\":\"load_conversation\",\"conversationId\":\"c\",\"as\":\"events\"}\n"
-            Request { id: "1", command: LoadConversation { conversation_id: "c", limit: None, before: None, load_as: Messages } }
+            SessionRequest { id: "1", command: LoadConversation { conversation_id: "c", limit: None, before: None, load_as: Messages } }
               = "{\"id\":\"1\",\"kind\":\"load_conversation\",\"conversationId\":\"c\"}\n"
-            Request { id: "1", command: RenameConversation { conversation_id: "c", title: "" } }
+            SessionRequest { id: "1", command: RenameConversation { conversation_id: "c", title: "" } }
               = "{\"id\":\"1\",\"kind\":\"rename_conversation\",\"conversationId\":\"c\",\"title\":\"\"}\n"
-            Request { id: "1", command: DeleteConversation { conversation_id: "c" } }
+            SessionRequest { id: "1", command: DeleteConversation { conversation_id: "c" } }
               = "{\"id\":\"1\",\"kind\":\"delete_conversation\",\"conversationId\":\"c\"}\n"
-            Request { id: "1", command: Regenerate { metadata: None } }
+            SessionRequest { id: "1", command: Regenerate { metadata: None } }
               = "{\"id\":\"1\",\"kind\":\"regenerate\"}\n"
-            Request { id: "1", command: Regenerate { metadata: Some(RawValue({"conversationId":"c"})) } }
+            SessionRequest { id: "1", command: Regenerate { metadata: Some(RawValue({"conversationId":"c"})) } }
               = "{\"id\":\"1\",\"kind\":\"regenerate\",\"metadata\":{\"conversationId\":\"c\"}}\n"
-            Request { id: "1", command: EditLast(UserMessage { message: "Hi", attachments: [File { path: "a", mime: "b" }], metadata: Some(RawValue({})) }) }
+            SessionRequest { id: "1", command: EditLast(UserMessage { message: "Hi", attachments: [File { path: "a", mime: "b" }], metadata: Some(RawValue({})) }) }
               = "{\"id\":\"1\",\"kind\":\"edit_last\",\"message\":\"Hi\",\"attachments\":[{\"path\":\"a\",\"mime\":\"b\"}],\"metadata\":{}}\n"
-            Request { id: "1", command: Replay { from_seq: 7 } }
+            SessionRequest { id: "1", command: Replay { from_seq: 7 } }
               = "{\"id\":\"1\",\"kind\":\"replay\",\"fromSeq\":7}\n"
-            Request { id: "1", command: ClearHistory { metadata: Some(RawValue({"conversationId":"c"})) } }
+            SessionRequest { id: "1", command: ClearHistory { metadata: Some(RawValue({"conversationId":"c"})) } }
               = "{\"id\":\"1\",\"kind\":\"clear_history\",\"metadata\":{\"conversationId\":\"c\"}}\n"
         "#]],
     );
@@ -106,10 +106,10 @@ fn unreadable_requests() {
         Some("1"): `question` must be a string of at most 256 bytes
         Some("1"): `conversationId` must be a string of 1 to 128 bytes without control characters
         Some("1"): `title` must be a string of at most 256 characters
-        Request { id: "1", command: RenameConversation { conversation_id: "c", title: "…………éééééééééééééééé" } }
-        Request { id: "1", command: RenameConversation { conversation_id: "…éééé", title: "t" } }
-        Request { id: "1", command: PermissionAnswer(PermissionAnswer { question: "……éééééééé", press: Button(Deny) }) }
-        Request { id: "1", command: Cancel { target: "……éééééééé" } }"#]].assert_eq(&shown.join("\n"));
+        SessionRequest { id: "1", command: RenameConversation { conversation_id: "c", title: "…………éééééééééééééééé" } }
+        SessionRequest { id: "1", command: RenameConversation { conversation_id: "…éééé", title: "t" } }
+        SessionRequest { id: "1", command: PermissionAnswer(PermissionAnswer { question: "……éééééééé", press: Button(Deny) }) }
+        SessionRequest { id: "1", command: Cancel { target: "……éééééééé" } }"#]].assert_eq(&shown.join("\n"));
     check(
         request,
         &[
@@ -227,49 +227,49 @@ fn responses() {
             r#"{"type":"status","id":"1","data":{"state":"busy","conversationLength":1,"uptime":7,"requests":[{"id":"0","kind":"user_message","state":"queued","since":4,"fromSeq":5,"conversationId":"c","message":"Hi"},{"id":"2","kind":"replay","state":"working","since":4,"fromSeq":5}],"questions":[{"type":"permission_request","id":"0","data":{"question":"q","toolId":"t","toolName":"run","input":{ "a":1.0 },"title":"Run it"},"timestamp":6}]},"timestamp":8}"#,
         ],
         &expect![[r#"
-            Ready(Ready { version: None, capabilities: [], timestamp: 2, seq: Some(1) })
+            Ready(RuntimeReady { version: None, capabilities: [], timestamp: 2, seq: Some(1) })
               = "{\"type\":\"ready\",\"timestamp\":2,\"seq\":1}\n"
-            Reply(Reply { id: Some("1"), event: Thinking("Hm\n"), timestamp: 2, seq: Some(1) })
+            Reply(SessionReply { id: Some("1"), event: Thinking("Hm\n"), timestamp: 2, seq: Some(1) })
               = "{\"type\":\"thinking\",\"id\":\"1\",\"thinking\":\"Hm\\n\",\"timestamp\":2,\"seq\":1}\n"
-            Reply(Reply { id: Some("1"), event: Token(""), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Token(""), timestamp: 2, seq: None })
               = "{\"type\":\"token\",\"id\":\"1\",\"token\":\"\",\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: ToolResult(ToolResult { tool_id: "t", tool_name: "list", result: RawValue(1), is_error: Some(false) }), timestamp: 2, seq: Some(3) })
+            Reply(SessionReply { id: Some("1"), event: ToolResult(ToolResult { tool_id: "t", tool_name: "list", result: RawValue(1), is_error: Some(false) }), timestamp: 2, seq: Some(3) })
               = "{\"type\":\"tool_result\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"result\":1,\"isError\":false},\"timestamp\":2,\"seq\":3}\n"
-            Reply(Reply { id: Some("1"), event: ToolResult(ToolResult { tool_id: "t", tool_name: "list", result: RawValue(1), is_error: None }), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: ToolResult(ToolResult { tool_id: "t", tool_name: "list", result: RawValue(1), is_error: None }), timestamp: 2, seq: None })
               = "{\"type\":\"tool_result\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"list\",\"result\":1},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: ToolProgress(ToolProgress { tool_id: "t", stream: Stderr, text: "x" }), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: ToolProgress(ToolProgress { tool_id: "t", stream: Stderr, text: "x" }), timestamp: 2, seq: None })
               = "{\"type\":\"tool_progress\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"stream\":\"stderr\",\"text\":\"x\"},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({ "a":1.0 }), title: "Run it", reason: None, can_allow_always: None, deadline: None, diff: None }), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({ "a":1.0 }), title: "Run it", reason: None, can_allow_always: None, deadline: None, diff: None }), timestamp: 2, seq: None })
               = "{\"type\":\"permission_request\",\"id\":\"1\",\"data\":{\"question\":\"q\",\"toolId\":\"t\",\"toolName\":\"run\",\"input\":{ \"a\":1.0 },\"title\":\"Run it\"},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({}), title: "", reason: Some("why"), can_allow_always: None, deadline: None, diff: None }), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({}), title: "", reason: Some("why"), can_allow_always: None, deadline: None, diff: None }), timestamp: 2, seq: None })
               = "{\"type\":\"permission_request\",\"id\":\"1\",\"data\":{\"question\":\"q\",\"toolId\":\"t\",\"toolName\":\"run\",\"input\":{},\"title\":\"\",\"reason\":\"why\"},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "write", input: RawValue({}), title: "", reason: None, can_allow_always: Some(true), deadline: Some(9), diff: Some("-a\n+b\n") }), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "write", input: RawValue({}), title: "", reason: None, can_allow_always: Some(true), deadline: Some(9), diff: Some("-a\n+b\n") }), timestamp: 2, seq: None })
               = "{\"type\":\"permission_request\",\"id\":\"1\",\"data\":{\"question\":\"q\",\"toolId\":\"t\",\"toolName\":\"write\",\"input\":{},\"title\":\"\",\"canAllowAlways\":true,\"deadline\":9,\"diff\":\"-a\\n+b\\n\"},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "write", input: RawValue({}), title: "", reason: None, can_allow_always: None, deadline: None, diff: None }), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: PermissionRequest(PermissionRequest { question: "q", tool_id: "t", tool_name: "write", input: RawValue({}), title: "", reason: None, can_allow_always: None, deadline: None, diff: None }), timestamp: 2, seq: None })
               = "{\"type\":\"permission_request\",\"id\":\"1\",\"data\":{\"question\":\"q\",\"toolId\":\"t\",\"toolName\":\"write\",\"input\":{},\"title\":\"\"},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "read", input: RawValue({}), kind: Some("read"), locations: Some([ToolLocation { path: "/a", line: Some(3) }, ToolLocation { path: "/b", line: None }]) }), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "read", input: RawValue({}), kind: Some("read"), locations: Some([ToolLocation { path: "/a", line: Some(3) }, ToolLocation { path: "/b", line: None }]) }), timestamp: 2, seq: None })
               = "{\"type\":\"tool_use\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"read\",\"input\":{},\"kind\":\"read\",\"locations\":[{\"path\":\"/a\",\"line\":3},{\"path\":\"/b\"}]},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "read", input: RawValue({}), kind: None, locations: None }), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: ToolUse(ToolUse { tool_id: "t", tool_name: "read", input: RawValue({}), kind: None, locations: None }), timestamp: 2, seq: None })
               = "{\"type\":\"tool_use\",\"id\":\"1\",\"data\":{\"toolId\":\"t\",\"toolName\":\"read\",\"input\":{}},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: UserMessage(PastUserMessage { message: "Hi", attachments: [PastAttachment { mime: "image/png", name: Some("a.png"), size: 3, data: Some("AAAA") }, PastAttachment { mime: "text/plain", name: None, size: 9, data: None }] }), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: UserMessage(PastUserMessage { message: "Hi", attachments: [PastAttachment { mime: "image/png", name: Some("a.png"), size: 3, data: Some("AAAA") }, PastAttachment { mime: "text/plain", name: None, size: 9, data: None }] }), timestamp: 2, seq: None })
               = "{\"type\":\"user_message\",\"id\":\"1\",\"data\":{\"message\":\"Hi\",\"attachments\":[{\"mime\":\"image/png\",\"name\":\"a.png\",\"size\":3,\"data\":\"AAAA\"},{\"mime\":\"text/plain\",\"size\":9}]},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: UserMessage(PastUserMessage { message: "Hi", attachments: [] }), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: UserMessage(PastUserMessage { message: "Hi", attachments: [] }), timestamp: 2, seq: None })
               = "{\"type\":\"user_message\",\"id\":\"1\",\"data\":{\"message\":\"Hi\"},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: PermissionResolved(PermissionResolved { question: "q", decision: "other", text: "x" }), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: PermissionResolved(PermissionResolved { question: "q", decision: "other", text: "x" }), timestamp: 2, seq: None })
               = "{\"type\":\"permission_resolved\",\"id\":\"1\",\"data\":{\"question\":\"q\",\"decision\":\"other\",\"text\":\"x\"},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: Notice(Notice { kind: "other", text: "x" }), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Notice(Notice { kind: "other", text: "x" }), timestamp: 2, seq: None })
               = "{\"type\":\"notice\",\"id\":\"1\",\"data\":{\"kind\":\"other\",\"text\":\"x\"},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: Done(Some(RawValue({ "stopReason":"end_turn" }))), timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Done(Some(RawValue({ "stopReason":"end_turn" }))), timestamp: 2, seq: None })
               = "{\"type\":\"done\",\"id\":\"1\",\"data\":{ \"stopReason\":\"end_turn\" },\"timestamp\":2}\n"
-            Reply(Reply { id: None, event: Error { error: "no", data: None }, timestamp: 2, seq: Some(4) })
+            Reply(SessionReply { id: None, event: Error { error: "no", data: None }, timestamp: 2, seq: Some(4) })
               = "{\"type\":\"error\",\"id\":null,\"error\":\"no\",\"timestamp\":2,\"seq\":4}\n"
-            Reply(Reply { id: Some("1"), event: Error { error: "no", data: Some(ErrorData { kind: "server", status: Some(500), retryable: true }) }, timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Error { error: "no", data: Some(ErrorData { kind: "server", status: Some(500), retryable: true }) }, timestamp: 2, seq: None })
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"data\":{\"kind\":\"server\",\"status\":500,\"retryable\":true},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: Error { error: "no", data: Some(ErrorData { kind: "cut", status: None, retryable: true }) }, timestamp: 2, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Error { error: "no", data: Some(ErrorData { kind: "cut", status: None, retryable: true }) }, timestamp: 2, seq: None })
               = "{\"type\":\"error\",\"id\":\"1\",\"error\":\"no\",\"data\":{\"kind\":\"cut\",\"status\":null,\"retryable\":true},\"timestamp\":2}\n"
-            Reply(Reply { id: Some("1"), event: Status(Status { state: "idle", conversation_length: 1, uptime: 7, engine: Some("offline"), engine_reason: Some("no key"), model: Some("m"), conversation_id: Some("c"), requests: None, questions: None }), timestamp: 8, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "idle", conversation_length: 1, uptime: 7, engine: Some("offline"), engine_reason: Some("no key"), model: Some("m"), conversation_id: Some("c"), requests: None, questions: None }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"idle\",\"conversationLength\":1,\"uptime\":7,\"engine\":\"offline\",\"engineReason\":\"no key\",\"model\":\"m\",\"conversationId\":\"c\"},\"timestamp\":8}\n"
-            Reply(Reply { id: Some("1"), event: Status(Status { state: "busy", conversation_length: 1, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, requests: Some([OpenRequest { id: "0", kind: "user_message", state: "queued", since: 4, from_seq: 5, conversation_id: Some("c"), message: Some("Hi") }, OpenRequest { id: "2", kind: "replay", state: "working", since: 4, from_seq: 5, conversation_id: None, message: None }]), questions: Some([OpenQuestion { id: "0", data: PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({ "a":1.0 }), title: "Run it", reason: None, can_allow_always: None, deadline: None, diff: None }, timestamp: 6 }]) }), timestamp: 8, seq: None })
+            Reply(SessionReply { id: Some("1"), event: Status(RuntimeStatus { state: "busy", conversation_length: 1, uptime: 7, engine: None, engine_reason: None, model: None, conversation_id: None, requests: Some([OpenRequest { id: "0", kind: "user_message", state: "queued", since: 4, from_seq: 5, conversation_id: Some("c"), message: Some("Hi") }, OpenRequest { id: "2", kind: "replay", state: "working", since: 4, from_seq: 5, conversation_id: None, message: None }]), questions: Some([OpenQuestion { id: "0", data: PermissionRequest { question: "q", tool_id: "t", tool_name: "run", input: RawValue({ "a":1.0 }), title: "Run it", reason: None, can_allow_always: None, deadline: None, diff: None }, timestamp: 6 }]) }), timestamp: 8, seq: None })
               = "{\"type\":\"status\",\"id\":\"1\",\"data\":{\"state\":\"busy\",\"conversationLength\":1,\"uptime\":7,\"requests\":[{\"id\":\"0\",\"kind\":\"user_message\",\"state\":\"queued\",\"since\":4,\"fromSeq\":5,\"conversationId\":\"c\",\"message\":\"Hi\"},{\"id\":\"2\",\"kind\":\"replay\",\"state\":\"working\",\"since\":4,\"fromSeq\":5}],\"questions\":[{\"type\":\"permission_request\",\"id\":\"0\",\"data\":{\"question\":\"q\",\"toolId\":\"t\",\"toolName\":\"run\",\"input\":{ \"a\":1.0 },\"title\":\"Run it\"},\"timestamp\":6}]},\"timestamp\":8}\n"
         "#]],
     );
