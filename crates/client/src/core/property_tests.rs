@@ -155,12 +155,14 @@ impl Trial {
             }
             6..26 => {
                 let line = self.line();
-                self.tell(CoreInput::Line(Line::Whole(line.as_bytes())));
+                self.tell(CoreInput::Line(DecodedLine::Whole(line.as_bytes())));
             }
-            26 => self.tell(CoreInput::Line(Line::TooLong(OverlongLine { size: 1, id: None }))),
+            26 => {
+                self.tell(CoreInput::Line(DecodedLine::TooLong(OverlongLine { size: 1, id: None })))
+            }
             27 => {
                 let id = Some(format!("{:?}", self.some_id()));
-                self.tell(CoreInput::Line(Line::TooLong(OverlongLine { size: 1, id })));
+                self.tell(CoreInput::Line(DecodedLine::TooLong(OverlongLine { size: 1, id })));
             }
             28 => self.tell(CoreInput::PipeClosed),
             29 => self.tell(CoreInput::Exited { status, last_words: None }),

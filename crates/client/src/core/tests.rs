@@ -39,7 +39,7 @@ impl Bench {
     }
 
     fn line(&mut self, line: &str) -> String {
-        self.tell(CoreInput::Line(Line::Whole(line.as_bytes())))
+        self.tell(CoreInput::Line(DecodedLine::Whole(line.as_bytes())))
     }
 
     /// Returns the runtime says something about a request, with a number.
@@ -528,10 +528,10 @@ fn a_line_over_the_limit_ends_its_request_alone() {
     bench.send("b", Some("other"));
     bench.say("b", "token", Some(1));
     let long = |id: &str| OverlongLine { size: 1 << 30, id: Some(id.to_owned()) };
-    let text = bench.tell(CoreInput::Line(Line::TooLong(long(r#""a""#))));
+    let text = bench.tell(CoreInput::Line(DecodedLine::TooLong(long(r#""a""#))));
     assert!(text.starts_with("write cancel of a; a: a part"), "{text}");
     for id in [r#""nobody""#, "17", "null"] {
-        assert_eq!(bench.tell(CoreInput::Line(Line::TooLong(long(id)))), "");
+        assert_eq!(bench.tell(CoreInput::Line(DecodedLine::TooLong(long(id)))), "");
     }
     assert_eq!(bench.say("b", "token", Some(3)), "b token");
     assert_eq!(bench.core.passed_over().too_long, 4);
@@ -544,7 +544,7 @@ fn lines_that_are_nothing_are_passed_over() {
     for line in ["", "x", "[1]", "{}", "null", r#"{"type":"token"}"#, r#"{"type":"ready"}"#] {
         assert_eq!(bench.line(line), "", "{line}");
     }
-    assert_eq!(bench.tell(CoreInput::Line(Line::Whole(b"\xff\xfe{}"))), "");
+    assert_eq!(bench.tell(CoreInput::Line(DecodedLine::Whole(b"\xff\xfe{}"))), "");
     assert_eq!(bench.line(r#"{"type":"error","id":null,"error":"what?","timestamp":1}"#), "");
     assert_eq!(bench.core.passed_over().unreadable, 8);
     assert_eq!(bench.say("a", "done", None), "a done");

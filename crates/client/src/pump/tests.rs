@@ -27,7 +27,7 @@ const MOST_UNREAD: usize = 1024 * 1024;
 struct Runtime {
     stdin: DuplexStream,
     stdout: DuplexStream,
-    lines: Lines,
+    lines: LineDecoder,
     exit: oneshot::Sender<RuntimeExit>,
     leash: mpsc::Receiver<()>,
 }
@@ -42,7 +42,7 @@ fn start(settings: ClientSettings) -> (Client, mpsc::Receiver<Runtime>) {
             let (stdout, far_stdout) = tokio::io::duplex(PIPE);
             let (exit, exited) = oneshot::channel();
             let (leash, slack) = mpsc::channel(1);
-            let (stdin_far, lines) = (far_stdin, Lines::new(MAX_LINE));
+            let (stdin_far, lines) = (far_stdin, LineDecoder::new(MAX_LINE));
             let far = Runtime { stdin: stdin_far, stdout: far_stdout, lines, exit, leash: slack };
             started.send(far).await.map_err(io::Error::other)?;
             Ok(RuntimePipes {
