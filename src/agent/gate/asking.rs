@@ -56,12 +56,12 @@ pub(super) enum AskOutcome {
 }
 
 /// A question that somebody waits for. Dropping it withdraws the question, unless it is closed.
-struct WaitingQuestion {
+struct WithdrawOnDrop {
     board: Arc<Board>,
     id: RequestId,
 }
 
-impl Drop for WaitingQuestion {
+impl Drop for WithdrawOnDrop {
     fn drop(&mut self) {
         self.board.withdraw(&self.id, WITHDRAWN);
     }
@@ -73,7 +73,7 @@ pub(super) async fn ask(asking: DeskQuestion, posted: PostedQuestion) -> AskOutc
     let may_press = posted.mirror.is_some();
     // Before anything can be shown of it, so that nothing is once it was withdrawn.
     board.post(&id, posted);
-    let _waiting = WaitingQuestion { board, id };
+    let _waiting = WithdrawOnDrop { board, id };
     let started = || -> io::Result<_> {
         let (gone, wanted) = io::pipe()?;
         let (answer_in, answer) = oneshot::channel();
