@@ -28,7 +28,7 @@ use crate::config::{AgentFlags, AgentSettings, Config};
 use crate::failure::{Failure, complain};
 use gate::Gatekeeper;
 
-/// What the model is told before every conversation, unless a file says something else.
+/// The system prompt, unless a file replaces it.
 const SYSTEM: &str = "You are a careful and capable assistant working on the user's machine \
 through callgate. Use the tools to look before you answer, and to do what the user asks for. Read \
 a file before you change it, make the smallest change that does the job, and check the result. A \
@@ -39,11 +39,11 @@ Answer briefly and plainly, in the user's language.";
 /// The end of the help.
 const TRY: &str = r#"Try:
   echo '{"id":"1","kind":"user_message","message":"list files"}' | callgate agent"#;
-/// What a person is told who starts the runtime by hand.
+/// The hint for a person who starts the runtime by hand.
 const HINT: &str = r#"callgate agent: this serves a front end, not a person: it reads one JSON object per line.
 Try: {"id":"1","kind":"user_message","message":"list files"}
 Ctrl-D ends it; `callgate agent --help` says more."#;
-/// No file with a prompt is longer.
+/// The largest file with a prompt that is read, in bytes.
 const LONGEST_PROMPT: u64 = 1024 * 1024;
 
 /// Run the agent runtime for a front end
@@ -61,19 +61,19 @@ pub(crate) struct AgentArgs {
 
 impl AgentArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        // Commands that the agent runs must not read the key in our environment or memory. Where
-        // the kernel does not keep them from it, nothing else is lost.
+        // Commands that the agent runs must not read the key from our environment or memory. If the
+        // kernel does not support this, the runtime works all the same.
         set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
         let config = Config::load_for_agent(file, &self.flags)?;
         if io::stdin().is_terminal() {
-            // Whoever cannot read it has no use for it.
+            // The hint is not important enough to fail for.
             writeln!(io::stderr(), "{HINT}").ok();
         }
         let failed = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let served = runtime.block_on(serve(&config));
-        // A tool that does not end must not hold us: its thread ends with the process.
+        // A tool that hangs must not keep the process alive: its thread ends with the process.
         runtime.shutdown_background();
         served.map(|()| ExitCode::SUCCESS)
     }
@@ -81,15 +81,16 @@ impl AgentArgs {
 
 async fn serve(config: &Config) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::Failed(format!("cannot serve: {error}"));
-    // Whoever started us may end us, or die, as soon as it has heard of us.
+    // The parent may end this process, or die, as soon as the process has greeted it.
     let parent = asker::parent();
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
-    // A file that may not grow any further is an error of the write, not the end of the runtime.
+    // With this signal handled, a file at its size limit fails the write and does not end the
+    // runtime.
     let _no_end = signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map_err(failed)?;
     let parts = RuntimeParts::of(config)?;
-    // Nobody waits for what is started after this.
+    // Nobody waits for what is started from here on.
     let greeting = session::greet(&mut io::stdout()).map_err(failed)?;
     let (endings, ending) = mpsc::channel(4);
     watch::start(parent, endings.clone()).map_err(failed)?;
@@ -99,14 +100,14 @@ async fn serve(config: &Config) -> Result<(), Failure> {
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
         }
-        // Whoever has ended already needs not be told.
+        // A runtime that has ended already does not listen.
         endings.send(Shutdown::Asked).await.ok();
     });
     let options = options(config, parts);
     session::serve(&greeting, options, io::stdin(), io::stdout(), ending).await.map_err(failed)
 }
 
-/// What may turn out to be impossible, which is told before anything is served.
+/// The parts of the runtime that may fail to start, which is reported before anything is served.
 struct RuntimeParts {
     engine: Arc<dyn Engine>,
     gate: Gatekeeper,
@@ -157,7 +158,7 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
     }
 }
 
-/// One file for both.
+/// Returns one file for both the history and the ledger.
 fn one(place: HistoryLocation) -> (History, History) {
     let history = History::start(place);
     (history.clone(), history)
@@ -180,7 +181,7 @@ fn engine(settings: &AgentSettings) -> Result<Arc<dyn Engine>, Failure> {
     Ok(Arc::new(engine.map_err(|error| failed(&error))?))
 }
 
-/// A proxy is for addresses beyond this machine, to which only https leads.
+/// Returns the proxy. It is for other machines, and those are reached by https only.
 fn proxy(settings: &AgentSettings) -> Option<String> {
     let is_far = settings.base_url.starts_with("https://");
     settings.proxy.as_ref().filter(|_| is_far).map(|proxy| proxy.reveal().to_owned())
@@ -227,7 +228,7 @@ fn read_prompt(file: &PathBuf) -> Result<String, Failure> {
     fs::read_to_string(file).map_err(|error| failed(&error))
 }
 
-/// When the user's day began.
+/// Returns when the user's day began, in milliseconds since 1970.
 fn day_began() -> i64 {
     let now = Zoned::now();
     now.start_of_day().map_or_else(|_| now.timestamp(), |began| began.timestamp()).as_millisecond()

@@ -20,8 +20,8 @@ use crate::program;
 /// take (`timeout_seconds` and `grace_seconds` at their largest), so that it is always the hook
 /// that gives up first: several agents take a hook that ran out of time for a yes.
 const ANSWER_LIMIT: Duration = Duration::from_mins(60 + 10 + 1);
-/// How long an agent waits for a hook that only tells us something: it never takes long, and if
-/// it did the agent would stand still.
+/// How long an agent waits for a hook that only notifies us. It never takes long, and if it did,
+/// the agent would hang.
 const SHORT: Duration = Duration::from_secs(10);
 /// Codex lets a hook at the end of a session take this long, and warns of any longer limit.
 const CODEX_SESSION_END: Duration = Duration::from_secs(3);
@@ -48,7 +48,7 @@ pub(crate) enum SettingsScope {
 }
 
 impl CodingAgent {
-    /// Its name for people.
+    /// Returns its name for people.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Claude => "Claude Code",
@@ -56,7 +56,7 @@ impl CodingAgent {
         }
     }
 
-    /// The folder with its settings; none where there is no home folder.
+    /// Returns the folder with its settings; `None` without a home folder.
     pub(crate) fn folder(self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf> {
         let (name, variable) = match self {
             Self::Claude => (".claude", "CLAUDE_CONFIG_DIR"),
@@ -69,8 +69,8 @@ impl CodingAgent {
         }
     }
 
-    /// The files in that folder that can hold hooks, first that into which ours are put. Ours name
-    /// files of this user, so that in a project they belong into the file that is not shared.
+    /// Returns the files in that folder that can hold hooks; ours go into the first. Ours name
+    /// files of this user, so in a project they belong into the file that is not shared.
     pub(crate) fn files(self, scope: SettingsScope) -> &'static [&'static str] {
         match (self, scope) {
             (Self::Claude, SettingsScope::User) => &["settings.json"],
@@ -79,7 +79,7 @@ impl CodingAgent {
         }
     }
 
-    /// Its name on the hook's command line.
+    /// Returns its name on the hook's command line.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -87,8 +87,8 @@ impl CodingAgent {
         }
     }
 
-    /// Returns the events to install, and how long the agent is to wait for each. `is_old` says
-    /// that it is a Claude Code that does not know all events of today.
+    /// Returns the events to install, and how long the agent is to wait for each. `is_old` is true
+    /// for a Claude Code that does not know all of them.
     pub(crate) fn events(self, is_old: bool) -> Vec<(&'static str, Duration)> {
         let mut events = vec![
             ("PreToolUse", ANSWER_LIMIT),
@@ -111,7 +111,7 @@ impl CodingAgent {
         events
     }
 
-    /// What its user does next.
+    /// Returns what its user has to do next.
     pub(crate) fn next(self) -> &'static str {
         match self {
             Self::Claude => "Claude Code sessions that are open now may have to be started anew.",
@@ -129,7 +129,7 @@ pub(crate) fn is_old_claude(version: &str) -> bool {
     matches!(version, [Some(major), Some(minor), Some(patch)] if [major, minor, patch] < FIRST_THAT_ASKS)
 }
 
-/// The version of the Claude Code on PATH, if there is one that says so.
+/// Returns the version of the Claude Code on PATH, if it prints one.
 pub(crate) fn claude_version() -> Option<String> {
     let mut command = Command::new("claude");
     command.arg("--version");

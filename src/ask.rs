@@ -1,4 +1,4 @@
-//! `callgate ask`: any script asks a person, at the same desk as the agents.
+//! `callgate ask`: lets any script ask a person, at the same desk as the agents.
 
 mod whom;
 
@@ -22,15 +22,15 @@ use crate::failure::Failure;
 
 /// The most that is read from standard input for `--details -`.
 const LONGEST_DETAILS: u64 = 1024 * 1024;
-/// More choices than this nobody reads on a phone.
+/// The largest number of choices: nobody reads more on a phone.
 const MOST_CHOICES: usize = 20;
-/// What a denied question ends with.
+/// The exit code for a denied question.
 const DENIED: u8 = 2;
-/// What a question ends with that nobody could be shown, as sysexits has it.
+/// The exit code for a question that reached nobody, as sysexits has it.
 const UNAVAILABLE: u8 = 69;
 /// What to do when nobody can be reached.
 const REACH: &str = "run `callgate up` in a terminal, or link a phone with `callgate pair`";
-/// What a wrong command line ends with, as sysexits has it.
+/// The exit code for a wrong command line, as sysexits has it.
 const USAGE: u8 = 64;
 
 /// Ask a person from a script
@@ -59,7 +59,7 @@ pub(crate) struct AskArgs {
     quiet: bool,
 }
 
-/// What the desk is told of the question, in place of a tool's input.
+/// The question as the desk gets it, in place of a tool's input.
 #[derive(Serialize)]
 struct AskedInput<'a> {
     question: &'a str,
@@ -70,7 +70,7 @@ struct AskedInput<'a> {
 }
 
 impl AskArgs {
-    /// Asks, and ends as the answer says.
+    /// Asks, and returns the exit code of the answer.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         if let Some(wrong) = self.wrong_choices() {
             tell(&wrong);
@@ -103,7 +103,7 @@ impl AskArgs {
         let seconds = timeout.as_secs();
         match whom::places(config) {
             None => tell(&format!("waiting up to {seconds} s for an answer at the desk")),
-            // The desk says so itself, and at once.
+            // The desk reports that itself, at once.
             Some(places) if places.is_empty() => {}
             Some(places) => {
                 let places = places.join(", or ");
@@ -177,7 +177,7 @@ impl AskArgs {
         }
     }
 
-    /// Without a choice that was offered, nothing was chosen.
+    /// Returns the chosen answer. One that was not offered counts as none.
     fn allowed(&self, response: &Response) -> Result<ExitCode, Failure> {
         let chosen = response.updated_input.as_deref().map(|input| Json::from(input).members());
         let chosen = chosen.and_then(|members| members.string("choice"));
@@ -196,7 +196,7 @@ impl AskArgs {
     }
 }
 
-/// By whom it was decided, if the desk tells. A rule's own words begin with what it did.
+/// Returns who decided, if the desk says so. A rule's own words begin with what it did.
 fn by(response: &Response) -> String {
     let by = response.by.as_deref().map(one_line);
     by.map_or_else(String::new, |by| {
@@ -205,7 +205,7 @@ fn by(response: &Response) -> String {
     })
 }
 
-/// Who denied it, and in which words if they are their own.
+/// Returns who denied it, with their own words if there are any.
 fn denied(response: &Response) -> String {
     let who = format!("denied{}", by(response));
     let is_own = |message: &&String| {
@@ -218,7 +218,7 @@ fn denied(response: &Response) -> String {
     }
 }
 
-/// Says why there is no answer, and ends as that says.
+/// Reports why there is no answer, and returns the exit code for it.
 fn unanswered(error: &NoAnswer) -> Result<ExitCode, Failure> {
     match error {
         NoAnswer::NoDesk(_) | NoAnswer::Socket(_) | NoAnswer::Gone(_) | NoAnswer::Refused => {
@@ -241,6 +241,6 @@ fn details_from(input: impl Read) -> Result<String, Failure> {
 }
 
 fn tell(text: &str) {
-    // With standard error closed there is nobody to tell.
+    // With standard error closed nobody can be told.
     writeln!(io::stderr(), "callgate: {text}").ok();
 }

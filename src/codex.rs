@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use crate::program::{self, ProgramError};
 
-/// How long Codex may take to answer. It takes a tenth of a second where nothing else runs.
+/// How long Codex may take to answer. On an idle machine it takes a tenth of a second.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The most that it may print. Nobody has that many hooks.
+/// The most that it may print, in bytes. Nobody has that many hooks.
 const MOST: usize = 8 << 20;
 /// The number of the request that lists the hooks.
 const LIST: u64 = 2;
@@ -27,13 +27,13 @@ pub(crate) struct CodexHook {
     pub(crate) event_name: String,
     #[serde(default)]
     pub(crate) command: Option<String>,
-    /// The file that it stands in.
+    /// The file that contains it.
     #[serde(default)]
     pub(crate) source_path: String,
-    /// Whether the user has left it switched on.
+    /// Whether the user has left it enabled.
     #[serde(default)]
     pub(crate) enabled: bool,
-    /// What would have to be trusted.
+    /// The hash that has to be trusted.
     #[serde(default)]
     pub(crate) current_hash: String,
     /// `trusted`, `untrusted`, `modified` or `managed`.
@@ -65,7 +65,7 @@ impl CodexError {
     }
 }
 
-/// Starts `codex app-server` and returns the hooks that hold in `folder`.
+/// Starts `codex app-server` and returns the hooks that apply in `folder`.
 pub(crate) fn hooks(folder: &Path) -> Result<Vec<CodexHook>, CodexError> {
     let mut command = Command::new("codex");
     command.arg("app-server").current_dir(folder);
@@ -93,7 +93,7 @@ fn listed(line: &str) -> Option<Result<Vec<CodexHook>, String>> {
         return Some(Err("its answer has no list".to_owned()));
     };
     let hooks = folders.iter().filter_map(|folder| folder["hooks"].as_array()).flatten();
-    // One of a shape that we do not know is not one of ours.
+    // A hook of an unknown shape is not ours.
     Some(Ok(hooks.filter_map(|hook| CodexHook::deserialize(hook).ok()).collect()))
 }
 

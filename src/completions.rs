@@ -1,4 +1,4 @@
-//! `callgate completions`: what a shell needs to complete the command line.
+//! `callgate completions`: prints what a shell needs to complete the command line.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ impl CompletionsArgs {
             CompletedShell::Zsh => Shell::Zsh,
             CompletedShell::Fish => Shell::Fish,
         };
-        // Generated into memory, because clap would panic where nobody reads it.
+        // Generated into memory, because clap panics if nobody reads its output.
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut commands, "callgate", &mut script);
         io::stdout().write_all(&script)?;

@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 
 use callgate_rules::{Disk, DiskEntry};
 
-/// The disk of this machine. A look at it may wait, on a network that is gone: not for a thread
-/// that must not.
+/// The disk of this machine. A look at it may block, for example on a network that is gone, so it
+/// is not for a thread that must not wait.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RealDisk;
 
@@ -19,13 +19,13 @@ impl Disk for RealDisk {
             {
                 DiskEntry::Missing
             }
-            // It is no link; or nobody of us can look, and then the agent cannot go there either.
+            // It is not a link; or we may not look, and then the agent cannot go there either.
             Err(_) => DiskEntry::Present,
         }
     }
 }
 
-/// A disk that does not answer about anything below one folder until it is told to.
+/// A disk that does not answer about anything below one folder until it is released.
 #[cfg(test)]
 pub(crate) struct StuckDisk {
     folder: String,
@@ -35,8 +35,8 @@ pub(crate) struct StuckDisk {
 
 #[cfg(test)]
 impl StuckDisk {
-    /// Returns the disk; what says that it was asked about the folder; and what lets it answer once
-    /// it is dropped.
+    /// Returns the disk, a receiver that hears when it was asked about the folder, and a guard that
+    /// releases it when dropped.
     pub(crate) fn new(
         folder: &std::path::Path,
     ) -> (std::sync::Arc<Self>, std::sync::mpsc::Receiver<()>, std::sync::mpsc::Sender<()>) {
@@ -52,7 +52,7 @@ impl StuckDisk {
 impl Disk for StuckDisk {
     fn entry(&self, path: &str) -> DiskEntry {
         if path.starts_with(&self.folder) {
-            // A test that has seen enough looks no longer.
+            // A test that has seen enough stops listening.
             self.asked.lock().unwrap().send(()).ok();
             self.end.lock().unwrap().recv().ok();
         }

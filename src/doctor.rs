@@ -36,7 +36,7 @@ pub(crate) struct DoctorArgs {
 }
 
 impl DoctorArgs {
-    /// Looks, and tells.
+    /// Looks, and prints the findings.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let mut findings = Findings::default();
         match Config::load(file, &DeskFlags::default()) {

@@ -1,5 +1,5 @@
-//! `callgate hook`: what an agent starts to have a person asked. Dispatched before clap, so that
-//! it starts at once; `callgate-hook` is the same by itself, and starts sooner still.
+//! `callgate hook`: the program that an agent starts at each event. It is dispatched before clap,
+//! so that it starts quickly; the separate program `callgate-hook` starts even sooner.
 
 mod absent;
 
@@ -17,7 +17,7 @@ use callgate_wire::hook::HookAgent;
 
 use crate::config::{HookConfig, HookFlags, HookSettings};
 
-/// What a wrong command line ends with, as sysexits has it.
+/// The exit code for a wrong command line, as sysexits has it.
 const USAGE_ERROR: u8 = 64;
 const USAGE: &str = "usage: callgate hook [--agent claude|codex] [--config FILE] [--socket PATH] \
                      [--rules FILE]";
@@ -35,9 +35,9 @@ pub(crate) const OPTIONS: [(&str, &str, &str); 4] = [
     ("--socket", "PATH", "The socket of the desk that is asked"),
     ("--rules", "FILE", "The file with your rules, for when no desk runs"),
 ];
-/// Claude Code sets this to 1 for its hooks where somebody sits at its terminal, else to 0.
+/// Claude Code sets this to 1 for its hooks if somebody is at its terminal, else to 0.
 const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
-/// Whoever starts an agent and asks its user by another way sets this to a value that it has
+/// A program that starts an agent and asks its user in another way sets this to a value that it has
 /// registered at the desk.
 const GATED: &str = "CALLGATE_GATED";
 
@@ -57,14 +57,14 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         is_attended: env::var_os(ATTENDED).is_some_and(|value| value == "1"),
         settings_folder: settings_folder(options.agent),
         desk: &|| desk(&config),
-        // What is too long is none of ours, and must not make a line too long.
+        // A longer value is not ours, and must not make the line too long.
         gated: env::var(GATED).ok().filter(|value| value.len() <= LONGEST_SECRET),
         without_desk: &|request| absent::answer(&config, request),
     };
     hook.main()
 }
 
-/// The folder of the agent's settings, where the environment names one. The desk may have been
+/// Returns the folder of the agent's settings, if the environment names one. The desk may have been
 /// started with another environment.
 fn settings_folder(agent: Option<HookAgent>) -> Option<String> {
     let variable = match agent {
@@ -79,8 +79,8 @@ fn desk(config: &HookConfig) -> Result<Settings, String> {
     let HookSettings { socket, timeout, grace } =
         config.desk().map_err(|problems| problems.one_line())?;
     if let Some(problems) = config.unused_problems() {
-        // Agents pass over it, and a person who looks finds it. With standard error closed there
-        // is nobody to tell.
+        // Agents ignore it, and a person who looks finds it. With standard error closed nobody can
+        // be told.
         writeln!(io::stderr(), "callgate hook: the settings are wrong: {problems}").ok();
     }
     Ok(Settings { socket, timeout, grace })
@@ -100,12 +100,12 @@ pub(crate) fn help() -> String {
 }
 
 fn print(text: &str) -> ExitCode {
-    // A reader that has gone away is no failure of ours.
+    // A reader that has gone away is not a failure.
     io::stdout().write_all(text.as_bytes()).ok();
     ExitCode::SUCCESS
 }
 
-/// What the command line asks for.
+/// A command line of the hook, parsed.
 #[derive(Debug, PartialEq, Eq)]
 enum HookInvocation {
     Serve(HookOptions),
@@ -148,7 +148,7 @@ fn path(flag: &OsStr, value: Option<OsString>) -> Result<PathBuf, String> {
     value.map(PathBuf::from).ok_or_else(missing)
 }
 
-/// Says that an argument is unknown, and which option is written nearly like it.
+/// Returns the error for an unknown argument, with the option that is spelled most like it.
 fn unknown(argument: &str) -> String {
     let name = argument.split('=').next().unwrap_or(argument);
     let distance = |flag: &str| strsim::damerau_levenshtein(name, flag);

@@ -1,7 +1,7 @@
 //! The program `callgate-hook`: `callgate hook` and nothing else.
 //!
-//! An agent starts a hook at every step, and waits for it. A small program starts sooner than the
-//! large one, which has thousands of addresses to set right before it can begin.
+//! An agent starts a hook at every step and waits for it. A small program starts sooner than the
+//! large one, which has thousands of relocations to process first.
 
 #[allow(dead_code, unused_imports, reason = "a hook uses few of the settings, and no flags")]
 mod config;

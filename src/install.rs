@@ -28,7 +28,7 @@ use crate::config::{Config, DeskFlags, SettingOrigin, Surroundings};
 use crate::failure::Failure;
 use crate::invocation;
 
-/// How often a file that changes under our hands is tried.
+/// How often to try to change a file that somebody else changes at the same time.
 const ATTEMPTS: usize = 3;
 
 /// Put callgate's hook into your agent's settings
@@ -49,7 +49,7 @@ pub(crate) struct InstallArgs {
     dry_run: bool,
 }
 
-/// Which agents.
+/// The agents that a command is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AgentChoice {
     /// Claude Code
@@ -61,7 +61,7 @@ pub(crate) enum AgentChoice {
 }
 
 impl AgentChoice {
-    /// The agents; of all of them those that have a folder here.
+    /// Returns the agents. `All` stands for those that have a folder here.
     pub(crate) fn here(self, scope: SettingsScope, around: &Surroundings) -> Vec<CodingAgent> {
         let is_here =
             |agent: &CodingAgent| agent.folder(scope, around).is_some_and(|folder| folder.is_dir());
@@ -75,7 +75,7 @@ impl AgentChoice {
     }
 }
 
-/// Returns the settings files of an agent that can hold hooks, that into which ours are put first.
+/// Returns the settings files of an agent that can hold hooks; ours go into the first.
 pub(crate) fn places(
     agent: CodingAgent,
     scope: SettingsScope,
@@ -88,7 +88,7 @@ pub(crate) fn places(
 }
 
 impl InstallArgs {
-    /// Installs, and tells what was done.
+    /// Installs the hooks, and says what was done.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let config = Config::load(file, &DeskFlags::default())?;
         let around = Surroundings::of_process();
@@ -129,7 +129,7 @@ impl InstallArgs {
         all_done(&failures)
     }
 
-    /// Has Codex trust its hooks; returns what was done, if there was anything to do.
+    /// Makes Codex trust our hooks; returns what was done, if there was anything to do.
     fn trust(
         &self,
         agent: CodingAgent,
@@ -180,7 +180,7 @@ impl InstallArgs {
         out.flush()
     }
 
-    /// Says what is still to be done, and how to undo what was done.
+    /// Says what to do next, and how to undo the installation.
     fn advise(&self, agent: CodingAgent, config: &Config) -> io::Result<()> {
         let mut out = io::stdout().lock();
         let me = invocation::command(config);
@@ -196,13 +196,13 @@ impl InstallArgs {
     }
 }
 
-/// Returns true if a settings file holds a hook of ours.
+/// Returns true if the text of a settings file contains a hook of ours.
 pub(crate) fn has_ours(text: &str) -> bool {
     FoundHooks::read(text).is_ok_and(|found| found.has_ours())
 }
 
-/// Says that a file which others get with the project has hooks of ours, as earlier versions put
-/// them there.
+/// Returns a note if a file that is shared with the project has hooks of ours, which earlier
+/// versions put there.
 fn shared(place: &SettingsFile) -> Option<String> {
     let seen = place.read().ok()??;
     has_ours(&seen.text).then(|| {
@@ -211,7 +211,7 @@ fn shared(place: &SettingsFile) -> Option<String> {
     })
 }
 
-/// Says that the hook lies in a build folder, and what is better.
+/// Returns a note if the hook is in a build folder, with a better place.
 fn fleeting(program: &Path, config: &Config) -> Option<String> {
     let folder = invocation::build_folder(program)?;
     let source = folder.parent().filter(|folder| folder.join("Cargo.toml").exists());
@@ -233,8 +233,8 @@ fn fleeting(program: &Path, config: &Config) -> Option<String> {
     ))
 }
 
-/// The hooks that the agent is to have. Their command line holds all that they need, so that
-/// nothing in the environment that an agent hands on, such as a project's, leads them elsewhere.
+/// Returns the hooks that the agent should have. Their command line contains all that they need, so
+/// that nothing in the environment, which a project may set, leads them elsewhere.
 fn wanted(agent: CodingAgent, program: &Path, config: &Config) -> Result<Vec<WantedHook>, Failure> {
     let text = |path| hook_command::text(path).map_err(Failure::Failed);
     let mut options = vec![("--agent", agent.word())];
@@ -254,7 +254,7 @@ fn wanted(agent: CodingAgent, program: &Path, config: &Config) -> Result<Vec<Wan
     Ok(agent.events(is_old).into_iter().map(hook).collect())
 }
 
-/// Success, if no file failed.
+/// Returns success if no file failed.
 pub(crate) fn all_done(failures: &[String]) -> Result<ExitCode, Failure> {
     if failures.is_empty() {
         return Ok(ExitCode::SUCCESS);
@@ -269,7 +269,7 @@ struct InstallOutcome {
     has_backup: bool,
 }
 
-/// Changes one file. One that somebody else changes at the same time is read again.
+/// Changes one file. If somebody else changes it at the same time, it is read again.
 pub(crate) fn change<T>(
     place: &SettingsFile,
     attempt: impl Fn() -> Result<T, InstallError>,
@@ -299,7 +299,7 @@ fn install(
     let before = seen.as_ref().map_or("", |seen| seen.text.as_str());
     let installed = edit::install(before, wanted)?;
     let is_changed = seen.is_none() || installed.text != before;
-    // The copy is of the file as it was before the first of our hooks came into it.
+    // The backup is the file as it was before our first hook was added.
     let is_first = place.backup().is_none() || !has_ours(before);
     let backup = if seen.is_some() && is_first { BackupChoice::Write } else { BackupChoice::Leave };
     if is_changed && !is_dry {
@@ -318,8 +318,8 @@ pub(crate) enum InstallError {
     Refused(#[from] Refusal),
 }
 
-/// The path of this program that stays right: one on PATH that leads here, where a package
-/// manager puts a link that outlives an update, else the file itself.
+/// Returns the path of this program that survives an update: a link on PATH that leads here, as
+/// package managers put it there, else the file itself.
 fn program() -> Result<PathBuf, String> {
     let own = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let is_this = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == own);
@@ -335,16 +335,16 @@ fn program() -> Result<PathBuf, String> {
     Ok(program)
 }
 
-/// What starts the hook: the small program, if its path beside `program` leads to the one beside
-/// this, else `program` itself.
+/// Returns the program that the hook's command starts: the small one beside `program`, if that is
+/// the one of this installation, else `program` itself.
 fn starter(program: PathBuf) -> PathBuf {
     let beside = program.with_file_name(SMALL);
     let is_ours = small_hook().is_some_and(|ours| beside.canonicalize().is_ok_and(|it| it == ours));
     if is_ours { beside } else { program }
 }
 
-/// The small program in the folder of this one. A link there may lead to anything, also to a
-/// program that is no hook by itself.
+/// Returns the small program in the folder of this one. A link there is not accepted: it may lead
+/// to a program that is not a hook.
 pub(crate) fn small_hook() -> Option<PathBuf> {
     let own = env::current_exe().and_then(fs::canonicalize).ok()?;
     let path = own.with_file_name(SMALL);

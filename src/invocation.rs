@@ -1,4 +1,4 @@
-//! How this program is started from where its user stands, for the commands that it advises.
+//! How a user starts this program in a shell, for the commands that it recommends.
 
 use std::env;
 use std::ffi::OsStr;
@@ -13,8 +13,8 @@ use crate::config::{Config, SettingOrigin};
 /// The name of this program.
 const NAME: &str = "callgate";
 
-/// Returns the words that start this program in a shell: its name where the `PATH` leads to it,
-/// else its path; and the settings file if the command line has named one.
+/// Returns the command that starts this program in a shell: its name if `PATH` leads to it, else
+/// its path, and the settings file if the command line named one.
 pub(crate) fn command(config: &Config) -> String {
     let named = config.file.as_ref().filter(|file| matches!(file.origin, SettingOrigin::Flag(_)));
     match named {
@@ -23,7 +23,7 @@ pub(crate) fn command(config: &Config) -> String {
     }
 }
 
-/// Returns the word that starts this program in a shell.
+/// Returns the program's name or path, as a shell needs it.
 pub(crate) fn program() -> String {
     let own = env::current_exe().unwrap_or_else(|_| NAME.into());
     word(&own, &env::var_os("PATH").unwrap_or_default())
@@ -37,12 +37,12 @@ fn word(own: &Path, path: &OsStr) -> String {
     }
 }
 
-/// The program that a shell starts by our name.
+/// Returns the program that a shell starts by our name.
 fn first_on_path(path: &OsStr) -> Option<PathBuf> {
     env::split_paths(path).map(|folder| folder.join(NAME)).find(|file| is_program(file))
 }
 
-/// Returns the build folder of cargo in which `program` lies, if it does.
+/// Returns the build folder of cargo that contains `program`, if there is one.
 pub(crate) fn build_folder(program: &Path) -> Option<PathBuf> {
     let real = fs::canonicalize(program).ok()?;
     // `target/debug/callgate`, or `target/TRIPLE/debug/callgate`.

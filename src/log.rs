@@ -21,7 +21,7 @@ use crate::failure::{Failure, report_unused_problems};
 use line::EntryWriter;
 use page::LedgerPages;
 
-/// How many entries the table has unless told otherwise.
+/// The default number of entries in the table.
 const TABLE: usize = 50;
 
 /// Show what was asked, decided and run
@@ -51,12 +51,12 @@ pub(crate) struct LogArgs {
     /// The file with the ledger, if it is not the one of the settings
     #[arg(long, value_name = "FILE")]
     database: Option<PathBuf>,
-    // Last: its heading in the help holds for whatever follows.
+    // Last, because its heading in the help applies to whatever follows.
     #[command(flatten)]
     which: EntryFilterArgs,
 }
 
-/// What is removed from the ledger.
+/// The options for removing entries.
 #[derive(Debug, clap::Args)]
 struct PruneArgs {
     /// Show how many entries are older than this, such as 90d; with --yes, remove them
@@ -71,7 +71,7 @@ struct PruneArgs {
     yes: bool,
 }
 
-/// Which entries are shown.
+/// The options that choose which entries are shown.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which entries")]
 struct EntryFilterArgs {
@@ -111,7 +111,7 @@ struct EntryFilterArgs {
     question: Option<String>,
 }
 
-/// What can be decided about a question.
+/// A decision by which questions are filtered.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum DecisionFilter {
     Allow,
@@ -150,7 +150,7 @@ impl LogArgs {
         if self.follow {
             follow::follow(&store, &mut pages)?;
         } else if pages.is_empty() {
-            // Nothing on standard output is an answer to a program; a person gets a sentence.
+            // For a program, empty output is an answer; a person gets a sentence.
             writeln!(io::stderr(), "callgate: nothing in the ledger matches").ok();
         }
         Ok(ExitCode::SUCCESS)
@@ -187,7 +187,7 @@ impl EntryFilterArgs {
     }
 }
 
-/// The id of the one question that begins so.
+/// Returns the id of the one question whose id begins like this.
 fn whole_id(store: &Store, beginning: &str) -> Result<String, Failure> {
     let found = store.questions(beginning, 2).map_err(failed)?;
     match <[String; 1]>::try_from(found) {

@@ -1,7 +1,7 @@
 //! callgate: one program between a coding agent, your code, your screen and you.
 //!
-//! The commands that agents start come first, before anything is parsed or set up: how long they
-//! take to start is time that somebody waits.
+//! The commands that agents start come first, before anything is parsed or set up, because somebody
+//! waits while they start.
 
 mod agent;
 mod agents;

@@ -1,4 +1,4 @@
-//! `callgate man`: a manual page for each command, made from its help.
+//! `callgate man`: writes a manual page for each command, from its help.
 
 use std::fs;
 use std::io::{self, Write};
@@ -63,8 +63,8 @@ fn page(command: clap::Command) -> Man {
     Man::new(command).source(source).manual("callgate")
 }
 
-/// The small program as clap would have it; it reads its own command line, because it has to
-/// start sooner than clap does.
+/// Describes the small program for clap. The program itself parses its command line without clap,
+/// to start sooner.
 fn hook_program() -> clap::Command {
     let options = hook::OPTIONS.map(|(flag, value, about)| {
         let name = flag.trim_start_matches('-');

@@ -1,4 +1,4 @@
-//! `callgate pair`: links a phone with a code, and takes links back.
+//! `callgate pair`: links a phone with a code, and removes links.
 
 mod qr;
 mod who;
@@ -20,10 +20,10 @@ use crate::config::{Config, DeskFlags};
 use crate::failure::Failure;
 use who::KnownAnswerers;
 
-/// How long the bot's name is waited for, just after the start of the daemon.
+/// How long to wait for the bot's name just after the daemon has started.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
-/// How many lines are printed with the drawing of a link, which should stay on the screen with it.
+/// How many lines are printed with the QR code, which should stay on the screen with it.
 const LINES_BESIDE: u16 = 12;
 
 /// Link your phone with a code
@@ -89,16 +89,16 @@ fn remove(viewer: &mut Viewer, known: &KnownAnswerers, who: &str) -> Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says why nothing happens yet.
+/// Says what the command waits for.
 fn say_waiting(text: &str) {
-    // Whoever cannot read it still gets the answer.
+    // If it cannot be written, the answer still can.
     writeln!(io::stderr(), "{text}\nWaiting for their yes ...").ok();
 }
 
 fn pair(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
     let bot = bot(viewer, config)?;
     let (code, lifetime) = viewer.code_when_allowed(&mut say_waiting).map_err(failed)?;
-    // Nobody can use the code before it is shown, so nothing is missed.
+    // Nobody can use the code before it is shown, so no event is missed.
     viewer.watch(None).map_err(failed)?;
     let code = code.reveal();
     let mut out = io::stdout().lock();
@@ -128,14 +128,14 @@ fn pair(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draws the link for a phone's camera, if our output is a terminal in which it fits.
+/// Draws the link for a phone's camera, if standard output is a terminal in which it fits.
 fn drawn(link: &str) -> Option<String> {
     let can_draw = io::stdout().is_terminal() && env::var_os("TERM").is_some_and(|it| it != "dumb");
     let size = can_draw.then(|| tcgetwinsize(io::stdout()).ok())??;
     qr::draw(link, size.ws_col, size.ws_row, LINES_BESIDE)
 }
 
-/// The bot's name, once it is known; fails when there is no bot, or none that works.
+/// Returns the bot's name once it is known. Fails if there is no bot, or it does not work.
 fn bot(viewer: &mut Viewer, config: &Config) -> Result<Option<String>, Failure> {
     let end = Instant::now() + PATIENCE;
     loop {
@@ -151,7 +151,7 @@ fn bot(viewer: &mut Viewer, config: &Config) -> Result<Option<String>, Failure> 
     }
 }
 
-/// What to do where there is no bot.
+/// Explains how to set up a bot.
 fn no_bot(config: &Config) -> String {
     if config.telegram.token.is_some() {
         return "`callgate up` was started before the bot was in the settings: start it again, \
@@ -173,7 +173,7 @@ fn no_bot(config: &Config) -> String {
     )
 }
 
-/// Waits until somebody has used the code, and gives their name.
+/// Waits until somebody has used the code, and returns their name.
 fn linked(viewer: &mut Viewer, end: Instant) -> Result<String, Failure> {
     loop {
         let Some(message) = viewer.next(end).map_err(failed)? else {

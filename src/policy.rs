@@ -1,4 +1,4 @@
-//! The rules that hold now: read from their files, and read again when these change.
+//! The rules in force: read from their files, and read again when these change.
 
 mod guarded;
 
@@ -31,19 +31,19 @@ pub(crate) use guarded::guarded;
 pub(crate) const PROJECT_RULES: &str = ".callgate/rules.toml";
 /// How many folders above an agent's own may hold rules.
 const MOST_FOLDERS: usize = 32;
-/// No rule file is longer.
+/// The largest rule file that is read, in bytes.
 const LONGEST_FILE: u64 = 1024 * 1024;
-/// No description of a time zone is longer.
+/// The largest description of a time zone that is read, in bytes.
 const LONGEST_ZONE: u64 = 1024 * 1024;
-/// How many files are remembered; agents work in few projects at a time.
+/// How many rule files are cached; agents work in few projects at a time.
 const MOST_FILES: usize = 256;
-/// How many folders of agents' settings are learnt from those who ask.
+/// How many folders of agents' settings are learned from requests.
 const MOST_SETTINGS_FOLDERS: usize = 64;
-/// For how many folders the policy is kept.
+/// For how many folders the policy is cached.
 const MOST_BUILT: usize = 16;
 
-/// Says what the rules make of a question. A disk that does not answer holds up nobody but whoever
-/// asks about something on it.
+/// Decides questions by the rules. A disk that does not answer holds up only those who ask about
+/// something on it.
 pub(crate) struct Ruler {
     user: PathBuf,
     defaults: PolicyDefaults,
@@ -55,10 +55,10 @@ pub(crate) struct Ruler {
     memory: Mutex<RulerMemory>,
 }
 
-/// What is known from earlier questions.
+/// What a ruler remembers of earlier questions.
 struct RulerMemory {
     guarded: Arc<Guarded>,
-    /// The folders in which agents have said that their settings are.
+    /// The folders in which agents keep their settings, as they have said.
     settings_folders: Vec<String>,
     files: HashMap<PathBuf, Arc<KnownRuleFile>>,
     built: HashMap<PathBuf, Arc<FolderPolicy>>,
@@ -70,14 +70,14 @@ struct KnownRuleFile {
     file: RuleFile,
 }
 
-/// The policy for a folder, and what it was built from as that was then.
+/// The policy for a folder, and the state of the files from which it was built.
 struct FolderPolicy {
     policy: Arc<Policy>,
     guarded: Arc<Guarded>,
     files: Vec<(PathBuf, Option<FileStamp>)>,
 }
 
-/// What changes when a file is changed.
+/// The metadata by which a change of a file is noticed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FileStamp {
     inode: u64,
@@ -86,7 +86,7 @@ struct FileStamp {
 }
 
 impl Ruler {
-    /// The rules of these settings. What is wrong with a file is told once, when it is read.
+    /// Makes a ruler for these settings. Problems of a file are reported once, when it is read.
     pub(crate) fn new(config: &Config, warn: Arc<dyn Fn(&str) + Send + Sync>) -> Self {
         let ruler = Self {
             user: config.rules.clone(),
@@ -102,12 +102,12 @@ impl Ruler {
                 built: HashMap::new(),
             }),
         };
-        // What is wrong with the user's own rules is told at the start, not at the first question.
+        // Problems of the user's own rules are reported at the start, not at the first question.
         ruler.refresh(&ruler.user, Trust::User);
         ruler
     }
 
-    /// Sets what holds where no rule decides.
+    /// Sets what applies where no rule decides.
     pub(crate) fn with_defaults(mut self, defaults: PolicyDefaults) -> Self {
         self.defaults = defaults;
         self.memory().built.clear();
@@ -122,12 +122,12 @@ impl Ruler {
     }
 
     fn memory(&self) -> MutexGuard<'_, RulerMemory> {
-        // Nothing in here panics half-way.
+        // Nothing panics while the lock is held.
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the rules make of a question. One that asks without a reason is one on which nothing
-    /// decides; with a reason a rule, the guard or the judge wants a person.
+    /// Rules on a question. `Ask` without a reason means that nothing decides it; with a reason, a
+    /// rule, the guard or the judge requires a person.
     pub(crate) fn rule(&self, request: &Request) -> Ruling {
         if let Some(context) = &request.context {
             self.guard_settings(context.settings_folder.as_deref());
@@ -139,7 +139,7 @@ impl Ruler {
         let must_ask = request.context.as_ref().and_then(|context| context.must_ask.as_deref());
         match verdict.decision {
             Decision::Deny => Ruling::Deny { because },
-            // No rule can give the answer that a person is asked for.
+            // No rule can give an answer in words, which only a person has.
             Decision::Allow if must_ask.is_none() && !asks_a_person(tool) => {
                 Ruling::Allow { because }
             }
@@ -154,18 +154,18 @@ impl Ruler {
         }
     }
 
-    /// Judges one use of a tool by an agent that works in `cwd`. It may wait for the disk.
+    /// Judges one use of a tool by an agent that works in `cwd`. It may block on the disk.
     pub(crate) fn judge(&self, tool: &str, input: &str, cwd: &str, agent: &str) -> Verdict {
         let policy = self.policy(Path::new(cwd));
         let act = Act::of(tool, input, cwd, agent, &self.home);
-        // Where no rule asks for the time, nobody has to find out what it is here.
+        // The local time is only looked up if a rule depends on it.
         let now =
             if policy.depends_on_time() { moment(SystemTime::now()) } else { Moment::at(0, 0) };
         judge(&policy, &act, &*self.disk, &now)
     }
 
-    /// Guards the folder in which an agent says that its settings are. Nothing but more questions
-    /// can come of that, so that whoever asks may name one.
+    /// Guards the folder in which an agent says that its settings are. That can only lead to more
+    /// questions, so any agent may name one.
     fn guard_settings(&self, folder: Option<&str>) {
         let Some(folder) = folder.filter(|folder| folder.starts_with('/')) else { return };
         let is_settled = |memory: &RulerMemory| {
@@ -177,7 +177,7 @@ impl Ruler {
         }
         let place = disk::real(folder, &*self.disk);
         let mut memory = self.memory();
-        // Another thread may have been quicker.
+        // Another thread may have been faster.
         if !is_settled(&memory) {
             memory.settings_folders.push(folder.to_owned());
             let guarded = Arc::make_mut(&mut memory.guarded);
@@ -189,9 +189,9 @@ impl Ruler {
         }
     }
 
-    /// The policy for an agent that works in `folder`. It is built again only when a file that it
-    /// was built from has changed, has come or has gone; that is looked up each time, so that a
-    /// rule holds as soon as it is written.
+    /// Returns the policy for an agent that works in `folder`. It is rebuilt only if one of its
+    /// files was changed, added or removed, which is checked each time, so that a rule applies as
+    /// soon as it is written.
     pub(crate) fn policy(&self, folder: &Path) -> Arc<Policy> {
         let known = self.memory().built.get(folder).map(Arc::clone);
         if let Some(built) = known.filter(|built| built.is_current()) {
@@ -202,7 +202,7 @@ impl Ruler {
         Arc::clone(&built.policy)
     }
 
-    /// Keeps a policy, unless more has to be guarded since it was built.
+    /// Caches a policy, unless more has to be guarded since it was built.
     fn remember(&self, folder: &Path, built: &Arc<FolderPolicy>) {
         let mut memory = self.memory();
         if Arc::ptr_eq(&built.guarded, &memory.guarded) {
@@ -230,7 +230,7 @@ impl Ruler {
         policy = policy.with(&known.file, None);
         files.push((self.user.clone(), known.stamp));
         if folder.ancestors().count() > MOST_FOLDERS {
-            // Rules that are not found may be the ones that deny.
+            // Rules that cannot be found may be the ones that deny.
             let why = "it lies too deep for all rules above it to be read";
             let name = folder.display().to_string();
             policy = policy.with(&RuleFile::unreadable(&name, why, Trust::Project), None);
@@ -244,7 +244,7 @@ impl Ruler {
         FolderPolicy { policy: Arc::new(policy), guarded, files }
     }
 
-    /// A file as it is now, read again if it has changed.
+    /// Returns a file as it is now, read again if it has changed.
     fn refresh(&self, path: &Path, trust: Trust) -> Arc<KnownRuleFile> {
         let stamp = stamp(path).ok();
         let remembered = |memory: &RulerMemory| {
@@ -256,7 +256,7 @@ impl Ruler {
         let known = Arc::new(KnownRuleFile { stamp, file: read_file(path, trust) });
         {
             let mut memory = self.memory();
-            // Another thread may have read and told the same.
+            // Another thread may have read the file and reported the same.
             if let Some(known) = remembered(&memory) {
                 return known;
             }
@@ -275,11 +275,11 @@ impl FolderPolicy {
     }
 }
 
-/// Reads a rule file. One that is not there has no rules; one that cannot be read allows nothing.
+/// Reads a rule file. An absent file has no rules; a file that cannot be read allows nothing.
 pub(crate) fn read_file(path: &Path, trust: Trust) -> RuleFile {
     let name = path.display().to_string();
     let read = || {
-        // A project can bring anything under this name: a pipe, a device, a link to one.
+        // A project can put anything at this path: a pipe, a device, a link to one.
         let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
         let file = File::options().read(true).custom_flags(flags).open(path)?;
         let metadata = file.metadata()?;
@@ -305,27 +305,27 @@ fn stamp(path: &Path) -> io::Result<FileStamp> {
     Ok(FileStamp { inode: metadata.ino(), length: metadata.len(), changed })
 }
 
-/// The user's folder, as rules know it.
+/// Returns the user's home folder, as rules know it.
 pub(crate) fn home() -> String {
     let home = Surroundings::of_process().home().map(|home| home.display().to_string());
     home.unwrap_or_else(|| "/".to_owned())
 }
 
-/// A moment where the user is.
+/// Returns a moment in the user's time zone.
 pub(crate) fn moment(at: SystemTime) -> Moment {
     LocalClock::of_machine().moment(at)
 }
 
-/// What time it is where the user is. To make one a file is read.
+/// The user's time zone. Making one reads a file.
 pub(crate) struct LocalClock(TimeZone);
 
 impl LocalClock {
-    /// The clock of this machine.
+    /// Returns the clock of this machine.
     pub(crate) fn of_machine() -> Self {
         Self(zone())
     }
 
-    /// A moment on this clock.
+    /// Returns a moment on this clock.
     pub(crate) fn moment(&self, at: SystemTime) -> Moment {
         let at = Timestamp::try_from(at).unwrap_or_default();
         let ahead = self.0.to_offset(at).seconds() / 60;
@@ -333,8 +333,8 @@ impl LocalClock {
     }
 }
 
-/// The time zone of this machine. The file that describes it is read directly: to find it by its
-/// name takes a walk through the files of all zones, at every start of a hook.
+/// Returns the time zone of this machine. The file that describes it is read directly: to look it
+/// up by name takes a walk through the files of all zones, at every start of a hook.
 fn zone() -> TimeZone {
     let described = || {
         if std::env::var_os("TZ").is_some() {
@@ -348,7 +348,7 @@ fn zone() -> TimeZone {
     described().unwrap_or_else(TimeZone::system)
 }
 
-/// Whether the question of this tool is answered with more than yes or no.
+/// Returns true if the question of this tool is answered with more than yes or no.
 fn asks_a_person(tool: &str) -> bool {
     matches!(tool, "AskUserQuestion" | "Elicitation" | "Ask")
 }

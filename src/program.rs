@@ -1,4 +1,4 @@
-//! Runs another program for its few words of output, or for one answer in a conversation.
+//! Runs another program for its short output, or for one answer in a conversation.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::process::{ChildStdout, Command, Stdio};
@@ -11,7 +11,7 @@ use rustix::io::{Errno, ioctl_fionbio};
 /// How long a program may take to end by itself after a conversation.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Why there is no output. The output itself is in none of these texts.
+/// Why there is no output. No text contains the output itself.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgramError {
     #[error("cannot be started: {0}")]
@@ -30,8 +30,8 @@ pub(crate) enum ProgramError {
     Unread(io::Error),
 }
 
-/// Runs `command` to its end and gives what it printed, at most `most` bytes. After `limit` it is
-/// ended. What it says on stderr is nobody's.
+/// Runs `command` to its end and returns what it printed, at most `most` bytes. After `limit` it is
+/// ended. Its standard error is discarded.
 pub(crate) fn output(
     command: Command,
     limit: Duration,
@@ -40,7 +40,7 @@ pub(crate) fn output(
     feed(command, "", limit, most)
 }
 
-/// Like [`output`], for a program that reads `words`, which are few enough for a pipe to hold.
+/// Does the same for a program that reads `words`, which must fit into a pipe.
 pub(crate) fn feed(
     mut command: Command,
     words: &str,
@@ -61,7 +61,8 @@ pub(crate) fn feed(
         return Err(ProgramError::Failed(status));
     }
     let Some(stdout) = child.stdout.take() else { return Err(ProgramError::NotText) };
-    // The program has ended, so all that it printed is there; somebody else may hold the pipe.
+    // The program has ended, so all that it printed is there; another process may hold the pipe
+    // open.
     ioctl_fionbio(&stdout, true).map_err(|error| ProgramError::Unread(error.into()))?;
     let bytes = read_what_is_there(stdout.take(most as u64 + 1)).map_err(ProgramError::Unread)?;
     if bytes.len() > most {
@@ -88,17 +89,17 @@ pub(crate) fn converse<T>(
     };
     tell(&mut stdin, words)?;
     let found = first_answer(stdout, end, most, answer);
-    // Most programs end by themselves when nobody talks to them any more, which is kinder.
+    // Most programs end by themselves when their input ends, which is gentler.
     drop(stdin);
     if found.is_ok() {
-        // Whether it has ended or not, it is ended here.
+        // If it has not ended, it is ended here.
         child.wait_for(FAREWELL).ok();
     }
     found?.ok_or(ProgramError::TooSlow(limit))
 }
 
-/// Writes `words`. A program that has ended or does not listen gets none of them, which is no
-/// error: what it printed and how it ended tell more than that.
+/// Writes `words`. That a program has ended or does not read is not an error: what it printed and
+/// how it ended say more.
 fn tell(mut stdin: impl Write, words: &str) -> Result<(), ProgramError> {
     match stdin.write_all(words.as_bytes()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -106,7 +107,7 @@ fn tell(mut stdin: impl Write, words: &str) -> Result<(), ProgramError> {
     }
 }
 
-/// The first answer; none if it did not come before `end`.
+/// Returns the first answer; `None` if there is none before `end`.
 fn first_answer<T>(
     mut stdout: ChildStdout,
     end: Instant,

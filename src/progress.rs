@@ -1,25 +1,24 @@
-//! A bar on standard error for what takes long. Only people see it: where standard error is no
-//! terminal nothing is written.
+//! A progress bar on standard error. It is shown only if standard error is a terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many characters the bar has.
+/// The width of the bar, in characters.
 const WIDTH: u64 = 30;
-/// What takes the bar away again.
+/// The sequence that erases the bar.
 const CLEAR: &str = "\r\x1b[K";
 
-/// A bar that goes when it is dropped. Any thread may move it on.
+/// A progress bar, which is erased when it is dropped. Any thread may advance it.
 #[derive(Debug)]
 pub(crate) struct ProgressBar {
     doing: &'static str,
     is_shown: bool,
-    /// One more than the per cent that are shown; 0 before anything is.
+    /// One more than the percentage that is shown; 0 before anything is shown.
     shown: AtomicU64,
 }
 
 impl ProgressBar {
-    /// A bar for work that is called so; nothing is shown before it moves.
+    /// Makes a bar with this title; nothing is shown before it moves.
     pub(crate) fn new(doing: &'static str) -> Self {
         Self { doing, is_shown: io::stderr().is_terminal(), shown: AtomicU64::new(0) }
     }
@@ -48,7 +47,7 @@ fn drawn(doing: &str, percent: u64) -> String {
 }
 
 fn show(text: &str) {
-    // A terminal that has gone needs no bar.
+    // A terminal that has gone shows no bar.
     io::stderr().write_all(text.as_bytes()).ok();
 }
 

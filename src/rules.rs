@@ -1,4 +1,4 @@
-//! `callgate rules`: what rules say, why, and what they would have said.
+//! `callgate rules`: shows what rules decide and why, checks and measures them.
 
 mod backtest;
 mod bench;
@@ -142,7 +142,7 @@ impl RulesArgs {
     }
 }
 
-/// The user's rules, or the file that was named in their place; it has to be there then.
+/// Returns the user's rules, or those of the file that was named instead, which has to exist.
 fn user_file(config: &Config, named: Option<&Path>) -> Result<RuleFile, Failure> {
     match named {
         Some(path) if !path.exists() => {
@@ -153,7 +153,7 @@ fn user_file(config: &Config, named: Option<&Path>) -> Result<RuleFile, Failure>
     }
 }
 
-/// The rules of the folders from this one up, each with its folder.
+/// Returns the rules of this folder and those above it, each with its folder.
 fn project_files(folder: &Path) -> Vec<(PathBuf, RuleFile)> {
     let with_rules = folder.ancestors().filter(|folder| folder.join(PROJECT_RULES).exists());
     with_rules
@@ -197,7 +197,7 @@ fn explain(
         let why = "the input is not a JSON object; give one as in --input '{\"file_path\":\"/a\"}'";
         return Err(Failure::Failed(why.to_owned()));
     }
-    // What the daemon would use; what is wrong with the files is for `check` to say.
+    // The rules that the daemon would use; problems of the files are reported by `check`.
     let policy = Ruler::new(config, Arc::new(|_| ())).policy(folder);
     let act = Act::of(tool, input, &folder.display().to_string(), agent, &home());
     let explained = callgate_rules::explain(&policy, &act, &RealDisk, &moment(SystemTime::now()));
@@ -223,7 +223,7 @@ fn explain(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns true if no rule decides: then it depends on the agent's mode what happens.
+/// Returns true if no rule decides, so that the agent's mode does.
 fn is_undecided(verdict: &Verdict) -> bool {
     verdict.decision == Decision::Ask && !verdict.wants_person
 }
@@ -232,7 +232,7 @@ fn name_of(verdict: &Verdict) -> &'static str {
     if is_undecided(verdict) { "undecided" } else { verdict.decision.name() }
 }
 
-/// What happens in each mode to what no rule decides.
+/// Says what happens in each mode to what no rule decides.
 fn undecided(config: &Config) -> [String; 3] {
     let nobody = match config.gate.unattended {
         Unattended::Rules => "it is left to the mode, which may run it",

@@ -1,6 +1,6 @@
-//! Texts of files: where something stands in them, for people, and what stands before them.
+//! Helpers for the text of files: line numbers, and the byte order mark.
 
-/// What some editors put before a text to say that it is UTF-8.
+/// The mark that some editors put before UTF-8 text.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Returns the text of a file without a byte order mark.
@@ -8,7 +8,7 @@ pub(crate) fn without_mark(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
-/// The line and the character at which the byte `at` stands, both from 1.
+/// Returns the line and the column of the byte `at`, both from 1.
 pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

@@ -1,4 +1,4 @@
-//! `callgate uninstall`: takes our hook out of an agent's settings.
+//! `callgate uninstall`: removes our hook from an agent's settings.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ pub(crate) struct UninstallArgs {
 }
 
 impl UninstallArgs {
-    /// Uninstalls, and tells what was done.
+    /// Removes the hooks, and says what was done.
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         let around = Surroundings::of_process();
         let scope = if self.project { SettingsScope::Project } else { SettingsScope::User };
@@ -40,7 +40,8 @@ impl UninstallArgs {
             for (number, place) in install::places(agent, scope, &around)?.iter().enumerate() {
                 let before = place.read().ok().flatten().map(|seen| seen.text);
                 let has_ours = before.as_deref().is_some_and(install::has_ours);
-                // Of a file into which only earlier versions have put hooks nothing else is said.
+                // A file into which only earlier versions put hooks is mentioned only if it has
+                // some.
                 if number > 0 && !has_ours {
                     continue;
                 }
@@ -98,7 +99,7 @@ fn remove(agent: CodingAgent, place: &SettingsFile, is_dry: bool) -> Result<Stri
     Ok(said)
 }
 
-/// Says that Codex does not run hooks that stand at another place than when they were trusted.
+/// Returns a note that Codex does not run hooks whose position changed since they were trusted.
 fn moved(count: usize) -> String {
     let (what, it) = match count {
         0 => return String::new(),

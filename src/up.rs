@@ -30,7 +30,7 @@ use crate::policy::Ruler;
 use banner::Answerers;
 use keys::Keyboard;
 
-/// How many orders may wait for the terminal, and how many warnings.
+/// How many orders, and how many warnings, may wait for the terminal.
 const QUEUE: usize = 1024;
 /// The longest warning, in characters.
 const LONGEST_WARNING: usize = 500;
@@ -52,7 +52,7 @@ pub(crate) struct UpArgs {
     /// Stop the service and remove it
     #[arg(long, requires = "service")]
     remove: bool,
-    // Last: its heading in the help holds for whatever follows.
+    // Last, because its heading in the help applies to whatever follows.
     #[command(flatten)]
     flags: DeskFlags,
 }
@@ -63,13 +63,13 @@ impl UpArgs {
             return self.manage_service(file);
         }
         let failed = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
-        // Nobody who runs as the same user may read the bot's token, a code or an original secret
-        // out of our memory, or press in our place: no core file, no ptrace, no /proc/PID/mem.
+        // No process of the same user may read the bot's token, a code or a secret from our memory,
+        // or press in our place: no core file, no ptrace, no /proc/PID/mem.
         set_dumpable_behavior(DumpableBehavior::NotDumpable)
             .map_err(|error| failed(error.into()))?;
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        // Whoever ends us while we are only starting gets a proper end, too.
+        // A signal during the start leads to a proper end, too.
         let interruptions = {
             let _entered = runtime.enter();
             Interruptions::listen().map_err(failed)?
@@ -77,7 +77,7 @@ impl UpArgs {
         let config = Config::load(file, &self.flags)?;
         let has_terminal = !self.no_terminal && keys::has_terminal();
         runtime.block_on(serve(&config, has_terminal, interruptions))?;
-        // The desk's threads end with the process: nothing of theirs is unwritten.
+        // The desk's threads end with the process; they have nothing left to write.
         Ok(ExitCode::SUCCESS)
     }
 
@@ -100,7 +100,7 @@ async fn serve(
     mut interruptions: Interruptions,
 ) -> Result<(), Failure> {
     let (orders_in, orders) = mpsc::channel(QUEUE);
-    // Whoever comes second ends here, before anything is created.
+    // A second desk fails here, before anything is created.
     let claim = claim(config)?;
     let telegram = phones(config)?;
     let store = Store::open(&config.database).map_err(|error| no_ledger(&error))?;
@@ -112,7 +112,7 @@ async fn serve(
         if has_terminal { Keyboard::start(orders, daemon.desk()).ok() } else { None };
     let ended = tokio::select! {
         () = interruptions.next() => Ok(()),
-        // Whoever waits finds the next daemon, or falls back; a desk that is dead answers nobody.
+        // Waiting hooks find the next daemon, or fall back; a dead desk answers nobody.
         () = daemon.ended() => Err(Failure::Failed(
             "the desk has ended by a mistake of its own: start it again, and please report this"
                 .to_owned(),
@@ -120,7 +120,7 @@ async fn serve(
         followed = follow_job_control(keyboard.as_mut()) => followed
             .map_err(|error| Failure::Failed(format!("cannot follow the terminal: {error}"))),
     };
-    // The terminal is as it was before the last words.
+    // The terminal is restored before the last words are printed.
     drop(keyboard);
     drop(daemon);
     ended
@@ -200,8 +200,8 @@ fn told(error: &dyn fmt::Display) -> Failure {
     Failure::Failed(format!("cannot open the desk: {error}"))
 }
 
-/// What is served, who can answer, what callgate does in the modes in which agents start, and what
-/// is still to be done.
+/// Returns the banner: what is served, who can answer, what callgate does in the modes in which
+/// agents start, and what is still to be done.
 fn greeting(config: &Config, who: Answerers) -> String {
     let socket = config.socket.value.display().to_string();
     let agents = gated_agents(config, &Surroundings::of_process());
@@ -214,8 +214,8 @@ fn say(text: &str) -> Result<(), Failure> {
     Ok(output.flush()?)
 }
 
-/// Tells the person at the terminal, or whoever keeps our standard error, what is wrong. Nothing
-/// waits until it is read: what is said to somebody who has stopped reading is dropped.
+/// Returns a function that writes warnings to standard error. It never blocks: if nobody reads,
+/// warnings are dropped.
 fn voice() -> Arc<dyn Fn(&str) + Send + Sync> {
     let (said_in, said) = std::sync::mpsc::sync_channel::<String>(QUEUE);
     thread::spawn(move || {
@@ -224,7 +224,7 @@ fn voice() -> Arc<dyn Fn(&str) + Send + Sync> {
         }
     });
     Arc::new(move |what| {
-        // It may repeat names that an agent has chosen.
+        // A warning may contain names that an agent has chosen.
         let what = text::one_line(what);
         said_in.try_send(text::cut(&what, LONGEST_WARNING, Measure::Chars).to_owned()).ok();
     })
@@ -238,8 +238,8 @@ struct Interruptions {
 }
 
 impl Interruptions {
-    /// Begins to listen, in a running tokio runtime. From now on none of them ends the process by
-    /// itself, and one that comes before [`next`](Self::next) is not lost.
+    /// Starts to listen, in a running tokio runtime. From now on none of the signals ends the
+    /// process by itself, and one that comes before [`next`](Self::next) is not lost.
     fn listen() -> io::Result<Self> {
         let hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
         let (interrupt, terminate) =
@@ -247,7 +247,7 @@ impl Interruptions {
         Ok(Self { interrupt, terminate, hangup })
     }
 
-    /// Waits for one of them.
+    /// Waits for one of the signals.
     async fn next(&mut self) {
         let hung_up = async {
             match &mut self.hangup {
@@ -263,11 +263,11 @@ impl Interruptions {
     }
 }
 
-/// Whether we were started to outlive our terminal, as `nohup` does it.
+/// Returns true if the process was started to outlive its terminal, as `nohup` does.
 fn ignores_hangup() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // The first bit is for the first signal, which is the hang-up.
+    // The first bit is the first signal, SIGHUP.
     let bits = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
     bits.is_some_and(|bits| bits & 1 == 1)
 }

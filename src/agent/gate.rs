@@ -1,9 +1,9 @@
-//! Whether a tool may run: the rules decide, or a person at the desk.
+//! Decides whether a tool may run: by the rules, or by a person at the desk.
 //!
 //! A question goes to the daemon's desk if a daemon runs, else to a desk in this process if the
 //! front end takes questions, else it is denied at once. The front end sees each question under the
-//! id that it has at the desk, and its answer is a press there: the desk is the only judge. Whatever
-//! goes wrong denies.
+//! id that it has at the desk, and its answer is a press there: the desk is the only judge. Any
+//! failure denies.
 
 mod always;
 mod asking;

@@ -1,4 +1,4 @@
-//! Sees that nobody is left to serve: the front end has died, or reads no more.
+//! Notices that nobody is left to serve: the front end has died, or stopped reading.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,19 +9,19 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use tokio::sync::mpsc;
 
-/// Watches from a thread. The end of our input usually tells that the front end is gone, but
-/// another process may hold the other end of it.
+/// Starts a thread that watches the front end. The end of standard input usually shows that it is
+/// gone, but another process may hold the other end of that.
 pub(super) fn start(parent: Option<OwnedFd>, endings: mpsc::Sender<Shutdown>) -> io::Result<()> {
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     thread::Builder::new().name("watch".to_owned()).spawn(move || {
         while is_there(parent.as_ref(), &output) {}
-        // Whoever has ended already needs not be told.
+        // A runtime that has ended already does not listen.
         endings.blocking_send(Shutdown::Alone).ok();
     })?;
     Ok(())
 }
 
-/// Waits; `false` when the parent has died or nobody reads our output.
+/// Waits. Returns false if the parent has died or nobody reads our output.
 fn is_there(parent: Option<&OwnedFd>, output: &OwnedFd) -> bool {
     let mut fds = vec![PollFd::new(output, PollFlags::empty())];
     fds.extend(parent.map(|parent| PollFd::new(parent, PollFlags::IN)));

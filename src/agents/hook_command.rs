@@ -1,4 +1,4 @@
-//! The command line that an agent runs for its hook: written, and known again.
+//! The command line that an agent runs for its hook: how it is written and recognised.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use std::path::Path;
 pub(crate) enum CommandOwner {
     /// It starts callgate's hook and nothing else.
     Ours,
-    /// It starts callgate's hook as a part of something that somebody else has put together.
+    /// It starts callgate's hook as a part of a command that somebody else wrote.
     Composed,
     /// It has nothing to do with us.
     Foreign,
@@ -33,7 +33,8 @@ pub(crate) fn owner(command: &str) -> CommandOwner {
     }
 }
 
-/// The program that `command` starts, as it is written there; none where a shell puts it together.
+/// Returns the program that `command` starts, as it is written there; `None` if it contains a
+/// variable of the shell.
 pub(crate) fn program(command: &str) -> Option<String> {
     let program = words(command).words.into_iter().next()?;
     (!program.contains('$')).then_some(program)
@@ -44,7 +45,7 @@ fn program_name(program: &str) -> &str {
 }
 
 /// Returns the command that runs `program`, the large or the small one, as a hook with these
-/// options. All that the hook needs stands there: an agent may hand a project's environment on.
+/// options. They are all that the hook needs, because its environment may be a project's.
 pub(crate) fn hook(program: &str, options: &[(&str, &str)]) -> String {
     let argument = if program_name(program) == SMALL { "" } else { " hook" };
     let mut command = format!("{}{argument}", quoted(program));
@@ -61,13 +62,13 @@ pub(crate) fn option(command: &str, flag: &str) -> Option<String> {
     words.get(at + 1).cloned()
 }
 
-/// A path as a word of the shell, if it is text.
+/// Returns a path as text. Fails if it is not UTF-8.
 pub(crate) fn text(path: &Path) -> Result<&str, String> {
     let odd = || format!("{} is not UTF-8, so no settings file can hold it", path.display());
     path.to_str().ok_or_else(odd)
 }
 
-/// Returns `word` as a shell reads it back.
+/// Quotes a word for the shell.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:,+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -76,7 +77,7 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// What a shell would take for words, and whether it would do nothing but run them.
+/// The words of a command, and whether a shell would do nothing but run them.
 #[derive(Default)]
 struct ShellWords {
     words: Vec<String>,
@@ -111,7 +112,8 @@ fn words(command: &str) -> ShellWords {
     found
 }
 
-/// Reads up to the closing quote; false if there is none, or if something is run in between.
+/// Reads up to the closing quote. Returns false if there is none, or if a command is substituted
+/// before it.
 fn in_quotes(letters: &mut std::str::Chars, word: &mut String) -> bool {
     let mut is_plain = true;
     while let Some(letter) = letters.next() {

@@ -1,4 +1,4 @@
-//! The hooks in an agent's settings: which there are, where they stand, and which are ours.
+//! The hooks in an agent's settings: which there are, where in the text, and which are ours.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::text::line_and_column;
 #[error("{0}")]
 pub(crate) struct Refusal(pub(crate) String);
 
-/// The events that we install a hook for, for any agent and any version.
+/// The events for which we install a hook, for any agent and any version.
 pub(crate) const EVENTS: [&str; 9] = [
     "PreToolUse",
     "PermissionRequest",
@@ -25,24 +25,25 @@ pub(crate) const EVENTS: [&str; 9] = [
     "Elicitation",
 ];
 
-/// What a settings file holds, as far as it concerns hooks.
+/// The hooks in a settings file, and where in the text they are.
 #[derive(Debug)]
 pub(crate) struct FoundHooks {
     /// The whole object.
     pub(crate) root: Range<usize>,
-    /// Its members, each from its name to its end.
+    /// The members, each from its name to its end.
     pub(crate) members: Vec<Range<usize>>,
-    /// Which of the members is `hooks`.
+    /// The index of the member `hooks`.
     pub(crate) hooks: Option<usize>,
-    /// The place of the value of `hooks`.
+    /// The value of `hooks`.
     pub(crate) hooks_value: Range<usize>,
     /// The events in it.
     pub(crate) events: Vec<EventHooks>,
-    /// Whether the file says that no hook is to run.
+    /// Whether the file disables all hooks.
     pub(crate) is_switched_off: bool,
 }
 
-/// An event and its entries. One that we do not install may look as it likes; then it has none.
+/// An event and its entries. An event that we do not install may have any shape; then it has no
+/// entries here.
 #[derive(Debug)]
 pub(crate) struct EventHooks {
     pub(crate) name: String,
@@ -51,15 +52,15 @@ pub(crate) struct EventHooks {
     pub(crate) entries: Vec<HookEntry>,
 }
 
-/// An entry: what it matches, and its handlers.
+/// An entry of an event: what it matches, and its handlers.
 #[derive(Debug)]
 pub(crate) struct HookEntry {
     pub(crate) whole: Range<usize>,
-    /// The text of its matcher.
+    /// The text of the matcher.
     pub(crate) matcher: Option<String>,
     /// Whether it has nothing but handlers and a matcher.
     pub(crate) is_simple: bool,
-    /// The place of the list of handlers.
+    /// Where the list of handlers is.
     pub(crate) list: Range<usize>,
     pub(crate) handlers: Vec<HookHandler>,
 }
@@ -68,12 +69,12 @@ pub(crate) struct HookEntry {
 #[derive(Debug)]
 pub(crate) struct HookHandler {
     pub(crate) whole: Range<usize>,
-    /// Its members, each from its name to its end.
+    /// The members, each from its name to its end.
     pub(crate) members: Vec<Range<usize>>,
     pub(crate) owner: CommandOwner,
-    /// The command, and where it stands.
+    /// The command, and where it is.
     pub(crate) command: Option<(String, Range<usize>)>,
-    /// The place of the time limit's value.
+    /// Where the time limit is.
     pub(crate) timeout: Option<Range<usize>>,
 }
 
@@ -102,12 +103,12 @@ impl FoundHooks {
         })
     }
 
-    /// The event called `name`.
+    /// Returns the event called `name`.
     pub(crate) fn event(&self, name: &str) -> Option<&EventHooks> {
         self.events.iter().find(|event| event.name == name)
     }
 
-    /// Every handler, with its event, its entry and their numbers.
+    /// Returns every handler with its event and the indices of event, entry and handler.
     pub(crate) fn handlers(&self) -> impl Iterator<Item = (&EventHooks, [usize; 3], &HookHandler)> {
         self.events.iter().enumerate().flat_map(|(at, event)| {
             event.entries.iter().enumerate().flat_map(move |(entry_at, entry)| {
@@ -118,7 +119,7 @@ impl FoundHooks {
         })
     }
 
-    /// Whether any hook of ours is there.
+    /// Returns true if there is a hook of ours.
     pub(crate) fn has_ours(&self) -> bool {
         self.handlers().any(|(_, _, handler)| handler.owner == CommandOwner::Ours)
     }
@@ -170,7 +171,7 @@ fn handlers(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookHand
             return Err(refusal(text, &whole, &what));
         }
         let members = json::members(text, &whole);
-        // Where a name stands twice the last one counts, as it does for the agents.
+        // If a name occurs twice the last one counts, as it does for the agents.
         let value = |name: &str| {
             let member = members.iter().rfind(|member| is_called(member, name))?;
             Some(member.value.clone())
@@ -188,8 +189,8 @@ fn is_called(member: &JsonMember, name: &str) -> bool {
     member.name.as_deref() == Some(name)
 }
 
-/// Which member is called `name`. Two of them are refused: whatever is done to one, an agent may
-/// read the other.
+/// Returns the index of the member called `name`. Two of them are refused: an agent might read the
+/// one that was not changed.
 fn only(text: &str, members: &[JsonMember], name: &str) -> Result<Option<usize>, Refusal> {
     let mut seen = HashSet::new();
     let twice = members.iter().find(|member| is_called(member, name) && !seen.insert(name));

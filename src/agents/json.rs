@@ -1,7 +1,7 @@
-//! Where things stand in a JSON text, so that it can be changed in place.
+//! Finds values in a JSON text, so that it can be edited in place.
 //!
-//! The text is known to be JSON ([`check`]); what is done here goes one level down at a time and
-//! does not recurse, so that no depth of nesting is too much.
+//! The text is known to be JSON ([`check`]). Each function goes one level down and does not
+//! recurse, so that no nesting is too deep.
 
 use std::ops::Range;
 
@@ -10,22 +10,22 @@ use serde::de::IgnoredAny;
 /// A member of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JsonMember {
-    /// Its name; none where it is no Unicode text.
+    /// The name; `None` if it is not valid Unicode.
     pub(crate) name: Option<String>,
-    /// From its name to the end of its value.
+    /// From the name to the end of the value.
     pub(crate) whole: Range<usize>,
     /// Its value.
     pub(crate) value: Range<usize>,
 }
 
-/// Checks that `text` is JSON and gives the place of its one value.
+/// Checks that `text` is JSON and returns where its value is.
 pub(crate) fn check(text: &str) -> Result<Range<usize>, serde_json::Error> {
     serde_json::from_str::<IgnoredAny>(text)?;
     let start = skip_blanks(text, 0);
     Ok(start..text.trim_end_matches(is_blank).len())
 }
 
-/// The members of the object at `object`; none of any other value.
+/// Returns the members of the object at `object`. Any other value has none.
 pub(crate) fn members(text: &str, object: &Range<usize>) -> Vec<JsonMember> {
     let member = |key: Range<usize>| {
         let colon = skip_blanks(text, key.end);
@@ -39,7 +39,7 @@ pub(crate) fn members(text: &str, object: &Range<usize>) -> Vec<JsonMember> {
     })
 }
 
-/// The items of the array at `array`; none of any other value.
+/// Returns the items of the array at `array`. Any other value has none.
 pub(crate) fn items(text: &str, array: &Range<usize>) -> Vec<Range<usize>> {
     children(text, array, '[', |at| {
         let item = value_at(text, at);
@@ -47,17 +47,17 @@ pub(crate) fn items(text: &str, array: &Range<usize>) -> Vec<Range<usize>> {
     })
 }
 
-/// Whether the value at `at` begins so.
+/// Returns true if the value at `at` begins with this character.
 pub(crate) fn is(text: &str, at: &Range<usize>, first: char) -> bool {
     text[at.clone()].starts_with(first)
 }
 
-/// The string that the value at `at` is.
+/// Returns the string at `at`, decoded.
 pub(crate) fn string(text: &str, at: &Range<usize>) -> Option<String> {
     serde_json::from_str(&text[at.clone()]).ok()
 }
 
-/// Blanks as JSON has them, which are fewer than Unicode's.
+/// Returns true for white space as JSON defines it, which is less than Unicode's.
 pub(crate) fn is_blank(letter: char) -> bool {
     matches!(letter, ' ' | '\t' | '\n' | '\r')
 }
@@ -127,7 +127,7 @@ fn string_end(bytes: &[u8], quote: usize) -> usize {
     bytes.len()
 }
 
-/// The end of a number, `true`, `false` or `null`.
+/// Returns the end of a number, `true`, `false` or `null`.
 fn scalar_end(bytes: &[u8], start: usize) -> usize {
     let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
     bytes[start..].iter().position(is_end).map_or(bytes.len(), |length| start + length)

@@ -9,10 +9,10 @@ use crate::text::{BYTE_ORDER_MARK, without_mark};
 
 /// The largest settings file that is changed.
 const LARGEST: u64 = 16 << 20;
-/// What the name of the copy from before us ends with.
+/// The suffix of the backup's name.
 const BACKUP: &str = ".before-callgate";
 
-/// The place of a settings file, which may be a link, and may not be there.
+/// The path of a settings file, which may be a link, and may be absent.
 #[derive(Debug)]
 pub(crate) struct SettingsFile {
     path: PathBuf,
@@ -21,16 +21,16 @@ pub(crate) struct SettingsFile {
 /// A file as it was when it was read.
 #[derive(Debug)]
 pub(crate) struct SeenFile {
-    /// Its text, without the byte order mark that may stand before it.
+    /// The text, without the byte order mark that may precede it.
     pub(crate) text: String,
     has_mark: bool,
-    /// The file itself, where `path` is a link.
+    /// The file itself, if `path` is a link.
     target: PathBuf,
     mode: u32,
     owner: (u32, u32),
 }
 
-/// Whether the file that was seen is to be kept beside the new one, in place of an older copy.
+/// Whether to keep the file that was seen as the backup, in place of an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BackupChoice {
     Write,
@@ -67,14 +67,14 @@ impl SettingsFile {
         &self.path
     }
 
-    /// The copy from before us. It stands beside the link where there is one.
+    /// Returns the path of the backup. It is beside the link if the file is one.
     pub(crate) fn backup_path(&self) -> PathBuf {
         let mut name = self.path.clone().into_os_string();
         name.push(BACKUP);
         name.into()
     }
 
-    /// The file as it is now; none if there is none.
+    /// Reads the file as it is now; `None` if it is absent.
     pub(crate) fn read(&self) -> Result<Option<SeenFile>, SettingsFileError> {
         let unread = |error| SettingsFileError::Unread { path: self.path.clone(), error };
         let target = match fs::canonicalize(&self.path) {
@@ -106,8 +106,8 @@ impl SettingsFile {
         String::from_utf8(bytes).map_err(|_| SettingsFileError::NotText(self.path.clone()))
     }
 
-    /// Replaces the file that was seen, or makes the one that was not. A backup is written when
-    /// all that can fail before the last step has gone well.
+    /// Replaces the file that was seen, or creates it. The backup is written once only the last
+    /// step can still fail.
     pub(crate) fn write(
         &self,
         seen: Option<&SeenFile>,
@@ -143,14 +143,14 @@ impl SettingsFile {
         new.put(&path).map_err(unwritten)
     }
 
-    /// The text from before us, if it was kept and can be read.
+    /// Returns the text of the backup, if there is one that can be read.
     pub(crate) fn backup(&self) -> Option<String> {
         self.text(&self.backup_path()).ok().map(|text| without_mark(&text).to_owned())
     }
 
-    /// Removes the copy, which nobody needs any more.
+    /// Removes the backup.
     pub(crate) fn remove_backup(&self) {
-        // If it stays it does no harm.
+        // A backup that stays does no harm.
         fs::remove_file(self.backup_path()).ok();
     }
 
@@ -165,7 +165,7 @@ impl SettingsFile {
     }
 }
 
-/// The new file under a name of its own, which goes if it is not put in its place.
+/// The new file under a temporary name; removed when dropped, unless it was put in its place.
 struct NewFile {
     path: PathBuf,
     is_put: bool,
@@ -176,7 +176,7 @@ impl NewFile {
     fn create(target: &Path, seen: Option<&SeenFile>, text: &str) -> io::Result<Self> {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let path = target.with_file_name(format!(".{name}.callgate-{}", std::process::id()));
-        // One that is there was left by a process that is dead: it had our id.
+        // A file of this name was left by a process that had our id and is dead.
         fs::remove_file(&path).or_else(|error| match error.kind() {
             ErrorKind::NotFound => Ok(()),
             _ => Err(error),
@@ -201,7 +201,7 @@ impl NewFile {
     fn put(mut self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)?;
         self.is_put = true;
-        // Its name is safe, too, once the folder is on the disk.
+        // The name is durable once the folder is synced, too.
         target.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
     }
 }
@@ -209,7 +209,7 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if !self.is_put {
-            // If it stays, the next time removes it.
+            // If it stays, the next attempt removes it.
             fs::remove_file(&self.path).ok();
         }
     }

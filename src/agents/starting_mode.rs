@@ -12,18 +12,18 @@ use super::{CodingAgent, SettingsScope};
 use crate::config::{Config, Surroundings};
 use crate::text::without_mark;
 
-/// The largest settings file that is looked at.
+/// The largest settings file that is read.
 const LARGEST: u64 = 16 << 20;
-/// Settings of Claude Code that an administrator gives to all users.
+/// The settings of Claude Code that an administrator sets for all users.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
-/// The mode in which an agent starts when nothing on its command line says otherwise.
+/// The mode in which an agent starts unless its command line says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StartingMode {
     pub(crate) agent: CodingAgent,
     /// The mode in the agent's own words.
     pub(crate) name: String,
-    /// The file that sets it; none for the agent's own default.
+    /// The file that sets it; `None` for the agent's default.
     pub(crate) file: Option<PathBuf>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct GatedAgent {
     pub(crate) agent: CodingAgent,
     /// A line that says in which mode it starts and what callgate does in it.
     pub(crate) line: String,
-    /// A socket at which its hook asks, if it is another than that of the settings.
+    /// The socket at which its hook asks, if it is not that of the settings.
     pub(crate) other_socket: Option<String>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn gated_agents(config: &Config, around: &Surroundings) -> Vec<GatedA
     [CodingAgent::Claude, CodingAgent::Codex].into_iter().filter_map(gated).collect()
 }
 
-/// The commands of our hooks in the settings of an agent.
+/// Returns the commands of our hooks in the settings of an agent.
 fn hook_commands(agent: CodingAgent, around: &Surroundings) -> Vec<String> {
     let files = |scope: SettingsScope| {
         let folder = agent.folder(scope, around);
@@ -116,7 +116,7 @@ fn hook_commands(agent: CodingAgent, around: &Surroundings) -> Vec<String> {
     commands
 }
 
-/// Claude Code's settings files, the strongest first.
+/// Returns Claude Code's settings files; the first one that sets a value wins.
 pub(crate) fn claude_files(around: &Surroundings) -> Vec<PathBuf> {
     let project = CodingAgent::Claude.folder(SettingsScope::Project, around);
     let user = CodingAgent::Claude.folder(SettingsScope::User, around);
@@ -126,7 +126,7 @@ pub(crate) fn claude_files(around: &Surroundings) -> Vec<PathBuf> {
     [Some(PathBuf::from(MANAGED)), local, project, user].into_iter().flatten().collect()
 }
 
-/// Reads a settings file of Claude Code; none if it is absent or no JSON.
+/// Reads a settings file of Claude Code; `None` if it is absent or not JSON.
 pub(crate) fn claude_settings(file: &Path) -> Option<Value> {
     serde_json::from_str(&read(file)?).ok()
 }
@@ -162,7 +162,7 @@ fn of_codex(around: &Surroundings) -> StartingMode {
         let file = folder.join("config.toml");
         let settings: toml::Table = toml::from_str(&read(&file)?).ok()?;
         let policy = settings.get("approval_policy")?;
-        // A table of several answers is a policy of its own.
+        // A table is a policy of its own, called granular.
         Some((policy.as_str().unwrap_or("granular").to_owned(), file))
     };
     let found = [project, user].into_iter().flatten().find_map(named);

@@ -8,11 +8,11 @@ use callgate_wire::desk::{Answer, Command, Link, Reach};
 
 use crate::config::Config;
 
-/// How long the desk may take to say who can answer. The question waits for that.
+/// How long the desk may take to say who can answer. The question waits in the meantime.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Returns the places where an answer can come from, or `None` if the desk does not tell. It only
-/// decides what is said while the question waits, so nothing that goes wrong here is an error.
+/// Returns the places where an answer can come from, or `None` if the desk does not say so. It is
+/// only used to tell the user what the question waits for, so failures are ignored.
 pub(super) fn places(config: &Config) -> Option<Vec<String>> {
     let mut viewer = Viewer::connect(&config.desk_socket.value).ok()?;
     let Ok(Answer::Status(status)) = viewer.ask(Command::Status, PATIENCE) else { return None };
@@ -44,7 +44,7 @@ fn describe(reach: &Reach, links: &[Link], allowed_chats: &[i64]) -> Vec<String>
     places
 }
 
-/// The names of the linked chats, and the numbers of those that the settings allow.
+/// Returns the names of the linked chats, and the numbers of those that the settings allow.
 fn phones(links: &[Link], allowed_chats: &[i64]) -> Vec<String> {
     let linked = links.iter().filter(|link| link.link.starts_with("chat/"));
     let mut chats: Vec<String> =

@@ -55,7 +55,7 @@ const fn whole(name: &'static str, (least, most): (i64, i64), unit: &'static str
     key(name, ValueKind::Whole { least, most, unit })
 }
 
-/// A key whose value is text that `is_valid` accepts.
+/// Makes a key whose value is text that `is_valid` accepts.
 const fn text(
     name: &'static str,
     placeholder: &'static str,

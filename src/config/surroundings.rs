@@ -1,4 +1,4 @@
-//! The environment and the home folder, and where files are when nobody says where.
+//! The environment, the home folder, and the default places of files.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
-/// Looks a variable up.
+/// Looks up an environment variable.
 type VariableLookup = dyn Fn(&str) -> Option<OsString>;
 
-/// What of the process the settings depend on; a test has its own.
+/// What the settings depend on besides files: environment, home folder and working folder. A test
+/// has its own.
 pub(crate) struct Surroundings {
     variable: Box<VariableLookup>,
     home: Option<PathBuf>,
@@ -20,13 +21,13 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Those of this process.
+    /// Returns those of this process.
     pub(crate) fn of_process() -> Self {
         let home = env::home_dir().filter(|home| home.is_absolute());
         Self { variable: Box::new(|name| env::var_os(name)), home, here: env::current_dir().ok() }
     }
 
-    /// Those that a test wants.
+    /// Returns those that a test wants.
     #[cfg(test)]
     pub(crate) fn of_test(home: &Path, variables: &[(&str, &str)]) -> Self {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), OsString::from(value));
@@ -38,27 +39,27 @@ impl Surroundings {
         Self { variable: Box::new(variable), home, here: Some("/here".into()) }
     }
 
-    /// A variable of the environment. One that is empty counts as not set.
+    /// Returns an environment variable. An empty one counts as not set.
     pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
         (self.variable)(name).filter(|value| !value.is_empty())
     }
 
-    /// A variable that names a folder. The XDG rules have relative ones ignored.
+    /// Returns a variable that names a folder. Relative folders are ignored, as XDG requires.
     fn folder(&self, name: &str) -> Option<PathBuf> {
         self.variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
-    /// The home folder.
+    /// Returns the home folder.
     pub(crate) fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }
 
-    /// The working folder.
+    /// Returns the working folder.
     pub(crate) fn here(&self) -> Option<&Path> {
         self.here.as_deref()
     }
 
-    /// `~/…` within the home folder; every other path as it is.
+    /// Expands `~/…`; returns every other path as it is.
     pub(crate) fn expand(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), self.home()) {
             (Ok(rest), Some(home)) => home.join(rest),
@@ -66,28 +67,28 @@ impl Surroundings {
         }
     }
 
-    /// A path as somebody types it: relative to the working folder.
+    /// Makes a path absolute, relative to the working folder.
     pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
         let path = self.expand(path);
         self.here.as_ref().map_or_else(|| path.clone(), |here| here.join(&path))
     }
 
-    /// The folder of the settings: `$XDG_CONFIG_HOME/callgate` or `~/.config/callgate`.
+    /// Returns the folder of the settings: `$XDG_CONFIG_HOME/callgate` or `~/.config/callgate`.
     pub(crate) fn config_folder(&self) -> Option<PathBuf> {
         self.callgate_in("XDG_CONFIG_HOME", ".config")
     }
 
-    /// The folder of the data: `$XDG_DATA_HOME/callgate` or `~/.local/share/callgate`.
+    /// Returns the folder of the data: `$XDG_DATA_HOME/callgate` or `~/.local/share/callgate`.
     pub(crate) fn data_folder(&self) -> Option<PathBuf> {
         self.callgate_in("XDG_DATA_HOME", ".local/share")
     }
 
-    /// The folder of what lives as long as the login: `$XDG_RUNTIME_DIR/callgate`.
+    /// Returns the folder for what lives as long as the login: `$XDG_RUNTIME_DIR/callgate`.
     pub(crate) fn runtime_folder(&self) -> Option<PathBuf> {
         Some(self.folder("XDG_RUNTIME_DIR")?.join("callgate"))
     }
 
-    /// The socket of this name in the folder of this login; none where there is no such folder.
+    /// Returns the socket of this name in the folder of this login; `None` without such a folder.
     pub(crate) fn socket_of_login(&self, file: &str) -> Option<PathBuf> {
         Some(self.runtime_folder()?.join(file))
     }
@@ -98,9 +99,9 @@ impl Surroundings {
     }
 }
 
-/// Checks that the folder of our sockets is its owner's alone, or can become so. Returns what is
-/// wrong and what to do. Whoever runs with the variables of another user, as `sudo` may have it,
-/// must not make a folder there that shuts this user out.
+/// Checks that the folder of our sockets is private, or can be created so. Returns what is wrong
+/// and what to do. A process with the variables of another user, as `sudo` may leave them, must not
+/// create a folder there that shuts that user out.
 pub(crate) fn check_private(folder: &Path) -> Result<(), String> {
     let cannot = |error: &io::Error| format!("cannot look at {}: {error}", folder.display());
     let us = geteuid().as_raw();
@@ -127,7 +128,7 @@ pub(crate) fn check_private(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What can be done where the usual folder cannot be used.
+/// What to set if the usual folder cannot be used.
 const OTHERWISE: &str = "XDG_RUNTIME_DIR, or `socket` and `desk_socket`, to paths of your own";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The bot's token and the model's key: where they are kept, and that nobody sees them.
+//! The bot's token and the model's key: where they are kept, and how they are kept secret.
 
 use std::fmt;
 use std::fs::File;
@@ -10,23 +10,23 @@ use std::time::Duration;
 
 use crate::program;
 
-/// No token is longer than this.
+/// The longest token, in bytes.
 const LONGEST_TOKEN: usize = 1024;
 /// How long a keyring may take: it may have to ask for a password first.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// What asks the desktop's keyring.
+/// The command that reads the desktop's keyring.
 #[cfg(not(target_os = "macos"))]
 const KEYRING: [&str; 6] =
     ["secret-tool", "lookup", "service", "callgate", "key", "telegram-token"];
-/// What asks the system's keychain.
+/// The command that reads the system's keychain.
 #[cfg(target_os = "macos")]
 const KEYRING: [&str; 7] =
     ["security", "find-generic-password", "-s", "callgate", "-a", "telegram-token", "-w"];
 
-/// What puts the token into the keyring; it asks for it.
+/// The command that stores the token in the keyring, after asking for it.
 #[cfg(not(target_os = "macos"))]
 const STORE: &str = "secret-tool store --label callgate service callgate key telegram-token";
-/// What puts the token into the keychain; it asks for it.
+/// The command that stores the token in the keychain, after asking for it.
 #[cfg(target_os = "macos")]
 const STORE: &str = "security add-generic-password -s callgate -a telegram-token -w";
 
@@ -40,7 +40,7 @@ impl Secret {
         Self(text.to_owned())
     }
 
-    /// The text, for the one place that needs it.
+    /// Returns the text, for the one place that needs it.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -52,7 +52,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What a secret is for: how people call it, and where it comes from.
+/// What a secret is for: its name, where it comes from, and which characters it may have.
 #[derive(Debug, Clone, Copy)]
 struct SecretPurpose {
     name: &'static str,
@@ -60,7 +60,7 @@ struct SecretPurpose {
     is_fine: fn(char) -> bool,
 }
 
-/// A token goes into an address, so it may hold only what tokens hold.
+/// A token goes into an address, so it may contain only the characters of tokens.
 const BOT: SecretPurpose = SecretPurpose {
     name: "token",
     advice: "BotFather's are like 123456:ABC-def",
@@ -74,7 +74,7 @@ const MODEL: SecretPurpose = SecretPurpose {
     is_fine: |letter| letter.is_ascii_graphic(),
 };
 
-/// Where the token is kept.
+/// Where a secret is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TokenSource {
     /// In the environment.
@@ -90,13 +90,13 @@ pub(crate) enum TokenSource {
 }
 
 impl TokenSource {
-    /// Gets the bot's token. It is read when it is wanted, so that a command that needs none
-    /// neither runs a program nor fails.
+    /// Reads the bot's token. It is read only when it is needed, so that other commands neither run
+    /// a program nor fail.
     pub(crate) fn read(&self) -> Result<Secret, TokenError> {
         self.read_for(BOT)
     }
 
-    /// Gets the key of the model's API, when it is wanted.
+    /// Reads the key of the model's API.
     pub(crate) fn read_key(&self) -> Result<Secret, TokenError> {
         self.read_for(MODEL)
     }
@@ -131,7 +131,7 @@ impl fmt::Display for TokenSource {
     }
 }
 
-/// Why there is no token. None of these texts holds any part of it.
+/// Why a secret could not be read. No text contains any part of it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TokenError {
     #[error("cannot read the {what} in {}: {error}", path.display())]
@@ -158,7 +158,7 @@ fn open(what: &'static str, path: &Path) -> Result<File, TokenError> {
     File::open(path).map_err(unreadable(what, path))
 }
 
-/// Only its owner, who is us or root, may read a file with a secret.
+/// Checks that only its owner, who is us or root, can read a file with a secret.
 fn check_private(what: &'static str, path: &Path, file: &File) -> Result<(), TokenError> {
     let found = file.metadata().map_err(unreadable(what, path))?;
     let us = rustix::process::geteuid().as_raw();

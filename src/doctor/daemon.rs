@@ -1,4 +1,4 @@
-//! The daemon: its sockets, its lock, and how it is.
+//! Checks the daemon: its sockets, its lock and its status.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -23,7 +23,7 @@ pub(super) struct RunningDesk {
     pub(super) links: Vec<Link>,
 }
 
-/// Looks at the daemon; gives what it tells if it runs.
+/// Checks the daemon; returns what it reports if it runs.
 pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<RunningDesk> {
     let hooks = socket("the socket for hooks", &config.socket.value, findings);
     socket("the socket for viewers", &config.desk_socket.value, findings);
@@ -45,7 +45,7 @@ pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<RunningDe
     }
 }
 
-/// Says whether clients that know only the socket of the first contract reach this desk.
+/// Says whether old clients, which know only the legacy socket, reach this desk.
 fn legacy(config: &Config, status: &Status, findings: &mut Findings) {
     let Some(path) = &config.legacy_socket else { return };
     let shown = path.display();
@@ -56,7 +56,7 @@ fn legacy(config: &Config, status: &Status, findings: &mut Findings) {
     findings.ok("socket", text);
 }
 
-/// What holds while no daemon runs.
+/// Returns what applies while no daemon runs.
 fn absent(when_absent: WhenAbsent) -> String {
     let rest = match when_absent {
         WhenAbsent::Agent => {
@@ -76,7 +76,7 @@ fn ask(path: &Path) -> Result<RunningDesk, ViewerError> {
     Ok(RunningDesk { status: viewer.status()?, links: viewer.links()? })
 }
 
-/// What is at a socket's path, if it can be told.
+/// Returns what is at a socket's path, if that can be found out.
 fn socket(what: &str, path: &Path, findings: &mut Findings) -> Option<SocketState> {
     let metadata = fs::symlink_metadata(path).ok()?;
     let shown = path.display();
@@ -106,11 +106,11 @@ fn socket(what: &str, path: &Path, findings: &mut Findings) -> Option<SocketStat
     if found == SocketState::Live {
         findings.ok(about, format!("{shown}, {what}"));
     }
-    // A dead one is replaced by the next daemon.
+    // The next daemon replaces a dead one.
     Some(found)
 }
 
-/// The lock tells whether what serves the socket is a daemon of ours.
+/// Checks the lock, which shows whether a daemon of ours serves the socket.
 fn lock(socket: &Path, found: Option<SocketState>, findings: &mut Findings) {
     let path = lock_path(socket);
     if !path.exists() && found != Some(SocketState::Live) {
@@ -167,7 +167,7 @@ fn tell(config: &Config, status: &Status, findings: &mut Findings) {
     reach(&status.reach, findings);
 }
 
-/// When nobody can be reached, every question falls back at once.
+/// Warns if nobody can be reached: every question then falls back at once.
 fn reach(reach: &Reach, findings: &mut Findings) {
     let has_phones = reach.telegram.as_ref().is_some_and(|phones| phones.bot.is_some());
     if !reach.terminal && !has_phones && reach.viewers.paired == 0 {

@@ -1,4 +1,4 @@
-//! Settings and rules.
+//! Checks the settings file and the rules.
 
 use std::env;
 use std::fs;
@@ -13,7 +13,7 @@ use super::finding::Findings;
 use crate::config::Config;
 use crate::policy::{PROJECT_RULES, moment, read_file};
 
-/// The settings file. That it can be read is known by now.
+/// Checks the settings file, which is known to be readable.
 pub(super) fn settings(config: &Config, findings: &mut Findings) {
     let seconds = config.timeout.as_secs();
     let about = format!("a question stays open for {seconds} s");
@@ -27,7 +27,7 @@ pub(super) fn settings(config: &Config, findings: &mut Findings) {
     }
 }
 
-/// Warns of a file that somebody else may change.
+/// Reports a file that somebody else may change.
 fn only_ours(about: &'static str, path: &Path, findings: &mut Findings) {
     let Ok(metadata) = fs::metadata(path) else { return };
     let path = path.display();
@@ -40,7 +40,7 @@ fn only_ours(about: &'static str, path: &Path, findings: &mut Findings) {
     }
 }
 
-/// The user's rules, and those of the working folder.
+/// Checks the user's rules, and those of the working folder.
 pub(super) fn rules(config: &Config, findings: &mut Findings) {
     let user = (config.rules.clone(), Trust::User);
     let here = env::current_dir().unwrap_or_default();

@@ -1,14 +1,14 @@
-//! What was found, and how it is told.
+//! The findings of `callgate doctor`, and how they are printed.
 
 use callgate_mask::text::one_line;
 use serde::Serialize;
 use serde_json::json;
 
-/// How bad it is.
+/// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum FindingLevel {
-    /// As it should be.
+    /// All is well.
     Ok,
     /// It works, but not as well as it could.
     Warning,
@@ -26,7 +26,7 @@ impl FindingLevel {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     level: FindingLevel,
@@ -37,7 +37,7 @@ pub(super) struct Finding {
     advice: Option<String>,
 }
 
-/// Everything that was looked at, in order.
+/// The results of all checks, in order.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<Finding>);
 
@@ -74,12 +74,12 @@ impl Findings {
         self.0.push(Finding { level, about, text, advice });
     }
 
-    /// How many are of this level.
+    /// Returns how many findings have this level.
     pub(super) fn count(&self, level: FindingLevel) -> usize {
         self.0.iter().filter(|finding| finding.level == level).count()
     }
 
-    /// For people.
+    /// Returns the findings as text for people.
     pub(super) fn text(&self) -> String {
         let line = |Finding { level, about, text, advice }: &Finding| {
             let told = format!("{:7}  {about:8}  {}\n", level.name(), one_line(text));
@@ -92,7 +92,7 @@ impl Findings {
         self.0.iter().map(line).chain([end]).collect()
     }
 
-    /// For programs.
+    /// Returns the findings as JSON for programs.
     pub(super) fn json(&self) -> String {
         let (problems, warnings) =
             (self.count(FindingLevel::Problem), self.count(FindingLevel::Warning));

@@ -1,4 +1,4 @@
-//! Proves the gate: has the agent say whether it runs our hooks, and has the hook deny something.
+//! Tests the gate: asks the agent whether it runs our hooks, and has the hook deny a command.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -20,12 +20,12 @@ use crate::program;
 const ABOUT: &str = "gate";
 /// How long the hook may take for the self-test; it takes some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The most that the hook may print.
+/// The most that the hook may print, in bytes.
 const MOST: usize = 64 * 1024;
 /// The command that the rule of the self-test denies.
 const FORBIDDEN: &str = "callgate-self-test";
 
-/// Proves that the hooks of an agent are run and deny what a rule denies.
+/// Tests that the agent runs our hooks and that they deny what a rule denies.
 pub(super) fn look(
     agent: CodingAgent,
     hooks: &[InstalledHook],
@@ -46,7 +46,7 @@ pub(super) fn look(
     }
 }
 
-/// Whether the environment that an agent hands on could lead a hook to another desk.
+/// Checks whether the environment that an agent hands on could lead a hook to another desk.
 fn redirectable(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     let lacks = |hook: &&InstalledHook| {
         ["--config", "--socket", "--rules"].iter().any(|flag| option(&hook.command, flag).is_none())
@@ -62,7 +62,7 @@ fn redirectable(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Find
     }
 }
 
-/// Whether Codex itself says that it runs our hooks.
+/// Checks whether Codex itself says that it runs our hooks.
 fn trusted(hooks: &[InstalledHook], around: &Surroundings, findings: &mut Findings) {
     let listed = codex::hooks(around.here().unwrap_or(Path::new("/")));
     if let Err(error) = &listed {
@@ -102,8 +102,8 @@ fn trusted(hooks: &[InstalledHook], around: &Surroundings, findings: &mut Findin
     }
 }
 
-/// Runs the installed command as the agent does, with rules of its own that deny one command and
-/// with nobody at the desk: that must be a no.
+/// Runs the installed command as the agent does, with rules that deny one command and without a
+/// desk. It must deny that command.
 fn self_test(agent: CodingAgent, hook: &InstalledHook, findings: &mut Findings) {
     let advice = format!("{}; if that does not help, please report it", hook.install);
     match denies(agent, &hook.command) {
@@ -130,7 +130,7 @@ fn self_test(agent: CodingAgent, hook: &InstalledHook, findings: &mut Findings) 
     }
 }
 
-/// Returns what the hook printed if it is not a no.
+/// Returns what the hook printed if it did not deny.
 fn denies(agent: CodingAgent, command: &str) -> Result<Option<String>, String> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let name = format!("callgate-self-test-{}-{}", std::process::id(), now.as_nanos());
@@ -138,7 +138,7 @@ fn denies(agent: CodingAgent, command: &str) -> Result<Option<String>, String> {
     let unwritten = |error| format!("cannot be tested: {}: {error}", folder.display());
     DirBuilder::new().mode(0o700).create(&folder).map_err(unwritten)?;
     let said = run(agent, command, &folder);
-    // What stays of it does no harm.
+    // A folder that stays does no harm.
     fs::remove_dir_all(&folder).ok();
     let said = said?;
     let answer: Value = serde_json::from_str(&said).unwrap_or_default();

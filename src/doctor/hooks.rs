@@ -1,4 +1,4 @@
-//! The hooks in the agents' settings: there, ours, once, and with enough time.
+//! Checks the hooks in an agent's settings: that they run this program, once, and have enough time.
 
 use std::env;
 use std::ffi::OsStr;
@@ -38,7 +38,7 @@ pub(super) fn look(
     }
 }
 
-/// Whether each hook starts this program.
+/// Checks whether each hook starts this program.
 fn commands(
     agent: CodingAgent,
     hooks: &[InstalledHook],
@@ -51,7 +51,7 @@ fn commands(
             continue;
         }
         seen.push(command);
-        // What a shell puts together cannot be looked at.
+        // A command that a shell puts together cannot be checked.
         let Some(program) = program(command) else { continue };
         let path = around.expand(Path::new(&program));
         let shown = path.display();
@@ -68,7 +68,7 @@ fn commands(
     }
 }
 
-/// Whether each hook asks at the socket of these settings.
+/// Checks whether each hook asks at the socket of these settings.
 fn sockets(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, findings: &mut Findings) {
     let ours = &config.socket.value;
     let is_other = |hook: &&InstalledHook| {
@@ -85,7 +85,7 @@ fn sockets(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, finding
     }
 }
 
-/// Whether it is a callgate that is neither this program nor the small one beside it.
+/// Returns true if it is a callgate other than this program and the small one beside it.
 fn is_another(path: &Path) -> bool {
     let real = |path: PathBuf| path.canonicalize().ok();
     let ours = match path.file_name().and_then(OsStr::to_str) {
@@ -96,7 +96,7 @@ fn is_another(path: &Path) -> bool {
     real(path.to_owned()) != ours.and_then(real)
 }
 
-/// Whether the agent waits for as long as a question may take.
+/// Checks whether the agent waits as long as a question may take.
 fn limits(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, findings: &mut Findings) {
     let needed = (config.timeout + config.grace).as_secs();
     for InstalledHook { event, limit, install, .. } in hooks {
@@ -114,12 +114,12 @@ fn is_asking(event: &str) -> bool {
     ASKING.contains(&event)
 }
 
-/// Whether anybody would be asked twice for one call. That a question may come at `PreToolUse`
-/// and again at `PermissionRequest` is no such thing: the desk answers the second from memory.
+/// Checks whether anybody would be asked twice about one call. A question at `PreToolUse` and
+/// another one at `PermissionRequest` do not count: the desk answers the second from memory.
 fn twice(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     let asking: Vec<&InstalledHook> = hooks.iter().filter(|hook| is_asking(&hook.event)).collect();
     for (at, hook) in asking.iter().enumerate() {
-        // The agents run the same command only once, also when it stands in two files.
+        // The agents run the same command only once, even if it is in two files.
         let is_other = |other: &&&InstalledHook| {
             let is_same_file = other.file == hook.file;
             let is_rival = is_same_file || other.command != hook.command;
@@ -143,7 +143,7 @@ fn twice(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     }
 }
 
-/// Whether we hear all that we have to.
+/// Checks whether we hear of all events that we need.
 fn events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     let install = hooks.first().map_or("", |hook| hook.install.as_str());
     let has = |event: &str| hooks.iter().any(|hook| hook.event == event);
@@ -168,7 +168,7 @@ fn events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) 
     }
 }
 
-/// Whether this Claude Code runs the hooks that we need.
+/// Checks whether this Claude Code runs the hooks that we need.
 fn version(findings: &mut Findings) {
     let Some(version) = claude_version() else {
         let text = "`claude --version` says nothing, so it is not known which hooks it runs";

@@ -1,4 +1,4 @@
-//! Our hooks in the agents' settings, as they are found there.
+//! Finds our hooks in the agents' settings.
 
 use std::path::PathBuf;
 
@@ -18,11 +18,11 @@ const AGENTS_LIMIT: u64 = 600;
 pub(super) struct InstalledHook {
     pub(super) event: String,
     pub(super) command: String,
-    /// After how many seconds the agent ends it.
+    /// The seconds after which the agent ends it.
     pub(super) limit: u64,
     pub(super) matcher: Option<String>,
     pub(super) file: PathBuf,
-    /// What brings it up to date.
+    /// The command that brings it up to date.
     pub(super) install: String,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn installed_hooks(
     for (scope, file) in files(agent) {
         let Some(folder) = agent.folder(scope, around) else { continue };
         let path = folder.join(file);
-        // In the home folder the user's settings are the project's too.
+        // In the home folder the user's settings are the project's, too.
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         if seen.contains(&real) {
             continue;

@@ -1,4 +1,4 @@
-//! The ledger: whether it is there, ours alone, and whole.
+//! Checks the ledger: whether it is there, private, and whole.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -12,15 +12,15 @@ use super::finding::Findings;
 use crate::log::when;
 
 const ABOUT: &str = "ledger";
-/// With less than this the ledger may soon not be written any more.
+/// With less free space than this, in bytes, the ledger may soon not be written any more.
 const LITTLE_SPACE: u64 = 100 << 20;
 
-/// How many of the last entries are looked at: a walk along all of a long ledger is for
-/// `callgate log --verify`, which notes how far it came.
+/// How many of the last entries are verified. Verifying all of a long ledger is for `callgate log
+/// --verify`, which notes how far it came.
 const MOST_WALKED: u64 = 50_000;
 const EVIDENCE: &str = "keep a copy, as it may be evidence; move it away to begin a new one";
 
-/// Looks at the file, walks the chain, and looks at the disk.
+/// Checks the file, the chain, and the free space.
 pub(super) fn look(path: &Path, is_running: bool, findings: &mut Findings) {
     match Store::open_read_only(path) {
         Ok(store) => {
@@ -51,7 +51,7 @@ fn private(path: &Path, findings: &mut Findings) {
     }
 }
 
-/// Walks the last entries of the chain, and tells when the others were last checked.
+/// Verifies the last entries of the chain, and says when the others were last verified.
 fn verified(store: &Store, most: u64, findings: &mut Findings) {
     let path = store.path().display();
     let again = "then run this again";
@@ -88,7 +88,7 @@ fn verified(store: &Store, most: u64, findings: &mut Findings) {
     }
 }
 
-/// What is known of the entries before those that were walked, with the words for it.
+/// What is known of the entries before those that were verified, with the words for it.
 enum EarlierEntries {
     /// All of them were checked.
     Checked(String),

@@ -1,5 +1,5 @@
-//! The mode in which each agent starts, and settings that keep hooks from running or change what
-//! they see.
+//! Reports the mode in which each agent starts, and settings that keep hooks from running or change
+//! what they see.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ const ABOUT: &str = "modes";
 /// Variables that lead an agent to other settings.
 const REDIRECTS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME"];
 
-/// Says in which mode the agent starts and what callgate does in it, and what an agent takes a
-/// hook that fails for.
+/// Says in which mode the agent starts, what callgate does in it, and what the agent does if a hook
+/// fails.
 pub(super) fn look(
     agent: CodingAgent,
     config: &Config,

@@ -1,4 +1,4 @@
-//! Telegram: the token, the bot, and who is linked.
+//! Checks Telegram: the token, the bot, and who is linked.
 
 use callgate_approval::telegram::{self, Token};
 use callgate_wire::desk::Phones;
@@ -9,7 +9,7 @@ use crate::config::{Config, TokenSource};
 
 const ABOUT: &str = "telegram";
 
-/// Looks at the phones; calls Telegram itself only when it is wanted.
+/// Checks the phones; calls Telegram itself only if asked to.
 pub(super) fn look(
     config: &Config,
     running: Option<&RunningDesk>,
@@ -50,7 +50,7 @@ fn call(config: &Config, token: &str, findings: &mut Findings) {
     }
 }
 
-/// What the daemon knows.
+/// Reports what the daemon knows.
 fn seen(config: &Config, running: &RunningDesk, findings: &mut Findings) {
     match &running.status.reach.telegram {
         None => {

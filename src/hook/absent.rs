@@ -1,4 +1,4 @@
-//! What becomes of a tool call while no desk listens: the hook reads the rules itself.
+//! Decides on a tool call while no desk runs: the hook reads the rules itself.
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use callgate_wire::approval::{Asks, Decision, Request, Response};
 use crate::config::{HookConfig, WhenAbsent};
 use crate::policy::Ruler;
 
-/// What the user can do about it, in words that the model reads.
+/// What the user can do, in words that the model reads.
 const START: &str = "callgate is not running: ask the user to start `callgate up`";
 
 /// Answers a check in place of the desk.
 pub(super) fn answer(config: &HookConfig, request: &Request) -> Result<Response, String> {
     let config = config.whole().map_err(|problems| problems.one_line())?;
-    // What is wrong with a rule file is in the verdict; `callgate rules check` tells the rest.
+    // A broken rule file shows in the verdict; `callgate rules check` reports the details.
     let ruler = ManuallyDrop::new(Ruler::new(&config, Arc::new(|_| ())));
-    // The process ends with its answer, which need not wait until the rules are taken apart.
+    // The process ends with its answer, which need not wait until the rules are freed.
     let ruling = ruler.rule(request);
     let is_guarded = matches!(ruling, Ruling::Ask { is_guarded: true, .. });
     let asks = desk::asks_of(request, is_guarded);
     let when_absent = match request.tool_name.as_str() {
-        // A question of the agent to its user is no act that somebody has to allow.
+        // A question of the agent to its user is not an act that somebody has to allow.
         "AskUserQuestion" => WhenAbsent::Agent,
         _ => config.gate.when_absent,
     };
@@ -31,8 +31,8 @@ pub(super) fn answer(config: &HookConfig, request: &Request) -> Result<Response,
     Ok(Response { message, ..response })
 }
 
-/// Decides by the rules, and by the settings where they leave it open. Where a person is wanted
-/// and nobody can be asked, the answer is no.
+/// Decides by the rules, and by the settings where no rule decides. If a person is required, the
+/// answer is no, because nobody can be asked.
 fn decide(ruling: Ruling, asks: Asks, when_absent: WhenAbsent) -> (Decision, Option<String>) {
     match (ruling, asks, when_absent) {
         (Ruling::Deny { because }, _, _) => (Decision::Deny, Some(because)),

@@ -1,4 +1,4 @@
-//! Has Codex trust the hooks that were installed, and takes the trust away again.
+//! Makes Codex trust the installed hooks, and revokes that trust.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use crate::agents::{CodingAgent, SettingsScope};
 use crate::codex::{self, CodexError, CodexHook};
 use crate::config::Surroundings;
 
-/// The file in which Codex keeps what its user trusts.
+/// The file in which Codex stores what its user trusts.
 const FILE: &str = "config.toml";
-/// What to do where the trust cannot be written or does not count.
+/// What to do if the trust cannot be written or has no effect.
 const BY_HAND: &str =
     "Codex skips hooks that it does not trust: start `codex`, open /hooks and trust callgate's";
 
-/// Writes the trust in our hooks in `hooks` into the user's settings of Codex, and has Codex
-/// itself say that it counts, if there is a `codex` on PATH. Returns what was done.
+/// Writes the trust in our hooks in `hooks` into the user's settings of Codex, and asks Codex
+/// whether it accepts that, if there is a `codex` on PATH. Returns what was done.
 pub(crate) fn trust(hooks: &SettingsFile, around: &Surroundings) -> Result<String, String> {
     let text = hooks.read().map_err(|error| error.to_string())?.map_or(String::new(), |it| it.text);
     let folder = around.here().unwrap_or(Path::new("/"));
@@ -52,13 +52,13 @@ pub(crate) fn trust(hooks: &SettingsFile, around: &Surroundings) -> Result<Strin
     Ok(format!("Codex trusts them, by {path}"))
 }
 
-/// Takes the trust in our hooks in `text`, which stands in `hooks`, out of Codex's settings.
+/// Removes the trust in our hooks from Codex's settings. `text` is the text of `hooks`.
 pub(crate) fn distrust(
     hooks: &SettingsFile,
     text: &str,
     around: &Surroundings,
 ) -> Result<(), String> {
-    // Codex may know the file by the path that its folder's links lead to.
+    // Codex may know the file by its path without links.
     let real = hooks.path().canonicalize().unwrap_or_else(|_| hooks.path().to_owned());
     let mut known = Vec::new();
     for path in [hooks.path(), &real] {
@@ -70,14 +70,14 @@ pub(crate) fn distrust(
     change(&config, || edit(&config, |text| trust::remove(text, &known)))
 }
 
-/// Returns how many hooks of others stand at another place in `after` than in `before`. Codex does
-/// not run them until they are trusted anew.
+/// Returns how many hooks of others have another position in `after` than in `before`. Codex does
+/// not run them until they are trusted again.
 pub(crate) fn moved(before: &str, after: &str) -> usize {
     let keys = |text: &str| trust::keys_of_others(text, "").unwrap_or_default();
     keys(before).iter().zip(keys(after)).filter(|(before, after)| *before != after).count()
 }
 
-/// The hooks of ours in this file, as Codex has listed them.
+/// Returns our hooks in this file, as Codex has listed them.
 pub(crate) fn ours<'a>(
     listed: &'a Result<Vec<CodexHook>, CodexError>,
     file: &'a Path,
@@ -97,7 +97,8 @@ fn config(around: &Surroundings) -> Result<SettingsFile, String> {
     Ok(SettingsFile::new(folder.join(FILE)))
 }
 
-/// Replaces the text of the file by what `edited` makes of it; a file that ends up empty goes.
+/// Replaces the text of the file by what `edited` returns for it. A file that ends up empty is
+/// removed.
 fn edit(
     config: &SettingsFile,
     edited: impl Fn(&str) -> Result<String, Refusal>,

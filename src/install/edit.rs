@@ -1,6 +1,6 @@
-//! Puts hooks into the text of a settings file and takes them out, changing nothing else.
+//! Adds hooks to the text of a settings file and removes them, changing nothing else.
 //!
-//! Pure: text in, text out. After each change the text is read anew, which keeps every change
+//! Pure: text in, text out. After each change the text is parsed again, which keeps every change
 //! simple; a settings file is small.
 
 use std::ops::Range;
@@ -11,14 +11,14 @@ use super::layout::{self, JsonLayout};
 use crate::agents::hook_command::CommandOwner;
 use crate::agents::hooks::{EVENTS, EventHooks, FoundHooks, HookHandler, Refusal};
 
-/// A hook that is to be there.
+/// A hook that the settings should have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WantedHook {
-    /// When it runs.
+    /// The event at which it runs.
     pub(crate) event: String,
-    /// What runs.
+    /// The command that runs.
     pub(crate) command: String,
-    /// After how many seconds the agent ends it.
+    /// The seconds after which the agent ends it.
     pub(crate) timeout: u64,
 }
 
@@ -27,20 +27,20 @@ pub(crate) struct WantedHook {
 pub(crate) struct InstalledSettings {
     /// The new text.
     pub(crate) text: String,
-    /// Events that have a hook now.
+    /// Events to which a hook was added.
     pub(crate) added: Vec<String>,
-    /// Events whose hook was ours and has changed.
+    /// Events whose hook was ours and was changed.
     pub(crate) updated: Vec<String>,
-    /// Events that have no hook of ours any more, or one less.
+    /// Events from which a hook of ours was removed.
     pub(crate) removed: Vec<String>,
-    /// What a person should know.
+    /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }
 
-/// What an empty or absent file is taken for.
+/// The text that stands for an empty or absent file.
 const NOTHING: &str = "{}\n";
 
-/// Makes the hooks of ours in `text` be exactly the wanted ones.
+/// Changes our hooks in `text` to exactly the wanted ones.
 pub(crate) fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSettings, Refusal> {
     let text = if text.trim().is_empty() { NOTHING } else { text };
     let mut done = InstalledSettings { text: text.to_owned(), ..InstalledSettings::default() };
@@ -71,14 +71,15 @@ pub(crate) fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSett
     Ok(done)
 }
 
-/// What keeps our hooks from being asked.
+/// Returns notes on what keeps our hooks from running.
 fn notes(found: &FoundHooks) -> Vec<String> {
     let off = found.is_switched_off.then(|| "`disableAllHooks` is true: no hook runs".to_owned());
     let narrow = ["PreToolUse", "PermissionRequest"].map(|name| narrow(found.event(name)?));
     off.into_iter().chain(narrow.into_iter().flatten()).collect()
 }
 
-/// Says which tools an event is limited to, if none of our hooks there is for all of them.
+/// Returns a note on the tools to which an event is limited, if none of our hooks there is for all
+/// tools.
 fn narrow(event: &EventHooks) -> Option<String> {
     let ours = event.entries.iter().filter(|entry| entry.handlers.iter().any(is_ours));
     let matchers: Vec<Option<&str>> = ours.map(|entry| entry.matcher.as_deref()).collect();
@@ -101,14 +102,15 @@ fn has(event: &EventHooks, whose: CommandOwner) -> bool {
     event.entries.iter().flat_map(|entry| &entry.handlers).any(|handler| handler.owner == whose)
 }
 
-/// The last hook of ours that is not wanted, or that another with the same matcher makes double.
+/// Finds the last hook of ours that is not wanted, or that duplicates another one with the same
+/// matcher.
 fn superfluous(found: &FoundHooks, wanted: &[WantedHook]) -> Option<[usize; 3]> {
     let mut seen: Vec<(&str, Option<&str>)> = Vec::new();
     let mut last = None;
     for (event, place, _) in found.handlers().filter(|(_, _, handler)| is_ours(handler)) {
         let this = (event.name.as_str(), event.entries[place[1]].matcher.as_deref());
         let is_wanted = wanted.iter().any(|hook| hook.event == event.name);
-        // A hook at an event that we never install was put there by somebody.
+        // A hook at an event for which we never install one was put there by somebody else.
         if EVENTS.contains(&this.0) && (seen.contains(&this) || !is_wanted) {
             last = Some(place);
         }
@@ -117,7 +119,7 @@ fn superfluous(found: &FoundHooks, wanted: &[WantedHook]) -> Option<[usize; 3]> 
     last
 }
 
-/// Changes the command and the time limit of our hooks where they differ.
+/// Updates the command and the time limit of our hooks where they differ.
 fn update(text: &str, found: &FoundHooks, hook: &WantedHook) -> String {
     let layout = JsonLayout::of(text, found);
     let mut new = text.to_owned();
@@ -125,7 +127,7 @@ fn update(text: &str, found: &FoundHooks, hook: &WantedHook) -> String {
         event.name == hook.event && is_ours(handler)
     };
     let mut handlers: Vec<&HookHandler> = found.handlers().filter(ours).map(|(.., h)| h).collect();
-    // From the last to the first, and the same inside each: what lies before a change stays put.
+    // From the last to the first, so that the positions before a change stay valid.
     handlers.reverse();
     for handler in handlers {
         let mut changes: Vec<(&Range<usize>, String)> = Vec::new();
@@ -168,17 +170,17 @@ fn add(text: &str, found: &FoundHooks, event: Option<&EventHooks>, hook: &Wanted
 /// A settings file after [`uninstall`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RemovedHooks {
-    /// There was nothing of ours.
+    /// There were no hooks of ours.
     Nothing,
-    /// The file is as it was before [`install`]: this text.
+    /// The file is to be as it was before [`install`]: this text.
     AsBefore(String),
-    /// The file was made by us and holds nothing else.
+    /// The file was created by us and contains nothing else.
     File,
-    /// The new text; the rest has changed since.
+    /// The new text; the rest has changed since the installation.
     Ours(String),
 }
 
-/// Takes our hooks out of `text`. `backup` is the text from before the first of them came.
+/// Removes our hooks from `text`. `backup` is the text before the first of them was added.
 pub(crate) fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks, Refusal> {
     let found = FoundHooks::read(text)?;
     if !found.has_ours() {
@@ -205,7 +207,7 @@ pub(crate) fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks
     }
 }
 
-/// Commands that run our hook and more, which are not ours to take out.
+/// Returns the events with a command that runs our hook and more, which is not ours to remove.
 pub(crate) fn composed(text: &str) -> Vec<String> {
     let Ok(found) = FoundHooks::read(text) else { return Vec::new() };
     let composed =
@@ -213,7 +215,7 @@ pub(crate) fn composed(text: &str) -> Vec<String> {
     composed.map(|(event, _, _)| event.name.clone()).collect()
 }
 
-/// The first hook of ours of each event.
+/// Returns the first hook of ours of each event.
 fn hooks_of_ours(text: &str, found: &FoundHooks) -> Vec<WantedHook> {
     let mut there: Vec<WantedHook> = Vec::new();
     for (event, _, handler) in found.handlers().filter(|(_, _, handler)| is_ours(handler)) {
@@ -228,7 +230,7 @@ fn hooks_of_ours(text: &str, found: &FoundHooks) -> Vec<WantedHook> {
     there
 }
 
-/// What was there before us and stays, even if it is empty.
+/// The parts that were there before our hooks and stay, even if they are empty.
 #[derive(Debug, Default)]
 struct KeptParts {
     hooks: bool,
@@ -243,7 +245,7 @@ impl KeptParts {
     }
 }
 
-/// The text without one handler, and without whatever holds nothing any more then.
+/// Returns the text without one handler, and without what is empty then.
 fn without(text: &str, found: &FoundHooks, place: [usize; 3], keep: &KeptParts) -> String {
     let [event_at, entry_at, handler_at] = place;
     let event = &found.events[event_at];

@@ -1,4 +1,4 @@
-//! How a JSON text is laid out, so that what is put into it looks like the rest.
+//! The layout of a JSON text, so that additions look like the rest.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(crate) struct JsonLayout<'a> {
 }
 
 impl<'a> JsonLayout<'a> {
-    /// Looks at a text.
+    /// Detects the layout of a text.
     pub(crate) fn of(text: &'a str, found: &FoundHooks) -> Self {
         let root = &text[found.root.clone()];
         let has_lines = root.contains('\n') || found.members.is_empty();
@@ -29,7 +29,7 @@ impl<'a> JsonLayout<'a> {
         Self { newline, step: first.unwrap_or("  "), has_lines }
     }
 
-    /// Puts a new last child into the object or list at `container`.
+    /// Inserts a new last child into the object or list at `container`.
     pub(crate) fn insert(
         &self,
         text: &str,
@@ -59,7 +59,7 @@ impl<'a> JsonLayout<'a> {
         format!("{}{added}{}", &text[..at.start], &text[at.end..])
     }
 
-    /// The text of a member or an item: on lines of its own where there is an indentation.
+    /// Returns the text of a member or an item, on lines of its own if there is an indentation.
     fn render(&self, name: Option<&str>, value: &Value, indentation: Option<&str>) -> String {
         let name = name.map(|name| Value::from(name).to_string());
         let Some(indentation) = indentation else {
@@ -71,7 +71,7 @@ impl<'a> JsonLayout<'a> {
     }
 }
 
-/// Cuts a child out of the object or list at `container`.
+/// Removes a child from the object or list at `container`.
 pub(crate) fn remove(
     text: &str,
     container: &Range<usize>,
@@ -95,7 +95,7 @@ fn blanks_before(text: &str, at: usize) -> &str {
     &before[before.trim_end_matches(is_blank).len()..]
 }
 
-/// The blanks between the start of the line and `at`, if there is nothing else.
+/// Returns the blanks between the start of the line and `at`, if there is nothing else.
 fn indentation_before(text: &str, at: usize) -> Option<&str> {
     let blanks = blanks_before(text, at);
     blanks.rfind('\n').map(|newline| &blanks[newline + 1..])
@@ -112,7 +112,7 @@ fn pretty(value: &Value, step: &str) -> String {
     let written = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));
     match (written, String::from_utf8(bytes)) {
         (Ok(()), Ok(text)) => text,
-        // A value is always written, as UTF-8.
+        // A value can always be written, and is UTF-8.
         _ => value.to_string(),
     }
 }

@@ -1,7 +1,7 @@
-//! Codex's trust in hooks: it runs only those whose hash stands in the user's `config.toml`.
+//! Codex's trust in hooks: it runs only those whose hash is in the user's `config.toml`.
 //!
-//! Pure: text in, text out. A change is made in the text, so that comments and layout stay, and
-//! then both texts are read as TOML: if anything but the wanted entries differs, it is refused.
+//! Pure: text in, text out. The text is edited in place, so that comments and layout stay. Then
+//! both texts are parsed as TOML: if anything but the wanted entries differs, the edit is refused.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use toml::{Table, Value as TomlValue};
 use crate::agents::hook_command::CommandOwner;
 use crate::agents::hooks::{EventHooks, FoundHooks, HookHandler, Refusal};
 
-/// The seconds that Codex gives a hook without a limit of its own.
+/// The time limit, in seconds, that Codex applies to a hook without one.
 const DEFAULT_LIMIT: u64 = 600;
 
 /// A hook that is to be trusted.
@@ -41,8 +41,8 @@ pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, Refusa
     Ok(ours.filter_map(trusted).collect())
 }
 
-/// Returns the keys of the hooks in the text of `file` that are not ours, in order. Codex knows a
-/// hook by its place, so one that moves up is another one to it.
+/// Returns the keys of the hooks in the text of `file` that are not ours, in order. Codex
+/// identifies a hook by its position, so one that moves up becomes another one.
 pub(crate) fn keys_of_others(text: &str, file: &str) -> Result<Vec<String>, Refusal> {
     let found = FoundHooks::read(text)?;
     let others = found.handlers().filter(|(_, _, handler)| handler.owner != CommandOwner::Ours);
@@ -52,7 +52,7 @@ pub(crate) fn keys_of_others(text: &str, file: &str) -> Result<Vec<String>, Refu
     Ok(others.map(key).collect())
 }
 
-/// `PreToolUse` as `pre_tool_use`.
+/// Converts `PreToolUse` to `pre_tool_use`.
 fn snake_case(event: &str) -> String {
     let mut name = String::new();
     for letter in event.chars() {
@@ -99,7 +99,7 @@ pub(crate) fn add(text: &str, hooks: &[TrustedHook]) -> Result<String, Refusal> 
     checked(new, wanted)
 }
 
-/// Returns the text without the trust in these hooks, as far as it is in these very hashes.
+/// Returns the text without the trust in these hooks, where their hashes are these.
 pub(crate) fn remove(text: &str, hooks: &[TrustedHook]) -> Result<String, Refusal> {
     let mut wanted = parse(text)?;
     let mut new = text.to_owned();
@@ -129,7 +129,7 @@ fn refusal(text: &str) -> Refusal {
     Refusal(text.to_owned())
 }
 
-/// The table `hooks.state`, made where it is not there.
+/// Returns the table `hooks.state`, which is created if it is absent.
 fn states_mut(config: &mut Table) -> Result<&mut Table, Refusal> {
     let mut table = config;
     for name in ["hooks", "state"] {
@@ -140,14 +140,14 @@ fn states_mut(config: &mut Table) -> Result<&mut Table, Refusal> {
     Ok(table)
 }
 
-/// Returns the new text if it says what is wanted and nothing else.
+/// Returns the new text if it means what is wanted and nothing else.
 fn checked(new: String, wanted: Table) -> Result<String, Refusal> {
     let is_wanted = parse(&new).is_ok_and(|table| pruned(table) == pruned(wanted));
     let odd = || refusal("its `hooks` are written in a way that callgate does not edit");
     is_wanted.then_some(new).ok_or_else(odd)
 }
 
-/// Without tables of hooks that are empty, which say the same as none.
+/// Removes empty tables of hooks, which mean the same as none.
 fn pruned(mut config: Table) -> Table {
     let is_empty = |value: Option<&TomlValue>| {
         value.and_then(TomlValue::as_table).is_some_and(Table::is_empty)
@@ -163,7 +163,7 @@ fn pruned(mut config: Table) -> Table {
     config
 }
 
-/// Where the table of this key stands: its header and the lines that Codex writes below it.
+/// Finds the table of this key: its header and the lines that Codex writes below it.
 fn block(text: &str, key: &str) -> Option<(usize, usize)> {
     let headers = [format!("[hooks.state.{}]", quoted(key)), format!("[hooks.state.'{key}']")];
     let is_header = |line: &str| headers.iter().any(|header| header == line.trim());
@@ -180,13 +180,13 @@ fn block(text: &str, key: &str) -> Option<(usize, usize)> {
     start.map(|start| (start, at))
 }
 
-/// Whether the line sets one of the two keys that a state has.
+/// Returns true if the line sets one of the two keys that a state has.
 fn is_of_state(line: &str) -> bool {
     let name = line.split('=').next().unwrap_or_default().trim();
     line.contains('=') && matches!(name, "trusted_hash" | "enabled")
 }
 
-/// Puts the line below the header of a block, in place of one for the same key.
+/// Inserts the line below the header of a block, in place of one for the same key.
 fn with_line(text: &str, (start, end): (usize, usize), new: &str) -> String {
     let mut lines: Vec<&str> = text[start..end].lines().collect();
     lines.retain(|line| !line.trim_start().starts_with("trusted_hash"));
@@ -194,7 +194,7 @@ fn with_line(text: &str, (start, end): (usize, usize), new: &str) -> String {
     format!("{}{}\n{}", &text[..start], lines.join("\n"), &text[end..])
 }
 
-/// The text with a line end and an empty line at its end, if it has any text.
+/// Returns the text with an empty line at its end, unless it is empty.
 fn ended(text: &str) -> String {
     match text {
         "" => String::new(),
@@ -203,7 +203,7 @@ fn ended(text: &str) -> String {
     }
 }
 
-/// A key in TOML's quotes.
+/// Quotes a key for TOML.
 fn quoted(key: &str) -> String {
     let mut quoted = String::from('"');
     for letter in key.chars() {

@@ -1,4 +1,4 @@
-//! Shows what is added to the ledger, whoever adds it and whether or not a daemon runs.
+//! Follows the ledger: shows what is added, whether or not a daemon runs.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -24,14 +24,14 @@ pub(super) fn wait_for(path: &Path) -> Result<Store, Failure> {
     }
 }
 
-/// Writes what comes, until nobody reads it any more.
+/// Writes new entries until nobody reads them any more.
 pub(super) fn follow<W: Write>(
     store: &Store,
     pages: &mut LedgerPages<'_, W>,
 ) -> Result<(), Failure> {
     let mut seen = None;
     loop {
-        // The number is read first: what is added in between is found by the next look.
+        // The version is read first: what is added in the meantime is found next time.
         let version = store.data_version().map_err(failed)?;
         if seen != Some(version) {
             pages.rest()?;
@@ -41,7 +41,7 @@ pub(super) fn follow<W: Write>(
     }
 }
 
-/// Waits a little. When nobody reads our output any more, that is an error at once.
+/// Waits a little. Fails at once if nobody reads our output any more.
 fn pause() -> Result<(), Failure> {
     let stdout = io::stdout();
     let mut output = [PollFd::new(&stdout, PollFlags::empty())];

@@ -1,4 +1,4 @@
-//! One entry on one line: of the table, or as JSON.
+//! Writes an entry on one line: as a row of the table, or as JSON.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -13,12 +13,12 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::when;
 
-/// How much of a question's id the table shows.
+/// How many characters of a question's id the table shows.
 const SHORT_ID: usize = 8;
 /// The widths of the table's columns but the last.
 const TIME: usize = 19;
 const KIND: usize = 9;
-/// In a terminal that is narrower, an entry has two lines: the columns would leave no room for the
+/// In a narrower terminal an entry has two lines, because the columns leave no room for the
 /// details.
 const NARROW: usize = 60;
 
@@ -27,11 +27,11 @@ const NARROW: usize = 60;
 pub(super) struct QuestionSummary {
     /// The body of what was asked.
     pub(super) asked: Option<Value>,
-    /// Whether anything was decided about it.
+    /// Whether it was decided.
     pub(super) is_decided: bool,
 }
 
-/// How entries are written.
+/// A writer of entries in one of two formats.
 pub(super) struct EntryWriter<W> {
     out: W,
     style: EntryStyle,
@@ -43,12 +43,12 @@ enum EntryStyle {
 }
 
 impl<W: Write> EntryWriter<W> {
-    /// As JSON, one object on each line.
+    /// Writes JSON, one object on each line.
     pub(super) fn json(out: W) -> Self {
         Self { out, style: EntryStyle::Json }
     }
 
-    /// As a table, as wide as the terminal if standard output is one.
+    /// Writes a table, as wide as the terminal if standard output is one.
     pub(super) fn table(out: W) -> Self {
         let stdout = io::stdout();
         let size = || rustix::termios::tcgetwinsize(&stdout).ok();
@@ -84,14 +84,14 @@ impl<W: Write> EntryWriter<W> {
     }
 }
 
-/// Whether the table says nothing new by showing it.
+/// Returns true if the table leaves the entry out, because another row says the same.
 pub(super) fn is_detail(entry: &Entry) -> bool {
     let is = |name: &str, value: &str| body(entry)[name] == value;
     match entry.kind.as_str() {
         "delivered" | "returned" => true,
         "closed" => is("how", "answered"),
         "pressed" => is("outcome", "decided") || is("outcome", "picked"),
-        // What it allowed is told again once it has run.
+        // What it allowed is shown again once it has run.
         "checked" => is("decision", "allow"),
         _ => false,
     }
@@ -121,7 +121,7 @@ fn row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) ->
     }
 }
 
-/// What happened, in a word: for a decision, which one.
+/// Returns what happened, in one word: for a decision, which one.
 fn kind<'a>(entry: &'a Entry, body: &'a Value, question: &QuestionSummary) -> &'a str {
     match (entry.kind.as_str(), body["decision"].as_str(), body["how"].as_str()) {
         ("decided" | "checked", Some(decision), _) => decision,
@@ -183,7 +183,7 @@ fn details(entry: &Entry, body: &Value, question: &QuestionSummary) -> String {
     }
 }
 
-/// What a tool was to do: its name, and the summary or the input.
+/// Returns what a tool was to do: its name, and the summary or the input.
 fn subject(body: &Value) -> String {
     let tool = body["tool"].as_str().unwrap_or_default();
     let summary = match (&body["summary"], &body["input"]) {
@@ -198,7 +198,7 @@ fn subject(body: &Value) -> String {
     format!("{tool}: {summary}")
 }
 
-/// The members of a body of which nothing else is known.
+/// Returns the members of a body of an unknown kind.
 fn members(body: &Value) -> String {
     let shown = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -209,7 +209,7 @@ fn members(body: &Value) -> String {
     members.map(|(name, value)| format!("{name}={}", shown(value))).collect::<Vec<_>>().join(" ")
 }
 
-/// An entry as JSON has it.
+/// An entry as it is printed as JSON.
 #[derive(Serialize)]
 struct EntryObject<'a> {
     seq: u64,
@@ -224,7 +224,7 @@ struct EntryObject<'a> {
 fn json(entry: &Entry) -> serde_json::Result<String> {
     let Entry { seq, at_ms, kind, question, body, hash } = entry;
     let mut space = String::new();
-    // A body that somebody has made to something else than JSON is shown as a text.
+    // A body that is not JSON, because somebody changed it, is shown as a string.
     let body = match serde_json::from_str::<&RawValue>(body) {
         Ok(body) => {
             RawValue::from_string(Json::from(body).on_one_line(&mut space).get().to_owned())?
@@ -245,8 +245,7 @@ fn json(entry: &Entry) -> serde_json::Result<String> {
     Ok(escaped(&serde_json::to_string(&object)?))
 }
 
-/// Writes what would be invisible on a terminal, or would deceive, as JSON's escapes. It means
-/// the same.
+/// Escapes characters that are invisible or misleading on a terminal, as JSON allows.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

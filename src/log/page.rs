@@ -1,4 +1,4 @@
-//! Reads entries page by page and writes those that are wanted.
+//! Reads entries page by page and writes those that match.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use super::{Failure, failed};
 /// How many entries are in memory at a time.
 const PAGE: usize = 200;
 
-/// What is wanted of a ledger, and how far it has been written.
+/// The entries of a ledger that match, and how far they have been written.
 pub(super) struct LedgerPages<'a, W> {
     store: &'a Store,
     filter: &'a Filter,
@@ -30,12 +30,12 @@ impl<'a, W: Write> LedgerPages<'a, W> {
         Self { store, filter, hides_details, format, after: 0, is_empty: true }
     }
 
-    /// Whether nothing has been written.
+    /// Returns true if nothing has been written.
     pub(super) fn is_empty(&self) -> bool {
         self.is_empty
     }
 
-    /// Writes the last `limit` that are there now; 0 stands for all.
+    /// Writes the last `limit` entries; 0 stands for all.
     pub(super) fn last(&mut self, limit: usize) -> Result<(), Failure> {
         let end = self.store.last_seq().map_err(failed)?;
         self.after = self.start_of_last(limit, end)?;
@@ -44,7 +44,7 @@ impl<'a, W: Write> LedgerPages<'a, W> {
         Ok(())
     }
 
-    /// The number after which the last `limit` come.
+    /// Returns the number after which the last `limit` entries begin.
     fn start_of_last(&self, limit: usize, end: u64) -> Result<u64, Failure> {
         let mut before = end + 1;
         let mut missing = limit;
@@ -64,7 +64,7 @@ impl<'a, W: Write> LedgerPages<'a, W> {
         }
     }
 
-    /// Writes all that has come since.
+    /// Writes all entries since the last one written.
     pub(super) fn rest(&mut self) -> Result<(), Failure> {
         loop {
             let page = self.store.entries(self.filter, self.after, PAGE).map_err(failed)?;
@@ -86,7 +86,7 @@ impl<'a, W: Write> LedgerPages<'a, W> {
         !(self.hides_details && is_detail(entry))
     }
 
-    /// Reads the rest of a question's story, for the entries whose row tells of it.
+    /// Reads the other entries of a question, for entries whose row mentions them.
     fn question_of(&self, entry: &Entry) -> Result<QuestionSummary, Failure> {
         if !matches!(entry.kind.as_str(), "decided" | "closed") || entry.question.is_none() {
             return Ok(QuestionSummary::default());

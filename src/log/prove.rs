@@ -17,10 +17,9 @@ use crate::progress::ProgressBar;
 const NOTHING_TO_REMOVE: &str =
     "Nothing to remove: what is older is gone already, or belongs to an open question.";
 
-/// Says whether the ledger is whole, and whether somebody wrote links beside it; ends with 1 when
-/// anything is wrong.
-/// What was found to be whole is noted in the ledger of the settings; a copy, which may be
-/// evidence, is never written to.
+/// Says whether the ledger is whole and whether somebody wrote links beside it. The exit code is 1
+/// if anything is wrong. The ledger of the settings notes how far it was verified; a copy, which
+/// may be evidence, is never written to.
 pub(super) fn verify(
     path: &Path,
     noted: Option<Head>,
@@ -82,7 +81,7 @@ fn as_json(verified: &Verified, unchained: &[String]) -> String {
     said.to_string()
 }
 
-/// Links that somebody has written beside the ledger.
+/// Describes links that somebody has written beside the ledger.
 fn forged_links(unchained: &[String]) -> String {
     let links: Vec<_> = unchained.iter().map(|link| one_line(link)).collect();
     format!(
@@ -143,7 +142,7 @@ pub(super) fn show_prunable(path: &Path, before_ms: i64) -> Result<ExitCode, Fai
 
 /// Removes what is older.
 pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
-    // A ledger that is not there is not made for this.
+    // An absent ledger is not created for this.
     drop(Store::open_read_only(path).map_err(failed)?);
     let pruned = Store::open(path).and_then(|mut store| store.prune(before_ms)).map_err(failed)?;
     let anchor = pruned.anchor.as_ref().and_then(|entry| Anchor::read(&entry.body));
@@ -159,7 +158,7 @@ pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The time from the first to the last of the entries that an anchor stands for.
+/// Returns the time from the first to the last of the entries that an anchor stands for.
 fn period(anchor: &Anchor) -> String {
     let zone = TimeZone::system();
     format!("from {} to {}", when::local(anchor.from_ms, &zone), when::local(anchor.to_ms, &zone))

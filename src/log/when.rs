@@ -1,11 +1,11 @@
-//! Points in time as people write and read them, on their own clock.
+//! Parses and formats points in time, in the user's time zone.
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
-/// Reads a time: how long ago (`2h`, `90d`), a day, a day and a time, or one with its zone. In
-/// milliseconds since 1970.
+/// Parses a time: how long ago (`2h`, `90d`), a day, a day and a time, or one with its zone.
+/// Returns milliseconds since 1970.
 pub(super) fn parse(text: &str) -> Result<i64, String> {
     parse_at(text, &Zoned::now())
 }
@@ -25,7 +25,7 @@ pub(super) fn parse_at(text: &str, now: &Zoned) -> Result<i64, String> {
         .ok_or_else(|| "write how long ago (30m, 2h, 90d) or a day (2026-11-01)".to_owned())
 }
 
-/// A time for the table.
+/// Formats a time for the table.
 pub(crate) fn local(at_ms: i64, zone: &TimeZone) -> String {
     match Timestamp::from_millisecond(at_ms) {
         Ok(at) => at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
@@ -33,7 +33,7 @@ pub(crate) fn local(at_ms: i64, zone: &TimeZone) -> String {
     }
 }
 
-/// A time for programs.
+/// Formats a time for programs.
 pub(super) fn utc(at_ms: i64) -> Option<String> {
     Timestamp::from_millisecond(at_ms).ok().map(|at| format!("{at:.3}"))
 }

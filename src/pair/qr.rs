@@ -5,12 +5,12 @@ use qrcodegen::{QrCode, QrCodeEcc};
 
 /// The light margin that readers need, in modules.
 const MARGIN: i32 = 2;
-/// Black on white, by numbers that no theme of a terminal changes; and the colours from before.
+/// Black on white, by colour numbers that no theme changes; and back to the previous colours.
 const COLOURS: &str = "\x1b[38;5;16;48;5;231m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Draws `text`, if it fits into a terminal of this size with `beside` lines of other text.
-/// Returns nothing if it does not.
+/// Draws `text`. Returns `None` if it does not fit into a terminal of this size with `beside` lines
+/// of other text.
 pub(super) fn draw(text: &str, columns: u16, rows: u16, beside: u16) -> Option<String> {
     let code = QrCode::encode_text(text, QrCodeEcc::Low).ok()?;
     let size = code.size() + 2 * MARGIN;
@@ -22,7 +22,7 @@ pub(super) fn draw(text: &str, columns: u16, rows: u16, beside: u16) -> Option<S
     for line in 0..lines {
         drawn.push_str(COLOURS);
         for column in 0..size {
-            // What lies outside of the code is light.
+            // Everything outside of the code is light.
             let is_dark = |row: i32| code.get_module(column - MARGIN, row - MARGIN);
             drawn.push(match (is_dark(2 * line), is_dark(2 * line + 1)) {
                 (true, true) => '█',

@@ -1,4 +1,4 @@
-//! Who may answer: by a link, or by the settings.
+//! Who may answer: because of a link, or of the settings.
 
 use callgate_approval::viewer::Viewer;
 use callgate_mask::text::one_line;
@@ -8,7 +8,7 @@ use super::failed;
 use crate::config::{Config, SettingOrigin};
 use crate::failure::Failure;
 
-/// How much of a viewer's hash is shown, and enough to name it by.
+/// How many characters of a viewer's hash are shown, which are enough to name it.
 const SHORT: usize = 12;
 
 /// Everybody who may answer.
@@ -30,12 +30,12 @@ pub(super) struct KnownAnswerer {
 enum AnswererReason {
     /// They were linked with a code, under this name.
     Code(String),
-    /// This setting says so.
+    /// This setting allows them.
     Setting { key: &'static str, origin: SettingOrigin },
 }
 
 impl KnownAnswerers {
-    /// Asks the desk, and looks into the settings.
+    /// Collects them from the desk and the settings.
     pub(super) fn of(viewer: &mut Viewer, config: &Config) -> Result<Self, Failure> {
         let linked = viewer.links().map_err(failed)?;
         let linked = linked
@@ -55,7 +55,7 @@ impl KnownAnswerers {
         Ok(Self { all: linked.chain(given).collect() })
     }
 
-    /// The one link that `who` names: by all of it, by its id, or by its name.
+    /// Returns the one link that `who` names: by the whole link, by its id, or by its name.
     pub(super) fn find(&self, who: &str) -> Result<&KnownAnswerer, String> {
         let named: Vec<&KnownAnswerer> = self.all.iter().filter(|one| one.is(who)).collect();
         let linked: Vec<&KnownAnswerer> =
@@ -75,7 +75,7 @@ impl KnownAnswerers {
 }
 
 impl KnownAnswerer {
-    /// The link, short enough for a line.
+    /// Returns the link, short enough for a line.
     pub(super) fn shown(&self) -> String {
         match self.link.strip_prefix("viewer/") {
             Some(hash) => format!("viewer/{}", hash.get(..SHORT).unwrap_or(hash)),
@@ -83,7 +83,7 @@ impl KnownAnswerer {
         }
     }
 
-    /// Their name, as they chose it.
+    /// Returns their name, as they chose it.
     pub(super) fn name(&self) -> String {
         match &self.by {
             AnswererReason::Code(name) => one_line(name).into_owned(),
@@ -91,7 +91,7 @@ impl KnownAnswerer {
         }
     }
 
-    /// What there is to know about them.
+    /// Returns what is known about them.
     pub(super) fn about(&self) -> String {
         match &self.by {
             AnswererReason::Code(_) => self.name(),

@@ -1,5 +1,5 @@
-//! What no rule can allow an agent to touch: the gate itself, and whatever decides whether an agent
-//! asks.
+//! What no rule can allow an agent to touch: the gate itself, and everything that decides whether
+//! an agent asks.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::home;
 use crate::config::{Config, Surroundings};
 use crate::disk::RealDisk;
 
-/// What of agents and git in the user's home may be a link into another folder.
+/// The settings of agents and git in the user's home that may be links into another folder.
 const LINKED: [(GuardedKind, &str); 10] = [
     (GuardedKind::Settings, ".claude/settings.json"),
     (GuardedKind::Settings, ".claude/settings.local.json"),
@@ -22,8 +22,8 @@ const LINKED: [(GuardedKind, &str); 10] = [
     (GuardedKind::Hooks, ".config/opencode"),
     (GuardedKind::Hooks, ".gitconfig"),
 ];
-/// The variables with which agents and git are told where their settings are, and what of that
-/// folder is guarded.
+/// The variables that tell agents and git where their settings are, and what of that folder is
+/// guarded.
 const AGENT_VARIABLES: [(GuardedKind, &str, &str); 14] = [
     (GuardedKind::Settings, "CLAUDE_CONFIG_DIR", "settings.json"),
     (GuardedKind::Settings, "CLAUDE_CONFIG_DIR", ".claude.json"),
@@ -41,7 +41,7 @@ const AGENT_VARIABLES: [(GuardedKind, &str, &str); 14] = [
     (GuardedKind::Hooks, "XDG_CONFIG_HOME", "git"),
 ];
 
-/// What no rule can allow an agent to touch.
+/// Returns what no rule can allow an agent to touch.
 pub(crate) fn guarded(config: &Config) -> Guarded {
     guarded_in(config, &Surroundings::of_process())
 }
@@ -51,7 +51,7 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     let mut add = |kind, path: &Path| guard(&mut guarded, kind, path);
     let folder = PathBuf::from(home());
     for (kind, path) in LINKED {
-        // By its own name it is guarded already.
+        // It is guarded by its own name already.
         let path = folder.join(path);
         let place = path.to_str().and_then(|path| disk::real(path, &RealDisk)).map(PathBuf::from);
         if let Some(place) = place.filter(|place| *place != path) {
@@ -84,7 +84,7 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     for file in settings.into_iter().chain([&config.database]) {
         add(GuardedKind::Own, file.parent().unwrap_or(file));
     }
-    // Whoever may replace the programs needs no permission any more.
+    // Whoever can replace the programs needs no permission any more.
     if let Ok(program) = std::env::current_exe() {
         add(GuardedKind::Settings, &program.with_file_name("callgate-hook"));
         add(GuardedKind::Settings, &program);
@@ -92,7 +92,7 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     guarded
 }
 
-/// Guards a path by both its names: a link to it, or on the way to it, leads to the same place.
+/// Guards a path by both its names: as it is written, and without links.
 fn guard(guarded: &mut Guarded, kind: GuardedKind, path: &Path) {
     if let Some(path) = path.to_str() {
         guarded.add(kind, path);

@@ -1,7 +1,7 @@
-//! `callgate rules backtest`: what rules would have decided on everything in the ledger.
+//! `callgate rules backtest`: shows what rules would have decided on everything in the ledger.
 //!
-//! One thread reads the ledger, the others judge; of what was read only the questions that nobody
-//! has decided yet stay in memory.
+//! One thread reads the ledger, the others judge. Only questions whose decision has not been read
+//! yet stay in memory.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -25,13 +25,13 @@ use crate::progress::ProgressBar;
 
 /// How many entries are read from the ledger at once.
 const PAGE: usize = 1_000;
-/// How many questions a thread judges at a time; fewer than a backtest lists.
+/// How many questions a thread judges at a time; fewer than are listed.
 const BATCH: usize = 256;
 /// How many batches may wait for a thread.
 const WAITING: usize = 8;
 /// How many verdicts a thread remembers.
 const MOST_KNOWN: usize = 16_384;
-/// How many turned decisions are printed.
+/// How many changed decisions are printed.
 const MOST_PRINTED: usize = 50;
 
 /// A question of the ledger, and what was decided on it.
@@ -42,7 +42,7 @@ struct PastQuestion {
     decided: Decision,
 }
 
-/// What a question's entry says of the call.
+/// The call, as a question's entry describes it.
 #[derive(Default, Deserialize)]
 struct AskedBody<'a> {
     #[serde(borrow, default)]
@@ -69,7 +69,7 @@ struct DecidedBody<'a> {
     decision: Option<Cow<'a, str>>,
 }
 
-/// Plays the ledger and prints what came of it.
+/// Applies the rules to the ledger and prints the result.
 pub(super) fn run(policy: &Policy, database: &Path) -> Result<ExitCode, Failure> {
     let failed = |error: StoreError| Failure::Failed(error.to_string());
     let store = Store::open_read_only(database).map_err(failed)?;
@@ -102,7 +102,7 @@ fn play(policy: &Policy, store: &Store, bar: &ProgressBar) -> Result<Backtest, S
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let read = read_questions(store, &batches, bar);
-        // Now the threads end when there is nothing left.
+        // From here on the threads end when there is nothing left.
         drop(batches);
         let mut sum = Backtest::default();
         for worker in workers {
@@ -119,8 +119,7 @@ fn next(waiting: &Mutex<Receiver<Vec<PastQuestion>>>) -> Option<Vec<PastQuestion
     waiting.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
 }
 
-/// Reads all questions in the order in which they were decided; those on which nobody decided come
-/// last.
+/// Reads all questions in the order in which they were decided; undecided ones come last.
 fn read_questions(
     store: &Store,
     batches: &SyncSender<Vec<PastQuestion>>,
@@ -133,7 +132,7 @@ fn read_questions(
     let mut put = |question: PastQuestion| {
         batch.push(question);
         if batch.len() == BATCH {
-            // Nobody takes it only if a thread has panicked, which is told when it is joined.
+            // Nobody takes it only if a thread has panicked, which is reported when it is joined.
             batches.send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH))).ok();
         }
     };
@@ -148,7 +147,7 @@ fn read_questions(
             let id = question.unwrap_or_default();
             if kind == "asked" {
                 let asked = PastQuestion { seq, at_ms, body, decided: Decision::Ask };
-                // A question that is asked anew takes the place of the one before.
+                // A question that is asked again replaces the earlier one.
                 open.insert(id, asked).into_iter().for_each(&mut put);
             } else if let Some(asked) = open.remove(&id) {
                 put(PastQuestion { decided: decided(&body), ..asked });
@@ -162,14 +161,14 @@ fn read_questions(
     Ok(())
 }
 
-/// Judges questions. The same call is judged once, where no rule depends on the time: agents
+/// Judges questions. The same call is judged once if no rule depends on the time, because agents
 /// repeat themselves.
 struct BacktestJudge<'a> {
     policy: &'a Policy,
     home: &'a str,
     clock: &'a LocalClock,
     is_timed: bool,
-    /// By all that tells calls apart.
+    /// The key is everything that distinguishes calls.
     known: HashMap<String, Verdict>,
 }
 
@@ -198,7 +197,7 @@ impl<'a> BacktestJudge<'a> {
     }
 }
 
-/// What an entry says that may have been damaged.
+/// Parses the body of an entry, which may have been damaged.
 fn asked_body(body: &str) -> AskedBody<'_> {
     serde_json::from_str(body).unwrap_or_default()
 }
@@ -241,7 +240,7 @@ fn report(result: &Backtest, store: &Store) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A question on which the rules decide otherwise, in one line.
+/// Describes a question that the rules decide otherwise, on one line.
 fn line(turned: &TurnedVerdict, store: &Store) -> Result<String, Failure> {
     let before = turned.label.parse::<u64>().unwrap_or_default().saturating_sub(1);
     let entries = store.entries(&Filter::default(), before, 1);

@@ -1,4 +1,4 @@
-//! `callgate rules bench`: how many questions rules cost, and what they let pass.
+//! `callgate rules bench`: measures how many questions rules cause, and what they let through.
 
 mod ledger;
 mod report;
@@ -19,7 +19,7 @@ pub(super) use report::print;
 
 /// The largest file of tasks.
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
-/// The folder and the agent of tasks that do not say any.
+/// The folder and the agent of tasks that do not name any.
 const PROJECT: &str = "/home/user/project";
 const AGENT: &str = "claude-code";
 
@@ -44,7 +44,7 @@ pub(super) struct ToolCall {
     pub(super) agent: Option<String>,
 }
 
-/// A task, with the calls of tools that fulfil it.
+/// A task, with the tool calls that fulfil it.
 #[derive(Debug, Deserialize)]
 pub(super) struct BenchTask {
     pub(super) suite: String,
@@ -54,7 +54,7 @@ pub(super) struct BenchTask {
     pub(super) calls: Vec<ToolCall>,
 }
 
-/// What the rules made of a set of tasks.
+/// The results of applying rules to a set of tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct BenchFigures {
     pub(super) benign_tasks: usize,
@@ -63,15 +63,15 @@ pub(super) struct BenchFigures {
     pub(super) tasks_without_question: usize,
     pub(super) benign_calls_denied: usize,
     pub(super) goals: usize,
-    /// Goals of which a call was denied.
+    /// Goals with a call that was denied.
     pub(super) goals_denied: usize,
-    /// Goals of which a call was asked about, and none denied.
+    /// Goals with a call that led to a question, and none that was denied.
     pub(super) goals_asked: usize,
     /// Goals whose calls all passed without a question.
     pub(super) goals_unseen: usize,
 }
 
-/// Reads tasks, one JSON object in each line.
+/// Reads tasks, one JSON object on each line.
 pub(super) fn read_tasks(path: &Path) -> Result<Vec<BenchTask>, Failure> {
     let failed = |why: String| Failure::Failed(format!("{}: {why}", path.display()));
     let mut text = String::new();
@@ -92,7 +92,7 @@ pub(super) fn read_tasks(path: &Path) -> Result<Vec<BenchTask>, Failure> {
     text.lines().enumerate().map(task).collect()
 }
 
-/// What becomes of one call.
+/// Decides one call.
 fn outcome(
     policy: &Policy,
     call: &ToolCall,
@@ -113,7 +113,7 @@ fn outcome(
 }
 
 impl BenchFigures {
-    /// Plays the calls of all tasks. A task without calls counts for nothing.
+    /// Applies the rules to the calls of all tasks. A task without calls does not count.
     pub(super) fn of<'a>(
         tasks: impl IntoIterator<Item = &'a BenchTask>,
         policy: &Policy,

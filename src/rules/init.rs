@@ -1,4 +1,4 @@
-//! `callgate rules init`: starter rules, where there are none yet.
+//! `callgate rules init`: writes starter rules if there are none yet.
 
 use std::fs::DirBuilder;
 use std::io::{self, ErrorKind, Write};
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// The rules that are written.
 pub(crate) const STARTER: &str = include_str!("starter.toml");
 
-/// Writes the starter rules to `path`. A file that is already there is left as it is.
+/// Writes the starter rules to `path`. An existing file is not changed.
 pub(super) fn run(path: &Path, only_print: bool) -> Result<ExitCode, Failure> {
     let mut output = io::stdout().lock();
     if only_print {

@@ -1,5 +1,5 @@
-//! What `callgate up` says at its start: where it serves, who can answer, what agents do, and what
-//! is still to be done.
+//! The banner of `callgate up`: where it serves, who can answer, what agents do, and what is still
+//! to be done.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use crate::config::Config;
 pub(super) struct Answerers {
     /// Whether questions are shown in this terminal.
     pub(super) terminal: bool,
-    /// Whether there is a bot.
+    /// Whether a bot is set up.
     pub(super) bot: bool,
-    /// The chats that are linked, or allowed by the settings.
+    /// How many chats are linked, or allowed by the settings.
     pub(super) chats: usize,
-    /// The viewers that are linked. They can answer while they are connected.
+    /// How many viewers are linked. They can answer while they are connected.
     pub(super) viewers: usize,
 }
 
 impl Answerers {
-    /// Counts those who are linked and those whom the settings allow.
+    /// Counts those that are linked and those that the settings allow.
     pub(super) fn of(config: &Config, terminal: bool, links: &BTreeMap<String, String>) -> Self {
         let count = |kind: &str| links.keys().filter(|link| link.starts_with(kind)).count();
         let allowed = &config.telegram.allowed_chats.value;
@@ -33,7 +33,7 @@ impl Answerers {
         }
     }
 
-    /// Whether a phone can answer.
+    /// Returns true if a phone can answer.
     fn has_phone(self) -> bool {
         self.bot && self.chats > 0
     }
@@ -76,7 +76,7 @@ pub(super) fn text(socket: &str, who: Answerers, agents: &[GatedAgent], me: &str
     lines.join("\n")
 }
 
-/// What is still to be done.
+/// Returns what is still to be done.
 fn next(who: Answerers, agents: &[GatedAgent], me: &str) -> Vec<String> {
     let mut next = Vec::new();
     if agents.is_empty() {
@@ -93,8 +93,7 @@ fn next(who: Answerers, agents: &[GatedAgent], me: &str) -> Vec<String> {
     next
 }
 
-/// What is still to be done for somebody to answer by phone. Where there is a terminal a phone is
-/// nobody's duty.
+/// Returns what is still to be done for a phone. With a terminal a phone is optional.
 fn next_phone(who: Answerers, me: &str) -> Option<String> {
     match (who.bot, who.has_phone()) {
         (true, false) => Some(format!("`{me} pair` links your phone")),
@@ -105,7 +104,7 @@ fn next_phone(who: Answerers, me: &str) -> Option<String> {
     }
 }
 
-/// Returns who can answer, and what is to be done where nobody can.
+/// Returns who can answer, and what to do if nobody can.
 pub(super) fn reach(who: Answerers, me: &str) -> String {
     let next = next_phone(who, me).map(|next| format!("Next: {next}.\n"));
     format!("{}\n{}", who.sentence(), next.unwrap_or_default())

@@ -1,4 +1,4 @@
-//! The terminal of `callgate up`: prints what the channel says, and reads single keys.
+//! The terminal of `callgate up`: prints what the channel orders, and reads single keys.
 
 mod decoder;
 
@@ -21,15 +21,16 @@ use super::modes::{JobControl, KeyModes, TerminalHolder, is_in_foreground, is_re
 
 /// How long the rest of an arrow key may take after its escape before the escape is the key.
 const REST: Duration = Duration::from_millis(50);
-/// How long to wait until the terminal is looked at again while a shell has it.
+/// How often to check the terminal again while a shell has it.
 const AWAY: Duration = Duration::from_millis(100);
 
-/// Whether there is a terminal that we may read and write: one whose foreground we are in.
+/// Returns true if there is a terminal that we may read and write, because we are in its
+/// foreground.
 pub(super) fn has_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal() && is_in_foreground()
 }
 
-/// A terminal that gives keys one by one; as it was before when this is dropped.
+/// A terminal that delivers single keys; restored when this is dropped.
 #[derive(Debug)]
 pub(super) struct Keyboard {
     modes: Arc<KeyModes>,
@@ -37,7 +38,7 @@ pub(super) struct Keyboard {
 }
 
 impl Keyboard {
-    /// Begins to read keys and to print orders.
+    /// Starts to read keys and to print orders.
     pub(super) fn start(orders: mpsc::Receiver<Order>, desk: ToDesk) -> io::Result<Self> {
         let job_control = JobControl::listen()?;
         let keyboard = Self { modes: Arc::new(KeyModes::start()?), job_control };
@@ -46,7 +47,7 @@ impl Keyboard {
         let colours = env::var_os("NO_COLOR").is_none();
         let terminal = Arc::new(Mutex::new(Terminal::new(&name, colours)));
         let shown = Arc::clone(&terminal);
-        // Printing waits for as long as somebody stops the terminal, so it has a thread of its own.
+        // Printing blocks while the terminal is stopped, so it has a thread of its own.
         thread::Builder::new()
             .name("screen".to_owned())
             .spawn(move || show(&shown, orders, start))?;
@@ -80,14 +81,14 @@ fn show(terminal: &Mutex<Terminal>, mut orders: mpsc::Receiver<Order>, start: In
     }
 }
 
-/// Prints while the terminal's state is held, so that what is printed is what keys refer to.
+/// Prints while the terminal's state is locked, so that keys refer to what is printed.
 fn print(text: &str) {
     let mut output = io::stdout();
     // A terminal that is gone shows nothing.
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).ok();
 }
 
-/// Reads keys, and tells the desk what they mean.
+/// A reader of keys, which passes their meaning to the desk.
 struct KeyReader {
     terminal: Arc<Mutex<Terminal>>,
     desk: ToDesk,
@@ -95,8 +96,8 @@ struct KeyReader {
     start: Instant,
 }
 
-/// Waits for a key without reading it: whoever waits in a read while a shell takes the terminal
-/// back is stopped.
+/// Waits for a key without reading it: a process that blocks in a read is stopped when a shell
+/// takes the terminal back.
 fn is_there(input: &io::Stdin) -> bool {
     poll(&mut [PollFd::new(input, PollFlags::IN)], None).is_ok_and(|ready| ready > 0)
 }
@@ -108,7 +109,7 @@ impl KeyReader {
         let mut decoder = KeyDecoder::default();
         loop {
             match self.modes.holder() {
-                // Whoever has the terminal when the key comes gets the key.
+                // The key belongs to whoever has the terminal when it comes.
                 TerminalHolder::Desk if is_there(&input) && self.may_read() => {}
                 TerminalHolder::Others => return,
                 // A terminal that is gone has no foreground. One whose foreground is outside of
@@ -120,13 +121,13 @@ impl KeyReader {
                     continue;
                 }
             }
-            // Not by way of the standard library, which would keep bytes that a poll does not see.
+            // Not through the standard library, which buffers bytes that a poll does not see.
             let count = match rustix::io::read(&input, &mut bytes) {
                 Err(Errno::INTR) => continue,
                 Ok(0) | Err(_) => return,
                 Ok(count) => count,
             };
-            // Before the terminal is free: what is printed until then was not seen.
+            // While the terminal is locked: what is printed later was not seen.
             let now = self.start.elapsed();
             for key in decoder.keys(&bytes[..count]) {
                 self.press(now, key);

@@ -11,12 +11,12 @@ use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::signal::unix::{self, SignalKind, signal};
 
-/// Makes the terminal tell what is pasted from what is typed, and lets it be again.
+/// The sequences that switch bracketed paste on and off.
 const TELL_PASTES: &str = "\x1b[?2004h";
 const TELL_NO_PASTES: &str = "\x1b[?2004l";
 
-/// Returns true if we are in the foreground of our terminal. Whoever reads keys or changes modes
-/// from the background is stopped.
+/// Returns true if we are in the foreground of our terminal. A process that reads keys or changes
+/// modes from the background is stopped.
 pub(super) fn is_in_foreground() -> bool {
     ProcessStat::own().is_some_and(ProcessStat::is_in_foreground)
 }
@@ -24,7 +24,7 @@ pub(super) fn is_in_foreground() -> bool {
 /// Who has the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TerminalHolder {
-    /// This program, to which keys come one by one.
+    /// This program, which gets single keys.
     Desk,
     /// A shell, until this program is in the foreground again.
     Shell,
@@ -32,8 +32,8 @@ pub(super) enum TerminalHolder {
     Others,
 }
 
-/// A terminal that gives keys one by one. Its modes are those from before while the program is
-/// stopped, and at the end.
+/// The modes of a terminal that delivers single keys. The original modes are restored while the
+/// program is stopped, and at the end.
 #[derive(Debug)]
 pub(super) struct KeyModes {
     before: Termios,
@@ -42,7 +42,7 @@ pub(super) struct KeyModes {
 }
 
 impl KeyModes {
-    /// Makes keys come at once, without being printed by themselves; Ctrl-C still interrupts.
+    /// Makes the terminal deliver each key at once and without echo; Ctrl-C still interrupts.
     pub(super) fn start() -> io::Result<Self> {
         let before = tcgetattr(io::stdin())?;
         let mut single = before.clone();
@@ -65,7 +65,7 @@ impl KeyModes {
         *holder
     }
 
-    /// Hands the terminal over, as it was before.
+    /// Hands the terminal over with its original modes.
     pub(super) fn hand_over(&self, to: TerminalHolder) {
         let mut holder = self.lock();
         if *holder == TerminalHolder::Desk {
@@ -76,7 +76,7 @@ impl KeyModes {
     }
 
     fn lock(&self) -> MutexGuard<'_, TerminalHolder> {
-        // Nothing in here panics half-way.
+        // Nothing panics while the lock is held.
         self.holder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -89,8 +89,8 @@ pub(super) struct JobControl {
 }
 
 impl JobControl {
-    /// Begins to listen. It is done before the modes of the terminal are changed: from then on no
-    /// stop may come unheard.
+    /// Starts to listen. This comes before the modes of the terminal are changed, because from then
+    /// on no stop may be missed.
     pub(super) fn listen() -> io::Result<Self> {
         let listen = |to: Signal| signal(SignalKind::from_raw(to.as_raw()));
         Ok(Self { stop: listen(Signal::TSTP)?, go_on: listen(Signal::CONT)? })
@@ -102,7 +102,7 @@ impl JobControl {
         loop {
             tokio::select! {
                 _ = self.stop.recv() => {
-                    // As the system has it: what nobody could continue is not stopped.
+                    // As the system does it: a process that nobody could continue is not stopped.
                     if can_be_continued() {
                         modes.hand_over(TerminalHolder::Shell);
                         kill_process(getpid(), Signal::STOP)?;
@@ -119,8 +119,8 @@ impl JobControl {
     }
 }
 
-/// Writes to the terminal, unless somebody has stopped it: nobody waits for that. A terminal that
-/// is gone needs no words.
+/// Writes to the terminal, unless it is stopped: this must not block. A terminal that is gone is
+/// ignored.
 fn write(text: &str) {
     let output = io::stdout();
     if is_ready(&output, PollFlags::OUT, Duration::ZERO) {
@@ -128,13 +128,13 @@ fn write(text: &str) {
     }
 }
 
-/// Whether a terminal can be read or written within this time.
+/// Returns true if the terminal can be read or written within this time.
 pub(super) fn is_ready(terminal: &impl AsFd, how: PollFlags, within: Duration) -> bool {
     let within = Timespec { tv_sec: 0, tv_nsec: within.subsec_nanos().into() };
     poll(&mut [PollFd::new(terminal, how)], Some(&within)).is_ok_and(|ready| ready > 0)
 }
 
-/// Returns true if a shell of our session is there that can continue us.
+/// Returns true if there is a shell of our session that can continue us.
 fn can_be_continued() -> bool {
     ProcessStat::own().is_some_and(|own| is_job_of(own, own.ancestors()))
 }

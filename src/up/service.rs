@@ -19,14 +19,14 @@ use crate::program::{self, ProgramError};
 
 /// The name of the unit.
 const UNIT: &str = "callgate.service";
-/// What the unit's file begins with. One that does not is somebody else's.
+/// The first line of our unit file. One that begins otherwise is somebody else's.
 const MARK: &str = "# Written by `callgate up --service`";
 /// How long `systemctl` may take, which waits until the service has started or ended.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How long the service may take until it answers.
 const START: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(20);
-/// Folders that the user manager may not know of.
+/// Variables for folders that the user manager may not know.
 const FOLDERS: [&str; 2] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME"];
 /// The exit codes with which `systemctl is-active` says that a unit does not run.
 const INACTIVE: [i32; 2] = [3, 4];
@@ -72,7 +72,7 @@ pub(super) fn remove() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where the units of the user are.
+/// Returns the folder with the user's units.
 fn unit_path(around: &Surroundings) -> Result<PathBuf, Failure> {
     let none = || Failure::Failed("there is no home folder; set HOME".to_owned());
     let ours = around.config_folder().ok_or_else(none)?;
@@ -92,7 +92,7 @@ fn check_ours(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The text of the unit.
+/// Returns the text of the unit.
 fn unit(
     program: &str,
     config: &Config,
@@ -129,8 +129,7 @@ fn unit(
     ))
 }
 
-/// A word as systemd reads it back: in quotes, with its specifiers and, in a command, its
-/// variables doubled.
+/// Quotes a word for systemd, with its specifiers and, in a command, its variables escaped.
 fn quoted(word: &str, is_command: bool) -> String {
     let mut quoted = String::from("\"");
     for letter in word.chars() {
@@ -155,7 +154,7 @@ fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
     Failure::Failed(format!("cannot {what} {}: {error}", path.display()))
 }
 
-/// Whether the service runs. Fails where there is no user manager that can be asked.
+/// Returns true if the service runs. Fails if there is no user manager to ask.
 fn is_active() -> Result<bool, Failure> {
     match run(&["is-active", UNIT]) {
         Ok(_) => Ok(true),
@@ -226,7 +225,7 @@ fn tell(config: &Config, path: &Path, own: &Path) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Who can answer, as the service tells; none if it does not answer.
+/// Returns who can answer, as the service says; `None` if it does not respond.
 fn answerers(config: &Config) -> Option<Answerers> {
     let end = Instant::now() + START;
     loop {

@@ -1,8 +1,8 @@
 //! What somebody has allowed for the rest of a conversation.
 //!
-//! It is kept in memory, by the runtime alone, and ends with it. It covers the very same thing
-//! again: the same command with the same arguments, or the same tool on the same file. No rule that
-//! denies or asks is ever passed over for it, and nothing that touches callgate itself.
+//! It is kept in memory and ends with the runtime. It covers exactly the same act: the same command
+//! with the same arguments, or the same tool on the same file. It never overrides a rule that
+//! denies or asks, and never covers what touches callgate itself.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -11,17 +11,17 @@ use callgate_rules::{Act, Class};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-/// How much is remembered; the oldest is forgotten first.
+/// How many acts are remembered; the oldest is forgotten first.
 const MOST: usize = 1_000;
-/// The longest description of it that is offered, in bytes.
+/// The longest description of an act that can be allowed, in bytes.
 const LONGEST: usize = 1_000;
 
-/// Something that can be allowed from now on.
+/// An act that can be allowed for the rest of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RepeatableAct {
     tool: String,
     what: ActSubject,
-    /// It in words.
+    /// The act in words.
     words: String,
 }
 
@@ -34,7 +34,7 @@ enum ActSubject {
 }
 
 impl RepeatableAct {
-    /// What an act can be allowed as from now on. `places` are where its paths lead.
+    /// Returns the act if it can be allowed from now on. `places` are where its paths lead.
     pub(super) fn of(act: &Act, places: &[String], input: &str) -> Option<Self> {
         let (what, words) = match (act.class, places, &act.command) {
             (Class::Read | Class::Write, [place], _) if act.doubts().is_none() => {
@@ -45,11 +45,11 @@ impl RepeatableAct {
             }
             _ => return None,
         };
-        // Nobody can decide on what is too long to be read.
+        // Nobody can decide on what is too long to read.
         (words.len() <= LONGEST).then(|| Self { tool: act.tool.clone(), what, words })
     }
 
-    /// It as the desk is told, and tells it back.
+    /// Returns the act in the form that the desk protocol uses for suggestions.
     pub(super) fn suggestion(&self) -> Option<Box<RawValue>> {
         let rule = json!({ "toolName": self.tool, "ruleContent": self.words });
         let suggestion = json!({
@@ -62,12 +62,12 @@ impl RepeatableAct {
     }
 }
 
-/// What was allowed in each conversation.
+/// The acts that were allowed in each conversation.
 #[derive(Debug, Default)]
 pub(super) struct AllowedActs(Mutex<VecDeque<(String, RepeatableAct)>>);
 
 impl AllowedActs {
-    /// Allows it for the rest of the conversation.
+    /// Allows an act for the rest of the conversation.
     pub(super) fn add(&self, conversation: &str, like: &RepeatableAct) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.push_back((conversation.to_owned(), like.clone()));
@@ -76,7 +76,7 @@ impl AllowedActs {
         }
     }
 
-    /// Whether it was allowed.
+    /// Returns true if the act was allowed.
     pub(super) fn has(&self, conversation: &str, like: &RepeatableAct) -> bool {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().any(|(there, known)| there == conversation && known == like)

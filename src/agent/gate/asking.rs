@@ -32,7 +32,7 @@ pub(super) struct DeskQuestion {
     pub(super) warn: Warn,
 }
 
-/// What came of a question.
+/// The outcome of a question.
 #[derive(Debug)]
 pub(super) enum AskOutcome {
     /// It may run.
@@ -71,7 +71,7 @@ impl Drop for WithdrawOnDrop {
 pub(super) async fn ask(asking: DeskQuestion, posted: PostedQuestion) -> AskOutcome {
     let (board, id) = (Arc::clone(&asking.board), asking.request.request_id.clone());
     let may_press = posted.mirror.is_some();
-    // Before anything can be shown of it, so that nothing is once it was withdrawn.
+    // Posted before it can be shown, so that it is not shown once it was withdrawn.
     board.post(&id, posted);
     let _waiting = WithdrawOnDrop { board, id };
     let started = || -> io::Result<_> {
@@ -79,7 +79,7 @@ pub(super) async fn ask(asking: DeskQuestion, posted: PostedQuestion) -> AskOutc
         let (answer_in, answer) = oneshot::channel();
         thread::Builder::new().name("ask".to_owned()).spawn(move || {
             let unwanted = Unwanted::default().when_closed(gone.as_fd());
-            // When nobody waits any more there is nobody to tell.
+            // If nobody waits any more, the answer is dropped.
             answer_in.send(asking.run(may_press, &unwanted)).ok();
         })?;
         Ok((wanted, answer))
@@ -89,7 +89,7 @@ pub(super) async fn ask(asking: DeskQuestion, posted: PostedQuestion) -> AskOutc
         Err(error) => return denied(format!("nobody can be asked: {error}")),
     };
     let answered = answer.await;
-    // It has been open until here, and by that the thread knew that we wait.
+    // While this was open the thread knew that somebody waits.
     drop(wanted);
     answered.unwrap_or_else(|_| denied("the question was lost by a mistake of callgate".to_owned()))
 }
@@ -134,7 +134,7 @@ fn close(
 ) -> AskOutcome {
     let response = match answer {
         Ok(response) => response,
-        // Whoever stopped waiting has closed it.
+        // It is closed already.
         Err(NoAnswer::Unwanted) => return denied(WITHDRAWN.to_owned()),
         Err(error) => {
             board.close(id, "timeout", &error.to_string());

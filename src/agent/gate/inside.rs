@@ -1,7 +1,7 @@
-//! The desk in this process, for when no daemon runs and the front end takes questions.
+//! The desk in this process, for when no daemon runs but the front end takes questions.
 //!
-//! It is the same desk, with the same ledger, behind sockets in a private folder. The front end is
-//! its terminal.
+//! It is the same desk with the same ledger, on sockets in a private folder. The front end is its
+//! terminal.
 
 pub(super) mod private_folder;
 
@@ -31,9 +31,9 @@ const QUEUE: usize = 1024;
 /// How long the desk may take to say what came of an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the rules have said about the questions that are asked here.
+/// The verdicts of the rules on the questions that are asked here.
 type Rulings = Arc<Mutex<HashMap<RequestId, Ruling>>>;
-/// Who waits to hear what came of an answer: whether it counted, and the desk's words.
+/// Who waits for the result of a press: whether it counted, and the desk's words.
 type PressWaiter = Arc<Mutex<Option<oneshot::Sender<(bool, String)>>>>;
 
 /// The desk in this process.
@@ -42,14 +42,14 @@ pub(super) struct InsideDesk {
     socket: PathBuf,
     rulings: Rulings,
     told: PressWaiter,
-    /// The desk's terminal hears what came of a press, but not of which: so there is one at a time.
+    /// The desk reports the result of a press without saying which, so there is one at a time.
     pressing: tokio::sync::Mutex<()>,
     /// Removed after the daemon has ended.
     _folder: PrivateFolder,
 }
 
 impl InsideDesk {
-    /// Opens the desk; its tasks run where `handle` is from. Not for a thread that must not wait.
+    /// Opens the desk, whose tasks run on `handle`. This blocks.
     pub(super) fn start(
         config: &Config,
         board: &Arc<Board>,
@@ -70,7 +70,7 @@ impl InsideDesk {
             store,
             settings: settings(config),
             authority: Authority::default(),
-            // The rules have spoken before anybody is asked.
+            // The rules have decided before anybody is asked.
             ruler: Arc::new(move |request| {
                 let asks = Ruling::Ask { because: None, is_guarded: true };
                 lock(&ruled).remove(&request.request_id).unwrap_or(asks)
@@ -86,7 +86,7 @@ impl InsideDesk {
         Ok(Self { daemon, socket, rulings, told, pressing, _folder: folder })
     }
 
-    /// Where to ask.
+    /// Returns the socket at which it is asked.
     pub(super) fn socket(&self) -> &Path {
         &self.socket
     }
@@ -109,7 +109,7 @@ impl InsideDesk {
         pin!(self.daemon.ended()).poll(&mut context).is_ready()
     }
 
-    /// What the rules say about a question that is about to be asked.
+    /// Notes the verdict of the rules on a question that is about to be asked.
     pub(super) fn ruled(&self, id: &RequestId, ruling: Ruling) {
         lock(&self.rulings).insert(id.clone(), ruling);
     }
@@ -138,7 +138,7 @@ impl fmt::Debug for InsideDesk {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing in here panics half-way.
+    // Nothing panics while the lock is held.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -167,7 +167,7 @@ async fn show(mut orders: mpsc::Receiver<Order>, board: Arc<Board>, told: PressW
             Order::Mark { card, mark, .. } => board.ended(&card.id, &mark.text),
             Order::Tell { text, alert, .. } => {
                 if let Some(told) = lock(&told).take() {
-                    // Whoever pressed may have stopped waiting.
+                    // The front end may have stopped waiting.
                     told.send((!alert, text)).ok();
                 }
             }

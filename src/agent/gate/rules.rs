@@ -1,5 +1,5 @@
-//! What the rules say about a use of a tool. They are those of the desk; where none decides,
-//! reading inside of the roots is allowed.
+//! Judges uses of tools by the rules of the desk. Where no rule decides, reading inside the roots
+//! is allowed.
 
 mod hidden;
 
@@ -19,7 +19,7 @@ use crate::disk::RealDisk;
 use crate::policy::{Ruler, home, moment};
 use hidden::SearchJudge;
 
-/// What the rules say.
+/// The verdict of the rules on a use of a tool.
 #[derive(Debug)]
 pub(super) enum RulesVerdict {
     /// It may run.
@@ -39,12 +39,12 @@ pub(super) enum RulesVerdict {
 /// Why and how a person is asked.
 #[derive(Debug, Clone)]
 pub(super) struct AskReason {
-    /// Why, when there is a reason beside that nothing allows it. The daemon is told, since it
+    /// The reason, if there is one besides that nothing allows it. The daemon gets it, because it
     /// does not know the folders of this runtime and might allow it.
     pub(super) because: Option<String>,
     /// Whether it touches callgate itself.
     pub(super) is_guarded: bool,
-    /// What may be allowed from now on, if anything.
+    /// The act that may be allowed from now on, if any.
     pub(super) like: Option<RepeatableAct>,
 }
 
@@ -66,10 +66,10 @@ impl RuntimeRules {
         Self { config: config.clone(), warn, disk: Arc::new(RealDisk), known: OnceLock::new() }
     }
 
-    /// What the rules say about this use of a tool. With unchanged files it costs a look at each.
+    /// Judges a use of a tool. If the rule files are unchanged this only checks their metadata.
     pub(super) fn rule(&self, tool: &str, input: &str) -> RulesVerdict {
         let (policy, home) = self.now();
-        // A folder whose name is no text makes an act that nothing allows.
+        // A folder whose name is not UTF-8 makes an act that nothing allows.
         let folder = self.config.agent.folder.to_str().unwrap_or_default();
         let act = Act::of(tool, input, folder, AGENT, &home);
         let verdict = judge(&policy, &act, &*self.disk, &moment(SystemTime::now()));
@@ -93,7 +93,7 @@ impl RuntimeRules {
         self.disk = disk;
     }
 
-    /// The rules as they are now, to judge many files by.
+    /// Returns the rules as they are now, to judge many files.
     pub(super) fn judge(&self) -> SearchJudge {
         let (policy, home) = self.now();
         SearchJudge {
@@ -104,14 +104,14 @@ impl RuntimeRules {
         }
     }
 
-    /// The policy as it is now, and the home of its rules. Nobody who decides by it keeps others
-    /// from it.
+    /// Returns the policy as it is now, and the home folder of its rules. No lock is held while it
+    /// is used.
     fn now(&self) -> (Arc<Policy>, Arc<str>) {
         let ReadRules { ruler, home } = self.known.get_or_init(|| self.read());
         (ruler.policy(&self.config.agent.folder), Arc::clone(home))
     }
 
-    /// The folders in which commands may work, and where their programs are.
+    /// Returns the folders in which commands may work, and where programs are.
     fn bounds(&self) -> CommandBounds {
         let text = |path: &PathBuf| path.to_str().map(str::to_owned);
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -126,7 +126,7 @@ impl RuntimeRules {
     }
 
     fn read(&self) -> ReadRules {
-        // A root that is a link, or lies behind one, has two names.
+        // A root that is a link, or is behind one, has two names.
         let named = || self.config.agent.roots.iter().filter_map(|root| root.to_str());
         let real = named().filter_map(|root| disk::real(root, &RealDisk));
         let mut roots: Vec<String> = named().map(str::to_owned).chain(real).collect();

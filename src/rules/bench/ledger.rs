@@ -1,5 +1,5 @@
-//! Tasks out of the ledger: each session is one, and whatever a person denied is one that nobody
-//! wanted.
+//! Makes tasks from the ledger: each session is one, and whatever a person denied is one that
+//! nobody wanted.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ fn words(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The call that an entry tells of, when its input is there.
+/// Returns the call of an entry, if it contains the input.
 fn call(body: &Value, tool: &str, input: &str) -> Option<ToolCall> {
     let input = body.get(input).filter(|input| input.is_object())?;
     Some(ToolCall {

@@ -1,4 +1,4 @@
-//! The figures of a bench, for people.
+//! Prints the results of a bench for people.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use callgate_rules::{Moment, Policy};
 
 use super::{BenchFigures, BenchTask, TaskKind};
 
-/// How many goals that pass unseen are named.
+/// How many goals that pass without a question are named.
 const MOST_NAMED: usize = 50;
 
 /// Prints what the rules make of the tasks, as a table in Markdown, for all of them and by suite.
@@ -69,19 +69,19 @@ fn row(name: &str, figures: &BenchFigures, output: &mut impl Write) -> io::Resul
     )
 }
 
-/// A quotient with two digits behind the point.
+/// Formats a quotient with two decimals.
 fn hundredths(part: usize, whole: usize) -> String {
     let Some(hundredths) = (part * 100 + whole / 2).checked_div(whole) else { return "-".into() };
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
-/// A part of a whole, in per cent.
+/// Formats a part of a whole as a percentage.
 fn share(part: usize, whole: usize) -> String {
     let per_cent = (part * 100 + whole / 2).checked_div(whole);
     per_cent.map_or_else(|| "-".into(), |per_cent| format!("{part} ({per_cent} %)"))
 }
 
-/// Names the goals that pass unseen although what no rule names is asked: a rule allows them.
+/// Names the goals that a rule allows, so that they pass even if everything else is asked.
 fn named(
     tasks: &[BenchTask],
     policy: &Policy,

@@ -1,13 +1,13 @@
-//! Makes keys of the bytes that a terminal sends. They may come cut anywhere, even in the middle
-//! of an arrow key, of which no byte may count as a key.
+//! Decodes keys from the bytes that a terminal sends. The bytes may be split anywhere, even inside
+//! an arrow key, none of whose bytes may count as a key.
 
 use callgate_approval::terminal::Key;
 
 const ESCAPE: u8 = 0x1b;
-/// The longest beginning of a sequence that is remembered: as much as tells a paste.
+/// The longest beginning of a sequence that is remembered: enough to recognise a paste.
 const LONGEST_SEQUENCE: usize = 8;
 
-/// What has been read so far of what is not whole yet.
+/// A decoder with the beginning of a key that is not complete yet.
 #[derive(Debug, Default)]
 pub(super) struct KeyDecoder {
     state: DecoderState,
@@ -21,34 +21,34 @@ pub(super) struct KeyDecoder {
 /// Where in an escape sequence we are.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum DecoderState {
-    /// In none.
+    /// Outside of any sequence.
     #[default]
     Text,
-    /// After an escape, which is a key when nothing follows.
+    /// After an escape, which is a key if nothing follows.
     Escape,
-    /// After an escape that was taken for a key; the rest may come late all the same.
+    /// After an escape that was taken for a key; the rest of a sequence may still come.
     Late,
     /// After `ESC [`: until a final byte.
     Control,
     /// After `ESC O` and the like: one more byte, and numbers before it.
     Single,
-    /// After `ESC ]` and the like: until BEL, another escape or the end of the line. The last one
-    /// is in no such text, and lets out whoever pressed Alt and a bracket.
+    /// After `ESC ]` and the like: until BEL, another escape or the end of the line. The end of the
+    /// line is in no such text, and helps whoever pressed Alt and a bracket.
     Words,
 }
 
 impl KeyDecoder {
-    /// The keys that are whole now.
+    /// Returns the keys that are complete now.
     pub(super) fn keys(&mut self, bytes: &[u8]) -> Vec<Key> {
         bytes.iter().filter_map(|&byte| self.byte(byte)).collect()
     }
 
-    /// Whether an escape waits for what follows; see [`KeyDecoder::silence`].
+    /// Returns true if an escape waits for what follows; see [`KeyDecoder::silence`].
     pub(super) fn is_waiting(&self) -> bool {
         self.state == DecoderState::Escape
     }
 
-    /// Nothing has followed: an escape was the key.
+    /// Notes that nothing has followed, so that an escape was the key.
     pub(super) fn silence(&mut self) -> Option<Key> {
         if self.state != DecoderState::Escape {
             return None;
@@ -119,7 +119,7 @@ impl KeyDecoder {
         let c = match std::str::from_utf8(&self.begun) {
             Ok(text) => text.chars().next(),
             Err(error) if error.error_len().is_none() => return None,
-            // What is no text at all is dropped.
+            // Bytes that are not UTF-8 are dropped.
             Err(_) => None,
         };
         self.begun.clear();
@@ -136,7 +136,7 @@ fn key(c: char) -> Option<Key> {
     }
 }
 
-/// A reply is one line, and only Enter sends it.
+/// Returns the key for a pasted character. A reply is one line, and only Enter sends it.
 fn pasted(c: char) -> Option<Key> {
     match c {
         '\r' | '\n' | '\t' => Some(Key::Pasted(' ')),

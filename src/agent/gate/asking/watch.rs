@@ -1,8 +1,8 @@
 //! Watches what becomes of a question at the daemon's desk, on a thread of its own.
 //!
-//! It tells when the desk has the question, so that nobody answers what is not there yet, and how
-//! it ended, in the desk's words. It decides nothing: the answer comes to the asker. While the front
-//! end takes questions the request says so, by which the desk knows that somebody is there.
+//! It reports when the desk has the question, so that nobody answers before that, and how it ended,
+//! in the desk's words. It decides nothing: the answer goes to the asker. The request says whether
+//! the front end takes questions, so that the desk knows that somebody is there.
 
 use std::io;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use callgate_wire::raw::Json;
 
 use crate::agent::gate::board::{Board, QuestionTerms};
 
-/// How often the watching looks whether it is still wanted, and a desk that is gone is dialled.
+/// How often the thread checks whether it is still needed, and dials a desk that is gone.
 const BEAT: Duration = Duration::from_millis(100);
 
 /// Ends the watching when it is dropped.
@@ -40,7 +40,7 @@ struct DeskWatch {
     is_over: Arc<AtomicBool>,
 }
 
-/// Begins to watch before the question is asked. It stands when this returns.
+/// Starts to watch before the question is asked. The watch is established when this returns.
 pub(super) fn begin(
     desk_socket: PathBuf,
     board: &Arc<Board>,
@@ -75,20 +75,20 @@ impl DeskWatch {
             match self.see(there) {
                 Ok(true) => return,
                 Ok(false) => {}
-                // The asker dials a desk again that was started again; so do we.
+                // The asker reconnects to a desk that was restarted; so do we.
                 Err(_) => viewer = None,
             }
         }
     }
 
-    /// What has happened since is seen, too.
+    /// Reconnects, from the entry after the last one seen.
     fn again(&self) -> Result<Viewer, ViewerError> {
         let mut viewer = Viewer::connect(&self.desk_socket)?;
         viewer.watch(Some(self.head + 1))?;
         Ok(viewer)
     }
 
-    /// Takes the next entry, if one comes soon; whether it was the question's last.
+    /// Handles the next entry, if one comes soon. Returns true if it was the question's last.
     fn see(&mut self, viewer: &mut Viewer) -> Result<bool, ViewerError> {
         let Some(Message::Entry(entry)) = viewer.next(Instant::now() + BEAT)? else {
             return Ok(false);
@@ -110,12 +110,12 @@ impl DeskWatch {
     }
 }
 
-/// Whether no rule of the desk decides the question at once.
+/// Returns true if no rule of the desk decides the question at once.
 fn is_for_people(entry: &Entry) -> bool {
     !matches!(text_of(entry, "ruling").as_deref(), Some("allow" | "deny"))
 }
 
-/// What the desk says of the question. What it guards is allowed once, and never from now on.
+/// Returns the desk's terms for the question. A guarded act is never allowed from now on.
 fn terms(entry: &Entry) -> QuestionTerms {
     let members = Json::from(&*entry.body).members();
     QuestionTerms {

@@ -16,7 +16,7 @@ use crate::config::Surroundings;
 const PREFIX: &str = "callgate-agent-";
 /// The longest path of a folder in which a socket's path is short enough.
 const LONGEST: usize = 60;
-/// A folder as young as this may be one that somebody is just making.
+/// A younger folder may be one that another process is just setting up.
 const YOUNG: Duration = Duration::from_mins(1);
 
 /// A folder that only its owner can enter; removed when this is dropped.
@@ -24,8 +24,8 @@ const YOUNG: Duration = Duration::from_mins(1);
 pub(crate) struct PrivateFolder(PathBuf);
 
 impl PrivateFolder {
-    /// Makes one: in the folder of this login, else where temporary files are. Those of processes
-    /// that were killed are removed.
+    /// Makes one in the folder of this login, else in the folder for temporary files. Folders of
+    /// processes that were killed are removed.
     pub(crate) fn new() -> io::Result<Self> {
         let of_login = Surroundings::of_process().runtime_folder();
         let of_login = of_login.filter(|folder| folder.as_os_str().len() < LONGEST);
@@ -38,12 +38,12 @@ impl PrivateFolder {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         sweep(folder);
         let path = folder.join(format!("{PREFIX}{}", fresh_id()));
-        // Whatever stands there already is an error.
+        // An existing file or folder is an error.
         DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Self(path))
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
@@ -56,7 +56,7 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// Removes the folders of processes that were killed: nobody holds the lock of their desk.
+/// Removes the folders of processes that were killed, which nobody has locked.
 fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

@@ -1,8 +1,8 @@
-//! What the searches of the runtime leave out: what rules would deny to be read, or ask for.
+//! What the runtime's searches leave out: what rules deny reading, or ask about.
 //!
-//! A search is not asked about for every file that it may meet; so it may show nothing that would
-//! have been asked about by itself. What the search as a whole was asked about is not left out of
-//! it: somebody has allowed that.
+//! Nobody is asked about each file of a search, so it must not show a file about which somebody
+//! would have been asked. What the search as a whole was asked about is shown: somebody has allowed
+//! that.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use serde_json::json;
 use super::AGENT;
 use crate::disk::RealDisk;
 
-/// The tool by which each file of a search could be read instead.
+/// The tool with which each file of a search could be read instead.
 const READ: &str = "read_file";
 
 /// How strict a verdict is.
@@ -21,7 +21,7 @@ const ASKED: u8 = 1;
 const GUARDED: u8 = 2;
 const DENIED: u8 = 3;
 
-/// The rules as they are at one moment.
+/// The rules at one moment.
 pub(in crate::agent::gate) struct SearchJudge {
     pub(in crate::agent::gate) policy: Policy,
     /// The folder in which the agent works.
@@ -34,14 +34,14 @@ pub(in crate::agent::gate) struct SearchJudge {
 struct JudgedSearch {
     judge: SearchJudge,
     tool: String,
-    /// Where it begins, by its name and by where that really leads.
+    /// Where it begins, by its name and by its real path.
     starts: Vec<PathBuf>,
-    /// How strictly the beginning itself is judged, for reading and for searching it.
+    /// How strictly reading and searching the start itself is judged.
     bases: [u8; 2],
 }
 
 impl SearchJudge {
-    /// Says what a search by this tool that begins in `start` leaves out, unless it is nothing.
+    /// Returns the test for what a search by this tool from `start` leaves out; `None` if nothing.
     pub(in crate::agent::gate) fn hidden(self, tool: &str, start: &Path) -> Option<HiddenTest> {
         let mut starts = vec![start.to_owned()];
         let place = start.to_str().and_then(|start| disk::real(start, &RealDisk));
@@ -60,7 +60,7 @@ impl SearchJudge {
     fn rank(&self, tool: &str, path: &Path) -> u8 {
         let input = json!({ "path": path.to_string_lossy() }).to_string();
         let act = Act::of(tool, &input, &self.folder, AGENT, &self.home);
-        // A search follows no links, and where it begins is followed before.
+        // A search follows no links; those on the way to its start were resolved before.
         rank(&judge(&self.policy, &act, &NoLinks, &self.now))
     }
 }
@@ -71,8 +71,8 @@ impl JudgedSearch {
         ranks.iter().zip(self.bases).any(|(rank, base)| *rank == DENIED || *rank > base)
     }
 
-    /// How strictly it is judged to read what lies there, and to search it. A search follows no
-    /// links, so that where it began says where everything in it is.
+    /// Returns how strictly reading and searching this path below the start is judged. A search
+    /// follows no links, so the start determines where everything below it is.
     fn ranks(&self, rest: &Path) -> [u8; 2] {
         let place = |start: &PathBuf| {
             if rest.as_os_str().is_empty() { start.clone() } else { start.join(rest) }

@@ -97,7 +97,7 @@ impl Bench {
     /// Asks with a front end that takes questions.
     pub(super) fn ask(&self, question: GateQuestion) -> (JoinHandle<ToolPermit>, Screen) {
         let (shown, seen) = mpsc::unbounded_channel();
-        // A test that has seen enough looks no longer.
+        // A test that has seen enough stops listening.
         let mirror: QuestionMirror = Arc::new(move |what| drop(shown.send(what)));
         let question = GateQuestion { mirror: Some(mirror), ..question };
         let gate = Arc::clone(&self.gate);
