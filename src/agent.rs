@@ -223,7 +223,7 @@ fn read_prompt(file: &PathBuf) -> Result<String, Failure> {
     };
     let size = fs::metadata(file).map_err(|error| failed(&error))?;
     if !size.is_file() || size.len() > LONGEST_PROMPT {
-        return Err(failed(&"it is no file, or longer than 1 MiB"));
+        return Err(failed(&"it is not a file, or it is larger than 1 MiB"));
     }
     fs::read_to_string(file).map_err(|error| failed(&error))
 }

@@ -114,8 +114,8 @@ impl CodingAgent {
     /// Returns what its user has to do next.
     pub(crate) fn next(self) -> &'static str {
         match self {
-            Self::Claude => "Claude Code sessions that are open now may have to be started anew.",
-            Self::Codex => "Codex sessions that are open now have to be started anew.",
+            Self::Claude => "Claude Code sessions that are open now may have to be restarted.",
+            Self::Codex => "Codex sessions that are open now have to be restarted.",
         }
     }
 }

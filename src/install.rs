@@ -191,7 +191,7 @@ impl InstallArgs {
         let project = if self.project { " --project" } else { "" };
         let program = invocation::program();
         let undo = format!("{program} uninstall{project} --agent {}", agent.word());
-        writeln!(out, "To take the hooks out again: `{undo}`")?;
+        writeln!(out, "To remove the hooks: `{undo}`")?;
         out.flush()
     }
 }
@@ -207,7 +207,7 @@ fn shared(place: &SettingsFile) -> Option<String> {
     let seen = place.read().ok()??;
     has_ours(&seen.text).then(|| {
         let path = place.path().display();
-        format!("{path} has hooks of callgate's, too, from an earlier version: take them out there")
+        format!("{path} also has callgate's hooks, from an earlier version: remove them there")
     })
 }
 
@@ -227,7 +227,7 @@ fn fleeting(program: &Path, config: &Config) -> Option<String> {
         format!(" --config {}", quoted(&file.value.to_string_lossy()))
     });
     Some(format!(
-        "the hook lies in a build folder and vanishes with it, and then nobody is asked: better \
+        "the hook is in a build folder and vanishes with it, and then nobody is asked: better \
          {better}, then `callgate{named} install` again ({})",
         folder.display()
     ))

@@ -231,7 +231,7 @@ impl Ruler {
         files.push((self.user.clone(), known.stamp));
         if folder.ancestors().count() > MOST_FOLDERS {
             // Rules that cannot be found may be the ones that deny.
-            let why = "it lies too deep for all rules above it to be read";
+            let why = "it is nested too deeply for all rules above it to be read";
             let name = folder.display().to_string();
             policy = policy.with(&RuleFile::unreadable(&name, why, Trust::Project), None);
         }
@@ -284,7 +284,7 @@ pub(crate) fn read_file(path: &Path, trust: Trust) -> RuleFile {
         let file = File::options().read(true).custom_flags(flags).open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() || metadata.len() > LONGEST_FILE {
-            return Err(io::Error::other("it is no file, or longer than a rule file can be"));
+            return Err(io::Error::other("it is not a file, or larger than a rule file can be"));
         }
         io::read_to_string(file.take(LONGEST_FILE))
     };

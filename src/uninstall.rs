@@ -34,7 +34,10 @@ impl UninstallArgs {
         let mut failures = Vec::new();
         let agents = self.agent.here(scope, &around);
         if agents.is_empty() {
-            writeln!(io::stdout(), "no agent's settings are here, so no hook of callgate's is")?;
+            writeln!(
+                io::stdout(),
+                "no agent's settings are here, so there is no hook of callgate to remove"
+            )?;
         }
         for agent in agents {
             for (number, place) in install::places(agent, scope, &around)?.iter().enumerate() {
@@ -64,15 +67,15 @@ impl UninstallArgs {
 fn remove(agent: CodingAgent, place: &SettingsFile, is_dry: bool) -> Result<String, InstallError> {
     let path = place.path().display();
     let Some(seen) = place.read()?.filter(|seen| !seen.text.trim().is_empty()) else {
-        return Ok(format!("no hook of callgate's is in {path}"));
+        return Ok(format!("{path} has no hook of callgate"));
     };
     let removed = install::uninstall(&seen.text, place.backup().as_deref())?;
     let would = if is_dry { "would be " } else { "" };
     let mut said = match &removed {
-        RemovedHooks::Nothing => format!("no hook of callgate's is in {path}"),
+        RemovedHooks::Nothing => format!("{path} has no hook of callgate"),
         RemovedHooks::AsBefore(_) => format!("{path} {would}as it was before callgate"),
         RemovedHooks::File => format!("{path} {would}removed, it held nothing else"),
-        RemovedHooks::Ours(_) => format!("callgate's hooks {would}taken out of {path}"),
+        RemovedHooks::Ours(_) => format!("callgate's hooks {would}removed from {path}"),
     };
     for event in install::composed(&seen.text) {
         said = format!(

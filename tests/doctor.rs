@@ -420,13 +420,13 @@ fn hooks_that_are_not_as_they_should_be_are_found() {
 
     restore();
     home.change("\"SessionEnd\"", "\"SessionStart\"");
-    home.finds("warning", "does not tell us of SessionEnd", "callgate install");
+    home.finds("warning", "does not notify us of SessionEnd", "callgate install");
     restore();
     home.change("\"PermissionRequest\"", "\"SessionStart\"");
     home.finds("problem", "its own questions do not come here", "callgate install");
     restore();
     home.change("\"PreToolUse\"", "\"SessionStart\"");
-    home.finds("problem", "rules do not hold in modes that ask nobody", "callgate install");
+    home.finds("problem", "rules do not apply in modes that ask nobody", "callgate install");
 
     restore();
     home.change("ask.sock", "old.sock");
@@ -464,7 +464,7 @@ fn the_mode_in_which_an_agent_starts_is_told() {
     fs::remove_file(home.path("work/.claude/settings.json")).unwrap();
     home.set("[gate]\nunattended = \"ask\"");
     tells(
-        "auto mode (its default), which asks nobody: your rules hold, whatever none allows comes",
+        "auto mode (its default), which asks nobody: your rules apply, what no rule allows comes",
     );
 }
 

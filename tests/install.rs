@@ -183,7 +183,7 @@ fn the_first_time_makes_file_and_folder_for_the_user_alone() {
     assert_eq!(home.files(), before, "a second time changes nothing");
     assert!(home.does(&["uninstall"]).contains("removed"));
     assert!(!home.settings().exists());
-    assert!(home.does(&["uninstall"]).contains("no hook of callgate's"));
+    assert!(home.does(&["uninstall"]).contains("has no hook of callgate"));
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn what_was_changed_since_stays_when_ours_goes() {
     let edit = |text: &str| text.replace("opus", "sonnet");
     fs::write(home.settings(), edit(&read(&home.settings()))).unwrap();
     let said = home.does(&["uninstall"]);
-    assert!(said.contains("taken out of"), "{said}");
+    assert!(said.contains("removed from"), "{said}");
     assert_eq!(read(&home.settings()), edit(MINE));
     assert_eq!(read(&home.backup()), MINE, "the copy stays where it may be of use");
 }
@@ -444,7 +444,7 @@ fn the_project_and_other_folders_have_settings_of_their_own() {
 
 /// The command that was printed after `To take the hooks out again`, as a shell runs it.
 fn undo(home: &Home, said: &str) {
-    let (_, rest) = said.split_once("To take the hooks out again: `").unwrap();
+    let (_, rest) = said.split_once("To remove the hooks: `").unwrap();
     let advice = rest.split_once('`').unwrap().0;
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", advice]).current_dir(home.path("work")).env_clear();
@@ -473,7 +473,7 @@ fn the_advice_undoes_what_was_done_and_nothing_else() {
     // What an earlier version has put into the shared file goes, too.
     fs::copy(home.settings(), &shared).unwrap();
     let said = home.does(&["install", "--project"]);
-    assert!(said.contains("settings.json has hooks of callgate's, too"), "{said}");
+    assert!(said.contains("settings.json also has callgate's hooks"), "{said}");
     undo(&home, &said);
     assert_eq!((read(&shared), read(&local)), (MINE.to_owned(), MINE.to_owned()));
     let said = home.does(&["uninstall", "--agent", "claude"]);
@@ -488,7 +488,7 @@ fn a_hook_in_a_build_folder_is_told_of_with_what_is_better() {
     copy_program(CALLGATE.as_ref(), &built);
     home.program.clone_from(&built);
     let said = home.does(&["install"]);
-    let note = "the hook lies in a build folder and vanishes with it";
+    let note = "the hook is in a build folder and vanishes with it";
     assert!(said.contains(note) && said.contains("copy callgate and callgate-hook into"), "{said}");
     fs::write(home.path("it's/Cargo.toml"), "").unwrap();
     let said = home.does(&["install"]);

@@ -247,7 +247,7 @@ fn the_service_is_set_up_and_removed() {
     assert!(said.contains("was stopped") && !unit.exists(), "{said}");
     assert_eq!(calls(&home), ["disable --now", "daemon-reload"]);
     let again = home.run(&["up", "--service", "--remove"]).success().stdout;
-    assert!(again.starts_with("There is no service of callgate's"), "{again}");
+    assert!(again.starts_with("callgate has no service"), "{again}");
     ends(up);
 
     // One that somebody else has written stays.

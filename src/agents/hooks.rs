@@ -195,7 +195,7 @@ fn only(text: &str, members: &[JsonMember], name: &str) -> Result<Option<usize>,
     let mut seen = HashSet::new();
     let twice = members.iter().find(|member| is_called(member, name) && !seen.insert(name));
     match twice {
-        Some(member) => Err(refusal(text, &member.whole, &format!("`{name}` stands there twice"))),
+        Some(member) => Err(refusal(text, &member.whole, &format!("`{name}` occurs twice"))),
         None => Ok(members.iter().position(|member| is_called(member, name))),
     }
 }

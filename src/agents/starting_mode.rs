@@ -56,20 +56,20 @@ impl StartingMode {
             CodingAgent::Codex => format!("{agent} starts with approval policy {name} ({origin})"),
         };
         let nobody = match unattended {
-            Unattended::Rules => "your rules hold, and what no rule names is left to it",
+            Unattended::Rules => "your rules apply, and what no rule covers is left to it",
             Unattended::Ask => {
-                "your rules hold, whatever none allows comes to you, and no answer is a no"
+                "your rules apply, what no rule allows comes to you, and no answer means no"
             }
         };
         match (self.agent, self.asks()) {
             (CodingAgent::Claude, true) => {
-                format!("{mode}: your rules hold, and what it would ask you comes here, too")
+                format!("{mode}: your rules apply, and what it would ask you comes here, too")
             }
             (CodingAgent::Claude, false) if self.name == "auto" => {
                 format!("{mode}, which asks nobody: {nobody}; what it blocks comes to you")
             }
             (CodingAgent::Codex, true) => format!(
-                "{mode}: your rules hold, and what it would ask you comes here first; \
+                "{mode}: your rules apply, and what it would ask you comes here first; \
                  `codex exec` asks nobody: {nobody}"
             ),
             (_, false) => format!("{mode}, which asks nobody: {nobody}"),
@@ -211,8 +211,8 @@ mod tests {
         );
         assert!(auto.ends_with("left to it; what it blocks comes to you"), "{auto}");
         let asks = text(CodingAgent::Claude, "dontAsk", Unattended::Ask);
-        assert!(asks.ends_with("comes to you, and no answer is a no"), "{asks}");
+        assert!(asks.ends_with("comes to you, and no answer means no"), "{asks}");
         let codex = text(CodingAgent::Codex, "on-request", Unattended::Rules);
-        assert!(codex.contains("`codex exec` asks nobody: your rules hold"), "{codex}");
+        assert!(codex.contains("`codex exec` asks nobody: your rules apply"), "{codex}");
     }
 }

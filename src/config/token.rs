@@ -142,7 +142,7 @@ pub(crate) enum TokenError {
     Foreign { what: &'static str, path: PathBuf },
     #[error("cannot get the {what}: `{program}` {why}; try it by hand")]
     Program { what: &'static str, program: String, why: String },
-    #[error("the keyring gives no token (`{program}` {why}); to put it there: {STORE}")]
+    #[error("the keyring has no token (`{program}` {why}); to store it there: {STORE}")]
     Keyring { program: String, why: String },
     #[error("the {what} is empty; {advice}")]
     Empty { what: &'static str, advice: &'static str },
@@ -228,7 +228,7 @@ mod tests {
         fs::set_permissions(&program, PermissionsExt::from_mode(0o700)).unwrap();
         assert_eq!(ask_keyring(program.to_str().unwrap()).unwrap(), "12:KEYRING\n");
         let error = ask_keyring("/bin/false").unwrap_err().to_string();
-        let expected = "the keyring gives no token (`/bin/false` failed (exit status: 1)); to put \
+        let expected = "the keyring has no token (`/bin/false` failed (exit status: 1)); to store \
                         it there: secret-tool store --label callgate service callgate key \
                         telegram-token";
         assert_eq!(error, expected);

@@ -23,7 +23,7 @@ pub(super) fn settings(config: &Config, findings: &mut Findings) {
             findings.ok("settings", format!("{path}; {about}"));
             only_ours("settings", &file.value, findings);
         }
-        _ => findings.ok("settings", format!("no file, so the defaults hold; {about}")),
+        _ => findings.ok("settings", format!("no file, so the defaults apply; {about}")),
     }
 }
 

@@ -57,7 +57,7 @@ fn commands(
         let shown = path.display();
         if !path.is_absolute() {
             let text = format!("{} starts {shown}, wherever its PATH has that", agent.name());
-            findings.warning(ABOUT, text, format!("give it the whole path: {install}"));
+            findings.warning(ABOUT, text, format!("use the full path: {install}"));
         } else if !is_program(&path) {
             let text = format!("{} starts {shown}, and there is no such program", agent.name());
             findings.problem(ABOUT, text, install.clone());
@@ -154,7 +154,7 @@ fn events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) 
     let (asking, telling): (Vec<&str>, Vec<&str>) = missing.partition(|event| is_asking(event));
     for event in asking {
         let so = match event {
-            "PreToolUse" => "rules do not hold in modes that ask nobody",
+            "PreToolUse" => "rules do not apply in modes that ask nobody",
             "PermissionRequest" => "its own questions do not come here",
             "PermissionDenied" => "what auto mode blocks does not come here",
             _ => "what MCP servers ask does not come here",
@@ -163,7 +163,7 @@ fn events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) 
         findings.problem(ABOUT, text, install);
     }
     if !telling.is_empty() {
-        let text = format!("{} does not tell us of {}", agent.name(), telling.join(", "));
+        let text = format!("{} does not notify us of {}", agent.name(), telling.join(", "));
         findings.warning(ABOUT, text, install);
     }
 }

@@ -70,7 +70,7 @@ fn verified(store: &Store, most: u64, findings: &mut Findings) {
                     findings.warning(ABOUT, text, "check all of it: callgate log --verify");
                 }
                 Ok(EarlierEntries::WrittenAnew(when)) => {
-                    let text = format!("{path} was written anew since it was checked up to {when}");
+                    let text = format!("{path} was rewritten after it was checked up to {when}");
                     findings.problem(ABOUT, text, EVIDENCE);
                 }
                 Err(error) => findings.problem(ABOUT, error.to_string(), again),
@@ -165,7 +165,7 @@ mod tests {
         let head = store.head().unwrap();
         let other = Checkpoint { head: callgate_store::Head { hash: [7; 32], ..head }, at_ms: 1 };
         store.note_verified(&other).unwrap();
-        let anew = "FILE was written anew since it was checked up to 9 at 1970-";
+        let anew = "FILE was rewritten after it was checked up to 9 at 1970-";
         assert!(told(&store).contains(anew), "{}", told(&store));
     }
 }

@@ -91,7 +91,7 @@ fn narrow(event: &EventHooks) -> Option<String> {
     }
     let matchers: Vec<&str> = matchers.into_iter().flatten().collect();
     let tools = matchers.join(" or ");
-    Some(format!("{} holds for tools that match {tools} only, as before", event.name))
+    Some(format!("{} applies only to tools that match {tools}, as before", event.name))
 }
 
 fn is_ours(handler: &HookHandler) -> bool {

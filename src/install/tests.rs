@@ -268,7 +268,7 @@ fn what_keeps_our_hooks_from_being_asked_is_said() {
             r#"{{"hooks":{{"PermissionRequest":[{{{text}"hooks":[{{"command":"callgate hook"}}]}}]}}}}"#
         )
     };
-    let expected = r#"PermissionRequest holds for tools that match "Bash" only, as before"#;
+    let expected = r#"PermissionRequest applies only to tools that match "Bash", as before"#;
     assert_eq!(notes(&matcher(r#""matcher":"Bash","#)), [expected]);
     for all in ["", r#""matcher":"*","#, r#""matcher":"","#] {
         assert!(notes(&matcher(all)).is_empty(), "{all}");
@@ -345,10 +345,10 @@ fn what_is_not_understood_is_refused_with_its_place() {
     check("[]", "it is not a JSON object (line 1, column 1)");
     check("{\n \"hooks\": []}", "`hooks` is not an object (line 2, column 11)");
     check("{\"hooks\": null}", "`hooks` is not an object (line 1, column 11)");
-    check("{\"hooks\": {}, \"hooks\": {}}", "`hooks` stands there twice (line 1, column 15)");
-    check("{\"hooks\": {}, \"h\\u006foks\": {}}", "`hooks` stands there twice (line 1, column 15)");
+    check("{\"hooks\": {}, \"hooks\": {}}", "`hooks` occurs twice (line 1, column 15)");
+    check("{\"hooks\": {}, \"h\\u006foks\": {}}", "`hooks` occurs twice (line 1, column 15)");
     check(r#"{"hooks":{"Stop":{}}}"#, "`hooks.Stop` is not a list (line 1, column 18)");
-    check(r#"{"hooks":{"Stop":[],"Stop":[]}}"#, "`Stop` stands there twice (line 1, column 21)");
+    check(r#"{"hooks":{"Stop":[],"Stop":[]}}"#, "`Stop` occurs twice (line 1, column 21)");
     check(
         r#"{"hooks":{"Stop":[{"matcher":"x"}]}}"#,
         "an entry of `hooks.Stop` has no list of `hooks` (line 1, column 19)",

@@ -88,7 +88,7 @@ pub(crate) fn add(text: &str, hooks: &[TrustedHook]) -> Result<String, Refusal> 
         let states = states_mut(&mut wanted)?;
         let is_new = !states.contains_key(key);
         let state = states.entry(key.clone()).or_insert_with(|| Table::new().into());
-        let state = state.as_table_mut().ok_or_else(|| refusal("a state is no table"))?;
+        let state = state.as_table_mut().ok_or_else(|| refusal("a state is not a table"))?;
         state.insert("trusted_hash".to_owned(), hash.clone().into());
         let line = format!("trusted_hash = \"{hash}\"");
         new = match block(&new, key).filter(|_| !is_new) {
@@ -134,7 +134,7 @@ fn states_mut(config: &mut Table) -> Result<&mut Table, Refusal> {
     let mut table = config;
     for name in ["hooks", "state"] {
         let inner = table.entry(name).or_insert_with(|| Table::new().into());
-        let odd = || refusal(&format!("`{name}` is no table"));
+        let odd = || refusal(&format!("`{name}` is not a table"));
         table = inner.as_table_mut().ok_or_else(odd)?;
     }
     Ok(table)
@@ -285,8 +285,8 @@ mod tests {
         let hooks = [trusted("stop", 'a')];
         for (text, why) in [
             ("a = ", "it is not TOML"),
-            ("hooks = 1\n", "`hooks` is no table"),
-            ("[hooks]\nstate = 1\n", "`state` is no table"),
+            ("hooks = 1\n", "`hooks` is not a table"),
+            ("[hooks]\nstate = 1\n", "`state` is not a table"),
             ("hooks = { state = {} }\n", "does not edit"),
             ("[hooks]\nstate = { x = { trusted_hash = \"1\" } }\n", "does not edit"),
         ] {

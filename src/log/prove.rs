@@ -115,7 +115,7 @@ fn broken(path: &Path, seq: u64, why: Fault) -> String {
     let before = match seq {
         0 | 1 => "Nothing in it is proven.".to_owned(),
         seq => {
-            format!("What stands before it fits together; from entry {seq} on nothing is proven.")
+            format!("The entries before it are consistent; from entry {seq} on nothing is proven.")
         }
     };
     format!(

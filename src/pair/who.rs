@@ -63,7 +63,7 @@ impl KnownAnswerers {
         match (linked.as_slice(), named.first()) {
             ([one], _) => Ok(one),
             ([], Some(KnownAnswerer { by: AnswererReason::Setting { key, origin }, .. })) => {
-                Err(format!("{who} may answer by `{key}` ({origin}): take it out there"))
+                Err(format!("{who} may answer by `{key}` ({origin}): remove it there"))
             }
             ([], _) => Err(format!("nobody is linked as {who}: see `callgate pair --list`")),
             (several, _) => {
@@ -151,7 +151,7 @@ mod tests {
         check("2f0c6d5e9b8a", "viewer/2f0c6d5e9b8a");
         check(&hash, "viewer/2f0c6d5e9b8a");
         check("2f0c", "nobody is linked as 2f0c: see `callgate pair --list`");
-        check("42", "42 may answer by `k` (environment X): take it out there");
+        check("42", "42 may answer by `k` (environment X): remove it there");
         check("", "nobody is linked as : see `callgate pair --list`");
     }
 }

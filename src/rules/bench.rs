@@ -85,7 +85,7 @@ pub(super) fn read_tasks(path: &Path) -> Result<Vec<BenchTask>, Failure> {
         serde_json::from_str(line).map_err(|error| {
             let number = at + 1;
             failed(format!(
-                "line {number} is no task: {error}; scripts/agentdojo-tasks prints some"
+                "line {number} is not a task: {error}; scripts/agentdojo-tasks prints some"
             ))
         })
     };

@@ -62,7 +62,7 @@ pub(super) fn remove() -> Result<(), Failure> {
     let path = unit_path(&Surroundings::of_process())?;
     check_ours(&path)?;
     if !path.exists() {
-        writeln!(io::stdout(), "There is no service of callgate's: {} is absent", path.display())?;
+        writeln!(io::stdout(), "callgate has no service: {} is absent", path.display())?;
         return Ok(());
     }
     systemctl(&["disable", "--now", UNIT])?;
@@ -218,7 +218,7 @@ fn tell(config: &Config, path: &Path, own: &Path) -> Result<(), Failure> {
     }
     if let Some(folder) = invocation::build_folder(own) {
         let folder = folder.display();
-        writeln!(out, "The program lies in a build folder, {folder}, and vanishes with it.")?;
+        writeln!(out, "The program is in a build folder, {folder}, and vanishes with it.")?;
     }
     writeln!(out, "To have it run also while you are logged out: `loginctl enable-linger`")?;
     writeln!(out, "To remove it: `{} up --service --remove`", invocation::program())?;

@@ -41,7 +41,7 @@ fn a_broken_ledger_ends_with_1_and_says_what_to_do() {
     let path = ledger.path().display().to_string();
     expect![[r#"
         The ledger is broken at entry 5: it was changed, or the entry before it was replaced.
-        What stands before it fits together; from entry 5 on nothing is proven.
+        The entries before it are consistent; from entry 5 on nothing is proven.
         Keep a copy of FILE: it may be evidence. To begin a new ledger, stop `callgate up`, move the file away and start again.
     "#]].assert_eq(&shown.stdout.replace(&path, "FILE"));
     let shown = ledger.log(&["--verify", "--json"]);
