@@ -20,7 +20,7 @@ use edit::{InstalledSettings, WantedHook};
 pub(crate) use edit::{RemovedHooks, composed, uninstall};
 
 use crate::agents::hook_command::{self, LARGE, SMALL, quoted};
-use crate::agents::hooks::{FoundHooks, Refusal};
+use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
 use crate::agents::starting_mode::StartingMode;
 use crate::agents::{CodingAgent, SettingsScope, claude_version, is_old_claude};
@@ -315,7 +315,7 @@ pub(crate) enum InstallError {
     #[error(transparent)]
     File(#[from] SettingsFileError),
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] EditRefusal),
 }
 
 /// Returns the path of this program that survives an update: a link on PATH that leads here, as

@@ -44,7 +44,7 @@ const MOST_BUILT: usize = 16;
 
 /// Decides questions by the rules. A disk that does not answer holds up only those who ask about
 /// something on it.
-pub(crate) struct Ruler {
+pub(crate) struct LiveRules {
     user: PathBuf,
     defaults: PolicyDefaults,
     bounds: Option<CommandBounds>,
@@ -85,7 +85,7 @@ struct FileStamp {
     changed: (i64, i64),
 }
 
-impl Ruler {
+impl LiveRules {
     /// Makes a ruler for these settings. Problems of a file are reported once, when it is read.
     pub(crate) fn new(config: &Config, warn: Arc<dyn Fn(&str) + Send + Sync>) -> Self {
         let ruler = Self {

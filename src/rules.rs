@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::config::{Config, DeskFlags, WhenAbsent};
 use crate::disk::RealDisk;
 use crate::failure::Failure;
-use crate::policy::{PROJECT_RULES, Ruler, guarded, home, moment, read_file};
+use crate::policy::{LiveRules, PROJECT_RULES, guarded, home, moment, read_file};
 
 /// See what your rules decide, and why
 ///
@@ -198,7 +198,7 @@ fn explain(
         return Err(Failure::Failed(why.to_owned()));
     }
     // The rules that the daemon would use; problems of the files are reported by `check`.
-    let policy = Ruler::new(config, Arc::new(|_| ())).policy(folder);
+    let policy = LiveRules::new(config, Arc::new(|_| ())).policy(folder);
     let act = Act::of(tool, input, &folder.display().to_string(), agent, &home());
     let explained = callgate_rules::explain(&policy, &act, &RealDisk, &moment(SystemTime::now()));
     let mut output = io::stdout().lock();

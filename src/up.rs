@@ -26,7 +26,7 @@ use crate::agents::starting_mode::gated_agents;
 use crate::config::{Config, DeskFlags, SettingOrigin, Surroundings, check_private};
 use crate::failure::{Failure, complain};
 use crate::invocation;
-use crate::policy::Ruler;
+use crate::policy::LiveRules;
 use banner::Answerers;
 use keys::Keyboard;
 
@@ -174,7 +174,7 @@ fn options(
         ..Authority::default()
     };
     let warn = voice();
-    let ruler = Ruler::new(config, Arc::clone(&warn));
+    let ruler = LiveRules::new(config, Arc::clone(&warn));
     Options {
         claim,
         store,

@@ -10,7 +10,7 @@ use crate::text::line_and_column;
 /// Why a settings file is left as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Refusal(pub(crate) String);
+pub(crate) struct EditRefusal(pub(crate) String);
 
 /// The events for which we install a hook, for any agent and any version.
 pub(crate) const EVENTS: [&str; 9] = [
@@ -80,9 +80,9 @@ pub(crate) struct HookHandler {
 
 impl FoundHooks {
     /// Reads a settings file.
-    pub(crate) fn read(text: &str) -> Result<Self, Refusal> {
+    pub(crate) fn read(text: &str) -> Result<Self, EditRefusal> {
         let root =
-            json::check(text).map_err(|error| Refusal(format!("it is not JSON: {error}")))?;
+            json::check(text).map_err(|error| EditRefusal(format!("it is not JSON: {error}")))?;
         if !json::is(text, &root, '{') {
             return Err(refusal(text, &root, "it is not a JSON object"));
         }
@@ -125,7 +125,7 @@ impl FoundHooks {
     }
 }
 
-fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<EventHooks>, Refusal> {
+fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<EventHooks>, EditRefusal> {
     let members = json::members(text, hooks);
     for name in EVENTS {
         only(text, &members, name)?;
@@ -141,7 +141,7 @@ fn events(text: &str, hooks: &Range<usize>) -> Result<Vec<EventHooks>, Refusal> 
     members.into_iter().map(event).collect()
 }
 
-fn entries(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookEntry>, Refusal> {
+fn entries(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookEntry>, EditRefusal> {
     if !json::is(text, list, '[') {
         return Err(refusal(text, list, &format!("`hooks.{event}` is not a list")));
     }
@@ -164,7 +164,7 @@ fn entries(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookEntry
     json::items(text, list).into_iter().map(entry).collect()
 }
 
-fn handlers(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookHandler>, Refusal> {
+fn handlers(text: &str, event: &str, list: &Range<usize>) -> Result<Vec<HookHandler>, EditRefusal> {
     let handler = |whole: Range<usize>| {
         if !json::is(text, &whole, '{') {
             let what = format!("a hook of `hooks.{event}` is not an object");
@@ -191,7 +191,7 @@ fn is_called(member: &JsonMember, name: &str) -> bool {
 
 /// Returns the index of the member called `name`. Two of them are refused: an agent might read the
 /// one that was not changed.
-fn only(text: &str, members: &[JsonMember], name: &str) -> Result<Option<usize>, Refusal> {
+fn only(text: &str, members: &[JsonMember], name: &str) -> Result<Option<usize>, EditRefusal> {
     let mut seen = HashSet::new();
     let twice = members.iter().find(|member| is_called(member, name) && !seen.insert(name));
     match twice {
@@ -200,7 +200,7 @@ fn only(text: &str, members: &[JsonMember], name: &str) -> Result<Option<usize>,
     }
 }
 
-fn refusal(text: &str, at: &Range<usize>, what: &str) -> Refusal {
+fn refusal(text: &str, at: &Range<usize>, what: &str) -> EditRefusal {
     let (line, column) = line_and_column(text, at.start);
-    Refusal(format!("{what} (line {line}, column {column})"))
+    EditRefusal(format!("{what} (line {line}, column {column})"))
 }

@@ -11,7 +11,7 @@ use super::check::ConfigCheck;
 use super::choices::{EngineSetting, parse_log_level};
 use super::problem::{Setting, SettingOrigin};
 use super::raw::GivenSetting;
-use super::token::{Secret, TokenSource};
+use super::token::{HiddenText, TokenSource};
 use super::value::SettingValue;
 
 /// Only one of these may say where the key is.
@@ -30,7 +30,7 @@ pub(crate) struct AgentSettings {
     /// Without a slash at its end.
     pub(crate) base_url: String,
     /// It may hold a password.
-    pub(crate) proxy: Option<Secret>,
+    pub(crate) proxy: Option<HiddenText>,
     /// Where the key is; read it with [`TokenSource::read_key`].
     pub(crate) api_key: Option<TokenSource>,
     pub(crate) max_tokens: u32,
@@ -119,7 +119,7 @@ impl ConfigCheck<'_> {
         ChosenEngine { is_model, because }
     }
 
-    fn proxy(&self) -> Option<Secret> {
+    fn proxy(&self) -> Option<HiddenText> {
         match &self.raw.get("agent.proxy")?.value {
             SettingValue::Secret(proxy) if !proxy.reveal().is_empty() => Some(proxy.clone()),
             _ => None,

@@ -585,7 +585,7 @@ fn the_token_comes_from_where_it_is_kept_and_shows_itself_nowhere() {
     assert_eq!(token(&environment).unwrap(), "9:env");
     let command = Home::with("telegram.token_command = [\"/bin/echo\", \" 7:run \"]");
     assert_eq!(token(&command).unwrap(), "7:run");
-    assert!(format!("{:?}", token::Secret::new(TOKEN)).contains("***"));
+    assert!(format!("{:?}", token::HiddenText::new(TOKEN)).contains("***"));
 }
 
 #[test]

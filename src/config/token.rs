@@ -32,9 +32,9 @@ const STORE: &str = "security add-generic-password -s callgate -a telegram-token
 
 /// Text that never shows itself: not in a log, not in an error, not with `{:?}`.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(String);
+pub(crate) struct HiddenText(String);
 
-impl Secret {
+impl HiddenText {
     /// Hides `text`.
     pub(crate) fn new(text: &str) -> Self {
         Self(text.to_owned())
@@ -46,9 +46,9 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for HiddenText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(***)")
+        f.write_str("HiddenText(***)")
     }
 }
 
@@ -78,9 +78,9 @@ const MODEL: SecretPurpose = SecretPurpose {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TokenSource {
     /// In the environment.
-    Environment(Secret),
+    Environment(HiddenText),
     /// In the settings file at this path.
-    Config(Secret, PathBuf),
+    Config(HiddenText, PathBuf),
     /// In a file of its own.
     File(PathBuf),
     /// Printed by a program.
@@ -92,16 +92,16 @@ pub(crate) enum TokenSource {
 impl TokenSource {
     /// Reads the bot's token. It is read only when it is needed, so that other commands neither run
     /// a program nor fail.
-    pub(crate) fn read(&self) -> Result<Secret, TokenError> {
+    pub(crate) fn read(&self) -> Result<HiddenText, TokenError> {
         self.read_for(BOT)
     }
 
     /// Reads the key of the model's API.
-    pub(crate) fn read_key(&self) -> Result<Secret, TokenError> {
+    pub(crate) fn read_key(&self) -> Result<HiddenText, TokenError> {
         self.read_for(MODEL)
     }
 
-    fn read_for(&self, purpose: SecretPurpose) -> Result<Secret, TokenError> {
+    fn read_for(&self, purpose: SecretPurpose) -> Result<HiddenText, TokenError> {
         let what = purpose.name;
         let token = match self {
             Self::Environment(token) => token.reveal().to_owned(),
@@ -198,7 +198,7 @@ fn ask(what: &'static str, words: &[String]) -> Result<String, TokenError> {
     program::output(command, PATIENCE, LONGEST_TOKEN + 2).map_err(|error| failed(error.to_string()))
 }
 
-fn checked(purpose: SecretPurpose, token: &str) -> Result<Secret, TokenError> {
+fn checked(purpose: SecretPurpose, token: &str) -> Result<HiddenText, TokenError> {
     let SecretPurpose { name: what, advice, is_fine } = purpose;
     if token.is_empty() {
         return Err(TokenError::Empty { what, advice });
@@ -206,7 +206,7 @@ fn checked(purpose: SecretPurpose, token: &str) -> Result<Secret, TokenError> {
     if token.len() > LONGEST_TOKEN || !token.chars().all(is_fine) {
         return Err(TokenError::Odd { what, advice });
     }
-    Ok(Secret::new(token))
+    Ok(HiddenText::new(token))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use toml::de::DeValue;
 
-use super::token::Secret;
+use super::token::HiddenText;
 
 /// What a key holds.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ pub(crate) enum SettingValue {
     Path(PathBuf),
     Paths(Vec<PathBuf>),
     Text(String),
-    Secret(Secret),
+    Secret(HiddenText),
     Words(Vec<String>),
     Whole(i64),
     /// In millionths.
@@ -105,7 +105,7 @@ impl ValueKind {
         match self {
             Self::File | Self::Socket => Some(SettingValue::Path(text.into())),
             Self::Text { .. } | Self::Url { .. } => Some(SettingValue::Text(string()?.to_owned())),
-            Self::Secret => Some(SettingValue::Secret(Secret::new(string()?))),
+            Self::Secret => Some(SettingValue::Secret(HiddenText::new(string()?))),
             Self::Whole { .. } => Some(SettingValue::Whole(string()?.trim().parse().ok()?)),
             Self::Dollars => Some(SettingValue::Dollars(millionths(string()?.trim())?)),
             Self::Folders if is_list => {

@@ -7,7 +7,7 @@ use callgate_approval::desk::{self, Ruling};
 use callgate_wire::approval::{Asks, Decision, Request, Response};
 
 use crate::config::{HookConfig, WhenAbsent};
-use crate::policy::Ruler;
+use crate::policy::LiveRules;
 
 /// What the user can do, in words that the model reads.
 const START: &str = "callgate is not running: ask the user to start `callgate up`";
@@ -16,7 +16,7 @@ const START: &str = "callgate is not running: ask the user to start `callgate up
 pub(super) fn answer(config: &HookConfig, request: &Request) -> Result<Response, String> {
     let config = config.whole().map_err(|problems| problems.one_line())?;
     // A broken rule file shows in the verdict; `callgate rules check` reports the details.
-    let ruler = ManuallyDrop::new(Ruler::new(&config, Arc::new(|_| ())));
+    let ruler = ManuallyDrop::new(LiveRules::new(&config, Arc::new(|_| ())));
     // The process ends with its answer, which need not wait until the rules are freed.
     let ruling = ruler.rule(request);
     let is_guarded = matches!(ruling, Ruling::Ask { is_guarded: true, .. });

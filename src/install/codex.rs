@@ -5,7 +5,7 @@ use std::path::Path;
 use super::trust::{self, TrustedHook};
 use super::{InstallError, change};
 use crate::agents::hook_command::{CommandOwner, owner};
-use crate::agents::hooks::Refusal;
+use crate::agents::hooks::EditRefusal;
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
 use crate::agents::{CodingAgent, SettingsScope};
 use crate::codex::{self, CodexError, CodexHook};
@@ -101,7 +101,7 @@ fn config(around: &Surroundings) -> Result<SettingsFile, String> {
 /// removed.
 fn edit(
     config: &SettingsFile,
-    edited: impl Fn(&str) -> Result<String, Refusal>,
+    edited: impl Fn(&str) -> Result<String, EditRefusal>,
 ) -> Result<(), InstallError> {
     let seen = config.read()?;
     let before = seen.as_ref().map_or("", |seen| seen.text.as_str());

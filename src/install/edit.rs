@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::layout::{self, JsonLayout};
 use crate::agents::hook_command::CommandOwner;
-use crate::agents::hooks::{EVENTS, EventHooks, FoundHooks, HookHandler, Refusal};
+use crate::agents::hooks::{EVENTS, EditRefusal, EventHooks, FoundHooks, HookHandler};
 
 /// A hook that the settings should have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) struct InstalledSettings {
 const NOTHING: &str = "{}\n";
 
 /// Changes our hooks in `text` to exactly the wanted ones.
-pub(crate) fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSettings, Refusal> {
+pub(crate) fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSettings, EditRefusal> {
     let text = if text.trim().is_empty() { NOTHING } else { text };
     let mut done = InstalledSettings { text: text.to_owned(), ..InstalledSettings::default() };
     while let Some(place) = superfluous(&FoundHooks::read(&done.text)?, wanted) {
@@ -181,7 +181,7 @@ pub(crate) enum RemovedHooks {
 }
 
 /// Removes our hooks from `text`. `backup` is the text before the first of them was added.
-pub(crate) fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks, Refusal> {
+pub(crate) fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks, EditRefusal> {
     let found = FoundHooks::read(text)?;
     if !found.has_ours() {
         return Ok(RemovedHooks::Nothing);

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use toml::{Table, Value as TomlValue};
 
 use crate::agents::hook_command::CommandOwner;
-use crate::agents::hooks::{EventHooks, FoundHooks, HookHandler, Refusal};
+use crate::agents::hooks::{EditRefusal, EventHooks, FoundHooks, HookHandler};
 
 /// The time limit, in seconds, that Codex applies to a hook without one.
 const DEFAULT_LIMIT: u64 = 600;
@@ -26,7 +26,7 @@ pub(crate) struct TrustedHook {
 
 /// Returns our hooks in the text of `file`, Codex's `hooks.json`, with the keys and hashes that
 /// Codex computes for them.
-pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, Refusal> {
+pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, EditRefusal> {
     let found = FoundHooks::read(text)?;
     let ours = found.handlers().filter(|(_, _, handler)| handler.owner == CommandOwner::Ours);
     let trusted = |(event, [_, entry, at], handler): (&EventHooks, [usize; 3], &HookHandler)| {
@@ -43,7 +43,7 @@ pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, Refusa
 
 /// Returns the keys of the hooks in the text of `file` that are not ours, in order. Codex
 /// identifies a hook by its position, so one that moves up becomes another one.
-pub(crate) fn keys_of_others(text: &str, file: &str) -> Result<Vec<String>, Refusal> {
+pub(crate) fn keys_of_others(text: &str, file: &str) -> Result<Vec<String>, EditRefusal> {
     let found = FoundHooks::read(text)?;
     let others = found.handlers().filter(|(_, _, handler)| handler.owner != CommandOwner::Ours);
     let key = |(event, [_, entry, at], _): (&EventHooks, [usize; 3], &HookHandler)| {
@@ -81,7 +81,7 @@ fn hash(event: &str, command: &str, limit: u64, matcher: Option<String>) -> Stri
 }
 
 /// Returns the text of `config.toml` with these hooks trusted.
-pub(crate) fn add(text: &str, hooks: &[TrustedHook]) -> Result<String, Refusal> {
+pub(crate) fn add(text: &str, hooks: &[TrustedHook]) -> Result<String, EditRefusal> {
     let mut wanted = parse(text)?;
     let mut new = text.to_owned();
     for TrustedHook { key, hash } in hooks {
@@ -100,7 +100,7 @@ pub(crate) fn add(text: &str, hooks: &[TrustedHook]) -> Result<String, Refusal> 
 }
 
 /// Returns the text without the trust in these hooks, where their hashes are these.
-pub(crate) fn remove(text: &str, hooks: &[TrustedHook]) -> Result<String, Refusal> {
+pub(crate) fn remove(text: &str, hooks: &[TrustedHook]) -> Result<String, EditRefusal> {
     let mut wanted = parse(text)?;
     let mut new = text.to_owned();
     for TrustedHook { key, hash } in hooks {
@@ -120,17 +120,17 @@ pub(crate) fn remove(text: &str, hooks: &[TrustedHook]) -> Result<String, Refusa
     checked(new, wanted)
 }
 
-fn parse(text: &str) -> Result<Table, Refusal> {
+fn parse(text: &str) -> Result<Table, EditRefusal> {
     let table: Result<Table, toml::de::Error> = toml::from_str(text);
     table.map_err(|error| refusal(&format!("it is not TOML: {}", error.message())))
 }
 
-fn refusal(text: &str) -> Refusal {
-    Refusal(text.to_owned())
+fn refusal(text: &str) -> EditRefusal {
+    EditRefusal(text.to_owned())
 }
 
 /// Returns the table `hooks.state`, which is created if it is absent.
-fn states_mut(config: &mut Table) -> Result<&mut Table, Refusal> {
+fn states_mut(config: &mut Table) -> Result<&mut Table, EditRefusal> {
     let mut table = config;
     for name in ["hooks", "state"] {
         let inner = table.entry(name).or_insert_with(|| Table::new().into());
@@ -141,7 +141,7 @@ fn states_mut(config: &mut Table) -> Result<&mut Table, Refusal> {
 }
 
 /// Returns the new text if it means what is wanted and nothing else.
-fn checked(new: String, wanted: Table) -> Result<String, Refusal> {
+fn checked(new: String, wanted: Table) -> Result<String, EditRefusal> {
     let is_wanted = parse(&new).is_ok_and(|table| pruned(table) == pruned(wanted));
     let odd = || refusal("its `hooks` are written in a way that callgate does not edit");
     is_wanted.then_some(new).ok_or_else(odd)

@@ -10,7 +10,7 @@ use crate::disk::StuckDisk;
 
 struct Bench {
     folder: TempDir,
-    ruler: Ruler,
+    ruler: LiveRules,
     warnings: Arc<Mutex<Vec<String>>>,
 }
 
@@ -25,7 +25,7 @@ impl Bench {
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
         let told = Arc::clone(&warnings);
         let warn = move |text: &str| told.lock().unwrap().push(text.to_owned());
-        Self { ruler: Ruler::new(&config, Arc::new(warn)), folder, warnings }
+        Self { ruler: LiveRules::new(&config, Arc::new(warn)), folder, warnings }
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -16,7 +16,7 @@ use super::always::RepeatableAct;
 use super::{AGENT, Warn};
 use crate::config::Config;
 use crate::disk::RealDisk;
-use crate::policy::{Ruler, home, moment};
+use crate::policy::{LiveRules, home, moment};
 use hidden::SearchJudge;
 
 /// The verdict of the rules on a use of a tool.
@@ -57,7 +57,7 @@ pub(super) struct RuntimeRules {
 }
 
 struct ReadRules {
-    ruler: Ruler,
+    ruler: LiveRules,
     home: Arc<str>,
 }
 
@@ -133,7 +133,7 @@ impl RuntimeRules {
         roots.sort();
         roots.dedup();
         let defaults = PolicyDefaults::read_inside(roots.iter().map(String::as_str));
-        let ruler = Ruler::new(&self.config, self.warn.clone())
+        let ruler = LiveRules::new(&self.config, self.warn.clone())
             .with_defaults(defaults)
             .with_bounds(self.bounds());
         ReadRules { ruler, home: home().into() }

@@ -100,7 +100,7 @@ fn the_variables_of_others_are_checked_for_the_agent_alone() {
 fn the_key_of_the_api_is_kept_in_one_place_and_shown_nowhere() {
     let home = Home::with("agent.api_key = \"sk-SECRET\"").variable("ANTHROPIC_API_KEY", "sk-TWO");
     let key = agent(&home).api_key.unwrap();
-    assert_eq!(key, TokenSource::Environment(token::Secret::new("sk-TWO")));
+    assert_eq!(key, TokenSource::Environment(token::HiddenText::new("sk-TWO")));
     assert!(!format!("{key:?}").contains("TWO"));
     let home = home.variable("CALLGATE_AGENT_API_KEY_FILE", "/key");
     let key = agent(&home).api_key.unwrap();

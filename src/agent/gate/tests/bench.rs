@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 
 use super::super::Gatekeeper;
 use crate::config::{AgentFlags, Config, Surroundings};
-use crate::policy::Ruler;
+use crate::policy::LiveRules;
 
 /// Long enough for any machine.
 pub(super) const DEADLINE: Duration = Duration::from_mins(1);
@@ -236,7 +236,7 @@ impl House {
     pub(super) fn start(&mut self, bench: &Bench, has_terminal: bool) {
         let config = &bench.config;
         let (orders_in, orders) = mpsc::channel(64);
-        let ruler = Ruler::new(config, Arc::new(|_| {}));
+        let ruler = LiveRules::new(config, Arc::new(|_| {}));
         let options = Options {
             claim: Claim::take(&config.socket.value, &config.desk_socket.value).unwrap(),
             store: Store::open(&config.database).unwrap(),

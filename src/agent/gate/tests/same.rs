@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::bench::{Bench, link};
 use crate::agent::gate::rules::RulesVerdict;
 use crate::disk::RealDisk;
-use crate::policy::{Ruler, home, moment};
+use crate::policy::{LiveRules, home, moment};
 
 const ACTS: usize = 500;
 
@@ -112,7 +112,7 @@ fn all_who_ask_for_a_verdict_get_the_same() {
     let root = root.to_str().unwrap().trim_end_matches('/');
     let real = std::fs::canonicalize(root).unwrap();
     let defaults = PolicyDefaults::read_inside([root, real.to_str().unwrap()]);
-    let ruler = || Ruler::new(&bench.config, Arc::new(|_| ()));
+    let ruler = || LiveRules::new(&bench.config, Arc::new(|_| ()));
     let desk = ruler().with_defaults(defaults);
     let policy = desk.policy(root.as_ref());
     let (mut dice, mut counts) = (Dice(9), [0; 3]);
