@@ -57,7 +57,7 @@ pub struct MaskedText {
     shown: String,
     spans: usize,
     secrets: Vec<HiddenSecret>,
-    /// Whether the one placeholder stands for a whole JSON value, with the quotes around it.
+    /// Whether the one placeholder replaces a whole JSON value, with the quotes around it.
     is_whole_json: bool,
     /// Whether something hidden could be executed.
     could_run: bool,

@@ -56,10 +56,10 @@ impl std::fmt::Debug for SecretVariables {
 
 /// Returns true if a variable holds a secret, by its name or by its value.
 ///
-/// By its name: one with `TOKEN`, `SECRET`, `PASSWORD`, `MNEMONIC` or the like in it, or with a word
-/// that ends in `KEY` or is `AUTH`, `PASS`, `PIN`, `SEED`, `SESSION` or the like. A `SEED` that is a
-/// short number and the variables that describe a desktop's session are not secret. By its value:
-/// one in which [`mask_text`] finds a secret, such as a URL with a password.
+/// By its name: one with `TOKEN`, `SECRET`, `PASSWORD`, `MNEMONIC` or the like in it, or with a
+/// word that ends in `KEY` or is `AUTH`, `PASS`, `PIN`, `SEED`, `SESSION` or the like. A `SEED`
+/// that is a short number and the variables that describe a desktop's session are not secret. By
+/// its value: one in which [`mask_text`] finds a secret, such as a URL with a password.
 #[must_use]
 pub fn is_secret_variable(name: &OsStr, value: &OsStr) -> bool {
     is_secret_name(name, value) || is_secret_value(name, value)

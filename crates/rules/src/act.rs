@@ -86,7 +86,7 @@ pub struct Act {
     pub project: String,
     /// The agent.
     pub agent: String,
-    /// What `~` stands for.
+    /// The home, which `~` names.
     pub home: String,
     /// Why it is not known what this does, in words that follow "because"; then nothing allows it.
     pub unsure: Option<&'static str>,
@@ -113,8 +113,8 @@ pub struct Act {
     pub(crate) real_project: Option<String>,
     /// The user's folder without links, if that is another name.
     pub(crate) real_home: Option<String>,
-    /// Where the paths of commands lead, if elsewhere than their letters say.
-    pub(crate) led: BTreeMap<String, Vec<String>>,
+    /// The targets of the paths of commands that lead through links.
+    pub(crate) targets: BTreeMap<String, Vec<String>>,
     /// Why it cannot be done at all, in a sentence.
     pub(crate) refused: Option<String>,
     /// Whether it was too long to be read wholly.

@@ -23,7 +23,7 @@ const OF_A_PROCESS: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/s
 pub enum DiskEntry {
     /// Nothing.
     Missing,
-    /// Something that is no symbolic link, or that cannot be looked at.
+    /// Something that is not a symbolic link, or that cannot be read.
     Present,
     /// A symbolic link, and the text to which it points.
     Link(String),
@@ -49,11 +49,11 @@ impl Disk for NoLinks {
 /// not exist yet is taken as written. Returns `None` when its links form a loop.
 #[must_use]
 pub fn real(path: &str, disk: &dyn Disk) -> Option<String> {
-    Follower::new(disk).real(path)
+    PathFollower::new(disk).real(path)
 }
 
 /// Follows the paths of one verdict, and asks the disk for each name once.
-pub(crate) struct Follower<'a> {
+pub(crate) struct PathFollower<'a> {
     disk: &'a dyn Disk,
     known: RefCell<HashMap<String, DiskEntry>>,
     /// How often the disk may still be asked.
@@ -62,7 +62,7 @@ pub(crate) struct Follower<'a> {
     letters: Cell<usize>,
 }
 
-impl<'a> Follower<'a> {
+impl<'a> PathFollower<'a> {
     pub(crate) fn new(disk: &'a dyn Disk) -> Self {
         Self {
             disk,
@@ -221,7 +221,7 @@ pub(crate) mod tests {
     #[test]
     fn the_disk_is_asked_once_for_each_name_and_not_too_often() {
         let disk = MadeUp::new(&[]);
-        let follower = Follower::new(&disk);
+        let follower = PathFollower::new(&disk);
         for _ in 0..3 {
             assert_eq!(follower.real("/a/b/c").as_deref(), Some("/a/b/c"));
         }
@@ -236,7 +236,7 @@ pub(crate) mod tests {
         assert_eq!(disk.looks.get(), MOST_LOOKUPS);
         assert!(follower.is_spent());
         let disk = MadeUp::new(&[]);
-        let follower = Follower::new(&disk);
+        let follower = PathFollower::new(&disk);
         follower.real(&"/x".repeat(1_000_000));
         assert!(follower.is_spent() && disk.looks.get() < MOST_LOOKUPS);
     }

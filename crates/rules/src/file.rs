@@ -55,7 +55,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Whose rules a file holds.
+/// Whose rules a file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
     /// The user's own: they may allow.

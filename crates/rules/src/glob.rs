@@ -20,15 +20,15 @@ pub(crate) enum Tok {
     Run,
     /// Any characters at all.
     Cross,
-    /// The beginning of a shell's `*` at the start of a name: it stands before a [`Tok::Run`], and
-    /// the two together are nothing, or characters of which the first is no dot.
+    /// The beginning of a shell's `*` at the start of a name: it comes before a [`Tok::Run`], and
+    /// the two together are nothing, or characters of which the first is not a dot.
     Shy,
     /// A shell's `?` at the start of a name: one character, but no `/` and no dot.
     ShyOne,
 }
 
 impl Tok {
-    /// Returns the character that it stands for, if it is one.
+    /// Returns the character that it matches, if there is only one.
     pub(crate) fn character(self) -> Option<char> {
         if let Self::Is(c) = self { Some(c) } else { None }
     }
@@ -43,7 +43,7 @@ pub(crate) enum Lean {
     Generous,
 }
 
-/// Returns the tokens of a text that stands for itself.
+/// Returns the tokens of a literal text.
 pub(crate) fn literal(text: &str) -> Vec<Tok> {
     let mut toks = Vec::with_capacity(text.len());
     toks.extend(text.chars().map(Tok::Is));
@@ -142,7 +142,7 @@ fn meet_slowly(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
 }
 
 /// Returns true if a known text fits a pattern of texts with anything between them: each is looked
-/// for as far to the left as it is found, and the last has to stand at the end.
+/// for as far to the left as it is found, and the last has to be at the end.
 fn fits_pieces(text: &[Tok], pattern: &[Tok], lean: Lean) -> bool {
     let mut pieces: Vec<&[Tok]> = pattern.split(|tok| *tok == Tok::Cross).collect();
     let is_at = |text: &[Tok], piece: &[Tok]| {

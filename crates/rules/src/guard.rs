@@ -96,30 +96,30 @@ impl Guarded {
                 .commands
                 .iter()
                 .take_while(|_| !steps::is_spent())
-                .find_map(|command| self.command(command, act))
-                .or_else(|| self.entered(act))
+                .find_map(|command| self.command_touches(command, act))
+                .or_else(|| self.runs_inside(act))
                 .or_else(|| program::runs_us(act))
                 .or_else(|| git::changes_settings(act))
                 .or_else(|| terminals::types(act))
                 .or_else(|| interactive::waits(act));
         }
         match act.class {
-            Class::Read => self.read(act),
-            Class::Write => self.written(act),
-            _ => self.mentioned(act),
+            Class::Read => self.reads_private(act),
+            Class::Write => self.writes_guarded(act),
+            _ => self.mentions_guarded(act),
         }
     }
 
     /// Returns why a command is told to run in a guarded folder.
-    fn entered(&self, act: &Act) -> Option<String> {
+    fn runs_inside(&self, act: &Act) -> Option<String> {
         let mut folders = act.cwds.iter().map(|folder| plain(&literal(folder)));
         folders.find_map(|folder| {
             self.places.iter().find(|place| place.holds(&folder)).map(GuardedPlace::why)
         })
     }
 
-    /// Files may be read, but not those that hold our secrets.
-    fn read(&self, act: &Act) -> Option<String> {
+    /// Returns why an act reads a file that holds our secrets. Other files may be read.
+    fn reads_private(&self, act: &Act) -> Option<String> {
         let own = || self.places.iter().filter(|place| place.kind.is_private());
         act.paths.iter().find_map(|path| {
             let toks = plain(&literal(path));
@@ -130,7 +130,7 @@ impl Guarded {
         })
     }
 
-    fn written(&self, act: &Act) -> Option<String> {
+    fn writes_guarded(&self, act: &Act) -> Option<String> {
         if act.paths.iter().any(|path| program::names_us(&literal(path))) {
             return Some("it could change the program callgate".into());
         }
@@ -143,13 +143,13 @@ impl Guarded {
                     .find(|place| place.holds(&toks) || place.is_below(&toks))
                     .map(GuardedPlace::why)
             })
-            .or_else(|| self.mentioned(act))
+            .or_else(|| self.mentions_guarded(act))
     }
 
     /// Returns why a text in the input of an unknown tool names something guarded.
-    fn mentioned(&self, act: &Act) -> Option<String> {
+    fn mentions_guarded(&self, act: &Act) -> Option<String> {
         let is_path = |path: &&Vec<Tok>| act.is_clear() && !path.contains(&Tok::Cross);
-        // A folder and a name in it may stand apart.
+        // A folder and a name in it may be given apart.
         let names = act.strings.iter().filter(|text| text.len() <= place::LONGEST);
         let others: Vec<Vec<Tok>> = names.map(|text| plain(&literal(text))).collect();
         let touched = act.touched.iter().take_while(|_| !steps::is_spent());
@@ -160,18 +160,18 @@ impl Guarded {
             self.places.iter().find(is_hit).map(GuardedPlace::why)
         });
         by_path
-            .or_else(|| act.strings.iter().find_map(|text| self.marked(text)))
-            .or_else(|| self.told_in(act))
+            .or_else(|| act.strings.iter().find_map(|text| self.names_guarded(text)))
+            .or_else(|| self.some_text_touches(act))
             .or_else(|| terminals::types(act))
     }
 
-    fn told_in(&self, act: &Act) -> Option<String> {
+    fn some_text_touches(&self, act: &Act) -> Option<String> {
         let mut strings = act.strings.iter().take_while(|_| !steps::is_spent());
-        strings.find_map(|text| self.told(text, act))
+        strings.find_map(|text| self.text_touches(text, act))
     }
 
     /// Returns why a text is a folder above a guarded place, or a command that touches one.
-    fn told(&self, text: &str, act: &Act) -> Option<String> {
+    fn text_touches(&self, text: &str, act: &Act) -> Option<String> {
         let text = text.trim();
         let is_path = text.starts_with(['/', '~', '.']) && !text.contains('\n');
         let base = BaseFolders { cwd: &act.project, home: &act.home };
@@ -179,17 +179,21 @@ impl Guarded {
         let is_above =
             |place: &&GuardedPlace| path.as_ref().is_some_and(|path| place.is_below(path));
         let is_line = text.contains(['*', '?', '[', '/', '~']);
-        let said = || is_line.then(|| self.said(text, act)).flatten();
+        let said = || is_line.then(|| self.line_touches(text, act)).flatten();
         self.places.iter().find(is_above).map(GuardedPlace::why).or_else(said)
     }
 
     /// Returns why a text names something guarded.
-    fn marked(&self, text: &str) -> Option<String> {
-        self.marked_by(text, |_| true)
+    fn names_guarded(&self, text: &str) -> Option<String> {
+        self.names_guarded_by(text, |_| true)
     }
 
     /// Returns why a text names something guarded, of the places that count.
-    fn marked_by(&self, text: &str, counts: impl Fn(&&GuardedPlace) -> bool) -> Option<String> {
+    fn names_guarded_by(
+        &self,
+        text: &str,
+        counts: impl Fn(&&GuardedPlace) -> bool,
+    ) -> Option<String> {
         let text = plain_text(text);
         if text.contains(VARIABLES) {
             return Some("it names a variable of callgate".into());

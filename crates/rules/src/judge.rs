@@ -2,11 +2,11 @@
 //!
 //! The hook, the daemon, the runtime, `callgate rules` and its backtests all come here, so that one
 //! act has one verdict. A path that leads through a symbolic link is judged by both its names: a
-//! rule that denies or asks holds for either, one that allows has to cover both.
+//! rule that denies or asks applies to either, one that allows has to cover both.
 
 use crate::act::Act;
 use crate::act::follow::FollowedAct;
-use crate::disk::{Disk, Follower};
+use crate::disk::{Disk, PathFollower};
 use crate::moment::Moment;
 use crate::outside;
 use crate::policy::{Explanation, Policy, Verdict};
@@ -23,7 +23,7 @@ pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdi
         }
         let outside = policy.bounds().and_then(|bounds| outside::reason(act, bounds, disk));
         match outside {
-            Some(why) => Verdict { is_guarded: verdict.is_guarded, ..Verdict::wanted(why) },
+            Some(why) => Verdict { is_guarded: verdict.is_guarded, ..Verdict::ask_person(why) },
             None => verdict,
         }
     };
@@ -31,7 +31,7 @@ pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdi
 }
 
 fn judge_within(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
-    let follower = Follower::new(disk);
+    let follower = PathFollower::new(disk);
     match act.followed(&follower) {
         FollowedAct::Same => policy.decide(act, now),
         FollowedAct::Led(led) => {
@@ -39,7 +39,7 @@ fn judge_within(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Ve
             let is_undecided = verdict.decision == Decision::Ask && !verdict.wants_person;
             if is_undecided && policy.decide(act, now).decision == Decision::Allow {
                 let because = format!("it leads through a link, and {}", verdict.because);
-                return Verdict::wanted(because);
+                return Verdict::ask_person(because);
             }
             verdict
         }
@@ -50,7 +50,7 @@ fn judge_within(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Ve
 /// Judges an act and says which rules were considered.
 #[must_use]
 pub fn explain(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Explanation {
-    let follower = Follower::new(disk);
+    let follower = PathFollower::new(disk);
     let verdict = judge(policy, act, disk, now);
     let mut explanation = match act.followed(&follower) {
         FollowedAct::Led(led) => policy.explain(&led, now),
@@ -65,7 +65,7 @@ fn too_many(verdict: Verdict) -> Verdict {
     if verdict.decision == Decision::Deny || verdict.is_guarded {
         return verdict;
     }
-    Verdict::wanted(format!("{}: it has too many paths to follow", steps::TOO_LONG))
+    Verdict::ask_person(format!("{}: it has too many paths to follow", steps::TOO_LONG))
 }
 
 #[cfg(test)]

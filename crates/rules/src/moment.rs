@@ -139,7 +139,7 @@ pub(crate) enum RuleEnd {
 }
 
 impl RuleEnd {
-    /// Parses a date, which holds to its end, or a date with a time.
+    /// Parses a date, which includes its last minute, or a date with a time.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(

@@ -3,8 +3,8 @@
 //! This applies to the commands of our own runtime, which has such folders. It reads words and is
 //! not a sandbox: a program can reach whatever the user can, through links that it finds itself
 //! (`grep -R`), from a folder that it enters (`tar -C`), and a script can put a path together from
-//! pieces or wildcards. What is seen: every part of an argument between its ends, separators such as
-//! `=`, `:`, `,`, `@` or a blank, and the letters of an option, if it is an absolute path, leads
+//! pieces or wildcards. What is seen: every part of an argument between its ends, separators such
+//! as `=`, `:`, `,`, `@` or a blank, and the letters of an option, if it is an absolute path, leads
 //! out by `..`, `~`, `$HOME` or a `file:` URL, or through a symbolic link. An absolute path whose
 //! first name does not exist, such as the pattern `/foo/`, counts only where it could be created.
 //!
@@ -14,7 +14,7 @@
 mod starts;
 
 use crate::act::Act;
-use crate::disk::{Disk, DiskEntry, Follower};
+use crate::disk::{Disk, DiskEntry, PathFollower};
 use crate::place::is_in;
 use crate::shell::ShellWord;
 use crate::shown::short_path;
@@ -48,7 +48,7 @@ pub struct CommandBounds {
 struct CommandPlace<'a> {
     cwd: &'a str,
     bounds: &'a CommandBounds,
-    follower: Follower<'a>,
+    follower: PathFollower<'a>,
 }
 
 /// Returns why a person has to be asked about a command, if so.
@@ -57,7 +57,7 @@ pub(crate) fn reason(act: &Act, bounds: &CommandBounds, disk: &dyn Disk) -> Opti
     let command = act.script.as_ref()?.commands.first()?;
     let words: Vec<&str> = command.words.iter().filter_map(ShellWord::text).collect();
     let (program, args) = words.split_first()?;
-    let place = CommandPlace { cwd, bounds, follower: Follower::new(disk) };
+    let place = CommandPlace { cwd, bounds, follower: PathFollower::new(disk) };
     look_through(program, args, &place).err()
 }
 
@@ -257,7 +257,7 @@ impl OutsideSearch<'_> {
     }
 }
 
-/// Returns true if a name is none of its own.
+/// Returns true for an empty name, `.` and `..`.
 fn is_dots(name: &str) -> bool {
     matches!(name, "" | "." | "..")
 }

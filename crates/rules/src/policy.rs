@@ -1,6 +1,6 @@
 //! All rules together: what is decided on an act, and why.
 //!
-//! Deny beats ask beats allow, in whatever order the rules stand. What touches callgate itself asks,
+//! Deny beats ask beats allow, whatever the order of the rules. What touches callgate itself asks,
 //! whatever the rules say, unless a rule denies it. What no rule decides is asked.
 
 mod backtest;
@@ -44,7 +44,7 @@ pub struct RuleName {
 pub struct Verdict {
     /// The decision.
     pub decision: Decision,
-    /// The rule that decided; none when it was none.
+    /// The rule that decided, if one did.
     pub rule: Option<RuleName>,
     /// Why, in a sentence. What it repeats of a command is masked.
     pub because: String,
@@ -55,14 +55,14 @@ pub struct Verdict {
     pub wants_person: bool,
 }
 
-/// The rules of all files, what they may not decide, and what holds without them.
+/// The rules of all files, what they may not decide, and what applies without them.
 #[derive(Debug, Clone)]
 pub struct Policy {
     rules: Vec<Rule>,
     guarded: Guarded,
     defaults: PolicyDefaults,
     bounds: Option<CommandBounds>,
-    /// Files with errors, each with the folder in which its rules would hold.
+    /// Files with errors, each with the folder in which its rules would apply.
     broken: Vec<(String, Option<String>)>,
     problems: Vec<Problem>,
 }
@@ -81,10 +81,10 @@ impl Policy {
         }
     }
 
-    /// Adds the rules of a file. Those of a project hold in `folder` and below it, those of the
-    /// user everywhere; a project's file without a folder holds everywhere too.
+    /// Adds the rules of a file. Those of a project apply in `folder` and below it, those of
+    /// the user everywhere; a project's file without a folder applies everywhere too.
     ///
-    /// While a file has errors nothing is allowed where it holds: a rule of it that denies may be
+    /// While a file has errors nothing is allowed where it applies: a rule that denies may be
     /// the one that could not be read.
     #[must_use]
     pub fn with(mut self, file: &RuleFile, folder: Option<&str>) -> Self {
@@ -102,7 +102,7 @@ impl Policy {
         self
     }
 
-    /// Sets what holds where no rule decides.
+    /// Sets what applies where no rule decides.
     #[must_use]
     pub fn with_defaults(mut self, defaults: PolicyDefaults) -> Self {
         self.defaults = defaults;
@@ -128,7 +128,7 @@ impl Policy {
         &self.rules
     }
 
-    /// Returns true if a rule holds at some times and not at others.
+    /// Returns true if a rule applies at some times and not at others.
     #[must_use]
     pub fn depends_on_time(&self) -> bool {
         self.rules.iter().any(Rule::depends_on_time)
@@ -151,7 +151,7 @@ impl Policy {
         if is_whole || verdict.decision == Decision::Deny || verdict.is_guarded {
             return verdict;
         }
-        Verdict::wanted(steps::TOO_LONG.to_owned())
+        Verdict::ask_person(steps::TOO_LONG.to_owned())
     }
 
     fn decide_within(&self, act: &Act, moment: &Moment) -> Verdict {
@@ -160,7 +160,7 @@ impl Policy {
         }
         if let Some(why) = self.guarded.touches(act) {
             let because = format!("no rule can allow this, because {why}");
-            return Verdict { is_guarded: true, ..Verdict::wanted(because) };
+            return Verdict { is_guarded: true, ..Verdict::ask_person(because) };
         }
         if let Some(verdict) = self.tightened(Decision::Ask, act, moment) {
             return verdict;
@@ -171,14 +171,14 @@ impl Policy {
                 Some(because) => Verdict { decision: Decision::Allow, ..Verdict::ask(because) },
                 None => {
                     // The rule that is not there because it could not be read may want a question.
-                    return self.broken_here(act).map_or(Verdict::ask(why), Verdict::wanted);
+                    return self.broken_here(act).map_or(Verdict::ask(why), Verdict::ask_person);
                 }
             },
         };
-        self.held_back(act, moment).map_or(verdict, Verdict::wanted)
+        self.held_back(act, moment).map_or(verdict, Verdict::ask_person)
     }
 
-    /// Returns the first rule of a kind that holds.
+    /// Returns the verdict of the first rule of a kind that applies.
     fn tightened(&self, decision: Decision, act: &Act, moment: &Moment) -> Option<Verdict> {
         let rules = self.rules.iter().take_while(|_| !steps::is_spent());
         rules.filter(|rule| rule.decision == decision).find_map(|rule| {
@@ -188,7 +188,10 @@ impl Policy {
                 return None;
             }
             let word = if decision == Decision::Deny { "denied" } else { "asked" };
-            Some(Verdict::by(rule, format!("{word} by rule {}: {why}{}", rule.shown(), said(rule))))
+            Some(Verdict::by(
+                rule,
+                format!("{word} by rule {}: {why}{}", rule.shown(), reason_of(rule)),
+            ))
         })
     }
 
@@ -280,7 +283,7 @@ impl Verdict {
     }
 
     /// Returns a verdict to ask that a rule, the guard or the judge wants.
-    pub(crate) fn wanted(because: String) -> Self {
+    pub(crate) fn ask_person(because: String) -> Self {
         Self { wants_person: true, ..Self::ask(because) }
     }
 
@@ -303,7 +306,7 @@ impl Verdict {
 }
 
 /// Returns the rule's reason in parentheses, if it has one.
-fn said(rule: &Rule) -> String {
+fn reason_of(rule: &Rule) -> String {
     rule.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! One rule: what it is about, and whether it holds for an act.
+//! One rule: what it is about, and whether it applies to an act.
 
 pub(crate) mod arguments;
 pub(crate) mod command;
@@ -77,10 +77,10 @@ pub struct Rule {
     pub(crate) tool: Option<Vec<NamePattern>>,
     pub(crate) class: Option<Vec<Class>>,
     pub(crate) command: Option<Vec<CommandPattern>>,
-    /// The options that may stand where a command is left open.
+    /// The options that may follow a command that ends in a `*`.
     pub(crate) options: Option<Vec<NamePattern>>,
     pub(crate) path: Option<Vec<PathPattern>>,
-    /// The paths for which a rule that denies or asks does not hold.
+    /// The paths to which a rule that denies or asks does not apply.
     pub(crate) path_except: Option<Vec<PathPattern>>,
     pub(crate) host: Option<Vec<HostPattern>>,
     pub(crate) arguments: Vec<ArgumentCondition>,
@@ -89,11 +89,11 @@ pub struct Rule {
     pub(crate) between: Option<HourSpan>,
     pub(crate) days: Option<Weekdays>,
     pub(crate) until: Option<RuleEnd>,
-    /// The folder in which alone a project's rule holds.
+    /// The folder to which a project's rule is limited.
     pub(crate) scope: Option<String>,
 }
 
-/// Whether a rule holds: why, or why not.
+/// Why a rule applies, or why not.
 pub(crate) type RuleFit = Result<String, String>;
 
 impl Rule {
@@ -103,7 +103,7 @@ impl Rule {
         format!("`{}` ({}:{})", self.name, self.file, self.line)
     }
 
-    /// Returns true if the rule holds at some times and not at others.
+    /// Returns true if the rule applies at some times and not at others.
     pub(crate) fn depends_on_time(&self) -> bool {
         self.between.is_some() || self.days.is_some() || self.until.is_some()
     }
@@ -240,7 +240,7 @@ impl Rule {
         if let Some(patterns) = &self.project {
             let holds =
                 |folder: &String| patterns.iter().any(|p| p.holds(folder, act, Lean::Strict));
-            let leads = command.folders.iter().flat_map(|folder| act.led_to(folder));
+            let leads = command.folders.iter().flat_map(|folder| act.targets_of(folder));
             if let Some(folder) = command.folders.iter().chain(leads).find(|folder| !holds(folder))
             {
                 return Err(format!("the command would run in {folder}"));

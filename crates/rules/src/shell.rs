@@ -1,9 +1,10 @@
 //! Reads command lines of a POSIX shell, bash or zsh, so that they can be trusted in one direction.
 //!
-//! [`ShellScript::read`] finds the simple commands of a line, their words with the quotes resolved, and
-//! says whether it understood *everything*. When [`ShellScript::unclear`] is empty, the shell runs the
-//! listed commands with the listed words and nothing else; that is what an allow may rely on. When
-//! it is not empty the commands are still those that were found, which is what a deny looks at.
+//! [`ShellScript::read`] finds the simple commands of a line, their words with the quotes resolved,
+//! and says whether it understood *everything*. When [`ShellScript::unclear`] is empty, the shell
+//! runs the listed commands with the listed words and nothing else; that is what an allow may rely
+//! on. When it is not empty the commands are still those that were found, which is what a deny
+//! looks at.
 //!
 //! It knows no aliases and functions of the user's shell, and not which program a name leads to.
 

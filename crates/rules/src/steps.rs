@@ -17,7 +17,7 @@ pub(crate) const READING: usize = 500_000;
 pub(crate) const PLACING: usize = 500_000;
 /// The most steps for judging an act.
 pub(crate) const JUDGING: usize = 1_000_000;
-/// What one word of a command costs beside its letters: it is kept, and looked up in lists.
+/// What one word of a command costs besides its characters: it is kept, and looked up in lists.
 pub(crate) const WORD: usize = 64;
 /// What one more piece of a word costs.
 pub(crate) const PIECE: usize = 16;
@@ -25,7 +25,7 @@ pub(crate) const PIECE: usize = 16;
 pub(crate) const TOO_LONG: &str = "it is too long to judge";
 
 thread_local! {
-    /// What is left of the budget; none where nothing is counted.
+    /// What is left of the budget; `None` where nothing is counted.
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
     /// Whether something was left out for another reason.
     static IS_CUT: Cell<bool> = const { Cell::new(false) };

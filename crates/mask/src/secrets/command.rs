@@ -1,4 +1,5 @@
-//! Secrets in commands: `--password X`, `mysql -pX`, `curl -u user:X`, `echo X | … --password-stdin`.
+//! Secrets in commands: `--password X`, `mysql -pX`, `curl -u user:X`, `echo X | …
+//! --password-stdin`.
 //!
 //! Words are split at blanks only, and quotes before a word are skipped, so that a command in
 //! a command (`bash -c "mysql -pX"`) is read like any other.

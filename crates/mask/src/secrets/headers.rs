@@ -42,7 +42,7 @@ fn is_prose(value: &[u8]) -> bool {
     value.len() < 4 || value.len() < 12 && value.iter().all(u8::is_ascii_lowercase)
 }
 
-/// Returns how many quotes and backslashes stand before a value.
+/// Returns how many quotes and backslashes precede a value.
 fn quotes(bytes: &[u8], from: usize) -> usize {
     let is_quote = |byte: &&u8| matches!(byte, b'"' | b'\'' | b'\\');
     bytes.get(from..).unwrap_or_default().iter().take(8).take_while(is_quote).count()

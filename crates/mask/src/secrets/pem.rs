@@ -1,6 +1,6 @@
 //! Private keys between `-----BEGIN …-----` and `-----END …-----`.
 //!
-//! Only lines that can be nothing but a key are hidden, not whatever stands between the markers:
+//! Only lines that can be nothing but a key are hidden, not everything between the markers:
 //! in a command, a line between them would run.
 
 use memchr::memmem;
@@ -63,7 +63,7 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Returns the length of what may stand between two lines: blanks, quotes, commas, written line
+/// Returns the length of what may come between two lines: blanks, quotes, commas, written line
 /// ends.
 fn between(bytes: &[u8], from: usize) -> usize {
     let mut at = from;

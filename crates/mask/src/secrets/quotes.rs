@@ -96,7 +96,7 @@ impl<'a> QuoteTracker<'a> {
         }
     }
 
-    /// Returns true if a single quote stands between two letters, as in `don't`.
+    /// Returns true if a single quote is between two letters, as in `don't`.
     fn is_apostrophe(&self) -> bool {
         let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphabetic);
         self.bytes[self.at] == b'\''

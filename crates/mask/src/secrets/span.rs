@@ -58,8 +58,8 @@ impl SpanList {
     pub(super) fn labelled(&self, label: &str) -> impl Iterator<Item = &SecretSpan> {
         self.all.iter().filter(move |span| span.label == label)
     }
-    /// Returns the spans in order, overlapping ones joined. The longest gives the label; among equals
-    /// the first that was found.
+    /// Returns the spans in order, overlapping ones joined. The longest gives the label; among
+    /// equals the first that was found.
     pub(super) fn merged(self) -> Vec<SecretSpan> {
         let mut spans = self.all;
         spans.retain(|span| span.start < span.end);

@@ -114,7 +114,7 @@ fn body_end(bytes: &[u8], from: usize, token: &TokenPattern) -> Option<usize> {
                 len += 1;
                 at += 1;
                 end = at;
-                // A long run that is no token must not be read again from its every byte.
+                // A long run that is not a token must not be read again from each of its bytes.
                 if len == HEAD && !is_varied(&head, token) {
                     return None;
                 }

@@ -14,7 +14,7 @@ pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
     spans.begin();
     let mut end = 0;
     for mark in memmem::find_iter(bytes, "://") {
-        // An authority holds no `//`, so what was read is not read again.
+        // An authority contains no `//`, so what was read is not read again.
         if mark >= end {
             end = authority(bytes, mark + 3, spans);
             end = path(bytes, end, spans);
@@ -65,7 +65,7 @@ fn path(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
             spans.push(SecretSpan::new(at, at + name.len(), "token"));
         }
         let is_telling = contains_word(BEFORE_TOKEN, name);
-        // A number or a short name may stand between, as in `/hooks/catch/12345/…`.
+        // A number or a short name may come between, as in `/hooks/catch/12345/…`.
         is_told = is_telling || (is_told && name.len() < 16 && !is_token);
         at += name.len() + 1;
     }

@@ -67,7 +67,7 @@ impl<'a> UsedVariables<'a> {
 
 /// Returns the name of a variable at the beginning of some bytes.
 fn name(bytes: &[u8]) -> &[u8] {
-    /// A longer one is none.
+    /// The longest name, in bytes.
     const LONGEST: usize = 128;
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
     &bytes[..bytes.iter().take(LONGEST).take_while(is_part).count()]

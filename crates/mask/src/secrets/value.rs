@@ -184,8 +184,8 @@ fn variable(bytes: &[u8]) -> usize {
     memchr(b'}', line).map_or(1, |end| end + 1)
 }
 
-/// Passwords hold `&` and `;` too. What follows one is taken for the rest of a password when no
-/// command could be called that.
+/// Returns the end of a password that goes on after a `&` or `;`. What follows one counts as part
+/// of the password if no command could have such a name.
 fn random_tail(bytes: &[u8], from: usize) -> Option<usize> {
     const LONGEST_TAIL: usize = 128;
     let is_tail = |byte: &&u8| byte.is_ascii_alphanumeric() || b"!@#%^*_+=?~-".contains(byte);

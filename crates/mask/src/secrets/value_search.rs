@@ -62,7 +62,7 @@ impl ValueSearch<'_> {
             _ => {}
         }
         let name = self.name(sign)?;
-        // `Kind::Secret => …` is no name of a value.
+        // `Kind::Secret => …` is not the name of a value.
         if self.bytes[..name.start].ends_with(b"::") {
             return None;
         }
@@ -73,7 +73,7 @@ impl ValueSearch<'_> {
         if self.is_query(name) && self.bytes[sign] == b'=' {
             return self.query(name, role, sign + 1, spans);
         }
-        // What a variable holds that is used here may be what runs.
+        // The value of a variable that is used here may be what runs.
         if self.uses.has(&self.bytes[name.start..name.end]) {
             return None;
         }
@@ -189,7 +189,7 @@ impl ValueSearch<'_> {
         };
         let rest = &self.bytes[sign + 1..self.bytes.len().min(sign + 1 + LONGEST)];
         let len = memchr::memchr(b'<', rest)?;
-        // An element that is not closed here is no value.
+        // An element that is not closed here is not a value.
         if rest.get(len + 1) != Some(&b'/') || rest[..len].contains(&b'\n') {
             return None;
         }

@@ -1,6 +1,6 @@
 //! Which characters are invisible or deceive, and which of them honest text needs.
 
-/// Characters that are never shown as they are, wherever they stand: controls, bidirectional
+/// Returns true for a character that is never shown as it is: controls, bidirectional
 /// marks and overrides, zero-width and filler characters, tags, line and paragraph separators.
 ///
 /// Not here, because honest text needs them in some places: tab, newline, the joiners

@@ -68,7 +68,7 @@ fn shown(text: &str, on_one_line: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What stands before a character, as far as it matters.
+/// What precedes a character, as far as it matters.
 #[derive(Default)]
 struct CharacterContext {
     /// The character before; `None` at the start and after one that was not left as it is.

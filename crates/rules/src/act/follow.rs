@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Act, touch};
-use crate::disk::{Disk, Follower};
+use crate::disk::{Disk, PathFollower};
 use crate::glob::{Tok, literal};
 use crate::place;
 use crate::shell::{ShellCommand, ShellWord};
 use crate::steps;
 
-/// Where the paths of an act lead that do not lead where their letters say.
+/// The targets of the paths of an act that lead through links.
 #[derive(Debug, Default)]
 struct LinkTargets {
     project: Option<String>,
@@ -17,14 +17,14 @@ struct LinkTargets {
     paths: Vec<String>,
     cwds: Vec<String>,
     strings: Vec<String>,
-    /// Commands with the other names, each with the index of the command that it stands for.
+    /// Commands with the other names, each with the index of the original command.
     commands: Vec<(usize, ShellCommand)>,
     by_name: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// What came of following the paths of an act.
 pub(crate) enum FollowedAct {
-    /// All of them lead where their letters say.
+    /// None of them leads through a link.
     Same,
     /// Some lead elsewhere. This is the act with both names of each.
     Led(Box<Act>),
@@ -37,12 +37,12 @@ impl Act {
     /// whose links lead in circles leads nowhere and is left as it is.
     #[must_use]
     pub fn places(&self, disk: &dyn Disk) -> Vec<String> {
-        let follower = Follower::new(disk);
+        let follower = PathFollower::new(disk);
         self.paths.iter().map(|path| follower.real(path).unwrap_or_else(|| path.clone())).collect()
     }
 
     /// Follows every path in it.
-    pub(crate) fn followed(&self, follower: &Follower<'_>) -> FollowedAct {
+    pub(crate) fn followed(&self, follower: &PathFollower<'_>) -> FollowedAct {
         let leads = LinkTargets::of(self, follower);
         if follower.is_spent() {
             FollowedAct::TooMany
@@ -66,7 +66,7 @@ impl Act {
             act.runs.starts.extend(same.map(|(_, word)| (new, word)));
             act.runs.commands.push(command);
         }
-        act.led =
+        act.targets =
             leads.by_name.into_iter().map(|(name, to)| (name, to.into_iter().collect())).collect();
         act.touched = touch::paths(&act);
         act.touched.extend(leads.strings.iter().map(|place| literal(place)));
@@ -77,7 +77,7 @@ impl Act {
 }
 
 impl LinkTargets {
-    fn of(act: &Act, follower: &Follower<'_>) -> Self {
+    fn of(act: &Act, follower: &PathFollower<'_>) -> Self {
         let other = |path: &str| follower.real(path).filter(|place| place != path);
         let mut leads = Self {
             project: other(&act.project),
@@ -113,7 +113,7 @@ impl LinkTargets {
         &mut self,
         command: &ShellCommand,
         act: &Act,
-        follower: &Follower<'_>,
+        follower: &PathFollower<'_>,
     ) -> Option<ShellCommand> {
         let mut twin: Option<ShellCommand> = None;
         for folder in &command.folders {
@@ -157,12 +157,12 @@ impl LinkTargets {
         word: &ShellWord,
         command: &ShellCommand,
         act: &Act,
-        follower: &Follower<'_>,
+        follower: &PathFollower<'_>,
     ) -> Vec<ShellWord> {
         let toks = word.toks();
         let mut found: Vec<ShellWord> = Vec::new();
         for part in touch::parts(&toks) {
-            // Before the first wildcard stands a folder that is known.
+            // The folder before the first wildcard is known.
             let known = part.iter().take_while(|tok| matches!(tok, Tok::Is(_))).count();
             let (text, rest) = if known == part.len() {
                 (part, &part[known..])
@@ -191,8 +191,8 @@ impl LinkTargets {
         found
     }
 
-    /// Returns where an absolute path leads, if not where its letters say.
-    fn elsewhere(&mut self, spelled: &str, follower: &Follower<'_>) -> Option<String> {
+    /// Returns the target of an absolute path, if it leads through a link.
+    fn elsewhere(&mut self, spelled: &str, follower: &PathFollower<'_>) -> Option<String> {
         let place = follower.real(spelled).filter(|place| place != spelled)?;
         let name = place::normal(spelled);
         (place != name).then(|| {
@@ -230,9 +230,9 @@ impl Act {
         }
     }
 
-    /// Returns where a path of a command leads, if elsewhere than its letters say.
-    pub(crate) fn led_to(&self, path: &str) -> &[String] {
-        self.led.get(path).map_or(&[], Vec::as_slice)
+    /// Returns the targets of a path of a command that leads through links.
+    pub(crate) fn targets_of(&self, path: &str) -> &[String] {
+        self.targets.get(path).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the names of the project's folder: its own, and the one without links.

@@ -169,7 +169,7 @@ fn names(
     })
 }
 
-/// Returns the options that may stand in the open end of a command; an empty list means none.
+/// Returns the options that may follow a command that ends in a `*`; an empty list allows none.
 fn options(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<NamePattern>> {
     let is_empty = |value: &Spanned<DeValue<'_>>| {
         value.get_ref().as_array().is_some_and(|values| values.is_empty())

@@ -16,10 +16,10 @@ use crate::steps;
 /// Programs that put files into the folder that they name last.
 const COPIERS: &str = "cp gcp mv gmv ln gln install ginstall rsync scp";
 
-/// What is longer is no command line that somebody wrote into another tool's input.
+/// The longest text in another tool's input that may be a command line, in bytes.
 const LONGEST_SAID: usize = 20_000;
 
-/// Programs that write whatever files their input names, in the folder in which they are told to.
+/// Programs that write whatever files their input names.
 const UNPACKERS: &str = "patch gpatch tar gtar bsdtar unzip bsdcpio cpio pax 7z";
 /// What `git` does so.
 const CHECKOUTS: &str = "apply am checkout checkout-index restore reset switch stash pull merge \
@@ -27,7 +27,7 @@ const CHECKOUTS: &str = "apply am checkout checkout-index restore reset switch s
 
 impl Guarded {
     /// Returns why a command touches what is guarded.
-    pub(super) fn command(&self, command: &ShellCommand, act: &Act) -> Option<String> {
+    pub(super) fn command_touches(&self, command: &ShellCommand, act: &Act) -> Option<String> {
         if let Some(why) = program::writes_us(command, act) {
             return Some(why);
         }
@@ -36,7 +36,8 @@ impl Guarded {
         let is_soft = |place: &GuardedPlace| place.kind == GuardedKind::Hooks;
         let all = || command.words.iter().chain(&command.assigns).chain(&command.redirects);
         let counts = |place: &&GuardedPlace| !is_soft(place) || !(only_looks || only_speaks);
-        if let Some(why) = all().find_map(|word| self.marked_by(&word.known_text(), counts)) {
+        if let Some(why) = all().find_map(|word| self.names_guarded_by(&word.known_text(), counts))
+        {
             return Some(why);
         }
         let paths = paths_of(command, act);
@@ -54,11 +55,12 @@ impl Guarded {
             paths.iter().any(|path| place.holds(path) || place.is_joined(path, &others))
         };
         let hit = self.places.iter().find(is_hit).map(GuardedPlace::why);
-        hit.or_else(|| git::replaces_folder(command)).or_else(|| self.swept(command, act, &paths))
+        hit.or_else(|| git::replaces_folder(command))
+            .or_else(|| self.sweeps_guarded(command, act, &paths))
     }
 
     /// Returns why a text that may be a command line touches what is guarded, were it run.
-    pub(super) fn said(&self, text: &str, act: &Act) -> Option<String> {
+    pub(super) fn line_touches(&self, text: &str, act: &Act) -> Option<String> {
         if text.len() > LONGEST_SAID {
             return None;
         }
@@ -66,7 +68,7 @@ impl Guarded {
         PossibleRuns::of(&script, &act.home).commands.iter().find_map(|command| {
             let mut paths = Vec::new();
             touch::of_command(command, &act.home, &mut paths);
-            // In other texts a bracket is no wildcard.
+            // In other texts a bracket is not a wildcard.
             paths.retain(|path| !path.contains(&Tok::Cross) || begins_known(path, &act.project));
             let paths: Vec<Vec<Tok>> = paths.iter().map(|path| plain(path)).collect();
             let is_hit = |place: &&GuardedPlace| paths.iter().any(|path| place.holds(path));
@@ -74,14 +76,19 @@ impl Guarded {
                 let program = command.program()?;
                 let is = |list| is_one_of(program, list);
                 let is_sweeper = is(MOVERS) || is(UNPACKERS) || is(SEARCHERS) || is(WRAPPERS);
-                is_sweeper.then(|| self.swept(command, act, &paths))?
+                is_sweeper.then(|| self.sweeps_guarded(command, act, &paths))?
             };
             self.places.iter().find(is_hit).map(GuardedPlace::why).or_else(sweeps)
         })
     }
 
     /// Returns why a command takes what is guarded along with a folder above it.
-    fn swept(&self, command: &ShellCommand, act: &Act, paths: &[Vec<Tok>]) -> Option<String> {
+    fn sweeps_guarded(
+        &self,
+        command: &ShellCommand,
+        act: &Act,
+        paths: &[Vec<Tok>],
+    ) -> Option<String> {
         let is = |list| {
             command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, list))
         };

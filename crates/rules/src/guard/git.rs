@@ -19,7 +19,7 @@ const HARMLESS: &str = "\
     core.filemode core.ignorecase core.longpaths core.quotepath core.abbrev color.ui log.date \
     diff.algorithm";
 
-/// Programs beside the movers that write the file which they are told.
+/// Programs besides the movers that write the file that they are given.
 const WRITERS: &str = "touch sed gsed perl curl wget patch";
 
 /// Returns why a command may put another file in the place of a repository's `.git`: a file of that
@@ -80,7 +80,7 @@ fn is_setting(text: &str) -> bool {
     text.starts_with("--co") || (text.starts_with("-c") && !text.starts_with("--"))
 }
 
-/// Returns true if `git config` is only asked, or told something harmless.
+/// Returns true if `git config` only reads, or sets something harmless.
 fn only_reads(words: &[String]) -> bool {
     let (options, names): (Vec<&String>, Vec<&String>) =
         words.iter().partition(|text| text.starts_with('-'));

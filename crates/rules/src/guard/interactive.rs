@@ -44,14 +44,14 @@ const TOLD: [(&str, &str); 8] = [
 /// Those of them to which a file's or a database's name says nothing about what to do.
 const NAMED: &str = "psql mysql mariadb mongo mongosh duckdb cqlsh influx clickhouse-client usql";
 
-/// Options after which a program waits whatever else it is told.
+/// Options after which a program waits whatever else is given.
 const WAITS: &str = "-i -a --interactive -it -ti -";
 
 /// Programs that wait in ways of their own.
 const OTHERS: &str = "sqlite3 redis-cli deno bun sftp nc ncat netcat socat ssh su script sudo doas \
     docker podman nerdctl kubectl lxc oc";
 
-/// All these programs. A line may name many programs, of which nearly none is one of them.
+/// All these programs. A line may name many programs, and hardly any is one of them.
 static KNOWN: LazyLock<ProgramNames> = LazyLock::new(|| {
     let told = TOLD.iter().map(|(names, _)| *names);
     ProgramNames::new(&[ALWAYS, SHELLS, OTHERS].into_iter().chain(told).collect::<Vec<_>>())
@@ -93,7 +93,7 @@ fn waits_for_input(program: &str, words: &[String]) -> bool {
         return !asks_version();
     }
     if is(SHELLS) {
-        // The letters of a shell's options may stand together, as in `-lc`.
+        // The letters of a shell's options may be joined, as in `-lc`.
         let letters = |letter: char| {
             words
                 .iter()
@@ -125,7 +125,7 @@ fn waits_for_input(program: &str, words: &[String]) -> bool {
     }
 }
 
-/// Returns true if a short option stands in one word with its value, as in `-c'…'`.
+/// Returns true if a short option is in one word with its value, as in `-c'…'`.
 fn starts_with_value(words: &[String], option: &str) -> bool {
     option.len() == 2 && words.iter().any(|text| text.len() > 2 && text.starts_with(option))
 }

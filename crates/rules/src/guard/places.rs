@@ -115,7 +115,7 @@ impl GuardedPlace {
             return false;
         }
         let path = if self.is_anywhere { in_worktree(path) } else { path };
-        // A wildcard stands for no name with a dot, but for any other.
+        // A wildcard matches no name with a dot, but any other.
         if self.is_anywhere && !self.shown.starts_with('.') && !is_written(path) {
             return false;
         }
@@ -151,7 +151,7 @@ fn may_be_hidden(path: &[Tok]) -> bool {
         || path.iter().any(|tok| matches!(tok, Tok::Is('j' | 'J')))
 }
 
-/// Returns true if more than a few letters of the last name are written out.
+/// Returns true if more than a few characters of the last name are literal.
 fn is_written(path: &[Tok]) -> bool {
     let name = path.rsplit(|tok| *tok == Tok::Is('/')).next().unwrap_or_default();
     name.iter().filter(|tok| matches!(tok, Tok::Is(_))).count() > 5

@@ -58,7 +58,7 @@ fn is_harmless(words: &[String]) -> bool {
     }
 }
 
-/// Returns true if a program that ends others is told names that cannot be ours.
+/// Returns true if a program that ends others is given names that cannot be ours.
 fn kills_others(program: &str, words: &[String]) -> bool {
     let is_signal = |word: &str| {
         let name = word.trim_start_matches('-');
@@ -130,7 +130,7 @@ pub(super) fn names_us(word: &[Tok]) -> bool {
         names.rfind(|name| !name.is_empty()).unwrap_or_default().to_vec()
     };
     touch::parts(&word).map(name).any(|name| {
-        // A name of which too little is written is left to other rules.
+        // A name of which too little is literal is left to other rules.
         let is_written = name.iter().filter(|tok| matches!(tok, Tok::Is(_))).count() > 3;
         is_written && [PROGRAM, HOOK].iter().any(|us| meets(&name, &literal(us), Lean::Generous))
     })

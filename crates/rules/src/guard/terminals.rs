@@ -17,10 +17,10 @@ use crate::shell::names::has as has_word;
 const TYPISTS: &str = "xdotool ydotool wtype dotool dotoolc kdotool wlrctl xte xvkbd xmacroplay \
     evemu-play evemu-event ttyecho writevt conspy reptyr injcode cliclick sendkeys wdotool \
     wl-type autokey-run";
-/// Terminals in terminals that are told by commands what to type.
+/// Terminal multiplexers, which can be told what to type.
 const MULTIPLEXERS: &str = "tmux tmate byobu psmux";
-/// The commands of multiplexers that type nothing and run nothing in a terminal that is there already.
-/// Others may be written shorter than they are, so that all others ask.
+/// The commands of multiplexers that type nothing and run nothing in a terminal that is there
+/// already. Others may be written shorter than they are, so that all others ask.
 const TMUX_HARMLESS: &str = "ls list-sessions lsw list-windows lsp list-panes lsc list-clients lsb \
     list-buffers has has-session show show-options showenv show-environment capture-pane capturep \
     new new-session neww new-window splitw split-window attach attach-session detach \
@@ -35,7 +35,7 @@ const DEBUGGERS: &str = "gdb lldb strace ltrace";
 /// The system call that types into a terminal, as programs write it.
 const CALLS: [&str; 3] = ["tiocsti", "0x5412", "tioclinux"];
 
-/// All these programs. A line may name many programs, of which nearly none is one of them.
+/// All these programs. A line may name many programs, and hardly any is one of them.
 static KNOWN: LazyLock<ProgramNames> =
     LazyLock::new(|| ProgramNames::new(&[TYPISTS, MULTIPLEXERS, SOMETIMES, DEBUGGERS]));
 
@@ -95,7 +95,7 @@ fn may_type(program: &str, words: &[String]) -> bool {
     }
 }
 
-/// Returns true if all that a multiplexer is told leaves the terminals that are there as they are.
+/// Returns true if nothing that a multiplexer is told touches an existing terminal.
 fn is_quiet_tmux(words: &[String]) -> bool {
     let mut at = 0;
     while let Some(option) = words.get(at).filter(|text| text.starts_with('-')) {

@@ -15,13 +15,13 @@ pub(super) enum PathStart<'a> {
     Whole(&'a str),
     /// After a separator, or after letters that it cannot belong to.
     Word(&'a str),
-    /// The first `/` behind the letters of an option, which may be its value's name.
+    /// The first `/` after the letters of an option, which may be part of its value.
     Glued { letters: &'a str, text: &'a str },
     /// The path of a `file:` URL.
     Url(String),
 }
 
-/// Returns true if a path may end before this character, and another begin behind it.
+/// Returns true if a path may end before this character, and another begin after it.
 pub(super) fn is_sign(c: char) -> bool {
     c.is_whitespace() || "'\"`;|&<>()[]{},=:@".contains(c)
 }
@@ -41,7 +41,7 @@ pub(super) fn starts(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
         .chain(files(arg))
 }
 
-/// Returns true if a host stands at `at`, behind the `:` of a scheme.
+/// Returns true if a host follows at `at`, after the `:` of a scheme.
 pub(super) fn is_host(text: &str, at: usize) -> bool {
     let Some(before) = text[..at].strip_suffix(':').filter(|_| text[at..].starts_with("//")) else {
         return false;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::glob::{Lean, Tok, literal, meets};
 
-/// A path of which nothing is known, written as one that is: the working folder of a process.
+/// A path that may lead anywhere: the working folder of a process.
 pub(super) const ANYWHERE: [&[Tok]; 3] = [
     &[Tok::Is('p'), Tok::Is('r'), Tok::Is('o'), Tok::Is('c')],
     &[Tok::Is('s'), Tok::Is('e'), Tok::Is('l'), Tok::Is('f')],

@@ -1,10 +1,10 @@
-//! What holds where no rule decides.
+//! What applies where no rule decides.
 
 use crate::act::{Act, Class};
 use crate::place::{is_in, normal};
 use crate::rule::Decision;
 
-/// What holds where no rule decides: to ask, unless a class is allowed.
+/// What applies where no rule decides: to ask, unless a class is allowed.
 ///
 /// Nothing is allowed by default that is not understood, that touches callgate itself, or, when
 /// there are roots, that names a path outside of them.
@@ -38,7 +38,7 @@ impl PolicyDefaults {
         }
         let because = format!("allowed by default: the class is {}", act.class);
         let Some(roots) = &self.roots else { return Some(because) };
-        // Where a command goes cannot be known, so that no root can hold one.
+        // Where a command goes cannot be known, so no root can contain one.
         let is_inside = |path: &String| roots.iter().any(|root| is_in(path, root));
         let holds = act.script.is_none() && act.paths.iter().all(is_inside);
         let is_about_paths =

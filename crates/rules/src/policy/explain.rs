@@ -1,4 +1,4 @@
-//! Which rules were considered for an act, and why each did or did not hold.
+//! Which rules were considered for an act, and why each did or did not apply.
 
 use super::{Policy, Verdict};
 use crate::act::Act;

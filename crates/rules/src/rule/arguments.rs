@@ -1,7 +1,7 @@
 //! Conditions on the arguments of a tool: what a member of its input has to be.
 //!
 //! For allowing a condition is exact: the argument is there once, has the type that the rule
-//! names, and a `*` does not stand for anything that separates (a comma, a blank, a slash). For
+//! names, and a `*` does not match anything that separates (a comma, a blank, a slash). For
 //! denying and asking it is generous: whatever a tool could take for such an argument fits.
 
 mod decimal;

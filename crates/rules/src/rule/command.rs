@@ -16,7 +16,7 @@ const MOST_WORDS: usize = 64;
 /// One word of a pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct PatternWord {
-    /// Whether the home stands before it, written `~`.
+    /// Whether it begins with the home, written `~`.
     is_home: bool,
     toks: Vec<Tok>,
 }
@@ -148,7 +148,7 @@ impl CommandPattern {
 }
 
 /// Returns true if all options among some words are listed. What begins with a `+` or an `@`, has
-/// the form `NAME=value`, or is not known at its beginning counts as an option; behind a listed
+/// the form `NAME=value`, or is not known at its beginning counts as an option; after a listed
 /// `--` nothing does.
 pub(crate) fn only_options(listed: &[NamePattern], words: &[ShellWord]) -> bool {
     for word in words {
@@ -200,7 +200,8 @@ fn follows(
             open[at + 1] |= open[at] && could(&parts[at], word);
         }
         if !is_option && !after_option {
-            // A word that is no option and fits nothing ends every attempt that did not take it.
+            // A word that is not an option and fits nothing ends every attempt that did not take
+            // it.
             let kept: Vec<bool> = (0..=parts.len())
                 .map(|at| at == parts.len() || (at > 0 && could(&parts[at - 1], word)))
                 .collect();

@@ -12,7 +12,7 @@ pub(crate) struct HostPattern {
 }
 
 impl HostPattern {
-    /// Reads a pattern. A `*` may stand alone, or for the first part of the name.
+    /// Parses a pattern. A `*` may be all of it, or the first part of the name.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let lower = text.to_ascii_lowercase();
         if lower.contains("://") || lower.contains('/') {

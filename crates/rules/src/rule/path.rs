@@ -71,7 +71,8 @@ impl PathPattern {
         self.root == PathRoot::Project
     }
 
-    /// Returns the folders in which it lies: the home and the project have two names behind a link.
+    /// Returns the folders in which it lies: the home and the project have two names if they are
+    /// links.
     fn roots<'a>(&self, act: &'a Act) -> Vec<&'a str> {
         let roots: Vec<&str> = match self.root {
             PathRoot::Absolute => vec![""],
@@ -172,7 +173,7 @@ pub(crate) fn all(patterns: &[PathPattern], paths: &[String], act: &Act) -> Resu
         return Err("it names no path".into());
     }
     let is_meant = |path: &&String| patterns.iter().any(|pattern| pattern.is(path, act));
-    let leads = paths.iter().flat_map(|path| act.led_to(path));
+    let leads = paths.iter().flat_map(|path| act.targets_of(path));
     match paths.iter().chain(leads).find(|path| !is_meant(path)) {
         Some(path) => Err(format!("the path is {path}")),
         None => Ok(()),
@@ -230,7 +231,7 @@ pub(crate) fn beneath(patterns: &[PathPattern], act: &Act) -> Option<String> {
 }
 
 /// Returns all paths that a command may act on: its folders, and every word as if it were a path,
-/// except for [what is none](operands). The error says which word could be a path that is not
+/// except for [those that are not](operands). The error says which word could be a path that is not
 /// known.
 pub(crate) fn of_command(command: &ShellCommand) -> Result<Vec<String>, String> {
     let mut paths = Vec::new();

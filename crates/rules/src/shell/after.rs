@@ -11,7 +11,7 @@ use crate::steps;
 /// The most folders in which a command may run before that counts as unknown.
 const MOST_FOLDERS: usize = 16;
 
-/// Finds the folders of all commands, and what makes a line unclear that is no matter of grammar.
+/// Finds the folders of all commands, and what makes a line unclear besides its grammar.
 pub(super) fn look(script: &mut ShellScript, base: BaseFolders<'_>) {
     let mut folders = vec![normal(base.cwd)];
     let mut doubts = Vec::new();

@@ -43,7 +43,7 @@ pub(super) struct ShellReader<'a> {
     pub(super) here: Vec<HereDocument>,
 }
 
-/// What of a command stands already.
+/// What has been read of a command so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum CommandContent {
     #[default]
@@ -58,7 +58,7 @@ pub(super) enum CommandContent {
 #[derive(Default)]
 pub(super) struct OpenCommand {
     pub(super) command: ShellCommand,
-    /// What of it stands already.
+    /// What has been read of it so far.
     pub(super) stands: CommandContent,
     /// A simpler shell takes `&>` for the end of the command, so that nothing may follow.
     pub(super) is_ended: bool,
@@ -252,7 +252,7 @@ impl<'a> ShellReader<'a> {
         self.take(word, open);
     }
 
-    /// Steps over the words of the grammar that stand where a command begins.
+    /// Skips the keywords at the beginning of a command.
     fn is_keyword(&mut self, word: &ShellWord, open: &mut OpenCommand) -> bool {
         let Some(text) =
             word.text().filter(|_| !word.is_quoted && open.stands == CommandContent::Nothing)

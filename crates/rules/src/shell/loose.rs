@@ -1,7 +1,7 @@
 //! Everything in a command line that could run, for rules that forbid.
 //!
 //! A deny has to find its command behind wrappers, in the arguments of shells and interpreters, in
-//! here-documents and in lines that were not understood. Finding too much is no harm here.
+//! here-documents and in lines that were not understood. Finding too much does no harm here.
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
 
@@ -67,7 +67,7 @@ impl PossibleRuns {
         }
     }
 
-    /// Reads a text as a command line, or as code in which one may stand anywhere.
+    /// Reads a text as a command line, or as code that may contain one anywhere.
     fn read(&mut self, text: &str, base: BaseFolders<'_>, depth: usize, is_code: bool) {
         if text.trim().is_empty() || steps::is_spent() {
             return;
@@ -81,7 +81,7 @@ impl PossibleRuns {
     }
 }
 
-/// Returns true if this command may run anything that stands anywhere in the line.
+/// Returns true if this command may run any part of the line.
 fn opens_all(command: &ShellCommand) -> bool {
     let is_feeder = |program: &str| {
         is_one_of(program, SHELLS)

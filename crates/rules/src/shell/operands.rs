@@ -1,4 +1,4 @@
-//! Which words of a command are files, for the few programs of which that is known.
+//! Which words of a command are files, for the few programs where that is known.
 //!
 //! Everywhere else every word counts as a path, and so does the folder of the command.
 
@@ -38,7 +38,7 @@ pub(crate) fn are_all(command: &ShellCommand) -> bool {
     is_one_of(program, ONLY_NAMED) || !harmless_texts(command).is_empty()
 }
 
-/// Returns the indices of the words that are no paths: programs for `awk` and `sed` that read and
+/// Returns the indices of the words that are not paths: programs for `awk` and `sed` that read and
 /// write no other files and start nothing, and patterns for `grep` and `rg`.
 ///
 /// Nothing is returned where an option is not known: then it is not sure which word the program is.
@@ -68,11 +68,11 @@ fn known_beginnings(command: &ShellCommand) -> Option<Vec<&str>> {
     words.collect()
 }
 
-/// Stands for a word that names files and is not known in full. It is no program of any kind.
+/// A placeholder for a word that names files and is not fully known. No program has this name.
 const UNKNOWN_FILE: &str = "\0";
 
-/// Returns the program of `awk` among its words, the first that is no option, and what separates
-/// fields.
+/// Returns the program of `awk` among its words, the first that is not an option, and what
+/// separates fields.
 fn awk_program(words: &[&str]) -> Option<Vec<usize>> {
     let mut found = Vec::new();
     let mut at = 1;
@@ -96,8 +96,8 @@ fn awk_program(words: &[&str]) -> Option<Vec<usize>> {
     words.get(at).is_some_and(|text| awk::is_harmless(text)).then_some(found)
 }
 
-/// Returns the scripts of `sed` among its words: all behind `-e`, or else the first that is no
-/// option.
+/// Returns the scripts of `sed` among its words: all after `-e`, or else the first that is not
+/// an option.
 fn scripts(words: &[&str]) -> Option<Vec<usize>> {
     let mut found = Vec::new();
     let mut first = None;
@@ -123,7 +123,7 @@ fn scripts(words: &[&str]) -> Option<Vec<usize>> {
     (!found.is_empty() && found.iter().all(is_harmless)).then_some(found)
 }
 
-/// Returns the pattern of `grep` among its words, the first that is no option, and numbers of
+/// Returns the pattern of `grep` among its words, the first that is not an option, and numbers of
 /// options.
 fn pattern(words: &[&str], known: &str) -> Option<Vec<usize>> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

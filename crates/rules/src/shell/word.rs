@@ -6,7 +6,7 @@ use crate::steps;
 /// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordPiece {
-    /// Text that stands for itself.
+    /// Literal text.
     Text(String),
     /// An unquoted `*`, `?` or `[`.
     Glob(char),
@@ -18,18 +18,18 @@ pub enum WordPiece {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShellWord {
     pieces: Vec<WordPiece>,
-    /// Whether something of it was quoted; then it is no keyword.
+    /// Whether part of it was quoted; then it is not a keyword.
     pub(crate) is_quoted: bool,
     /// Whether it has an unquoted `=`; only the first can make it an assignment.
     pub(crate) has_equals: bool,
-    /// Where the value begins, in a word that is an assignment when it stands before a program.
+    /// Where the value begins, in a word that is an assignment when it comes before a program.
     pub(crate) value_at: Option<usize>,
-    /// The word that it is where `${NAME:-value}` stands for its value.
+    /// The word with the value of `${NAME:-value}` in its place.
     alternative: Option<Box<ShellWord>>,
 }
 
 impl ShellWord {
-    /// Returns a word that stands for itself.
+    /// Returns a literal word.
     #[must_use]
     pub fn known(text: &str) -> Self {
         let mut word = Self { is_quoted: true, ..Self::default() };
@@ -46,7 +46,7 @@ impl ShellWord {
                 Tok::Run => word.push_piece(WordPiece::Glob('*')),
                 Tok::One | Tok::ShyOne => word.push_piece(WordPiece::Glob('?')),
                 Tok::Cross => word.push_piece(WordPiece::Unknown),
-                // It stands before a star.
+                // It comes before a star.
                 Tok::Shy => {}
             }
         }

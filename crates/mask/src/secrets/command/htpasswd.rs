@@ -3,25 +3,25 @@
 /// How far a call of it has been read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct HtpasswdCall {
-    /// Whether the password stands on the command line.
+    /// Whether the password is on the command line.
     is_batch: bool,
     /// Whether it prints its result and names no file.
     prints: bool,
     /// Whether the next word belongs to an option.
     skips: bool,
-    /// How many words there were that are no options.
+    /// How many words were not options.
     words: usize,
 }
 
 impl HtpasswdCall {
-    /// Reads an option; its letters may stand together.
+    /// Reads an option, which may be several letters joined.
     pub(super) fn option(&mut self, word: &[u8]) {
         self.is_batch |= word.contains(&b'b');
         self.prints |= word.contains(&b'n');
         self.skips = word.ends_with(b"C") || word.ends_with(b"r");
     }
 
-    /// Counts a word that is no option, and returns true if it is the password.
+    /// Counts a word that is not an option, and returns true if it is the password.
     pub(super) fn is_password(&mut self) -> bool {
         if std::mem::take(&mut self.skips) {
             return false;

@@ -10,7 +10,7 @@ pub(super) struct CommandWord {
     /// Where it begins without quotes before it.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Whether an operator or a new line stands before it.
+    /// Whether an operator or a new line precedes it.
     pub(super) starts_command: bool,
     /// Whether that operator is `|`.
     pub(super) is_piped: bool,

@@ -12,7 +12,8 @@ const MOST_VALUES: usize = 10_000;
 pub(super) enum ArgumentMatch<'a> {
     /// No such argument.
     Absent,
-    /// More than one that a tool could take for it, or one inside of what is no object.
+    /// More than one that a tool could take for it, or one inside of something that is not an
+    /// object.
     Unclear,
     /// The argument.
     Value(Json<'a>),

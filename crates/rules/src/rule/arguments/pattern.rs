@@ -87,7 +87,7 @@ impl ArgumentPattern {
         open[self.steps.len()]
     }
 
-    /// Lets every wildcard stand for nothing.
+    /// Lets every wildcard match nothing.
     fn skip(&self, open: &mut [bool]) {
         for (at, step) in self.steps.iter().enumerate() {
             if open[at] && matches!(step, PatternStep::Word | PatternStep::Any) {
@@ -105,7 +105,7 @@ impl ArgumentPattern {
     }
 }
 
-/// Returns true for a character that a `*` of an allow stands for: none that begins another
+/// Returns true for a character that a `*` of an allow matches: none that begins another
 /// address, path or option.
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+')

@@ -85,7 +85,7 @@ fn between(chars: &mut Peekable<Chars<'_>>, mark: char) -> Option<()> {
         match chars.next()? {
             '\n' => return None,
             c if c == mark => return (!is_bracket).then_some(()),
-            // In brackets a backslash stands for itself, or it does not.
+            // In brackets a backslash may be literal or not.
             '\\' if is_bracket => return None,
             '\\' => {
                 chars.next().filter(|c| *c != '\n')?;
