@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use callgate_testkit::responses::Reply;
+use callgate_testkit::responses::ResponsesReply;
 use callgate_testkit::trial::{AgentProgram, Trial, TrialMode};
 use callgate_tools::{Host, McpClient, Tool, blocking};
 use schemars::JsonSchema;
@@ -41,7 +41,7 @@ fn codex_asks_nobody_again_about_a_tool_that_was_allowed_at_the_desk() {
     let asks = settings.lines().filter(|line| !line.contains("default_tools_approval_mode"));
     let settings = asks.collect::<Vec<_>>().join("\n");
     let arguments = json!({ "command": COMMAND });
-    let call = || Reply::Tool {
+    let call = || ResponsesReply::Tool {
         server: "sums".to_owned(),
         name: "add".to_owned(),
         arguments: arguments.clone(),

@@ -5,20 +5,24 @@ use std::io::Write;
 
 use callgate_testkit::codex::Codex;
 use callgate_testkit::process::run;
-use callgate_testkit::responses::{Reply, Responses};
+use callgate_testkit::responses::{Responses, ResponsesReply};
 use callgate_tools::McpClient;
 use serde_json::{Value, json};
 
 use crate::fixture::{DEADLINE, Fixture, NAME};
 
 /// A call of one of the host's tools.
-fn uses(tool: &str, arguments: Value) -> Reply {
-    Reply::Tool { server: NAME.to_owned(), name: tool.to_owned(), arguments }
+fn uses(tool: &str, arguments: Value) -> ResponsesReply {
+    ResponsesReply::Tool { server: NAME.to_owned(), name: tool.to_owned(), arguments }
 }
 
 /// What Codex tells its model of each call, with these settings for the server.
-fn told(fixture: &Fixture, settings: &str, calls: impl IntoIterator<Item = Reply>) -> Vec<String> {
-    let fake = Responses::start(calls.into_iter().chain([Reply::text("Done.")]));
+fn told(
+    fixture: &Fixture,
+    settings: &str,
+    calls: impl IntoIterator<Item = ResponsesReply>,
+) -> Vec<String> {
+    let fake = Responses::start(calls.into_iter().chain([ResponsesReply::text("Done.")]));
     let codex = Codex::new(&fake, "").exec("Go");
     let path = codex.home().join(".codex/config.toml");
     let mut config = OpenOptions::new().append(true).open(path).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use callgate_testkit::chat::{API_KEY, Chat, Dialect, Reply};
+use callgate_testkit::chat::{API_KEY, Chat, ChatReply, Dialect};
 use callgate_testkit::process::run;
 use callgate_testkit::tools;
 use callgate_tools::McpClient;
@@ -14,14 +14,14 @@ use crate::fixture::{DEADLINE, Fixture, NAME};
 fn gemini_calls_the_tools_of_a_host() {
     let Some(mut command) = tools::gemini() else { return };
     let fixture = Fixture::sequential();
-    let uses = |tool: &str, arguments| Reply::Call(format!("mcp_{NAME}_{tool}"), arguments);
+    let uses = |tool: &str, arguments| ChatReply::Call(format!("mcp_{NAME}_{tool}"), arguments);
     let fake = Chat::start(
         Dialect::Gemini,
         [
             uses("echo", json!({"text": "two words"})),
             uses("fail", json!({"text": "no such day"})),
             uses("add", json!({"a": "7; rm", "b": 2})),
-            Reply::Text("Done.".to_owned()),
+            ChatReply::Text("Done.".to_owned()),
         ],
     );
     let mut settings = fixture.mcp_config(McpClient::Generic);

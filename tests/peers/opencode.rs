@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use callgate_testkit::chat::{API_KEY, Chat, Dialect, Reply};
+use callgate_testkit::chat::{API_KEY, Chat, ChatReply, Dialect};
 use callgate_testkit::process::run;
 use callgate_testkit::tools;
 use serde_json::json;
@@ -14,14 +14,14 @@ use crate::fixture::{DEADLINE, Fixture, NAME};
 fn opencode_calls_the_tools_of_a_host() {
     let Some(program) = tools::opencode() else { return };
     let fixture = Fixture::sequential();
-    let uses = |tool: &str, arguments| Reply::Call(format!("{NAME}_{tool}"), arguments);
+    let uses = |tool: &str, arguments| ChatReply::Call(format!("{NAME}_{tool}"), arguments);
     let fake = Chat::start(
         Dialect::ChatCompletions,
         [
             uses("add", json!({"a": 40, "b": 2})),
             uses("fail", json!({"text": "no such day"})),
             uses("add", json!({"a": "7; rm", "b": 2})),
-            Reply::Text("Done.".to_owned()),
+            ChatReply::Text("Done.".to_owned()),
         ],
     );
     let bridge = fixture.bridge();

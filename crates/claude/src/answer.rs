@@ -9,7 +9,7 @@ use callgate_wire::raw::Members;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::event::{string, text, value};
+use crate::fields::{string, text, value};
 
 /// The result of a call.
 #[derive(Debug, Clone)]

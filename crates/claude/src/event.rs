@@ -5,6 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::ClaudeAnswer;
+use crate::fields::{content_text, string, text, value};
 
 /// Something that has happened during a call.
 #[derive(Debug, Clone)]
@@ -210,30 +211,6 @@ fn partial(message: &Members<'_>) -> Option<PartialContent> {
         "input_json_delta" => Some(PartialContent::Input(text(&delta, "partial_json"))),
         _ => None,
     }
-}
-
-/// Returns the texts of a content: a string, or a list of blocks.
-pub(crate) fn content_text(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect(),
-        _ => String::new(),
-    }
-}
-
-pub(crate) fn text(message: &Members<'_>, name: &str) -> String {
-    message.string(name).unwrap_or_default().into_owned()
-}
-
-pub(crate) fn string(value: &Value, name: &str) -> String {
-    value[name].as_str().unwrap_or_default().to_owned()
-}
-
-pub(crate) fn value<T: serde::de::DeserializeOwned>(
-    message: &Members<'_>,
-    name: &str,
-) -> Option<T> {
-    message.some(name).and_then(|value| serde_json::from_str(value.get()).ok())
 }
 
 #[cfg(test)]

@@ -9,8 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::io::{DuplexStream, duplex};
 
-use crate::ClaudeSettings;
-use crate::links::ToolLinks;
 use session::FakeSession;
 
 /// How many bytes may be in transit between the fake and its driver.
@@ -73,6 +71,16 @@ pub struct FakeToolResult {
     pub text: String,
     /// Whether it failed or was denied.
     pub is_error: bool,
+}
+
+/// What the command line tells a real CLI.
+#[derive(Debug)]
+pub(crate) struct FakeSetup {
+    /// The name of the server of our tools; empty without tools.
+    pub(crate) server: String,
+    pub(crate) allowed: Vec<String>,
+    pub(crate) denied: Vec<String>,
+    pub(crate) model: Option<String>,
 }
 
 impl FakeCli {
@@ -158,14 +166,10 @@ impl FakeCli {
 
     /// Starts to play the script; returns the fake's input and output. It ends when they are
     /// dropped.
-    pub(crate) fn connect(
-        &self,
-        links: &ToolLinks,
-        settings: &ClaudeSettings,
-    ) -> (DuplexStream, DuplexStream) {
+    pub(crate) fn connect(&self, setup: FakeSetup) -> (DuplexStream, DuplexStream) {
         let (input, their_input) = duplex(ROOM);
         let (their_output, output) = duplex(ROOM);
-        let session = FakeSession::new(self.clone(), links, settings, their_input, their_output);
+        let session = FakeSession::new(self.clone(), setup, their_input, their_output);
         tokio::spawn(session.run());
         (input, output)
     }

@@ -9,7 +9,7 @@ use callgate_wire::control;
 use callgate_wire::raw::Members;
 use serde_json::{Map, Value, json};
 
-use crate::event::value;
+use crate::fields::value;
 
 /// A moment at which the CLI calls a [`Hook`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

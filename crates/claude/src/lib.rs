@@ -26,6 +26,7 @@ mod driver;
 mod error;
 mod event;
 mod fake;
+mod fields;
 mod gate;
 mod hooks;
 mod jobs;
@@ -49,8 +50,8 @@ pub use event::{
 };
 pub use fake::FakeCli;
 pub use hooks::{Hook, HookEvent, HookInput, HookOutput};
-pub use model::{Model, ToolTransport};
-pub use options::{AgentDefinition, Effort, PermissionMode, SettingSource};
+pub use model::Model;
+pub use options::{AgentDefinition, Effort, PermissionMode, SettingSource, ToolTransport};
 pub use permission::{PermissionDecision, PermissionQuestion};
 pub use prompt::{ImageFormat, Prompt};
 pub use settings::ClaudeSettings;

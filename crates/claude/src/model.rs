@@ -4,21 +4,9 @@ use callgate_tools::Host;
 
 use crate::ask::LaunchOptions;
 use crate::stream::ClaudeStream;
-use crate::{ClaudeAnswer, ClaudeConversation, ClaudeError, ClaudeSettings, ModelRequest};
-
-/// How the agent reaches your tools. The results are the same either way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ToolTransport {
-    /// Whatever is best: today [`Sdk`](Self::Sdk), which every supported CLI knows.
-    #[default]
-    Auto,
-    /// Through a bridge that the CLI starts, and a socket, as for any other MCP client. The program
-    /// is its own bridge if its `main` calls
-    /// [`run_bridge_if_asked`](callgate_tools::run_bridge_if_asked).
-    Stdio,
-    /// Through the CLI's control channel: no bridge, no socket and no file.
-    Sdk,
-}
+use crate::{
+    ClaudeAnswer, ClaudeConversation, ClaudeError, ClaudeSettings, ModelRequest, ToolTransport,
+};
 
 /// The Claude Code CLI as a model. Calls may run concurrently: each has its own CLI and its own
 /// tool host, independent of all others.

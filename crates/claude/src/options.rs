@@ -1,4 +1,4 @@
-//! The typed options of a [`ClaudeSettings`](crate::ClaudeSettings).
+//! The typed options of a [`ClaudeSettings`](crate::ClaudeSettings) and a [`Model`](crate::Model).
 
 use serde_json::{Map, Value};
 
@@ -120,4 +120,18 @@ impl AgentDefinition {
     pub(crate) fn into_value(self) -> Value {
         self.0.into()
     }
+}
+
+/// How the agent reaches your tools. The results are the same either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ToolTransport {
+    /// Whatever is best: today [`Sdk`](Self::Sdk), which every supported CLI knows.
+    #[default]
+    Auto,
+    /// Through a bridge that the CLI starts, and a socket, as for any other MCP client. The program
+    /// is its own bridge if its `main` calls
+    /// [`run_bridge_if_asked`](callgate_tools::run_bridge_if_asked).
+    Stdio,
+    /// Through the CLI's control channel: no bridge, no socket and no file.
+    Sdk,
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use callgate_wire::raw::Members;
 use serde_json::{Value, json};
 
-use crate::event::value;
+use crate::fields::value;
 
 /// A question of the agent whether it may use a tool.
 #[derive(Debug, Clone)]

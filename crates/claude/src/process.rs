@@ -14,6 +14,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
 use crate::ask::LaunchOptions;
+use crate::fake::FakeSetup;
 use crate::gate::GateRegistration;
 use crate::links::ToolLinks;
 use crate::stderr::CliStderr;
@@ -48,7 +49,12 @@ impl CliProcess {
         links: &ToolLinks,
     ) -> Result<Self, ClaudeError> {
         if let Some(fake) = &settings.fake {
-            let (input, output) = fake.connect(links, settings);
+            let (input, output) = fake.connect(FakeSetup {
+                server: links.server().to_owned(),
+                allowed: settings.allowed.clone(),
+                denied: settings.denied.clone(),
+                model: settings.model.clone(),
+            });
             return Ok(Self {
                 input: Some(Box::new(input)),
                 output: Box::new(output),

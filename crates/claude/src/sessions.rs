@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::event::content_text;
+use crate::fields::content_text;
 
 /// How many bytes of a conversation are read to list it.
 const HEAD: u64 = 256 * 1024;

@@ -13,7 +13,6 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// Returns a builder for a client that follows no redirect, retries nothing, and uses no proxy
 /// unless it is given one.
-#[must_use]
 pub fn client_builder() -> ClientBuilder {
     // An error means that there is a provider already, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();

@@ -28,7 +28,7 @@ pub enum Dialect {
 
 /// One scripted answer of the model.
 #[derive(Clone, Debug)]
-pub enum Reply {
+pub enum ChatReply {
     /// A text, which ends the turn.
     Text(String),
     /// A call of a tool by the name under which the agent offers it.
@@ -39,18 +39,18 @@ pub enum Reply {
 #[derive(Debug)]
 pub struct Chat {
     server: Server,
-    state: Arc<State>,
+    state: Arc<ChatState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ChatState {
     dialect: Dialect,
-    inner: Mutex<Inner>,
+    inner: Mutex<ChatScript>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    script: Vec<Reply>,
+struct ChatScript {
+    script: Vec<ChatReply>,
     played: usize,
     results: Vec<String>,
     refusals: Vec<String>,
@@ -58,7 +58,7 @@ struct Inner {
 
 /// What a request says.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Asked {
+struct ChatRequest {
     /// The names of the tools that it offers.
     tools: Vec<String>,
     /// The results of the calls so far.
@@ -68,9 +68,9 @@ struct Asked {
 impl Chat {
     /// Starts on a free port with this script.
     #[must_use]
-    pub fn start(dialect: Dialect, script: impl IntoIterator<Item = Reply>) -> Self {
-        let inner = Inner { script: script.into_iter().collect(), ..Inner::default() };
-        let state = Arc::new(State { dialect, inner: Mutex::new(inner) });
+    pub fn start(dialect: Dialect, script: impl IntoIterator<Item = ChatReply>) -> Self {
+        let inner = ChatScript { script: script.into_iter().collect(), ..ChatScript::default() };
+        let state = Arc::new(ChatState { dialect, inner: Mutex::new(inner) });
         Self { server: Server::start(Arc::clone(&state)), state }
     }
 
@@ -94,7 +94,7 @@ impl Chat {
     }
 }
 
-impl Service for State {
+impl Service for ChatState {
     fn max_body(&self) -> usize {
         MAX_REQUEST
     }
@@ -124,17 +124,17 @@ impl Service for State {
     }
 }
 
-type Refusal = (u16, String);
+type ChatRefusal = (u16, String);
 
-impl Inner {
-    fn next(&mut self, asked: Asked) -> Result<Reply, Refusal> {
+impl ChatScript {
+    fn next(&mut self, asked: ChatRequest) -> Result<ChatReply, ChatRefusal> {
         if asked.tools.is_empty() {
-            return Ok(Reply::Text("A side note".to_owned()));
+            return Ok(ChatReply::Text("A side note".to_owned()));
         }
         let number = self.played;
         let missing = || (400, format!("the script has {number} turns and no more"));
         let reply = self.script.get(number).cloned().ok_or_else(missing)?;
-        if let Reply::Call(name, _) = &reply
+        if let ChatReply::Call(name, _) = &reply
             && !asked.tools.contains(name)
         {
             return Err((400, format!("{name} is not offered: {:?}", asked.tools)));
@@ -146,7 +146,7 @@ impl Inner {
 }
 
 impl Dialect {
-    fn read(self, request: &Incoming) -> Result<Asked, Refusal> {
+    fn read(self, request: &Incoming) -> Result<ChatRequest, ChatRefusal> {
         let path = request.path.as_str();
         let (is_right_path, header, key) = match self {
             Self::ChatCompletions => {
@@ -174,7 +174,7 @@ impl Dialect {
     }
 
     /// Returns the data of the events of one answer, as the service sends them.
-    fn events(self, reply: &Reply, number: usize) -> Vec<String> {
+    fn events(self, reply: &ChatReply, number: usize) -> Vec<String> {
         match self {
             Self::ChatCompletions => chat_events(reply, number),
             Self::Gemini => vec![gemini_event(reply)],
@@ -194,12 +194,12 @@ fn text(value: &Value) -> Result<String, String> {
     value.as_str().map(str::to_owned).ok_or_else(|| format!("this is no text: {value}"))
 }
 
-fn read_chat(body: &Value) -> Result<Asked, String> {
+fn read_chat(body: &Value) -> Result<ChatRequest, String> {
     text(&body["model"])?;
     if body["stream"] != json!(true) {
         return Err("this fake streams only".to_owned());
     }
-    let mut asked = Asked::default();
+    let mut asked = ChatRequest::default();
     for tool in list(body, "tools")? {
         asked.tools.push(text(&tool["function"]["name"])?);
     }
@@ -225,8 +225,8 @@ fn read_chat(body: &Value) -> Result<Asked, String> {
     open.first().map_or(Ok(asked), |id| Err(format!("the call {id} has no result")))
 }
 
-fn read_gemini(body: &Value) -> Result<Asked, String> {
-    let mut asked = Asked::default();
+fn read_gemini(body: &Value) -> Result<ChatRequest, String> {
+    let mut asked = ChatRequest::default();
     for tool in list(body, "tools")? {
         for function in list(tool, "functionDeclarations")? {
             asked.tools.push(text(&function["name"])?);
@@ -254,10 +254,10 @@ fn read_gemini(body: &Value) -> Result<Asked, String> {
     open.first().map_or(Ok(asked), |name| Err(format!("the call of {name} has no response")))
 }
 
-fn chat_events(reply: &Reply, number: usize) -> Vec<String> {
+fn chat_events(reply: &ChatReply, number: usize) -> Vec<String> {
     let (delta, reason) = match reply {
-        Reply::Text(text) => (json!({ "role": "assistant", "content": text }), "stop"),
-        Reply::Call(name, arguments) => {
+        ChatReply::Text(text) => (json!({ "role": "assistant", "content": text }), "stop"),
+        ChatReply::Call(name, arguments) => {
             let function = json!({ "name": name, "arguments": arguments.to_string() });
             let id = format!("call_{number}");
             let call = json!({ "index": 0, "id": id, "type": "function", "function": function });
@@ -276,10 +276,10 @@ fn chat_events(reply: &Reply, number: usize) -> Vec<String> {
     vec![chunk(&delta, Value::Null).to_string(), last.to_string(), "[DONE]".to_owned()]
 }
 
-fn gemini_event(reply: &Reply) -> String {
+fn gemini_event(reply: &ChatReply) -> String {
     let part = match reply {
-        Reply::Text(text) => json!({ "text": text }),
-        Reply::Call(name, arguments) => {
+        ChatReply::Text(text) => json!({ "text": text }),
+        ChatReply::Call(name, arguments) => {
             json!({ "functionCall": { "name": name, "args": arguments } })
         }
     };
@@ -318,8 +318,11 @@ mod tests {
         post(fake, path, &format!("x-goog-api-key: {API_KEY}"), &body)
     }
 
-    fn script() -> [Reply; 2] {
-        [Reply::Call("add".to_owned(), json!({ "a": 1 })), Reply::Text("All done.".to_owned())]
+    fn script() -> [ChatReply; 2] {
+        [
+            ChatReply::Call("add".to_owned(), json!({ "a": 1 })),
+            ChatReply::Text("All done.".to_owned()),
+        ]
     }
 
     #[test]
@@ -357,7 +360,7 @@ mod tests {
         let answer = post(&fake, "/v1/chat/completions", "authorization: x", &json!({}));
         assert!(answer.contains("API key is not valid"), "{answer}");
 
-        let fake = Chat::start(Dialect::Gemini, [Reply::Call("sub".to_owned(), json!({}))]);
+        let fake = Chat::start(Dialect::Gemini, [ChatReply::Call("sub".to_owned(), json!({}))]);
         let call = json!({ "role": "model", "parts": [{ "functionCall": { "name": "add" } }] });
         assert!(gemini(&fake, &json!([call])).contains("has no response"));
         assert!(gemini(&fake, &json!([])).contains("sub is not offered"));

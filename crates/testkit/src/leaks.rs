@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::proc::{self, Process};
+use crate::proc::{self, ProcessEntry};
 use crate::process::DEADLINE;
 
 /// Remembers what was there at the start, and fails at the end if there is more.
@@ -107,7 +107,7 @@ impl Leaks {
         }
     }
 
-    fn counts(&self, process: &Process, all: &[Process]) -> bool {
+    fn counts(&self, process: &ProcessEntry, all: &[ProcessEntry]) -> bool {
         let own = std::process::id();
         if process.pid == own || self.processes.contains(&(process.pid, process.start)) {
             return false;
@@ -141,7 +141,7 @@ fn entries(folder: &Path, prefixes: &[String]) -> BTreeSet<PathBuf> {
     found.flatten().map(|entry| entry.path()).filter(matches).collect()
 }
 
-pub(crate) fn descends_from(process: &Process, ancestor: u32, all: &[Process]) -> bool {
+pub(crate) fn descends_from(process: &ProcessEntry, ancestor: u32, all: &[ProcessEntry]) -> bool {
     let mut parent = process.parent;
     // A tree is no deeper than its number of nodes; the count ends a loop made by reused ids.
     for _ in all {
@@ -154,8 +154,8 @@ pub(crate) fn descends_from(process: &Process, ancestor: u32, all: &[Process]) -
     false
 }
 
-fn describe(process: &Process) -> String {
-    let Process { pid, parent, state, .. } = process;
+fn describe(process: &ProcessEntry) -> String {
+    let ProcessEntry { pid, parent, state, .. } = process;
     format!("process {pid} (parent {parent}, {state}) {}", proc::command_line(*pid))
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 /// One process as `/proc/PID/stat` shows it.
 #[derive(Clone, Debug)]
-pub struct Process {
+pub struct ProcessEntry {
     /// Its id.
     pub pid: u32,
     /// Its parent.
@@ -19,7 +19,7 @@ pub struct Process {
 
 /// Returns all processes that can be seen now.
 #[must_use]
-pub fn all() -> Vec<Process> {
+pub fn all() -> Vec<ProcessEntry> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter_map(read).collect()
@@ -27,7 +27,7 @@ pub fn all() -> Vec<Process> {
 
 /// Reads one process; `None` if it is gone.
 #[must_use]
-pub fn read(pid: u32) -> Option<Process> {
+pub fn read(pid: u32) -> Option<ProcessEntry> {
     parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
@@ -39,9 +39,9 @@ pub fn is_running(pid: u32) -> bool {
 
 /// Parses a line of `stat`. The program's name is in parentheses and may contain anything, so
 /// fields count from the last parenthesis.
-fn parse(pid: u32, stat: &str) -> Option<Process> {
+fn parse(pid: u32, stat: &str) -> Option<ProcessEntry> {
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_ascii_whitespace().collect();
-    Some(Process {
+    Some(ProcessEntry {
         pid,
         state: fields.first()?.chars().next()?,
         parent: fields.get(1)?.parse().ok()?,

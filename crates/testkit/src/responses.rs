@@ -49,7 +49,7 @@ const FIELDS: [&str; 25] = [
 
 /// One scripted answer of the model.
 #[derive(Clone, Debug)]
-pub enum Reply {
+pub enum ResponsesReply {
     /// A text, which ends the turn.
     Text(String),
     /// A call of one of its functions.
@@ -70,7 +70,7 @@ pub enum Reply {
     },
 }
 
-impl Reply {
+impl ResponsesReply {
     /// Returns a reply that is a text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
@@ -99,18 +99,18 @@ impl Reply {
 #[derive(Debug)]
 pub struct Responses {
     server: Server,
-    state: Arc<State>,
+    state: Arc<ResponsesState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    inner: Mutex<Inner>,
+struct ResponsesState {
+    inner: Mutex<ResponsesScript>,
     arrived: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    script: Vec<Reply>,
+struct ResponsesScript {
+    script: Vec<ResponsesReply>,
     played: usize,
     requests: Vec<Value>,
     refusals: Vec<String>,
@@ -119,9 +119,11 @@ struct Inner {
 impl Responses {
     /// Starts on a free port with this script.
     #[must_use]
-    pub fn start(script: impl IntoIterator<Item = Reply>) -> Self {
-        let inner = Inner { script: script.into_iter().collect(), ..Inner::default() };
-        let state = Arc::new(State { inner: Mutex::new(inner), ..State::default() });
+    pub fn start(script: impl IntoIterator<Item = ResponsesReply>) -> Self {
+        let inner =
+            ResponsesScript { script: script.into_iter().collect(), ..ResponsesScript::default() };
+        let state =
+            Arc::new(ResponsesState { inner: Mutex::new(inner), ..ResponsesState::default() });
         Self { server: Server::start(Arc::clone(&state)), state }
     }
 
@@ -177,7 +179,7 @@ fn plain(output: &Value) -> String {
     }
 }
 
-impl Service for State {
+impl Service for ResponsesState {
     fn max_body(&self) -> usize {
         MAX_REQUEST
     }
@@ -212,19 +214,19 @@ impl Service for State {
     }
 }
 
-type Refusal = (u16, String);
+type ResponsesRefusal = (u16, String);
 
-impl Inner {
-    fn next(&mut self, body: Map<String, Value>) -> Result<Reply, Refusal> {
+impl ResponsesScript {
+    fn next(&mut self, body: Map<String, Value>) -> Result<ResponsesReply, ResponsesRefusal> {
         let has_tools =
             body.get("tools").and_then(Value::as_array).is_some_and(|it| !it.is_empty());
         if !has_tools {
-            return Ok(Reply::text("A side note"));
+            return Ok(ResponsesReply::text("A side note"));
         }
         self.played += 1;
         let message = || format!("the script has {} turns and no more", self.script.len());
         let reply = self.script.get(self.played - 1).cloned().ok_or_else(|| (400, message()))?;
-        if let Reply::Tool { server, name, .. } = &reply
+        if let ResponsesReply::Tool { server, name, .. } = &reply
             && !offers(&body, server, name)
         {
             return Err((400, format!("{name} of {server} is not offered: {}", body["tools"])));
@@ -246,7 +248,7 @@ fn namespace(server: &str) -> String {
     format!("mcp__{server}")
 }
 
-fn judge(request: &Incoming) -> Result<Map<String, Value>, Refusal> {
+fn judge(request: &Incoming) -> Result<Map<String, Value>, ResponsesRefusal> {
     if (request.method.as_str(), request.path.as_str()) != ("POST", "/v1/responses") {
         return Err((404, format!("there is no {} {}", request.method, request.path)));
     }
@@ -297,11 +299,11 @@ fn check(body: &Map<String, Value>) -> Result<(), String> {
 }
 
 /// Returns the events of one answer, as the service sends them.
-fn events(reply: &Reply, number: usize) -> Vec<Value> {
+fn events(reply: &ResponsesReply, number: usize) -> Vec<Value> {
     let response = format!("resp_{number}");
     let mut events = vec![json!({ "type": "response.created", "response": { "id": response } })];
     match reply {
-        Reply::Text(text) => {
+        ResponsesReply::Text(text) => {
             let id = format!("msg_{number}");
             let message = |content: Value| json!({ "type": "message", "id": id, "role": "assistant", "content": content });
             let part = json!([{ "type": "output_text", "text": text, "annotations": [] }]);
@@ -311,12 +313,12 @@ fn events(reply: &Reply, number: usize) -> Vec<Value> {
                 json!({ "type": "response.output_item.done", "output_index": 0, "item": message(part) }),
             ]);
         }
-        Reply::Call { name, arguments } | Reply::Tool { name, arguments, .. } => {
+        ResponsesReply::Call { name, arguments } | ResponsesReply::Tool { name, arguments, .. } => {
             let (id, call) = (format!("fc_{number}"), format!("call_{number}"));
             let arguments = arguments.to_string();
             let item = |arguments: &str| {
                 let mut item = json!({ "type": "function_call", "id": id, "call_id": call, "name": name, "arguments": arguments });
-                if let Reply::Tool { server, .. } = reply {
+                if let ResponsesReply::Tool { server, .. } = reply {
                     item["namespace"] = json!(namespace(server));
                 }
                 item
@@ -360,7 +362,8 @@ mod tests {
 
     #[test]
     fn a_script_is_played_and_outputs_are_kept() {
-        let fake = Responses::start([Reply::command("ls"), Reply::text("All done.")]);
+        let fake =
+            Responses::start([ResponsesReply::command("ls"), ResponsesReply::text("All done.")]);
         let first = post(&fake, API_KEY, &body(&json!([])));
         assert!(first.contains("exec_command") && first.contains("response.completed"), "{first}");
         let call = json!({ "type": "function_call", "call_id": "c", "arguments": "{}" });

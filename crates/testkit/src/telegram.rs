@@ -39,10 +39,10 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-pub use call::{Call, Refusal};
+pub use call::{BotCall, BotRefusal, Document};
 pub use faults::Fault;
 pub use markup::Button;
-pub use seen::{Document, Message, Seen, Shape, Toast};
+pub use seen::{Message, Seen, Shape, Toast};
 
 use crate::http::Server;
 use crate::process::DEADLINE;
@@ -252,7 +252,7 @@ impl Telegram {
     pub fn assert_refused_only(&self, except: &[&str]) {
         let inner = self.lock();
         let expected =
-            |refusal: &Refusal| except.iter().any(|part| refusal.description.contains(part));
+            |refusal: &BotRefusal| except.iter().any(|part| refusal.description.contains(part));
         let wrong: Vec<_> = inner
             .seen
             .calls

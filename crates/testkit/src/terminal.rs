@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::leaks::descends_from;
-use crate::proc::{self, Process};
+use crate::proc::{self, ProcessEntry};
 use crate::process::{Collected, DEADLINE, Group};
 
 /// A pseudo-terminal of 50 lines and 150 columns, made by `script` of util-linux. Dropping it
@@ -92,8 +92,8 @@ impl Drop for Terminal {
     /// The program leads a session of its own, which the death of `script` does not have to end.
     fn drop(&mut self) {
         let all = proc::all();
-        let runs_here = |process: &&Process| descends_from(process, self.group.pid(), &all);
-        let below: Vec<&Process> = all.iter().filter(runs_here).collect();
+        let runs_here = |process: &&ProcessEntry| descends_from(process, self.group.pid(), &all);
+        let below: Vec<&ProcessEntry> = all.iter().filter(runs_here).collect();
         self.group.kill();
         for process in below {
             let still = proc::read(process.pid).is_some_and(|now| now.start == process.start);

@@ -14,9 +14,9 @@ use crate::claude::Claude;
 use crate::codex::Codex;
 use crate::messages::{Messages, Recorded, ToolCheck, Turn};
 use crate::process::Group;
-use crate::responses::{Reply, Responses};
+use crate::responses::{Responses, ResponsesReply};
 use crate::terminal::Terminal;
-use running::Process;
+use running::AgentProcess;
 pub use running::{RunningTrial, TrialOutcome};
 
 /// What the model says when all its commands have been tried.
@@ -166,10 +166,10 @@ impl Trial {
     /// in `settings` comes last in its `config.toml`. Returns `None`, after printing the reason,
     /// where the program is absent.
     #[must_use]
-    pub fn codex_exec(replies: Vec<Reply>, settings: &str) -> Option<Self> {
+    pub fn codex_exec(replies: Vec<ResponsesReply>, settings: &str) -> Option<Self> {
         AgentProgram::Codex.find()?;
         let turns = replies.len() + 1;
-        let fake = Responses::start(replies.into_iter().chain([Reply::text(LAST_WORDS)]));
+        let fake = Responses::start(replies.into_iter().chain([ResponsesReply::text(LAST_WORDS)]));
         let codex = Codex::new(&fake, "").exec("Go");
         let file = codex.home().join(".codex/config.toml");
         let config = fs::read_to_string(&file).expect("it was written before");
@@ -235,9 +235,9 @@ impl Trial {
             Agent::Codex(codex, _) => codex.command(),
         };
         let process = if self.mode.is_attended {
-            Process::Attended(Terminal::spawn(&command))
+            AgentProcess::Attended(Terminal::spawn(&command))
         } else {
-            Process::Alone(alone(command, &self))
+            AgentProcess::Alone(alone(command, &self))
         };
         RunningTrial { trial: self, process }
     }
@@ -294,9 +294,13 @@ fn claude(mode: TrialMode<'_>, commands: &[&str], check: Option<ToolCheck>) -> A
 
 fn codex(mode: TrialMode<'_>, commands: &[&str]) -> Agent {
     let runs = |command: &&str| {
-        if mode.is_escalated { Reply::escalated(command) } else { Reply::command(command) }
+        if mode.is_escalated {
+            ResponsesReply::escalated(command)
+        } else {
+            ResponsesReply::command(command)
+        }
     };
-    let script = commands.iter().map(runs).chain([Reply::text(LAST_WORDS)]);
+    let script = commands.iter().map(runs).chain([ResponsesReply::text(LAST_WORDS)]);
     let fake = Responses::start(script);
     // Without a terminal nothing asks whether a command may leave the sandbox.
     let sandbox = if mode.is_attended { "workspace-write" } else { "danger-full-access" };

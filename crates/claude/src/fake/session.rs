@@ -8,10 +8,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use uuid::Uuid;
 
-use super::{FakeCli, FakeStep};
-use crate::ClaudeSettings;
-use crate::event::content_text;
-use crate::links::ToolLinks;
+use super::{FakeCli, FakeSetup, FakeStep};
+use crate::fields::content_text;
 
 /// The version that the fake reports.
 const VERSION: &str = "2.1.325";
@@ -50,17 +48,16 @@ pub(super) struct FakeSession {
 impl FakeSession {
     pub(super) fn new(
         fake: FakeCli,
-        links: &ToolLinks,
-        settings: &ClaudeSettings,
+        setup: FakeSetup,
         input: DuplexStream,
         output: DuplexStream,
     ) -> Self {
         Self {
             fake,
-            server: links.server().to_owned(),
-            allowed: settings.allowed.clone(),
-            denied: settings.denied.clone(),
-            model: settings.model.clone().unwrap_or_else(|| "fake".to_owned()),
+            server: setup.server,
+            allowed: setup.allowed,
+            denied: setup.denied,
+            model: setup.model.unwrap_or_else(|| "fake".to_owned()),
             session_id: Uuid::new_v4().to_string(),
             hooks: Value::Null,
             prompts: VecDeque::new(),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::FakeToolResult;
 use super::session::{FakeSession, TurnStop, string};
-use crate::event::content_text;
+use crate::fields::content_text;
 
 /// The verdict on a tool call.
 enum FakeVerdict {

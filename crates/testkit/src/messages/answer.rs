@@ -6,7 +6,7 @@ use super::script::{Block, End, ToolCheck, Turn};
 use crate::http;
 
 /// A turn with what is known only when it is asked for.
-pub(crate) struct Answer<'a> {
+pub(crate) struct ScriptedAnswer<'a> {
     turn: &'a Turn,
     model: String,
     /// The request's number, which makes every id of the fake unique: clients take two messages
@@ -14,7 +14,7 @@ pub(crate) struct Answer<'a> {
     number: usize,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> ScriptedAnswer<'a> {
     pub(crate) fn new(turn: &'a Turn, model: &str, number: usize) -> Self {
         Self { turn, model: model.to_owned(), number }
     }
@@ -166,7 +166,7 @@ pub(crate) fn prepare(mut turn: Turn) -> Turn {
         let named = |block: &Block| !matches!(block, Block::Tool { id: None, .. });
         assert!(turn.blocks.iter().all(named), "a tool use of a prepared turn needs an id");
         assert_eq!(turn.end, End::Whole, "a prepared turn has its end");
-        let events = Answer::new(&turn, "", 0).events().split_off(1);
+        let events = ScriptedAnswer::new(&turn, "", 0).events().split_off(1);
         let mut framed = Vec::new();
         match turn.wire {
             Some(bytes) => events.concat().chunks(bytes).for_each(|c| http::frame(c, &mut framed)),
@@ -196,7 +196,7 @@ mod tests {
 
     #[expect(clippy::needless_pass_by_value, reason = "reads better at the call")]
     fn check(turn: Turn, expected: Expect) {
-        let events = Answer::new(&turn, "some-model", 1).events();
+        let events = ScriptedAnswer::new(&turn, "some-model", 1).events();
         let text: String = events.iter().map(|event| String::from_utf8_lossy(event)).collect();
         let lines = text.lines().filter_map(|line| line.strip_prefix("data: "));
         let lines: Vec<&str> = lines.filter(|line| !line.contains("message_start")).collect();
@@ -222,7 +222,7 @@ mod tests {
     fn a_tool_use_that_the_service_has_flagged() {
         let turn = Turn::new().pings(false).tool_with_id("toolu_1", "Bash", json!({}));
         let events =
-            Answer::new(&turn.checked(ToolCheck::Flagged("why")), "some-model", 1).events();
+            ScriptedAnswer::new(&turn.checked(ToolCheck::Flagged("why")), "some-model", 1).events();
         let event = String::from_utf8_lossy(&events[events.len() - 2]).into_owned();
         let (_, data) = event.split_once("data: ").unwrap();
         expect![[r#"[{"type":"dangerous_tool_use","status":{"type":"available","tool_uses":{"toolu_1":{"type":"evaluated","outcome":"flagged","explanation":"why"}}}}]"#]]
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn the_whole_message() {
         let turn = Turn::text("hi").tool_with_id("toolu_x", "Bash", json!({}));
-        let message = Answer::new(&turn, "some-model", 7).message();
+        let message = ScriptedAnswer::new(&turn, "some-model", 7).message();
         assert_eq!(message["id"], "msg_00000007");
         assert_eq!(message["stop_reason"], "tool_use");
         assert_eq!(message["content"][1]["id"], "toolu_x");

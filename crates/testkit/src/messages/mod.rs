@@ -33,32 +33,32 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-pub use check::Refusal;
+pub use check::ApiRefusal;
 pub(crate) use recorded::tool_results;
 pub use recorded::{Part, Recorded, ToolResult};
 pub use script::{ToolCheck, Turn};
 
 use crate::http::{Incoming, Outgoing, Server, Service};
 use crate::process::DEADLINE;
-use answer::Answer;
-use check::{Call, MAX_REQUEST};
+use answer::ScriptedAnswer;
+use check::{ApiCall, MAX_REQUEST};
 use script::End;
 
 /// A running fake. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Messages {
     server: Server,
-    state: Arc<State>,
+    state: Arc<MessagesState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    inner: Mutex<Inner>,
+struct MessagesState {
+    inner: Mutex<MessagesRecord>,
     arrived: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct MessagesRecord {
     main: Script,
     marked: Vec<(String, Script)>,
     requests: Vec<Recorded>,
@@ -76,10 +76,10 @@ impl Script {
         Self { turns: turns.into_iter().map(answer::prepare).collect(), played: 0 }
     }
 
-    fn next(&mut self) -> Result<Turn, Refusal> {
+    fn next(&mut self) -> Result<Turn, ApiRefusal> {
         self.played += 1;
         let message = || format!("the script has {} turns and no more", self.turns.len());
-        let refusal = || Refusal::new(400, "invalid_request_error", message());
+        let refusal = || ApiRefusal::new(400, "invalid_request_error", message());
         self.turns.get(self.played - 1).cloned().ok_or_else(refusal)
     }
 }
@@ -88,8 +88,9 @@ impl Messages {
     /// Starts on a free port with the script of the main conversation.
     #[must_use]
     pub fn start(turns: impl IntoIterator<Item = Turn>) -> Self {
-        let inner = Inner { main: Script::new(turns), ..Inner::default() };
-        let state = Arc::new(State { inner: Mutex::new(inner), ..State::default() });
+        let inner = MessagesRecord { main: Script::new(turns), ..MessagesRecord::default() };
+        let state =
+            Arc::new(MessagesState { inner: Mutex::new(inner), ..MessagesState::default() });
         Self { server: Server::start(Arc::clone(&state)), state }
     }
 
@@ -147,7 +148,7 @@ impl Messages {
         self.wait("clients left", count, |inner| inner.hangups);
     }
 
-    fn wait(&self, what: &str, count: usize, now: impl Fn(&Inner) -> usize) {
+    fn wait(&self, what: &str, count: usize, now: impl Fn(&MessagesRecord) -> usize) {
         let end = Instant::now() + DEADLINE;
         let mut inner = self.state.inner.lock().unwrap();
         loop {
@@ -174,7 +175,7 @@ impl Messages {
     }
 }
 
-impl Service for State {
+impl Service for MessagesState {
     fn max_body(&self) -> usize {
         MAX_REQUEST
     }
@@ -195,17 +196,17 @@ impl Service for State {
                 let number = self.record(recorded, Part::None, Some(&refusal));
                 send_error(out, number, refusal.status, refusal.kind, &refusal.message, None)
             }
-            Ok((Call::CountTokens, body)) => {
+            Ok((ApiCall::CountTokens, body)) => {
                 let number = self.record(recorded, Part::None, None);
                 let count = json!({"input_tokens": Value::Object(body).to_string().len() / 4});
                 send_json(out, number, 200, &count)
             }
-            Ok((Call::Create, body)) => self.create(recorded, &body, out),
+            Ok((ApiCall::Create, body)) => self.create(recorded, &body, out),
         }
     }
 }
 
-impl State {
+impl MessagesState {
     fn create(
         &self,
         recorded: Recorded,
@@ -231,7 +232,7 @@ impl State {
     }
 
     /// Keeps the request and gives its number.
-    fn record(&self, request: Recorded, part: Part, refusal: Option<&Refusal>) -> usize {
+    fn record(&self, request: Recorded, part: Part, refusal: Option<&ApiRefusal>) -> usize {
         let mut inner = self.inner.lock().unwrap();
         inner.requests.push(Recorded { part, refusal: refusal.cloned(), ..request });
         self.arrived.notify_all();
@@ -239,8 +240,8 @@ impl State {
     }
 }
 
-impl Inner {
-    fn choose(&mut self, request: &Recorded) -> (Part, Result<Turn, Refusal>) {
+impl MessagesRecord {
+    fn choose(&mut self, request: &Recorded) -> (Part, Result<Turn, ApiRefusal>) {
         let agent = request.header("user-agent").unwrap_or_default();
         if agent.starts_with("claude-cli/") && request.tool_names().is_empty() {
             return (Part::Side, Ok(Turn::text("A side note")));
@@ -256,7 +257,7 @@ impl Inner {
     }
 }
 
-fn judge(request: &Incoming) -> Result<(Call, Map<String, Value>), Refusal> {
+fn judge(request: &Incoming) -> Result<(ApiCall, Map<String, Value>), ApiRefusal> {
     let call = check::route(&request.method, &request.path)?;
     let body = check::envelope(&request.headers, &request.body)?;
     check::body(call, &request.headers, &body)?;
@@ -278,7 +279,7 @@ fn play(
         return Ok(());
     }
     let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
-    let answer = Answer::new(turn, model, number);
+    let answer = ScriptedAnswer::new(turn, model, number);
     if body.get("stream") != Some(&Value::Bool(true)) {
         return send_json(out, number, 200, &answer.message());
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::check::Refusal;
+use super::check::ApiRefusal;
 
 /// One request that the fake got.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Recorded {
     /// What the request was answered from.
     pub part: Part,
     /// Why it was refused, if it was.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<ApiRefusal>,
 }
 
 /// What a request was answered from.

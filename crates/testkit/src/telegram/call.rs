@@ -2,20 +2,18 @@
 
 use serde_json::{Map, Value};
 
-use super::Document;
-
 /// One call as it came.
 #[derive(Clone, Debug)]
-pub struct Call {
+pub struct BotCall {
     /// The method's name.
     pub method: String,
     /// Its parameters.
     pub params: Map<String, Value>,
     /// How it was refused, if it was.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<BotRefusal>,
 }
 
-impl Call {
+impl BotCall {
     /// Returns the chat that the call names.
     #[must_use]
     pub fn chat(&self) -> Option<i64> {
@@ -23,9 +21,18 @@ impl Call {
     }
 }
 
+/// A file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
 /// A refusal in the API's own form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct BotRefusal {
     /// The HTTP status and `error_code`.
     pub code: u16,
     /// What is wrong.
@@ -35,7 +42,7 @@ pub struct Refusal {
     pub planned: bool,
 }
 
-impl Refusal {
+impl BotRefusal {
     pub(super) fn new(code: u16, description: impl Into<String>) -> Self {
         Self { code, description: description.into(), planned: false }
     }
@@ -82,34 +89,34 @@ pub(super) struct Params {
 
 impl Params {
     /// Fails for a method that is not known and for parameters that it does not have.
-    pub(super) fn check_names(&self, method: &str) -> Result<(), Refusal> {
+    pub(super) fn check_names(&self, method: &str) -> Result<(), BotRefusal> {
         let Some((_, known)) = METHODS.iter().find(|(name, _)| *name == method) else {
-            return Err(Refusal::new(404, "Not Found: method not found"));
+            return Err(BotRefusal::new(404, "Not Found: method not found"));
         };
         let file = self.file.as_ref().map(|_| "document");
         match self.fields.keys().map(String::as_str).chain(file).find(|n| !known.contains(n)) {
-            Some(name) => Err(Refusal::bad(format!("{method} has no parameter `{name}`"))),
+            Some(name) => Err(BotRefusal::bad(format!("{method} has no parameter `{name}`"))),
             None => Ok(()),
         }
     }
 
-    pub(super) fn number(&self, name: &str) -> Result<Option<i64>, Refusal> {
+    pub(super) fn number(&self, name: &str) -> Result<Option<i64>, BotRefusal> {
         self.typed(name, "a whole number", Value::as_i64)
     }
 
-    pub(super) fn flag(&self, name: &str) -> Result<bool, Refusal> {
+    pub(super) fn flag(&self, name: &str) -> Result<bool, BotRefusal> {
         Ok(self.typed(name, "true or false", Value::as_bool)?.unwrap_or_default())
     }
 
-    pub(super) fn text(&self, name: &str) -> Result<Option<&str>, Refusal> {
+    pub(super) fn text(&self, name: &str) -> Result<Option<&str>, BotRefusal> {
         self.typed(name, "a string", Value::as_str)
     }
 
-    pub(super) fn object(&self, name: &str) -> Result<Option<&Map<String, Value>>, Refusal> {
+    pub(super) fn object(&self, name: &str) -> Result<Option<&Map<String, Value>>, BotRefusal> {
         self.typed(name, "an object", Value::as_object)
     }
 
-    pub(super) fn list(&self, name: &str) -> Result<Option<&Vec<Value>>, Refusal> {
+    pub(super) fn list(&self, name: &str) -> Result<Option<&Vec<Value>>, BotRefusal> {
         self.typed(name, "an array", Value::as_array)
     }
 
@@ -118,9 +125,9 @@ impl Params {
         name: &str,
         expected: &str,
         read: impl FnOnce(&'a Value) -> Option<T>,
-    ) -> Result<Option<T>, Refusal> {
+    ) -> Result<Option<T>, BotRefusal> {
         let Some(value) = self.fields.get(name) else { return Ok(None) };
-        let wrong = || Refusal::bad(format!("parameter `{name}` must be {expected}"));
+        let wrong = || BotRefusal::bad(format!("parameter `{name}` must be {expected}"));
         read(value).map(Some).ok_or_else(wrong)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{BOT, BOT_NAME, Inner, Message, Refusal, Shape};
+use super::{BOT, BOT_NAME, BotRefusal, Inner, Message, Shape};
 
 /// When everything happens; the fake has no clock.
 const DATE: i64 = 1_800_000_000;
@@ -12,7 +12,7 @@ const DATE: i64 = 1_800_000_000;
 /// Chats, people and presses.
 #[derive(Debug, Default)]
 pub(super) struct People {
-    chats: BTreeMap<i64, Chat>,
+    chats: BTreeMap<i64, PersonChat>,
     users: BTreeMap<i64, String>,
     /// The presses, each with whether it can still be answered.
     presses: BTreeMap<String, bool>,
@@ -22,7 +22,7 @@ pub(super) struct People {
 }
 
 #[derive(Debug)]
-struct Chat {
+struct PersonChat {
     group: bool,
     name: String,
 }
@@ -31,12 +31,12 @@ impl People {
     pub(super) fn add_private(&mut self, id: i64, name: &str) {
         assert!(id > 0, "a private chat has the id of its person");
         self.add_user(id, name);
-        self.chats.insert(id, Chat { group: false, name: name.to_owned() });
+        self.chats.insert(id, PersonChat { group: false, name: name.to_owned() });
     }
 
     pub(super) fn add_group(&mut self, id: i64, title: &str) {
         assert!(id < 0, "the id of a group is negative");
-        self.chats.insert(id, Chat { group: true, name: title.to_owned() });
+        self.chats.insert(id, PersonChat { group: true, name: title.to_owned() });
     }
 
     pub(super) fn add_user(&mut self, id: i64, name: &str) {
@@ -52,21 +52,23 @@ impl People {
     }
 
     /// Takes the one answer that a press can have.
-    pub(super) fn answer_press(&mut self, callback: &str) -> Result<(), Refusal> {
+    pub(super) fn answer_press(&mut self, callback: &str) -> Result<(), BotRefusal> {
         let open = self.presses.get_mut(callback).is_some_and(std::mem::take);
         let late = "query is too old and response timeout expired or query ID is invalid";
-        if open { Ok(()) } else { Err(Refusal::bad(late)) }
+        if open { Ok(()) } else { Err(BotRefusal::bad(late)) }
     }
 
     /// Fails unless the bot may write in this chat.
-    pub(super) fn check_chat(&self, chat: i64) -> Result<(), Refusal> {
+    pub(super) fn check_chat(&self, chat: i64) -> Result<(), BotRefusal> {
         let Some(known) = self.chats.get(&chat) else {
-            return Err(Refusal::bad("chat not found"));
+            return Err(BotRefusal::bad("chat not found"));
         };
         match (self.blocked.contains(&chat), known.group) {
             (false, _) => Ok(()),
-            (true, false) => Err(Refusal::new(403, "Forbidden: bot was blocked by the user")),
-            (true, true) => Err(Refusal::new(403, "Forbidden: bot was kicked from the group chat")),
+            (true, false) => Err(BotRefusal::new(403, "Forbidden: bot was blocked by the user")),
+            (true, true) => {
+                Err(BotRefusal::new(403, "Forbidden: bot was kicked from the group chat"))
+            }
         }
     }
 
@@ -86,10 +88,10 @@ impl People {
 
     fn chat_json(&self, id: i64) -> Value {
         match self.chats.get(&id) {
-            Some(Chat { group: true, name }) => {
+            Some(PersonChat { group: true, name }) => {
                 json!({"id": id, "type": "supergroup", "title": name})
             }
-            Some(Chat { group: false, name }) => {
+            Some(PersonChat { group: false, name }) => {
                 json!({"id": id, "type": "private", "first_name": name})
             }
             None => panic!("nobody has added chat {id} to the fake"),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::markup::Button;
-use super::{BOT, Call};
+use super::{BOT, BotCall, Document};
 
 /// All that happened so far.
 #[derive(Clone, Debug, Default)]
@@ -13,7 +13,7 @@ pub struct Seen {
     /// The answers to presses, in order.
     pub toasts: Vec<Toast>,
     /// Every call, in order of arrival, long polling included.
-    pub calls: Vec<Call>,
+    pub calls: Vec<BotCall>,
     /// The commands that the bot has told the clients, by name.
     pub commands: Vec<String>,
     /// All updates before this number are confirmed: the server will not give them again.
@@ -54,15 +54,6 @@ pub struct Shape {
     pub buttons: Vec<Vec<Button>>,
 }
 
-/// A file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
-    /// Its name.
-    pub name: String,
-    /// What it holds.
-    pub bytes: Vec<u8>,
-}
-
 /// An answer to a press.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toast {
@@ -95,7 +86,7 @@ impl Seen {
 
     /// Returns the calls of one method.
     #[must_use]
-    pub fn calls_of(&self, method: &str) -> impl DoubleEndedIterator<Item = &Call> {
+    pub fn calls_of(&self, method: &str) -> impl DoubleEndedIterator<Item = &BotCall> {
         self.calls.iter().filter(move |call| call.method == method)
     }
 }

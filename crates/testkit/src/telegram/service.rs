@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::{Map, Value, json};
 
 use super::call::Params;
-use super::{Call, Fault, Inner, Refusal, State, TOKEN, multipart};
+use super::{BotCall, BotRefusal, Fault, Inner, State, TOKEN, multipart};
 use crate::http::{Incoming, Outgoing, Service};
 use crate::process::DEADLINE;
 
@@ -97,7 +97,7 @@ impl State {
         mut inner: MutexGuard<'a, Inner>,
         method: &str,
         params: Params,
-    ) -> io::Result<Result<Value, Refusal>> {
+    ) -> io::Result<Result<Value, BotRefusal>> {
         if let Err(refusal) = params.check_names(method) {
             return Ok(Err(refusal));
         }
@@ -126,27 +126,27 @@ impl State {
 impl Inner {
     fn record(&mut self, method: &str, params: &Map<String, Value>) -> usize {
         let (method, params) = (method.to_owned(), params.clone());
-        self.seen.calls.push(Call { method, params, refusal: None });
+        self.seen.calls.push(BotCall { method, params, refusal: None });
         self.seen.calls.len() - 1
     }
 
-    fn refuse(&mut self, number: usize, refusal: Refusal) {
+    fn refuse(&mut self, number: usize, refusal: BotRefusal) {
         self.seen.calls[number].refusal = Some(refusal);
     }
 
-    fn refuse_last(&mut self, refusal: &Refusal) {
+    fn refuse_last(&mut self, refusal: &BotRefusal) {
         let last = self.seen.calls.len() - 1;
         self.refuse(last, refusal.clone());
     }
 }
 
-fn planned(code: u16, description: &str) -> Refusal {
-    Refusal { planned: true, ..Refusal::new(code, description) }
+fn planned(code: u16, description: &str) -> BotRefusal {
+    BotRefusal { planned: true, ..BotRefusal::new(code, description) }
 }
 
 /// Returns the method that the path names, if its token is right.
-fn addressed(request: &Incoming) -> Result<&str, Refusal> {
-    let not_found = || Refusal::new(404, "Not Found");
+fn addressed(request: &Incoming) -> Result<&str, BotRefusal> {
+    let not_found = || BotRefusal::new(404, "Not Found");
     let rest = request.path.strip_prefix("/bot").ok_or_else(not_found)?;
     let (token, method) = rest.split_once('/').ok_or_else(not_found)?;
     if token == TOKEN {
@@ -156,31 +156,31 @@ fn addressed(request: &Incoming) -> Result<&str, Refusal> {
     let looks = token
         .split_once(':')
         .is_some_and(|(id, secret)| id.parse::<u64>().is_ok() && secret.len() >= 30);
-    Err(if looks { Refusal::new(401, "Unauthorized") } else { not_found() })
+    Err(if looks { BotRefusal::new(401, "Unauthorized") } else { not_found() })
 }
 
-fn params(request: &Incoming) -> Result<Params, Refusal> {
+fn params(request: &Incoming) -> Result<Params, BotRefusal> {
     let kind = request.headers.get("content-type").map(String::as_str).unwrap_or_default();
     if kind.starts_with("multipart/form-data") {
         let form = multipart::read(kind, &request.body);
-        return form.ok_or_else(|| Refusal::bad("can't parse the form"));
+        return form.ok_or_else(|| BotRefusal::bad("can't parse the form"));
     }
     if request.body.is_empty() {
         return Ok(Params { fields: Map::new(), file: None });
     }
     if !kind.starts_with("application/json") {
-        return Err(Refusal::bad("the body's content type is not application/json"));
+        return Err(BotRefusal::bad("the body's content type is not application/json"));
     }
     match serde_json::from_slice(&request.body) {
         Ok(Value::Object(fields)) => Ok(Params { fields, file: None }),
-        _ => Err(Refusal::bad("can't parse JSON object")),
+        _ => Err(BotRefusal::bad("can't parse JSON object")),
     }
 }
 
-fn send(out: &mut Outgoing<'_>, answer: &Result<Value, Refusal>) -> io::Result<()> {
+fn send(out: &mut Outgoing<'_>, answer: &Result<Value, BotRefusal>) -> io::Result<()> {
     let (status, body) = match answer {
         Ok(result) => (200, json!({"ok": true, "result": result})),
-        Err(Refusal { code, description, .. }) => {
+        Err(BotRefusal { code, description, .. }) => {
             (*code, json!({"ok": false, "error_code": code, "description": description}))
         }
     };

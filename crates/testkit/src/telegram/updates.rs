@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::call::Params;
-use super::{Inner, Refusal, State};
+use super::{BotRefusal, Inner, State};
 
 const CONFLICT: &str = "Conflict: terminated by other getUpdates request; make sure that only one \
                         bot instance is running";
@@ -71,13 +71,13 @@ impl State {
         &'a self,
         mut inner: MutexGuard<'a, Inner>,
         params: &Params,
-    ) -> io::Result<Result<Value, Refusal>> {
-        let asked = match Asked::read(params) {
+    ) -> io::Result<Result<Value, BotRefusal>> {
+        let asked = match PollRequest::read(params) {
             Ok(asked) => asked,
             Err(refusal) => return Ok(Err(refusal)),
         };
         if inner.webhook {
-            return Ok(Err(Refusal::new(409, WEBHOOK)));
+            return Ok(Err(BotRefusal::new(409, WEBHOOK)));
         }
         inner.begin_poll(asked.offset, asked.allowed);
         let mine = inner.updates.poll;
@@ -89,7 +89,7 @@ impl State {
             }
             if inner.updates.poll != mine {
                 // Whoever polled before may be dead by now, which is no mistake of anybody's.
-                return Ok(Err(Refusal { planned: true, ..Refusal::new(409, CONFLICT) }));
+                return Ok(Err(BotRefusal { planned: true, ..BotRefusal::new(409, CONFLICT) }));
             }
             let batch = inner.updates.take(asked.limit);
             let left = end.saturating_duration_since(Instant::now());
@@ -113,20 +113,20 @@ impl Inner {
 }
 
 #[derive(Debug)]
-struct Asked {
+struct PollRequest {
     offset: i64,
     limit: usize,
     timeout: Duration,
     allowed: Option<Vec<String>>,
 }
 
-impl Asked {
-    fn read(params: &Params) -> Result<Self, Refusal> {
+impl PollRequest {
+    fn read(params: &Params) -> Result<Self, BotRefusal> {
         let limit = params.number("limit")?.unwrap_or(100);
         let timeout = params.number("timeout")?.unwrap_or(0);
         let offset = params.number("offset")?.unwrap_or(0);
         if !(1..=100).contains(&limit) || !(0..=MAX_TIMEOUT).contains(&timeout) || offset < 0 {
-            return Err(Refusal::bad("limit, timeout or offset is out of range"));
+            return Err(BotRefusal::bad("limit, timeout or offset is out of range"));
         }
         let names = |kinds: &Vec<Value>| {
             let texts = kinds.iter().map(|kind| kind.as_str().map(str::to_owned));
@@ -134,7 +134,9 @@ impl Asked {
         };
         let allowed = params.list("allowed_updates")?.map(names);
         if allowed == Some(None) {
-            return Err(Refusal::bad("can't parse allowed updates: expected an array of strings"));
+            return Err(BotRefusal::bad(
+                "can't parse allowed updates: expected an array of strings",
+            ));
         }
         Ok(Self {
             offset,

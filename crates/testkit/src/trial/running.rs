@@ -13,11 +13,11 @@ use crate::terminal::Terminal;
 #[derive(Debug)]
 pub struct RunningTrial {
     pub(super) trial: Trial,
-    pub(super) process: Process,
+    pub(super) process: AgentProcess,
 }
 
 #[derive(Debug)]
-pub(super) enum Process {
+pub(super) enum AgentProcess {
     Attended(Terminal),
     Alone(Group),
 }
@@ -39,8 +39,8 @@ impl RunningTrial {
     /// Types at its terminal.
     pub fn press(&mut self, keys: &str) {
         match &mut self.process {
-            Process::Attended(terminal) => terminal.press(keys),
-            Process::Alone(_) => panic!("nobody sits at a terminal"),
+            AgentProcess::Attended(terminal) => terminal.press(keys),
+            AgentProcess::Alone(_) => panic!("nobody sits at a terminal"),
         }
     }
 
@@ -54,10 +54,10 @@ impl RunningTrial {
     #[must_use]
     pub fn dialog_about(&self, command: &str) -> Option<String> {
         match &self.process {
-            Process::Attended(terminal) => {
+            AgentProcess::Attended(terminal) => {
                 self.trial.mode.agent.dialog_about(&terminal.written(), command)
             }
-            Process::Alone(_) => None,
+            AgentProcess::Alone(_) => None,
         }
     }
 
@@ -102,8 +102,8 @@ impl RunningTrial {
     pub fn is_over(&mut self) -> bool {
         match &mut self.process {
             // What is left to do after the last word does not concern the commands.
-            Process::Attended(_) => self.trial.played() == self.trial.turns,
-            Process::Alone(group) => group.wait(Duration::ZERO).is_some(),
+            AgentProcess::Attended(_) => self.trial.played() == self.trial.turns,
+            AgentProcess::Alone(group) => group.wait(Duration::ZERO).is_some(),
         }
     }
 
@@ -115,10 +115,10 @@ impl RunningTrial {
 
     fn has_dialog(&self) -> bool {
         match &self.process {
-            Process::Attended(terminal) => {
+            AgentProcess::Attended(terminal) => {
                 terminal.written().contains(self.trial.mode.agent.dialog())
             }
-            Process::Alone(_) => false,
+            AgentProcess::Alone(_) => false,
         }
     }
 
@@ -146,8 +146,8 @@ impl RunningTrial {
     #[must_use]
     pub fn written(&self) -> String {
         match &self.process {
-            Process::Attended(terminal) => terminal.written(),
-            Process::Alone(_) => fs::read_to_string(self.trial.log()).unwrap_or_default(),
+            AgentProcess::Attended(terminal) => terminal.written(),
+            AgentProcess::Alone(_) => fs::read_to_string(self.trial.log()).unwrap_or_default(),
         }
     }
 }

@@ -320,7 +320,7 @@ fn a_line_that_is_no_request_is_told_so_under_its_id_if_it_has_one() {
 
 #[test]
 fn a_line_that_was_too_long_is_answered_with_its_size() {
-    let reply = |id: Option<&str>| match refuse_too_long(&TooLong {
+    let reply = |id: Option<&str>| match refuse_too_long(&OverlongLine {
         size: 99_999_999,
         id: id.map(str::to_owned),
     }) {

@@ -9,7 +9,7 @@ use super::Outcome;
 use super::shape::{join, refuse, refuse_at};
 
 /// Consecutive messages of one role count as one.
-struct Turn<'a> {
+struct ConversationTurn<'a> {
     role: &'a str,
     /// Each block with the number of its message and its own.
     blocks: Vec<(usize, usize, &'a Value)>,
@@ -41,21 +41,21 @@ pub(super) fn check(body: &Map<String, Value>) -> Outcome {
     Ok(())
 }
 
-fn turns(messages: &Value) -> Vec<Turn<'_>> {
-    let mut turns: Vec<Turn<'_>> = Vec::new();
+fn turns(messages: &Value) -> Vec<ConversationTurn<'_>> {
+    let mut turns: Vec<ConversationTurn<'_>> = Vec::new();
     for (at, message) in messages.as_array().into_iter().flatten().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
         let blocks = message["content"].as_array().into_iter().flatten().enumerate();
         let blocks = blocks.map(|(index, block)| (at, index, block));
         match turns.last_mut().filter(|turn| turn.role == role) {
             Some(turn) => turn.blocks.extend(blocks),
-            None => turns.push(Turn { role, blocks: blocks.collect() }),
+            None => turns.push(ConversationTurn { role, blocks: blocks.collect() }),
         }
     }
     turns
 }
 
-impl<'a> Turn<'a> {
+impl<'a> ConversationTurn<'a> {
     fn ids(&self, kind: &str, field: &str) -> Vec<(usize, usize, &'a str)> {
         let of_kind = self.blocks.iter().filter(|(_, _, block)| block["type"] == kind);
         of_kind
@@ -72,17 +72,24 @@ impl<'a> Turn<'a> {
     }
 }
 
-fn unique_ids(turns: &[Turn<'_>]) -> Outcome {
+fn unique_ids(turns: &[ConversationTurn<'_>]) -> Outcome {
     let mut seen = BTreeSet::new();
-    if turns.iter().flat_map(Turn::uses).all(|(_, _, id)| seen.insert(id)) {
+    if turns.iter().flat_map(ConversationTurn::uses).all(|(_, _, id)| seen.insert(id)) {
         return Ok(());
     }
     refuse("messages: `tool_use` ids must be unique")
 }
 
-fn results_have_uses(turn: &Turn<'_>, before: Option<&Turn<'_>>) -> Outcome {
-    let uses: Vec<&str> =
-        before.map(Turn::uses).unwrap_or_default().into_iter().map(|(_, _, id)| id).collect();
+fn results_have_uses(
+    turn: &ConversationTurn<'_>,
+    before: Option<&ConversationTurn<'_>>,
+) -> Outcome {
+    let uses: Vec<&str> = before
+        .map(ConversationTurn::uses)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(_, _, id)| id)
+        .collect();
     let mut seen = BTreeSet::new();
     for (message, index, id) in turn.results() {
         if !uses.contains(&id) {
@@ -106,7 +113,7 @@ fn results_have_uses(turn: &Turn<'_>, before: Option<&Turn<'_>>) -> Outcome {
 }
 
 /// Results count only where they stand first: text before them hides them.
-fn uses_have_results(turn: &Turn<'_>, next: Option<&Turn<'_>>) -> Outcome {
+fn uses_have_results(turn: &ConversationTurn<'_>, next: Option<&ConversationTurn<'_>>) -> Outcome {
     let uses = turn.uses();
     let leading = next.map(|next| next.blocks.as_slice()).unwrap_or_default();
     let leading = leading.iter().take_while(|(_, _, block)| block["type"] == "tool_result");

@@ -21,7 +21,7 @@ pub(crate) const MAX_REQUEST: usize = 32 * 1024 * 1024;
 
 /// A request that is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ApiRefusal {
     /// The HTTP status.
     pub status: u16,
     /// The error's type, such as `invalid_request_error`.
@@ -30,7 +30,7 @@ pub struct Refusal {
     pub message: String,
 }
 
-type Outcome = Result<(), Refusal>;
+type Outcome = Result<(), ApiRefusal>;
 type Headers = BTreeMap<String, String>;
 
 /// What the headers say about how to read the body.
@@ -58,33 +58,33 @@ const NEWEST: &str = "2026-10-21";
 
 /// The two calls that are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Call {
+pub(crate) enum ApiCall {
     Create,
     CountTokens,
 }
 
 /// Returns which call a request is, unless its path or method is wrong.
-pub(crate) fn route(method: &str, path: &str) -> Result<Call, Refusal> {
+pub(crate) fn route(method: &str, path: &str) -> Result<ApiCall, ApiRefusal> {
     let call = match path {
-        "/v1/messages" => Call::Create,
-        "/v1/messages/count_tokens" => Call::CountTokens,
-        _ => return Err(Refusal::new(404, "not_found_error", "Not found".to_owned())),
+        "/v1/messages" => ApiCall::Create,
+        "/v1/messages/count_tokens" => ApiCall::CountTokens,
+        _ => return Err(ApiRefusal::new(404, "not_found_error", "Not found".to_owned())),
     };
     if method == "POST" {
         return Ok(call);
     }
-    Err(Refusal::new(405, "invalid_request_error", "Method Not Allowed".to_owned()))
+    Err(ApiRefusal::new(405, "invalid_request_error", "Method Not Allowed".to_owned()))
 }
 
 /// Returns the body as an object, after everything that can be refused without understanding it.
-pub(crate) fn envelope(headers: &Headers, body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+pub(crate) fn envelope(headers: &Headers, body: &[u8]) -> Result<Map<String, Value>, ApiRefusal> {
     credentials(headers)?;
     version(headers)?;
     content_type(headers)?;
     let length = headers.get("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
     if body.len().max(length) > MAX_REQUEST {
         let message = "Request exceeds the maximum size".to_owned();
-        return Err(Refusal::new(413, "request_too_large", message));
+        return Err(ApiRefusal::new(413, "request_too_large", message));
     }
     match serde_json::from_slice(body) {
         Ok(Value::Object(object)) => Ok(object),
@@ -94,7 +94,7 @@ pub(crate) fn envelope(headers: &Headers, body: &[u8]) -> Result<Map<String, Val
 }
 
 /// Returns true if the API would accept this body.
-pub(crate) fn body(call: Call, headers: &Headers, body: &Map<String, Value>) -> Outcome {
+pub(crate) fn body(call: ApiCall, headers: &Headers, body: &Map<String, Value>) -> Outcome {
     let context = Context::of(headers);
     let fields = top_fields(call, &context);
     shape::fields("", body, &fields)?;
@@ -106,14 +106,14 @@ pub(crate) fn body(call: Call, headers: &Headers, body: &Map<String, Value>) -> 
     thinking(body, &context)
 }
 
-fn top_fields(call: Call, context: &Context<'_>) -> Vec<Field> {
+fn top_fields(call: ApiCall, context: &Context<'_>) -> Vec<Field> {
     let mut fields = vec![field("model", Kind::Name), field("messages", Kind::List)];
     fields.extend(COMMON);
-    if call == Call::Create {
+    if call == ApiCall::Create {
         fields.push(field("max_tokens", Kind::Whole(0)));
         fields.extend(CREATE);
     }
-    if call == Call::Create && !context.newest {
+    if call == ApiCall::Create && !context.newest {
         fields.extend(SAMPLING);
     }
     let enabled = BETA.iter().filter(|(flag, _)| context.has_beta(flag));
@@ -235,7 +235,7 @@ fn credentials(headers: &Headers) -> Outcome {
     let bearer = headers.get("authorization").and_then(|value| value.strip_prefix("Bearer "));
     if key.trim().is_empty() && bearer.unwrap_or("").trim().is_empty() {
         let message = "x-api-key header is required".to_owned();
-        return Err(Refusal::new(401, "authentication_error", message));
+        return Err(ApiRefusal::new(401, "authentication_error", message));
     }
     Ok(())
 }
@@ -256,11 +256,11 @@ fn content_type(headers: &Headers) -> Outcome {
     refuse("content-type: must be application/json")
 }
 
-fn invalid(message: String) -> Refusal {
-    Refusal::new(400, "invalid_request_error", message)
+fn invalid(message: String) -> ApiRefusal {
+    ApiRefusal::new(400, "invalid_request_error", message)
 }
 
-impl Refusal {
+impl ApiRefusal {
     pub(crate) fn new(status: u16, kind: &'static str, message: String) -> Self {
         Self { status, kind, message }
     }

@@ -114,7 +114,7 @@ pub(super) fn tagged(
 pub(super) fn object<'a>(
     path: &str,
     value: &'a Value,
-) -> Result<&'a Map<String, Value>, super::Refusal> {
+) -> Result<&'a Map<String, Value>, super::ApiRefusal> {
     let refusal = || invalid(format!("{path}: Input should be a valid dictionary"));
     value.as_object().ok_or_else(refusal)
 }

@@ -8,7 +8,7 @@ use super::*;
 
 /// A request that is accepted as it is.
 struct Request {
-    call: Call,
+    call: ApiCall,
     headers: Headers,
     body: Value,
 }
@@ -27,7 +27,7 @@ impl Request {
             "messages": [{"role": "user", "content": "hello"}],
             "tools": [{"name": "look", "input_schema": {"type": "object"}}],
         });
-        Self { call: Call::Create, headers: headers.into(), body }
+        Self { call: ApiCall::Create, headers: headers.into(), body }
     }
 
     fn header(&mut self, name: &str, value: &str) {
@@ -61,7 +61,7 @@ impl Request {
             .and_then(|object| super::body(self.call, &self.headers, &object));
         match result {
             Ok(()) => "accepted".to_owned(),
-            Err(Refusal { status, kind, message }) => format!("{status} {kind}: {message}"),
+            Err(ApiRefusal { status, kind, message }) => format!("{status} {kind}: {message}"),
         }
     }
 }
@@ -105,9 +105,9 @@ fn the_request_that_all_others_change_is_accepted() {
 #[test]
 fn paths_and_methods() {
     let outcome = |method, path| format!("{:?}", route(method, path));
-    expect![[r#"Err(Refusal { status: 404, kind: "not_found_error", message: "Not found" })"#]]
+    expect![[r#"Err(ApiRefusal { status: 404, kind: "not_found_error", message: "Not found" })"#]]
         .assert_eq(&outcome("GET", "/v1/models"));
-    expect![[r#"Err(Refusal { status: 405, kind: "invalid_request_error", message: "Method Not Allowed" })"#]].assert_eq(&outcome("GET", "/v1/messages"));
+    expect![[r#"Err(ApiRefusal { status: 405, kind: "invalid_request_error", message: "Method Not Allowed" })"#]].assert_eq(&outcome("GET", "/v1/messages"));
     expect!["Ok(CountTokens)"].assert_eq(&outcome("POST", "/v1/messages/count_tokens"));
 }
 
@@ -326,12 +326,12 @@ fn the_newest_version_is_stricter() {
 #[test]
 fn counting_tokens_takes_no_limit() {
     check(
-        |r| r.call = Call::CountTokens,
+        |r| r.call = ApiCall::CountTokens,
         expect!["400 invalid_request_error: max_tokens: Extra inputs are not permitted"],
     );
     check(
         |r| {
-            r.call = Call::CountTokens;
+            r.call = ApiCall::CountTokens;
             r.remove("max_tokens");
         },
         expect!["accepted"],
