@@ -231,7 +231,7 @@ fn tools_request(message: &str) -> Result<Vec<u8>, String> {
 }
 
 fn tools_response(message: &str) -> Result<Vec<u8>, String> {
-    tools::Response::decode(message.as_bytes()).map(|response| response.encode())
+    tools::HostResponse::decode(message.as_bytes()).map(|response| response.encode())
 }
 
 fn tools_schema(message: &str) -> Result<Vec<u8>, String> {
@@ -263,7 +263,7 @@ fn check_entry(entry: &Members) -> Result<(), String> {
 }
 
 fn mcp(message: &str) -> Result<Vec<u8>, String> {
-    let decoded = mcp::Message::decode(message.as_bytes())
+    let decoded = mcp::McpMessage::decode(message.as_bytes())
         .map_err(|unfit| format!("no message of JSON-RPC: {unfit:?}"))?;
     let members = Members::read(message).map_err(|error| error.to_string())?;
     let known: &[&str] = match (&decoded.method, members.get("result"), members.get("error")) {
