@@ -139,7 +139,7 @@ async fn more_options_are_seen() {
     fs::create_dir(&elsewhere).unwrap();
     fs::write(elsewhere.join("note.txt"), "found").unwrap();
     let agent = json!({
-        "description": "ModelRequest the other", "prompt": "[other] Say it.", "subagent_type": "keeper",
+        "description": "Ask the other", "prompt": "[other] Say it.", "subagent_type": "keeper",
         "run_in_background": false,
     });
     stage.fake.extend([

@@ -93,7 +93,7 @@ fn recorded_inputs_become_requests() {
         ask PermissionRequest ExitPlanMode, takes Some([Always, Edit, Interrupt]), ok None, said None
         ask PermissionRequest ExitPlanMode, takes Some([Always, Edit, Interrupt]), ok None, said None
         settle PostToolUse ExitPlanMode, takes None, ok Some(true), said None
-        settle PostToolUse HookAgent, takes None, ok Some(true), said None
+        settle PostToolUse Agent, takes None, ok Some(true), said None
         ask PermissionRequest Bash, takes Some([Always, Edit, Interrupt]), ok None, said None
         settle PostToolUse Bash, takes None, ok Some(true), said None
         ask Elicitation Elicitation, takes Some([Edit, Interrupt]), ok None, said None
