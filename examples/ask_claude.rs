@@ -1,7 +1,7 @@
 //! Asks Claude Code something that only a function of this process can answer.
 //!
-//! `cargo run --example ask_claude` needs the Claude Code CLI, installed and signed in. It shows
-//! what happens as it happens: what the agent says, which function it calls, what that gives.
+//! `cargo run --example ask_claude` needs the Claude Code CLI, installed and signed in. It prints
+//! events as they happen: what the agent says, which function it calls, and what that returns.
 
 #![allow(clippy::print_stdout, reason = "an example is there to be seen")]
 

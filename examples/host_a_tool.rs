@@ -1,8 +1,8 @@
 //! Offers a function of this process to any MCP client, and calls it through the bridge.
 //!
-//! `cargo run --example host_a_tool` shows the whole way: the client below starts this
-//! program again as the bridge, as an agent CLI would. With `-- --wait` it prints the settings
-//! for Claude Code, Codex and others instead, and serves until it is interrupted.
+//! `cargo run --example host_a_tool` shows every step: the client below starts this program again
+//! as the bridge, as an agent CLI would. With `-- --wait` it prints the settings for Claude Code,
+//! Codex and others instead, and serves until it is interrupted.
 
 #![allow(clippy::print_stdout, reason = "an example is there to be seen")]
 

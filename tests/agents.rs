@@ -1,4 +1,5 @@
-//! What `callgate install` gives the real agents holds in the modes in which they ask nobody.
+//! The hooks that `callgate install` adds to the real agents work in the modes in which they ask
+//! nobody.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 

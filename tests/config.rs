@@ -1,4 +1,4 @@
-//! The settings as the program reads them: files, environment, exit codes, and what is told.
+//! The settings as the program reads them: files, environment, exit codes, and error messages.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 

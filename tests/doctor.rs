@@ -1,5 +1,5 @@
-//! `callgate doctor` as a user has it: each thing that can be wrong is found, and what to do is
-//! said.
+//! `callgate doctor` as a user runs it: it finds each thing that can be wrong, and says how to fix
+//! it.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 

@@ -1,5 +1,4 @@
-//! Replays the inputs of the fuzz targets, so that what was once found is never lost again, also
-//! where nothing is fuzzed.
+//! Replays the inputs of the fuzz targets, so that no bug found by fuzzing returns unnoticed.
 
 #[path = "../fuzz/checks/mod.rs"]
 pub mod checks;

@@ -1,4 +1,4 @@
-//! `callgate install` and `callgate uninstall` as a user has them: the program, real files, and
+//! `callgate install` and `callgate uninstall` as a user runs them: the program, real files, and
 //! the real Claude Code.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]

@@ -1,5 +1,5 @@
-//! A program that hosts tools is killed in the middle of a call: nothing of it is left after the
-//! next start.
+//! A program that hosts tools is killed in the middle of a call: after the next start nothing of it
+//! is left.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a failed step is a failed test")]
 

@@ -1,4 +1,4 @@
-//! `callgate pair` as a user has it: with a daemon, and a phone.
+//! `callgate pair` as a user runs it: with a daemon, and a phone.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 

@@ -1,5 +1,5 @@
-//! The parent process in Python, `examples/python/parent.py`, between the real bridge and raw
-//! clients of its socket.
+//! The host in Python, `examples/python/parent.py`, between the real bridge and raw clients of its
+//! socket.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 

@@ -1,5 +1,5 @@
-//! The README tells the truth: its first command does what it says, its second is what CI runs.
-//! So do the help, the completions and the manual pages.
+//! The README is true: its first command does what it says, its second is what CI runs. So are the
+//! help, the completions and the manual pages.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 

@@ -1,4 +1,4 @@
-//! `callgate rules` as a person runs it, and rules as the daemon follows them.
+//! `callgate rules` as a user runs it, and rules as the daemon applies them.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 

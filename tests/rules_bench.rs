@@ -1,8 +1,8 @@
-//! `callgate rules bench` gives the figures that docs/measurements/gate.md states.
+//! `callgate rules bench` prints the figures in docs/measurements/gate.md.
 //!
-//! The own sample is played in every run. The tasks of `AgentDojo` are played where
-//! `CALLGATE_AGENTDOJO_TASKS` names the file that `scripts/agentdojo-tasks` printed, as
-//! `scripts/test --full` does. With `UPDATE_EXPECT=1` the document is written anew.
+//! Our own sample is played in every run. The tasks of `AgentDojo` are played if
+//! `CALLGATE_AGENTDOJO_TASKS` names the file that `scripts/agentdojo-tasks` printed, as in
+//! `scripts/test --full`. With `UPDATE_EXPECT=1` the document is updated.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 

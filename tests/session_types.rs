@@ -1,6 +1,6 @@
-//! `docs/protocol/session.d.ts` says the same as the protocol: TypeScript's own compiler takes
-//! every example of `session.md` and every line below, and refuses what our decoder refuses. The
-//! front end of `docs/guide/agent.md` is checked with it, and run.
+//! `docs/protocol/session.d.ts` matches the protocol: the TypeScript compiler accepts every example
+//! of `session.md` and every line below, and refuses what our decoder refuses. The front end of
+//! `docs/guide/agent.md` is checked with it, and run.
 
 #![allow(clippy::expect_used, reason = "a failed step is a failed test")]
 

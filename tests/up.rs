@@ -1,4 +1,4 @@
-//! `callgate up` at its start: where it serves, what it refuses, what it says, and as a service.
+//! The start of `callgate up`: where it serves, what it refuses, what it prints, and as a service.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 

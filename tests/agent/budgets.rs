@@ -1,4 +1,4 @@
-//! Budgets hold for all who share a ledger, at the same time and one after the other.
+//! Budgets hold for all processes that share a ledger, at the same time and one after another.
 
 use callgate_testkit::messages::{Messages, Turn};
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Every request has one end, whatever ends the runtime, the front end, the model or the tools.
+//! Every request ends exactly once, whatever ends the runtime, the front end, the model or the
+//! tools.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};

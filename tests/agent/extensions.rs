@@ -1,4 +1,4 @@
-//! What a front end gets that says `hello`.
+//! What a front end receives after it has sent `hello`.
 
 use callgate_testkit::messages::{Messages, Turn};
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! What is kept of conversations: over restarts, beside other processes, and when the file is bad.
+//! What is kept of conversations: across restarts, beside other processes, and if the file is
+//! damaged.
 
 use std::fs;
 use std::path::Path;

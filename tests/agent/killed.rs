@@ -1,5 +1,5 @@
-//! `kill -9` at any moment of a conversation with tools: the one that goes on from what is left
-//! is taken by the strict service, and nothing is missing that was said to be done.
+//! `kill -9` at any moment of a conversation with tools: the strict service accepts the
+//! conversation that continues from what is left, and nothing that was reported as done is missing.
 
 use std::collections::BTreeSet;
 use std::fs::File;

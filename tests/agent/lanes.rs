@@ -1,4 +1,4 @@
-//! Requests beside each other: which wait, which do not, and how they are stopped.
+//! Concurrent requests: which wait, which do not, and how they are stopped.
 
 use callgate_testkit::messages::{Messages, Turn};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What a conversation may not exceed: what the model can read, and what may be spent.
+//! The limits of a conversation: what the model can read, and what may be spent.
 
 use std::time::{Duration, Instant};
 

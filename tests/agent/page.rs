@@ -1,5 +1,5 @@
-//! What a page needs that drives the runtime through its host: it has no paths, and may be loaded
-//! anew at any moment.
+//! What a web page needs that drives the runtime through its server: it has no paths, and may be
+//! reloaded at any moment.
 
 use std::fs;
 

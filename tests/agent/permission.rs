@@ -1,4 +1,4 @@
-//! Whether tools may run, and what the ledger says about it.
+//! Whether tools may run, and what the ledger records about it.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};

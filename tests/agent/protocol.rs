@@ -1,4 +1,4 @@
-//! The lines of the protocol: what is read, what is refused, what is said.
+//! The lines of the protocol: which are accepted, which are refused, and what is answered.
 
 use std::process::Stdio;
 

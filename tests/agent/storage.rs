@@ -1,4 +1,4 @@
-//! The files behind the runtime: a database that is taken away while it runs, and its log.
+//! The files of the runtime: a database that is removed while it runs, and its log.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! An agent that writes itself a hook, to be run in its next session: with the real CLI.
+//! An agent that writes itself a hook for its next session, with the real CLI.
 
 use std::fs;
 use std::path::Path;

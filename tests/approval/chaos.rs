@@ -1,5 +1,5 @@
 //! Everything at once: hooks that die, a daemon that is killed, a Telegram that fails, and people
-//! who press whatever they see. In the end every hook was rightly answered or rightly sent back.
+//! who press whatever they see. In the end every hook got the right answer or fell back correctly.
 
 use std::collections::HashMap;
 use std::sync::Mutex;

@@ -1,5 +1,5 @@
-//! The real Claude Code CLI in `-p` mode, with the hooks that `callgate install` gives it, the
-//! real daemon, and a phone.
+//! The real Claude Code CLI in `-p` mode, with the hooks that `callgate install` adds, the real
+//! daemon, and a phone.
 
 use std::ffi::OsString;
 use std::fs;

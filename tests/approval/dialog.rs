@@ -1,4 +1,4 @@
-//! The real Claude Code CLI at a terminal, where its own dialog and the phone ask at once.
+//! The real Claude Code CLI at a terminal, where its own dialog and the phone ask at the same time.
 
 use callgate_testkit::claude::Claude;
 use callgate_testkit::messages::{Messages, Turn};

@@ -1,4 +1,4 @@
-//! The daemon is killed, and nothing that was pressed is lost.
+//! The daemon is killed, and no answer is lost.
 
 use callgate_store::Store;
 use serde_json::json;

@@ -1,5 +1,5 @@
 //! Every mode of an agent: what the daemon answers before each tool call, what it remembers, and
-//! what it tells. The requests are those of the approval protocol.
+//! what it shows. The requests are those of the approval protocol.
 
 use std::fs;
 use std::io::{BufReader, Read, Write};

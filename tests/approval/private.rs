@@ -1,5 +1,4 @@
-//! The daemon's memory is its own: another process of the same user can neither read it nor trace
-//! it.
+//! The daemon's memory is private: another process of the same user can neither read nor trace it.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};

@@ -1,4 +1,4 @@
-//! No secret leaves the memory of those who have it.
+//! No secret leaves the memory of the processes that have it.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What crosses the bridge, and what it makes of what a host says.
+//! What passes through the bridge, and how it treats a host's answers.
 
 use callgate_testkit::process::Piped;
 use expect_test::expect;

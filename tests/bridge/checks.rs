@@ -1,4 +1,4 @@
-//! What the bridge checks for hosts that do not, and what it carries for tools that ask.
+//! What the bridge validates for hosts that do not, and what it carries for tools that ask.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! When the bridge dials, what it sends when, and what a broken connection does to a call.
+//! When the bridge connects, what it sends when, and what a broken connection does to a call.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! The bridge ends at once, with success, whenever its client ends it or is gone.
+//! The bridge ends at once, with success, when its client ends it or is gone.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};

@@ -1,4 +1,4 @@
-//! A bridge under test, and a host that does exactly what the test says.
+//! A bridge under test, and a scripted host.
 
 use std::ffi::OsStr;
 use std::fs;

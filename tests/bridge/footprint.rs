@@ -1,4 +1,4 @@
-//! What the bridge holds: descriptors and memory do not grow with what has passed through it.
+//! Descriptors and memory of the bridge do not grow with what has passed through it.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What a call costs, in instructions: steady figures on a busy machine, unlike times.
+//! What a call costs in instructions: unlike times, these are stable on a busy machine.
 
 use std::fs::{self, File};
 

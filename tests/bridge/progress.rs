@@ -1,4 +1,4 @@
-//! Progress: the host's, and the heartbeat of a call that takes long.
+//! Progress: the host's, and the heartbeat of a long call.
 
 use callgate_testkit::process::Piped;
 use serde_json::{Value, json};

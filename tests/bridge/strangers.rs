@@ -1,4 +1,4 @@
-//! Processes of other users are trusted on neither side of a socket.
+//! Neither side of a socket trusts processes of other users.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

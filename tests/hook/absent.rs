@@ -1,4 +1,4 @@
-//! While no desk listens the hook reads the rules itself: what a rule denies is denied all the same.
+//! If no desk listens, the hook reads the rules itself: deny rules hold all the same.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `callgate ask`: a script asks a person and goes by the exit code.
+//! `callgate ask`: a script asks a person and acts on the exit code.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Before every tool call the desk is asked what the rules say, and whatever fails is a deny: the
-//! agent takes silence for a yes.
+//! Before every tool call the hook asks the desk what the rules say, and denies on any failure,
+//! because the agent takes silence for a yes.
 
 use std::fs::OpenOptions;
 use std::net::Shutdown;

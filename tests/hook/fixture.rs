@@ -1,4 +1,4 @@
-//! A hook under test, and a desk that does exactly what the test says.
+//! A hook under test, and a scripted desk.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};

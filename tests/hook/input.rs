@@ -1,4 +1,4 @@
-//! What the agent writes is read tolerantly, or left alone.
+//! Input that the agent writes is read leniently, or ignored.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
-//! The hook and `ask` as real processes, before a desk that does exactly what the test says, and
-//! the hook as the real Claude Code CLI starts it.
+//! The hook and `ask` as real processes, with a scripted desk, and the hook as the real Claude Code
+//! CLI starts it.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! A desk that dies while a hook waits is dialled again, for a while, with the same question.
+//! If the desk dies while a hook waits, the hook connects again, for a while, with the same
+//! question.
 
 use std::fs;
 use std::thread;

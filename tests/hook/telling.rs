@@ -1,4 +1,4 @@
-//! Events that are only told: never an answer, never a word, always success.
+//! Events that are only reported: no answer, no output, always success.
 
 use std::time::{Duration, Instant};
 

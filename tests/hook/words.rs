@@ -1,4 +1,4 @@
-//! The agent's last words come from the end of its transcript, and never hold the hook up.
+//! The agent's last words come from the end of its transcript, and never delay the hook.
 
 use std::fs::{self, File};
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! `--follow`: what is added is shown, until nobody wants to see it.
+//! `--follow`: new entries are shown until the reader is gone.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;

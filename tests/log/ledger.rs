@@ -1,4 +1,4 @@
-//! A ledger with a little story in it, and the command that reads it.
+//! A ledger with a short story in it, and the command that reads it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

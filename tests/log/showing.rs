@@ -1,4 +1,4 @@
-//! The table, JSON, and which entries are in them.
+//! The table, JSON, and the filters.
 
 use std::process::{Command, Stdio};
 

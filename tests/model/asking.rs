@@ -1,4 +1,4 @@
-//! Asking, and what comes back.
+//! Requests and their answers.
 
 use callgate_claude::{
     ClaudeError, ClaudeEvent, ClaudeOutcome, ModelRequest, ToolDenial, ToolTransport,

@@ -1,6 +1,6 @@
 //! Whatever ends a call, nothing of it is left: no process, no socket, no file, no running tool.
 //!
-//! That processes are gone is checked by the stage when a test ends.
+//! When a test ends, the stage checks that all processes are gone.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;

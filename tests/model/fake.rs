@@ -1,4 +1,4 @@
-//! The fake CLI beside the real one: the same script gives the same events.
+//! The fake CLI compared with the real one: the same script yields the same events.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,5 +1,4 @@
-//! A program that drives the CLI is killed in the middle of it: nothing is left after the next
-//! start.
+//! A program that drives the CLI is killed: after the next start nothing of it is left.
 
 use std::fs;
 use std::path::Path;

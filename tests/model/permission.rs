@@ -1,4 +1,4 @@
-//! The agent asks whether it may, and somebody decides.
+//! The agent asks for permission, and somebody decides.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! What reaches the model of a prompt, and whose settings hold.
+//! What reaches the model of a prompt, and whose settings apply.
 
 use std::fs;
 use std::path::PathBuf;

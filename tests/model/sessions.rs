@@ -1,4 +1,4 @@
-//! Conversations that go on, and turns that are stopped.
+//! Conversations that continue, and turns that are stopped.
 
 use callgate_claude::{ClaudeEvent, ClaudeOutcome, ModelRequest};
 use callgate_testkit::messages::Turn;

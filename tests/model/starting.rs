@@ -1,4 +1,4 @@
-//! Calls that cannot begin: no CLI, something else in its place, no bridge, other tools.
+//! Calls that cannot start: no CLI, something else in its place, no bridge, other tools.
 
 use std::fs;
 use std::path::Path;

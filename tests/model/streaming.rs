@@ -1,4 +1,4 @@
-//! What happens during a call, as it happens.
+//! The events of a call, as they happen.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Calls that run at once: of one model, and of one agent's tools.
+//! Concurrent calls: of one model, and of one agent's tools.
 
 use std::sync::Barrier;
 

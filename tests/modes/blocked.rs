@@ -1,4 +1,5 @@
-//! What Claude Code's auto mode has blocked comes to the desk, and a yes there lets it try again.
+//! What Claude Code's auto mode has blocked is asked at the desk, and a yes there lets it try
+//! again.
 
 use callgate_testkit::messages::ToolCheck;
 use callgate_testkit::trial::{AgentProgram, TrialMode};

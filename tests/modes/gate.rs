@@ -1,5 +1,5 @@
-//! A real agent with callgate's hooks in its settings, and a desk, with somebody who answers there
-//! or nobody.
+//! A real agent with callgate's hooks in its settings, and a desk at which somebody answers or
+//! nobody.
 
 use std::collections::HashSet;
 use std::fs;

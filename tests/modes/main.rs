@@ -1,5 +1,5 @@
-//! What each real agent does in each of its modes with callgate in its settings: the tables of
-//! docs/guide/modes.md are made here.
+//! What each real agent does in each of its modes with callgate in its settings. The tables of
+//! docs/guide/modes.md are generated here.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 

@@ -1,4 +1,4 @@
-//! What a person decided before a tool call answers what the agent asks about it afterwards.
+//! A person's decision before a tool call also answers what the agent asks about it afterwards.
 
 use std::path::Path;
 use std::sync::Arc;

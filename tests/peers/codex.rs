@@ -1,4 +1,4 @@
-//! Codex as a client, with the settings that `mcp_config` gives.
+//! Codex as a client, with the settings that `mcp_config` returns.
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! The protocol's own conformance suite. It speaks HTTP only, so `clients/http.mjs` stands between.
+//! The protocol's own conformance suite. It speaks HTTP only, so `clients/http.mjs` translates.
 
 use std::fs;
 use std::process::Command;

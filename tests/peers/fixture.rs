@@ -1,4 +1,4 @@
-//! The host that every peer meets, with a tool for each thing that can happen to a call.
+//! The host that every peer uses, with a tool for each thing that can happen to a call.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The Gemini CLI as a client, with the settings that `mcp_config` gives.
+//! The Gemini CLI as a client, with the settings that `mcp_config` returns.
 
 use std::fs;
 

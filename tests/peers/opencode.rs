@@ -1,4 +1,4 @@
-//! opencode as a client, with the command that the host gives.
+//! opencode as a client, with the command that the host returns.
 
 use std::fs;
 use std::process::Command;

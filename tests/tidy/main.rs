@@ -1,4 +1,4 @@
-//! The rules of the house that no lint knows.
+//! The house rules that no lint checks.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
