@@ -5,7 +5,7 @@
 //! pieces (`stream`); all three are pure. What is around them (`answer`, `client`) waits, and
 //! tells in words what went wrong (`fault`).
 //!
-//! The environment is not read here: no key, no address, no proxy comes from it.
+//! The environment is not read here: neither key, address nor proxy come from it.
 
 mod address;
 mod answer;
@@ -30,34 +30,33 @@ use client::LazyClient;
 use fault::ErrorComposer;
 use request::WrittenTurns;
 
-/// Where the Messages API is unless it is set otherwise.
+/// The default address of the Messages API.
 pub const API_URL: &str = "https://api.anthropic.com";
 
-/// After so long without a byte an answer is given up, and after five times as long without
-/// anything but pings, unless it is set otherwise.
+/// The default of [`AnthropicSettings::idle`].
 pub const IDLE: Duration = Duration::from_mins(2);
 
 /// The longest key.
 const LONGEST_KEY: usize = 4096;
 
-/// What the engine is told at its start.
+/// The settings of the engine.
 #[derive(Debug, Clone)]
 pub struct AnthropicSettings {
-    /// Where the API is, such as [`API_URL`]; a path, a slash or `/v1` at its end may be there.
+    /// The address of the API, such as [`API_URL`]; it may end with a path, a slash or `/v1`.
     pub base_url: String,
     /// The key.
     pub key: ApiKey,
     /// The model, as the provider names it.
     pub model: String,
-    /// The address of an HTTP proxy on the way there.
+    /// The address of an HTTP proxy.
     pub proxy: Option<String>,
-    /// After so long without a byte an answer is given up, and after five times as long without
-    /// anything but pings.
+    /// How long an answer may stay silent; it may consist of nothing but pings for five times as
+    /// long.
     pub idle: Duration,
 }
 
 impl AnthropicSettings {
-    /// Creates the usual settings.
+    /// Creates settings with the defaults.
     #[must_use]
     pub fn new(key: ApiKey, model: impl Into<String>) -> Self {
         let (base_url, model) = (API_URL.to_owned(), model.into());
@@ -65,12 +64,12 @@ impl AnthropicSettings {
     }
 }
 
-/// A key of the API. It is shown nowhere.
+/// An API key. It is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(Arc<str>);
 
 impl ApiKey {
-    /// Takes the key as the provider gave it; blanks around it are passed over.
+    /// Checks a key as the provider issued it; surrounding white space is ignored.
     pub fn new(text: &str) -> Result<Self, BadApiKey> {
         let text = text.trim();
         if text.is_empty()
@@ -101,7 +100,7 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// A text that is no key.
+/// The error for a text that is not a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the API key is not one: it is a single word of plain characters; copy it again from the \
@@ -109,7 +108,7 @@ impl fmt::Debug for ApiKey {
 )]
 pub struct BadApiKey;
 
-/// Settings with which no engine can be made.
+/// The error for settings with which no engine can be created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadAnthropicSettings(String);
@@ -120,19 +119,19 @@ pub struct Anthropic {
     line: Arc<ApiLink>,
 }
 
-/// What all answers share.
+/// The state that all answers share.
 #[derive(Debug)]
 struct ApiLink {
     settings: AnthropicSettings,
     address: ApiAddress,
     client: LazyClient,
     faults: Arc<ErrorComposer>,
-    /// What the last request has written of its messages.
+    /// The serialised messages of the last request.
     written: Mutex<WrittenTurns>,
 }
 
 impl ApiLink {
-    /// Writes the body of a request.
+    /// Serialises the body of a request.
     fn body(&self, call: &EngineCall) -> Result<Vec<u8>, EngineError> {
         // A request that panicked half-way has left something that may be wrong.
         let mut written = match self.written.lock() {
@@ -148,7 +147,7 @@ impl ApiLink {
 }
 
 impl Anthropic {
-    /// Checks the settings. Nothing is connected or read from the disk before the first answer.
+    /// Validates the settings. Connects and reads from the disk only at the first answer.
     pub fn new(settings: AnthropicSettings) -> Result<Self, BadAnthropicSettings> {
         if settings.model.trim().is_empty() {
             return Err(BadAnthropicSettings(
@@ -180,7 +179,7 @@ impl Engine for Anthropic {
         &self.line.settings.model
     }
 
-    /// Makes the HTTP client: with TLS the root certificates are read from the disk.
+    /// Creates the HTTP client: with TLS, this reads the root certificates from the disk.
     fn warm(&self) {
         // An error is told by the answer that meets it.
         let _ = self.line.client.get(&self.line.faults);

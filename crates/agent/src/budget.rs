@@ -10,30 +10,30 @@ use callgate_store::{Spent, Sum};
 
 use crate::price::{dollars, micro};
 
-/// The span over which requests are counted.
+/// The time span over which requests are counted.
 const MINUTE: Duration = Duration::from_mins(1);
-/// More requests in a minute than this are not counted, so the limit cannot be higher.
+/// The highest limit of requests per minute, because no more are counted.
 pub const MOST_PER_MINUTE: u32 = 10_000;
 
-/// What may be spent. What is not given has no limit.
+/// The limits of spending. A limit that is not set does not exist.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Budget {
-    /// By one conversation, in dollars.
+    /// The limit for one conversation, in dollars.
     pub conversation_usd: Option<f64>,
-    /// By all conversations of a day, in dollars.
+    /// The limit for all conversations of a day, in dollars.
     pub day_usd: Option<f64>,
-    /// By one conversation, in tokens of every kind.
+    /// The limit for one conversation, in tokens of every kind.
     pub conversation_tokens: Option<u64>,
-    /// By all conversations of a day, in tokens of every kind.
+    /// The limit for all conversations of a day, in tokens of every kind.
     pub day_tokens: Option<u64>,
-    /// How often the model may be asked within a minute.
+    /// The limit of requests to the model per minute.
     pub requests_per_minute: Option<u32>,
 }
 
 /// Why the model may not be asked.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum OverBudget {
-    /// A conversation has cost what it may.
+    /// A conversation has reached its limit in dollars.
     #[error(
         "this conversation has cost ${spent:.2}, and its budget is ${limit:.2}: raise \
          `agent.conversation_usd`, or begin another conversation"
@@ -44,7 +44,7 @@ pub enum OverBudget {
         /// In dollars.
         limit: f64,
     },
-    /// A day has cost what it may.
+    /// A day has reached its limit in dollars.
     #[error(
         "today has cost ${spent:.2}, and the budget of a day is ${limit:.2}: raise \
          `agent.day_usd`, or wait until midnight"
@@ -55,7 +55,7 @@ pub enum OverBudget {
         /// In dollars.
         limit: f64,
     },
-    /// A conversation has taken the tokens that it may.
+    /// A conversation has reached its limit in tokens.
     #[error(
         "this conversation has taken {spent} tokens, and its budget is {limit}: raise \
          `agent.conversation_tokens`, or begin another conversation"
@@ -66,7 +66,7 @@ pub enum OverBudget {
         /// How many it may take.
         limit: u64,
     },
-    /// A day has taken the tokens that it may.
+    /// A day has reached its limit in tokens.
     #[error(
         "today has taken {spent} tokens, and the budget of a day is {limit}: raise \
          `agent.day_tokens`, or wait until midnight"
@@ -77,7 +77,7 @@ pub enum OverBudget {
         /// How many it may take.
         limit: u64,
     },
-    /// What is left is reserved for answers under way.
+    /// The rest of the budget is reserved for answers in progress.
     #[error(
         "what is left of the budget `agent.{setting}` is reserved for answers that are under way: \
          try again when they have ended, or raise it"
@@ -86,7 +86,7 @@ pub enum OverBudget {
         /// The setting with the limit.
         setting: &'static str,
     },
-    /// There is a budget in dollars, and nobody knows what the model costs.
+    /// There is a budget in dollars, but the price of the model is unknown.
     #[error(
         "there is a budget in dollars, and the price of the model {model:?} is not known: set \
          `agent.price_input` and `agent.price_output`, or have a budget in tokens instead"
@@ -95,14 +95,14 @@ pub enum OverBudget {
         /// The model.
         model: String,
     },
-    /// The model was asked too often.
+    /// The limit of requests per minute is reached.
     #[error(
         "the model was asked {limit} times within a minute, which is the limit: wait {} s, or \
          raise `agent.requests_per_minute`",
         wait.as_secs() + 1
     )]
     Rate {
-        /// How often it may be asked within a minute.
+        /// The limit of requests per minute.
         limit: u32,
         /// How long to wait.
         wait: Duration,
@@ -110,11 +110,12 @@ pub enum OverBudget {
 }
 
 impl Budget {
-    /// Fails if the model may not be asked, after what was spent and reserved: by the conversation,
-    /// and by all since midnight. `is_priced` says whether it is known what `model` costs.
+    /// Returns an error if the model may not be asked, given what was spent and reserved by the
+    /// conversation, and by all since midnight. `is_priced` says whether the price of `model` is
+    /// known.
     ///
-    /// Nobody knows before what an answer takes, so the last one may go over a limit; but no other
-    /// is begun while it might.
+    /// The cost of an answer is not known in advance, so the last one may exceed a limit; but no
+    /// other answer is started while it might.
     pub fn check(&self, spent: &Spent, model: &str, is_priced: bool) -> Result<(), OverBudget> {
         if self.is_in_dollars() && !is_priced {
             return Err(OverBudget::UnknownPrice { model: model.to_owned() });
@@ -152,14 +153,14 @@ impl Budget {
         self.conversation_usd.is_some() || self.day_usd.is_some()
     }
 
-    /// Returns true if what was spent is to be looked at before the model is asked.
+    /// Returns true if the spending has to be checked before the model is asked.
     #[must_use]
     pub fn is_limited(&self) -> bool {
         self.is_in_dollars() || self.conversation_tokens.is_some() || self.day_tokens.is_some()
     }
 }
 
-/// Returns both together.
+/// Returns the sum of both.
 fn plus(a: &Sum, b: &Sum) -> Sum {
     Sum {
         input: a.input.saturating_add(b.input),
@@ -190,7 +191,7 @@ pub struct RequestRate {
 }
 
 impl RequestRate {
-    /// Counts a request at `now`, unless there were as many as may be in the minute before.
+    /// Counts a request at `now`, unless the limit was reached in the minute before.
     pub fn ask(&mut self, budget: &Budget, now: Instant) -> Result<(), OverBudget> {
         let Some(limit) = budget.requests_per_minute else { return Ok(()) };
         let is_past = |at: &mut Instant| now.saturating_duration_since(*at) >= MINUTE;

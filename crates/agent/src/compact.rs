@@ -1,7 +1,7 @@
-//! When a conversation gets too long for its model, and what to do then. Pure.
+//! Decides when a conversation is too long for its model, and what to replace then. Pure.
 //!
-//! The first turns are replaced by a summary, which the model itself writes, or which is made
-//! without it. The last turns stay as they are.
+//! The first turns are replaced by a summary, which the model writes, or which is composed without
+//! it. The last turns stay as they are.
 
 #[cfg(test)]
 mod tests;
@@ -12,30 +12,30 @@ use std::sync::Arc;
 use crate::history::without_thoughts;
 use crate::message::{Block, ChatMessage, MediaSource, Role};
 
-/// Of a hundred tokens that the model can read: how many may be used before something is done.
+/// The percentage of the model's context that may be used before turns are replaced.
 const FULL: u64 = 80;
-/// How many of a hundred stay as they are.
+/// The percentage of the context that stays as it is.
 const KEPT: u64 = 30;
-/// How many tokens a picture is taken to have.
+/// The estimated number of tokens of an image.
 const PICTURE: u64 = 1600;
-/// A document is taken to have as many tokens as a page for each so many bytes, and one page at
-/// least.
+/// The estimated size of a document's page in bytes, and its number of tokens. A document has at
+/// least one page.
 const PAGE_BYTES: u64 = 50_000;
 const PAGE: u64 = 3000;
-/// What a message and a part of it have beside what is in them.
+/// The estimated overhead of a message, and of each of its parts, in tokens.
 const FRAME: u64 = 8;
-/// What a model can read of which nothing is known, in tokens.
+/// The assumed context of an unknown model, in tokens.
 const WINDOW: u64 = 200_000;
 const LARGE_WINDOW: u64 = 1_000_000;
-/// How the names of the models begin that can read a million tokens.
+/// Prefixes of the names of models with a context of a million tokens.
 const LARGE: [&str; 5] =
     ["claude-fable-5", "claude-mythos-5", "claude-opus-5", "claude-sonnet-5", "claude-haiku-5"];
 
-/// How long a summary without a model is, and what it has of one message: in characters.
+/// The limits of a summary without a model, and of each message in it, in characters.
 const LONGEST_LIST: usize = 8000;
 const LONGEST_ITEM: usize = 400;
 
-/// What the model is asked for a summary.
+/// The prompt with which the model is asked for a summary.
 pub const REQUEST: &str = "\
 This conversation is getting too long. Write a summary that takes its place, for yourself: you \
 will go on from it without seeing what came before. Say what the user wants and has decided, in \
@@ -47,20 +47,20 @@ const OPENING: &str = "[The beginning of this conversation was left out. This is
 const LIST: &str = "[The beginning of this conversation was left out, and there is no summary of \
                     it. These are the user's messages in it, shortened:]";
 
-/// What is to be replaced by a summary.
+/// The messages to replace by a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SummaryCut {
-    /// So many of the first messages.
+    /// The number of messages from the beginning.
     pub upto: usize,
 }
 
-/// About how many tokens messages have: rather too many than too few.
+/// Estimates the number of tokens of messages, rather too high than too low.
 #[must_use]
 pub fn estimate(messages: &[Arc<ChatMessage>]) -> u64 {
     messages.iter().map(|message| size(message)).sum()
 }
 
-/// Returns how many tokens a model can read; few when nothing is known of it.
+/// Returns the context of a model in tokens; a low number for an unknown model.
 #[must_use]
 pub fn window(model: &str) -> u64 {
     let is_large = LARGE.iter().any(|name| model.starts_with(name));
@@ -68,9 +68,9 @@ pub fn window(model: &str) -> u64 {
 }
 
 /// Returns what has to be replaced before the model is asked with these messages, of which the last
-/// may be the user's newest; nothing when there is room enough, or nothing can be replaced.
-/// `last_tokens` is what the last answer has taken, all that was read and written: with the system
-/// prompt and the tools, which are not counted here. After a cut it says nothing any more.
+/// may be the user's newest. Returns `None` if there is enough room, or nothing can be replaced.
+/// `last_tokens` is the number of tokens read and written for the last answer, including the system
+/// prompt and the tools, which are not estimated here. After a cut it is no longer meaningful.
 #[must_use]
 pub fn plan(
     messages: &[Arc<ChatMessage>],
@@ -109,7 +109,7 @@ pub fn plan(
     Some(SummaryCut { upto: *upto })
 }
 
-/// Returns the messages by which the model is asked for a summary of the first `upto`.
+/// Returns the messages that ask the model for a summary of the first `upto`.
 #[must_use]
 pub fn summary_call(messages: &[Arc<ChatMessage>], upto: usize) -> Vec<Arc<ChatMessage>> {
     let mut call = without_thoughts(&messages[..upto.min(messages.len())]);
@@ -121,8 +121,7 @@ pub fn summary_call(messages: &[Arc<ChatMessage>], upto: usize) -> Vec<Arc<ChatM
     call
 }
 
-/// Returns the message that stands for what was cut, from what the model wrote; nothing when that
-/// is empty.
+/// Returns the message with the model's summary; `None` if the summary is empty.
 #[must_use]
 pub fn summary(written: &str) -> Option<ChatMessage> {
     let written = written.trim();
@@ -130,8 +129,7 @@ pub fn summary(written: &str) -> Option<ChatMessage> {
     (!written.is_empty()).then(|| ChatMessage::user(vec![Block::text(text())]))
 }
 
-/// Returns the message that stands for what was cut, when no model writes one: a list of what the
-/// user has said.
+/// Returns the message with a summary without a model: a list of what the user has said.
 #[must_use]
 pub fn fallback(messages: &[Arc<ChatMessage>], upto: usize) -> ChatMessage {
     let cut = &messages[..upto.min(messages.len())];
@@ -182,7 +180,7 @@ fn part(block: &Block) -> u64 {
     }
 }
 
-/// Two tokens for seven bytes.
+/// Estimates two tokens for seven bytes.
 pub(crate) fn words(text: &str) -> u64 {
     (text.len() as u64).saturating_mul(2).div_ceil(7)
 }

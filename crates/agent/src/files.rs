@@ -4,8 +4,8 @@
 //! beneath that handle, so that neither `..` nor a link, a race or a pattern leads out of it. See
 //! `docs/decisions/0016-file-tools-beneath-a-handle.md`.
 //!
-//! A tool that was started ends by itself when its future is dropped: a search stops at the next
-//! entry, a write does not take place any more.
+//! When the future of a running tool is dropped, the tool stops: a search at its next entry, and a
+//! write before it takes effect.
 
 mod attributes;
 mod beneath;
@@ -49,18 +49,19 @@ use preview::PreviewFunction;
 #[cfg(test)]
 mod tests;
 
-/// How large a file may be of which the whole is read, written, edited or searched.
+/// The default size limit, in bytes, of a file that is read, written, edited or searched as a
+/// whole.
 pub const MAX_FILE: u64 = 10 * 1024 * 1024;
-/// How many bytes of text a result has for the model.
+/// The default limit, in bytes, of a result's text for the model.
 pub const MAX_RESULT: usize = 200 * 1024;
 
-/// What the file tools take and give at most.
+/// The limits of the file tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileLimits {
-    /// The most bytes of a file that is read, written, edited or searched as a whole. Of a larger
-    /// one a range of lines can be read.
+    /// The size limit, in bytes, of a file that is read, written, edited or searched as a whole. A
+    /// range of lines can be read from a larger file.
     pub max_file: u64,
-    /// About how many bytes of text a result has for the model.
+    /// The approximate limit, in bytes, of a result's text for the model.
     pub max_result: usize,
 }
 
@@ -71,7 +72,7 @@ impl Default for FileLimits {
 }
 
 /// Returns the file tools: `list_files`, `read_file`, `write_file`, `edit_file`, `search_files` and
-/// `search_text`. The two that search leave out what is `hidden`.
+/// `search_text`. The two searches skip what is `hidden`.
 #[must_use]
 pub fn tools(
     roots: AllowedFolders,
@@ -95,22 +96,22 @@ pub fn tools(
         .collect()
 }
 
-/// What one tool does. An error is the text for the model.
+/// The function of one tool. Its error is the text for the model.
 type ToolFunction = fn(&FileContext, &FileToolInput, &CancelFlag) -> Result<ToolOutcome, String>;
 
-/// What all the tools share.
+/// The state that all file tools share.
 struct FileContext {
     roots: AllowedFolders,
     limits: FileLimits,
     hidden: HiddenFiles,
-    /// Held while a file is changed, so that two edits of ours cannot undo each other.
+    /// Locked while a file is changed, so that two of our own edits cannot undo each other.
     writing: Mutex<()>,
 }
 
 struct FileTool {
     spec: ToolSpec,
     work: ToolFunction,
-    /// Tells what a use would change, where it changes something.
+    /// Returns what a call would change, if it changes something.
     foresee: Option<PreviewFunction>,
     cabinet: Arc<FileContext>,
 }
@@ -120,7 +121,7 @@ impl AgentTool for FileTool {
         &self.spec
     }
 
-    /// Refuses a path outside of the allowed folders.
+    /// Refuses a path outside the allowed folders.
     fn refusal(&self, input: &RawValue) -> BoxFuture<'_, Option<String>> {
         let (cabinet, input) = (self.cabinet.clone(), input.to_owned());
         Box::pin(async move {
@@ -192,7 +193,7 @@ fn answer(
     outcome.unwrap_or_else(ToolOutcome::failed)
 }
 
-/// Whether nobody waits for the result any more.
+/// Knows whether anybody still waits for the result.
 #[derive(Debug, Clone, Default)]
 struct CancelFlag(Arc<AtomicBool>);
 
@@ -201,7 +202,7 @@ impl CancelFlag {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Returns an error once nobody waits.
+    /// Returns an error if nobody waits for the result any more.
     fn check(&self) -> Result<(), String> {
         if self.is_set() { Err("it was cancelled".to_owned()) } else { Ok(()) }
     }

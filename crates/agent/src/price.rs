@@ -1,4 +1,4 @@
-//! What answers cost. Pure; a price that is not known is not guessed.
+//! The cost of answers. Pure; an unknown price is not guessed.
 
 #[cfg(test)]
 mod tests;
@@ -17,19 +17,19 @@ struct TokenRates {
     cache_write: MicroUsd,
 }
 
-/// Prices that somebody has set, in dollars for a million tokens. What is read from the cache
-/// costs a tenth of what is read anew, and what is put into it a quarter more.
+/// Configured prices in dollars per million tokens. Tokens that are read from the cache cost a
+/// tenth of other input, and tokens that are written to it a quarter more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenPrices {
-    /// Of what the model reads.
+    /// The price of input.
     pub input: f64,
-    /// Of what it writes.
+    /// The price of output.
     pub output: f64,
 }
 
-/// Claude's models as their provider names them, with the prices that it published in October
-/// 2026, in cents for a million tokens: read anew, written, read from the cache. Putting
-/// something into the cache for five minutes costs a quarter more than reading it.
+/// Claude's models as their provider names them, with the prices published in October 2026, in
+/// cents per million tokens: input, output, cached input. Writing to the cache for five minutes
+/// costs a quarter more than input.
 const CENTS: [(&str, u64, u64, u64); 24] = [
     ("claude-fable-5-1", 1000, 5000, 25),
     ("claude-fable-5", 1000, 5000, 100),
@@ -57,13 +57,13 @@ const CENTS: [(&str, u64, u64, u64); 24] = [
     ("claude-3-5-haiku", 80, 400, 8),
 ];
 
-/// Models that cost more when they read more than so many tokens: how many times more.
+/// Models that cost more if their input exceeds a number of tokens, with the factors.
 const BEYOND: [(&str, u64, u64); 1] = [("claude-haiku-5-5", 100_000, 5)];
 
 const CENT: MicroUsd = 10_000;
 const MILLION: u128 = 1_000_000;
 
-/// Returns what an answer of this model costs in dollars; nothing when its price is not known.
+/// Returns the cost of an answer of this model in dollars; `None` if its price is unknown.
 #[must_use]
 pub fn cost(model: &str, usage: TokenUsage) -> Option<f64> {
     let (_, input, output, read) = CENTS.iter().find(|(name, ..)| is_model(model, name))?;
@@ -85,14 +85,14 @@ pub fn is_known(model: &str) -> bool {
     CENTS.iter().any(|(name, ..)| is_model(model, name))
 }
 
-/// Returns a sum of dollars in millionths of one; what is no sum is nothing.
+/// Converts dollars to millionths of a dollar; an invalid amount becomes zero.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
 pub fn micro(usd: f64) -> u64 {
     (usd * 1e6).round() as u64
 }
 
-/// Millionths of a dollar in dollars.
+/// Converts millionths of a dollar to dollars.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "beyond 2^53 nobody looks at the last digit")]
 pub fn dollars(micro: u64) -> f64 {
@@ -100,7 +100,7 @@ pub fn dollars(micro: u64) -> f64 {
 }
 
 impl TokenPrices {
-    /// Returns what an answer costs in dollars.
+    /// Returns the cost of an answer in dollars.
     #[must_use]
     pub fn cost(self, usage: TokenUsage) -> f64 {
         let (input, output) = (micro(self.input), micro(self.output));
@@ -111,7 +111,7 @@ impl TokenPrices {
 }
 
 impl TokenRates {
-    /// In millionths of a dollar, rounded up.
+    /// Returns the cost in millionths of a dollar, rounded up.
     fn cost(self, usage: TokenUsage) -> u64 {
         let part = |tokens: u64, rate: MicroUsd| u128::from(tokens) * u128::from(rate);
         let sum = part(usage.input, self.input)
@@ -122,8 +122,8 @@ impl TokenRates {
     }
 }
 
-/// Returns true if `model` is the one that begins so: nothing follows but a date or `latest`.
-/// Another number would be another model, at a price of its own.
+/// Returns true if `model` is this prefix, followed by nothing but a date or `latest`. Any other
+/// number means another model with a different price.
 fn is_model(model: &str, name: &str) -> bool {
     let Some(rest) = model.strip_prefix(name) else { return false };
     let is_date = |text: &str| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit());

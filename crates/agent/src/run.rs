@@ -1,12 +1,12 @@
-//! The tool `run_shell_command`: a program with its arguments, without a shell, watched and ended.
+//! The tool `run_shell_command`: runs a program with its arguments, without a shell.
 //!
-//! A command that ran to its end is no failure, whatever its exit code: `grep` and `test` say "no"
-//! by it. The model is told the code in the first line. Failures are: not started, ended by the
+//! A command that ran to its end has not failed, whatever its exit code: `grep` and `test` use it
+//! to say "no". The model reads the code in the first line. Failures are: not started, ended by the
 //! time limit, ended by a signal.
 //!
-//! Nothing that a command started stays: the processes below it, in its group, and those that
-//! still carry its mark in their environment are ended with it. Only a program that leaves the
-//! group and clears its environment gets away.
+//! Nothing that a command started outlives it: its descendants, the processes in its group, and
+//! those that still have its mark in their environment are ended with it. Only a program that
+//! leaves the group and clears its environment escapes.
 
 mod compose;
 mod kept;
@@ -33,12 +33,12 @@ use crate::tool::{AgentTool, ProgressSink, ToolInvocation, ToolOutcome, ToolSpec
 pub(crate) use program::{find, folders};
 pub use scrub::scrub;
 
-/// How long a command may run when its input does not say. Front ends give a request up after
-/// about 60 seconds without a word, and one that takes no extensions can be sent no sign of life.
+/// The default time limit of a command. Front ends give up a request after about 60 seconds of
+/// silence, and one without extensions cannot be sent a sign of life.
 pub const TIMEOUT: Duration = Duration::from_secs(50);
-/// How long a command may run at most.
+/// The maximum time limit of a command.
 pub const LONGEST_TIMEOUT: Duration = Duration::from_mins(10);
-/// How many bytes of output the model and the front end get, of both streams together.
+/// The limit of the output for the model and the front end, in bytes of both streams together.
 pub const MOST_OUTPUT: usize = 100_000;
 
 const NAME: &str = "run_shell_command";
@@ -48,27 +48,27 @@ const DESCRIPTION: &str = "Runs a program and waits until it has ended. `command
     `-c`. Standard input is empty. What the program leaves running in the background is ended \
     with it. The answer begins with the exit code.";
 
-/// What commands run with.
+/// The settings of `run_shell_command`.
 #[derive(Debug, Clone)]
 pub struct RunSettings {
-    /// The folder in which a command runs that names none.
+    /// The working folder of commands that name none.
     pub cwd: PathBuf,
     /// The folders in which commands may work.
     pub roots: Vec<PathBuf>,
-    /// How long a command may run when its input does not say.
+    /// The default time limit of a command.
     pub timeout: Duration,
-    /// How long it may run at most; a longer wish is cut to this.
+    /// The maximum time limit; a longer requested one is reduced to it.
     pub max_timeout: Duration,
-    /// How many bytes of output are given back, of both streams together.
+    /// The limit of the returned output, in bytes of both streams together.
     pub max_output: usize,
-    /// The environment of our process; commands get it without what looks like a secret.
+    /// The environment of our process; commands get it without variables that look like secrets.
     pub env: Vec<(OsString, OsString)>,
-    /// Variables that commands get although they look like a secret, such as `SSH_AUTH_SOCK`.
+    /// Variables that commands get although they look like secrets, such as `SSH_AUTH_SOCK`.
     pub keep: Vec<String>,
 }
 
 impl RunSettings {
-    /// Returns everything in one folder, and the usual limits.
+    /// Creates settings for one folder, with the default limits.
     #[must_use]
     pub fn new(cwd: PathBuf, env: Vec<(OsString, OsString)>) -> Self {
         Self {
@@ -91,7 +91,7 @@ pub fn tool(mut settings: RunSettings) -> Arc<dyn AgentTool> {
     Arc::new(RunTool { spec, settings: Arc::new(settings) })
 }
 
-/// Returns what commands get of an environment that was scrubbed already.
+/// Returns the environment of commands, given one without secrets.
 fn settled(env: &[(OsString, OsString)]) -> impl Iterator<Item = (OsString, OsString)> {
     // Nobody sits at a terminal: no colours, no pager, and no question for a password.
     let ours = [("TERM", "dumb"), ("PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")];
@@ -103,7 +103,7 @@ struct RunTool {
     settings: Arc<RunSettings>,
 }
 
-/// What the model sends.
+/// The input from the model.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RunInput {
@@ -156,7 +156,7 @@ impl AgentTool for RunTool {
         &self.spec
     }
 
-    /// Refuses a working folder outside of the allowed ones.
+    /// Refuses a working folder outside the allowed ones.
     fn refusal(&self, input: &RawValue) -> BoxFuture<'_, Option<String>> {
         let (settings, input) = (Arc::clone(&self.settings), read(input));
         Box::pin(async move {
@@ -190,8 +190,8 @@ impl AgentTool for RunTool {
     }
 }
 
-/// Reads an object, and nothing else: a list of the values would do as well, but the rules that
-/// have judged the input do not know which is which.
+/// Parses an object, and nothing else: serde would accept a list of the values as well, but the
+/// rules that judged the input could not tell which is which.
 fn read(input: &RawValue) -> serde_json::Result<RunInput> {
     serde_json::from_str::<HashMap<String, &RawValue>>(input.get())?;
     serde_json::from_str(input.get())
@@ -204,7 +204,7 @@ fn unreadable(error: &serde_json::Error) -> String {
     )
 }
 
-/// Runs a command to its end, on a thread that may wait.
+/// Runs a command to its end, on a thread that may block.
 fn start(
     settings: &RunSettings,
     input: RunInput,

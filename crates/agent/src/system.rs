@@ -1,5 +1,5 @@
-//! The tool `get_system_info`: the machine as far as a command has to know it. No names of people
-//! or hosts, nothing of the environment, and no program is run.
+//! The tool `get_system_info`: describes the machine as far as commands depend on it. It returns no
+//! names of people or hosts and nothing of the environment, and runs no program.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -18,13 +18,13 @@ use crate::BoxFuture;
 use crate::run::{RunSettings, find, folders};
 use crate::tool::{AgentTool, ToolInvocation, ToolOutcome, ToolSpec};
 
-/// Programs that are worth knowing about.
+/// Programs whose presence is reported.
 const PROGRAMS: [&str; 36] = [
     "bash", "bun", "cargo", "clang", "cmake", "composer", "curl", "deno", "docker", "dotnet", "fd",
     "gcc", "gh", "git", "go", "gradle", "java", "jq", "just", "make", "mvn", "node", "npm", "perl",
     "php", "pip", "pnpm", "podman", "python3", "rg", "ruby", "rustc", "sh", "swift", "uv", "yarn",
 ];
-/// So much of a file of the system is read.
+/// The limit of what is read from a system file, in bytes.
 const MOST_READ: u64 = 64 * 1024;
 /// The last second of the year 9999.
 const END_OF_CALENDAR: u64 = 253_402_300_799;
@@ -57,7 +57,7 @@ struct SystemProbe {
     env: Vec<(OsString, OsString)>,
 }
 
-/// What is told.
+/// The reported facts.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SystemInfo {
@@ -68,7 +68,7 @@ struct SystemInfo {
     memory: SystemMemory,
     cwd: PathBuf,
     roots: Vec<PathBuf>,
-    /// In UTC.
+    /// The current time in UTC.
     time: String,
     time_zone: Option<String>,
     programs: Vec<&'static str>,
@@ -119,7 +119,7 @@ impl SystemProbe {
 }
 
 impl SystemInfo {
-    /// For the model.
+    /// Formats the facts for the model.
     fn text(&self) -> String {
         let mebibytes = |bytes: Option<u64>| {
             bytes.map_or("unknown".into(), |bytes| format!("{} MiB", bytes / (1024 * 1024)))
@@ -143,7 +143,7 @@ impl SystemInfo {
     }
 }
 
-/// Returns what a file of the system says; nothing if it cannot be read.
+/// Returns the contents of a system file; empty if it cannot be read.
 fn read(path: &str) -> String {
     let mut text = Vec::new();
     // Half a file is better than none.
@@ -173,13 +173,13 @@ fn memory(info: &str) -> SystemMemory {
     SystemMemory { total_bytes: bytes("MemTotal"), available_bytes: bytes("MemAvailable") }
 }
 
-/// Returns the name of the zone to which the link of the local time leads.
+/// Returns the name of the time zone to which the link `/etc/localtime` leads.
 fn zone(link: &Path) -> Option<String> {
     let link = link.to_str()?;
     link.split_once("zoneinfo/").map(|(_, zone)| zone.to_owned())
 }
 
-/// Returns a time of the calendar, from the seconds since 1970.
+/// Formats a time, given in seconds since 1970.
 fn utc(seconds: u64) -> String {
     let seconds = seconds.min(END_OF_CALENDAR);
     let (mut days, second) = (seconds / 86_400, seconds % 86_400);

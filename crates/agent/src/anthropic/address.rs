@@ -1,18 +1,18 @@
-//! Where the Messages API is.
+//! The address of the Messages API.
 
 use reqwest::Url;
 
 /// The address of the API.
 #[derive(Debug, Clone)]
 pub(super) struct ApiAddress {
-    /// Where messages are sent to.
+    /// The URL to which messages are sent.
     pub(super) messages: Url,
-    /// The server alone, for people.
+    /// The server without a path, for error messages.
     pub(super) origin: String,
 }
 
 impl ApiAddress {
-    /// Reads a base URL, with or without a path, a slash at its end, or the `/v1` that belongs to
+    /// Parses a base URL, with or without a path, a trailing slash, or the `/v1` that belongs to
     /// the call.
     pub(super) fn read(base: &str) -> Result<Self, String> {
         let mut url = Url::parse(base.trim())
@@ -34,7 +34,8 @@ impl ApiAddress {
     }
 }
 
-/// Returns the address itself is not told: what is wrong with it may be a secret in it.
+/// Returns the error for an invalid address. It does not contain the address, which may contain a
+/// secret.
 fn wrong(why: &str) -> String {
     format!("The base URL (ANTHROPIC_BASE_URL) {why}; it looks like {}", super::API_URL)
 }

@@ -1,4 +1,4 @@
-//! One answer over HTTP: the request, the bytes that come, and what ends it.
+//! One answer over HTTP: the request, the bytes that arrive, and the end.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -18,24 +18,24 @@ use super::stream::PieceDecoder;
 use crate::BoxFuture;
 use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError};
 
-/// The version of the API: the one that every server of it serves.
+/// The version of the API, which every server supports.
 const VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
-/// How much is read of the body of an error, and of what follows the end of an answer.
+/// The limit of what is read from the body of an error, and after the end of an answer, in bytes.
 const LONGEST_REST: usize = 64 * 1024;
 /// How long the body of an error may take.
 const ERROR_TIME: Duration = Duration::from_secs(5);
-/// So many pieces are waited for at the beginning, while more are at hand: the first word is to be
-/// seen at once.
+/// How many pieces the first batch has at most, so that the first word is seen at once.
 const FEWEST_PIECES: usize = 4;
-/// So many later on. They may be more by what one chunk brings.
+/// How many pieces later batches have at most, plus those of one more chunk.
 const MOST_PIECES: usize = 512;
-/// How long what follows the end of an answer may take.
+/// How long reading the rest after the end of an answer may take.
 const REST_TIME: Duration = Duration::from_secs(2);
 
-/// An answer on its way.
+/// An answer in progress.
 pub(super) struct AnthropicAnswer {
     state: ReadState,
-    /// What has come and was not handed over: a caller that stops waiting loses nothing.
+    /// Pieces that were received but not yet returned, so that a caller that stops waiting loses
+    /// nothing.
     ready: Vec<AnswerPiece>,
 }
 
@@ -46,14 +46,14 @@ enum ReadState {
     Ended,
 }
 
-/// An answer that has begun.
+/// An answer whose response has begun.
 struct AnswerReader {
     line: Arc<ApiLink>,
     response: Response,
     sse: SseDecoder,
     stream: PieceDecoder,
     patience: AnswerPatience,
-    /// How many pieces to gather now.
+    /// The size of the next batch.
     most: usize,
 }
 
@@ -62,7 +62,7 @@ impl AnthropicAnswer {
         Self { state: ReadState::Asking(Box::pin(ask(line, call))), ready: Vec::new() }
     }
 
-    /// Waits until there is something to hand over. What came before a failure is handed over
+    /// Waits until there is something to return. Pieces that arrived before a failure are returned
     /// first.
     async fn fill(&mut self) -> Result<bool, EngineError> {
         while self.ready.is_empty() {
@@ -108,7 +108,8 @@ impl AnswerStream for AnthropicAnswer {
 }
 
 impl AnswerReader {
-    /// Waits for bytes and takes them, with all others that have arrived. `false` after the end.
+    /// Waits for bytes and processes them, with all others that have arrived. Returns `false` after
+    /// the end.
     async fn read(&mut self, into: &mut Vec<AnswerPiece>) -> Result<bool, EngineError> {
         let end = self.patience.wait(Instant::now());
         let chunk = timeout_at(end, self.response.chunk()).await;
@@ -149,8 +150,8 @@ impl AnswerReader {
         }
     }
 
-    /// Returns a chunk that has arrived already. The connection is another task that hands over one
-    /// chunk at a time, so it is let run once before the answer is no.
+    /// Returns a chunk that has already arrived. The connection is another task that delivers one
+    /// chunk at a time, so that task may run once before the result is `None`.
     async fn chunk_at_hand(&mut self) -> Option<reqwest::Result<Option<impl AsRef<[u8]> + use<>>>> {
         let mut chunk = pin!(self.response.chunk());
         let mut has_waited = false;
@@ -166,8 +167,8 @@ impl AnswerReader {
         .await
     }
 
-    /// Reads what follows the end of the answer, which is next to nothing: a connection that is
-    /// left in the middle cannot be used again.
+    /// Reads the rest after the end of the answer, which is almost nothing, because a connection
+    /// with unread data cannot be reused.
     fn read_away(mut self) {
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move {

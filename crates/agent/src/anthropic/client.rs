@@ -1,4 +1,4 @@
-//! The HTTP client, made when it is first needed.
+//! The HTTP client, created when it is first needed.
 
 use std::sync::OnceLock;
 
@@ -9,17 +9,18 @@ use super::address::ApiAddress;
 use super::fault::ErrorComposer;
 use crate::engine::EngineError;
 
-/// A client that is made at its first use: reading the root certificates takes a while.
+/// A client that is created at its first use, because reading the root certificates takes a while.
 #[derive(Debug)]
 pub(super) struct LazyClient {
     proxy: Option<Proxy>,
-    /// Whether nothing on the way speaks TLS.
+    /// Whether neither the address nor the proxy uses TLS.
     is_plain: bool,
     client: OnceLock<Result<Client, EngineError>>,
 }
 
 impl LazyClient {
-    /// Fails for a proxy that is none. What it is is not told: it may hold a password.
+    /// Returns an error if the proxy URL is invalid. The error does not contain the URL, which may
+    /// contain a password.
     pub(super) fn new(address: &ApiAddress, proxy: Option<&str>) -> Result<Self, String> {
         let is_plain = |url: &Url| url.scheme() == "http";
         let mut way = is_plain(&address.messages);
@@ -34,12 +35,12 @@ impl LazyClient {
         Ok(Self { proxy, is_plain: way, client: OnceLock::new() })
     }
 
-    /// Returns true if making the client would take a while.
+    /// Returns true if creating the client would take a while.
     pub(super) fn is_slow(&self) -> bool {
         !self.is_plain && self.client.get().is_none()
     }
 
-    /// Returns the client, which is made now if it has not been.
+    /// Returns the client, and creates it if necessary.
     pub(super) fn get(&self, faults: &ErrorComposer) -> Result<&Client, EngineError> {
         let client = self.client.get_or_init(|| self.make().map_err(|e| faults.no_client(e)));
         client.as_ref().map_err(Clone::clone)

@@ -1,5 +1,5 @@
-//! The events of a streamed answer, as far as they are read. What is not named here is passed
-//! over, and what is missing is empty.
+//! The events of a streamed answer, as far as they are needed. Unknown fields are ignored, and
+//! missing ones are empty.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,14 @@ use callgate_wire::session::TokenUsage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Something that says what kind it is.
+/// The `type` of an event or a block.
 #[derive(Deserialize)]
 pub(super) struct TaggedEvent<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Cow<'a, str>,
 }
 
-/// `content_block_delta`: nearly all events are this.
+/// `content_block_delta`, which nearly all events are.
 #[derive(Deserialize)]
 pub(super) struct BlockDelta<'a> {
     #[serde(default)]
@@ -23,7 +23,7 @@ pub(super) struct BlockDelta<'a> {
     pub(super) delta: DeltaContent<'a>,
 }
 
-/// What is appended to a block.
+/// A text that is appended to a block.
 #[derive(Deserialize)]
 pub(super) struct DeltaContent<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -39,7 +39,7 @@ pub(super) struct DeltaContent<'a> {
 }
 
 impl DeltaContent<'_> {
-    /// Returns true unless the change is one of a known kind that changes nothing.
+    /// Returns true unless the delta is of a known kind and empty.
     pub(super) fn is_something(&self) -> bool {
         match &*self.kind {
             "text_delta" => !self.text.is_empty(),
@@ -51,7 +51,7 @@ impl DeltaContent<'_> {
     }
 }
 
-/// `content_block_delta` of a kind that is not known.
+/// A `content_block_delta` of an unknown kind.
 #[derive(Deserialize)]
 pub(super) struct UnknownDelta<'a> {
     #[serde(borrow)]
@@ -63,12 +63,12 @@ pub(super) struct UnknownDelta<'a> {
 pub(super) struct BlockStart<'a> {
     #[serde(default)]
     pub(super) index: u64,
-    /// A block that is not known may look like anything.
+    /// The block, unparsed, because an unknown one may have any form.
     #[serde(borrow)]
     pub(super) content_block: &'a RawValue,
 }
 
-/// A block of a known kind as it begins.
+/// The beginning of a block of a known kind.
 #[derive(Deserialize)]
 pub(super) struct BlockContent<'a> {
     #[serde(default)]
@@ -101,10 +101,10 @@ pub(super) struct MessageStart<'a> {
     pub(super) message: MessageUsage<'a>,
 }
 
-/// Something with a `usage`.
+/// An event with a `usage`.
 #[derive(Deserialize)]
 pub(super) struct MessageUsage<'a> {
-    /// An answer does not fail for how its costs are written.
+    /// The usage, unparsed, so that an unknown form does not fail the answer.
     #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
 }
@@ -117,7 +117,7 @@ pub(super) struct MessageDelta<'a> {
     pub(super) usage: Option<&'a RawValue>,
 }
 
-/// How a message ends.
+/// The end of a message.
 #[derive(Deserialize)]
 pub(super) struct MessageEnd {
     #[serde(default)]
@@ -130,7 +130,7 @@ pub(super) struct ApiFailure {
     pub(super) error: ApiErrorBody,
 }
 
-/// What the API says about an error.
+/// The API's description of an error.
 #[derive(Deserialize)]
 pub(super) struct ApiErrorBody {
     #[serde(default, rename = "type")]
@@ -139,7 +139,7 @@ pub(super) struct ApiErrorBody {
     pub(super) message: String,
 }
 
-/// Tokens, counted from the message's beginning; what is not told has not changed.
+/// The tokens since the beginning of the message; an absent number has not changed.
 #[derive(Deserialize)]
 struct TokenCounts {
     #[serde(rename = "input_tokens")]
@@ -152,7 +152,7 @@ struct TokenCounts {
     cache_write: Option<u64>,
 }
 
-/// Takes what `json` tells into `usage`. Whether there was anything.
+/// Updates `usage` from `json`. Returns whether it contained anything.
 pub(super) fn count(json: Option<&RawValue>, usage: &mut TokenUsage) -> bool {
     let Some(counts) = json.and_then(|json| serde_json::from_str::<TokenCounts>(json.get()).ok())
     else {

@@ -1,5 +1,5 @@
-//! What went wrong, in words for a person: what could not be done and what to do next. Nothing
-//! that is made here holds the key.
+//! Error texts for people: what could not be done and what to do next. None of them contains the
+//! key.
 
 mod network;
 mod status;
@@ -13,12 +13,12 @@ use super::ApiKey;
 use super::event::ApiErrorBody;
 use crate::engine::{EngineError, EngineErrorKind};
 
-/// How much of the server's own words is told, in characters.
+/// The limit of a server's own error text, in characters.
 const LONGEST_QUOTE: usize = 300;
-/// Words of an error which say that the conversation is more than the model can read.
+/// Words in an error which mean that the conversation is too long for the model.
 const TOO_LONG: [&str; 3] = ["prompt is too long", "input is too long", "exceed context limit"];
 
-/// Makes the errors of one server.
+/// Creates the errors of one server.
 pub(super) struct ErrorComposer {
     /// The server, such as `https://api.anthropic.com`.
     origin: String,
@@ -36,7 +36,7 @@ impl ErrorComposer {
         Self { origin, key }
     }
 
-    /// Returns what came makes no sense.
+    /// Returns the error for data that makes no sense.
     pub(super) fn nonsense(&self, why: impl Display) -> EngineError {
         let (origin, why) = (&self.origin, self.quoted(&why.to_string()));
         fault(
@@ -48,7 +48,7 @@ impl ErrorComposer {
         )
     }
 
-    /// Returns the answer ended before its end.
+    /// Returns the error for an answer that broke off.
     pub(super) fn cut(&self, why: Option<reqwest::Error>) -> EngineError {
         let why = why.map(|error| format!(" ({})", self.quoted(&network::reason(error).1)));
         let (origin, why) = (&self.origin, why.unwrap_or_default());
@@ -58,7 +58,7 @@ impl ErrorComposer {
         )
     }
 
-    /// Nothing came for too long.
+    /// Returns the error for an answer that was silent for too long.
     pub(super) fn stalled(&self, idle: Duration) -> EngineError {
         let (origin, idle) = (&self.origin, idle.as_secs_f32());
         fault(
@@ -67,7 +67,7 @@ impl ErrorComposer {
         )
     }
 
-    /// Returns the server said in the middle of an answer that it failed.
+    /// Returns the error that a server reported in the middle of an answer.
     pub(super) fn said(&self, said: &ApiErrorBody) -> EngineError {
         let kind = match trouble(&said.kind).unwrap_or(EngineErrorKind::Server) {
             EngineErrorKind::Refused if is_too_long(said) => EngineErrorKind::TooLong,
@@ -78,12 +78,12 @@ impl ErrorComposer {
         fault(kind, format!("{origin} broke off the answer{words}. {next}"))
     }
 
-    /// Nothing can be asked, for a reason of our own.
+    /// Returns the error for a request that could not be sent for a reason of our own.
     pub(super) fn unable(why: &str) -> EngineError {
         fault(EngineErrorKind::Refused, why.to_owned())
     }
 
-    /// Returns the kind of an error and its message, as they stand in a sentence.
+    /// Returns the kind of an error and its message, to be used in a sentence.
     fn words(&self, kind: &str, message: &str) -> String {
         let kind = Some(self.quoted(kind)).filter(|kind| !kind.is_empty());
         let message = self.quoted(message);
@@ -92,7 +92,7 @@ impl ErrorComposer {
         if message.is_empty() { kind } else { format!("{kind}: {message}") }
     }
 
-    /// Returns a server's words, which may be anything: on one line, not long, and without secrets.
+    /// Returns a server's text on one line, shortened and without secrets.
     fn quoted(&self, words: &str) -> String {
         let words = words.replace(self.key.text(), "…");
         let masked = mask_text(&words).into_shown();
@@ -110,7 +110,7 @@ fn fault(kind: EngineErrorKind, text: String) -> EngineError {
     EngineError { kind, status: None, retry_after: None, text }
 }
 
-/// Returns the trouble that an error type of the API stands for.
+/// Returns the kind of error for an error type of the API.
 fn trouble(kind: &str) -> Option<EngineErrorKind> {
     Some(match kind {
         "authentication_error" | "permission_error" => EngineErrorKind::Auth,
@@ -124,7 +124,7 @@ fn trouble(kind: &str) -> Option<EngineErrorKind> {
     })
 }
 
-/// Returns true if an error that the API does not take a request with is about its length.
+/// Returns true if the API refused a request because of its length.
 fn is_too_long(said: &ApiErrorBody) -> bool {
     let words = said.message.to_ascii_lowercase();
     said.kind == "request_too_large" || TOO_LONG.iter().any(|part| words.contains(part))

@@ -1,23 +1,23 @@
-//! How long an answer is waited for. Pure: the time is passed in.
+//! Decides how long to wait for an answer. Pure: the time is passed in.
 //!
-//! Bytes show that the connection lives, events that carry something show that the answer does. A
-//! model that thinks for minutes may send nothing but pings, so these count for a while; but not
-//! for ever, since a server or proxy whose model has died may go on sending them.
+//! Bytes show that the connection is alive, events with content show that the answer is. A model
+//! that thinks for minutes may send nothing but pings, so these count for a while, but not for
+//! ever, since a server or proxy whose model has died may keep sending them.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// So many times the limit for silence an answer may consist of nothing but pings.
+/// The limit for nothing but pings, as a multiple of the limit for silence.
 const PINGS_ALONE: u32 = 5;
 
-/// The patience that is left.
+/// The remaining time to wait for an answer.
 #[derive(Debug)]
 pub(super) struct AnswerPatience {
     idle: Duration,
-    /// Since when somebody waits for bytes that have not come.
+    /// Since when a caller has been waiting for bytes.
     since: Option<Instant>,
-    /// How long was waited since something of the answer came, up to the last bytes.
+    /// How long callers have waited since the last content, up to the last bytes.
     without_answer: Duration,
 }
 
@@ -26,20 +26,19 @@ impl AnswerPatience {
         Self { idle, since: None, without_answer: Duration::ZERO }
     }
 
-    /// Begins to wait, unless somebody does already; returns when to give up.
+    /// Starts to wait, unless a wait is in progress, and returns when to give up.
     pub(super) fn wait(&mut self, now: Instant) -> Instant {
         let since = *self.since.get_or_insert(now);
         since + self.idle.min(self.most_pinging().saturating_sub(self.without_answer))
     }
 
-    /// Takes note of bytes that came. `is_answer` says whether there was something of the answer in
-    /// them.
+    /// Records that bytes arrived. `is_answer` says whether they contained a part of the answer.
     pub(super) fn heard(&mut self, now: Instant, is_answer: bool) {
         let waited = self.since.take().map_or(Duration::ZERO, |since| now - since);
         self.without_answer = if is_answer { Duration::ZERO } else { self.without_answer + waited };
     }
 
-    /// Returns for how long nothing of the answer has come, when `wait` has given up.
+    /// Returns how long nothing of the answer has arrived, after `wait` has given up.
     pub(super) fn waited(&self) -> Duration {
         (self.without_answer + self.idle).min(self.most_pinging())
     }

@@ -1,9 +1,9 @@
-//! The body of a request, written straight from the call.
+//! The body of a request, serialised directly from the call.
 //!
-//! What the API would refuse is left out: blank texts, thoughts without a signature, messages in
-//! which nothing is left. Messages of one role in a row become one. A block is always written in
-//! the same way, wherever it stands and whatever follows, so that the provider's cache finds it
-//! again; only the marks move.
+//! What the API would refuse is left out: blank texts, thoughts without a signature, empty
+//! messages. Consecutive messages of one role become one. A block is always serialised in the same
+//! way, whatever its position, so that the provider's cache finds it again; only the cache marks
+//! move.
 
 mod thinking;
 mod written;
@@ -19,11 +19,11 @@ use crate::tool::ToolSpec;
 use thinking::ThinkingMode;
 pub(super) use written::WrittenTurns;
 
-/// What the model reads of a tool that failed without a word, which the API does not take.
+/// The text for a tool that failed without output, because the API refuses an empty one.
 const NO_WORDS: &str = "The tool failed and said nothing.";
 
-/// The body without its messages, which come last. The API takes four marks at most; there is one at the tools, one at the system
-/// prompt, and one each at the last two messages of the user's.
+/// The body without its messages, which come last. The API accepts at most four cache marks: one is
+/// at the tools, one at the system prompt, and one each at the last two messages of the user.
 #[derive(Serialize)]
 struct RequestBody<'a> {
     model: &'a str,
@@ -37,7 +37,7 @@ struct RequestBody<'a> {
     system: Option<[CacheablePart<SystemText<'a>>; 1]>,
 }
 
-/// Something with or without a mark: up to there the provider is to keep the prompt.
+/// A value with an optional cache mark: the provider caches the prompt up to it.
 #[derive(Serialize)]
 struct CacheablePart<T> {
     #[serde(flatten)]
@@ -63,7 +63,7 @@ enum SystemText<'a> {
 struct RequestTurn<'a> {
     role: Role,
     content: Vec<CacheablePart<Cow<'a, Block>>>,
-    /// How many messages there are up to its end.
+    /// The number of messages up to its end.
     #[serde(skip)]
     upto: usize,
 }
@@ -78,7 +78,7 @@ impl<T> CacheablePart<T> {
     }
 }
 
-/// Writes the body. What the last request has written of the same messages is taken over.
+/// Serialises the body, and reuses what the last request serialised of the same messages.
 pub(super) fn body(
     call: &EngineCall,
     model: &str,
@@ -121,7 +121,7 @@ fn system(text: &str) -> Option<[CacheablePart<SystemText<'_>>; 1]> {
     (!text.trim().is_empty()).then_some([part])
 }
 
-/// Returns the turns of messages, without marks.
+/// Returns the turns of the messages, without cache marks.
 fn turns<'a>(messages: &'a [impl AsRef<ChatMessage>], with_thoughts: bool) -> Vec<RequestTurn<'a>> {
     let mut turns: Vec<RequestTurn<'a>> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
@@ -147,7 +147,7 @@ fn turns<'a>(messages: &'a [impl AsRef<ChatMessage>], with_thoughts: bool) -> Ve
     turns
 }
 
-/// Puts marks at the last two turns of the user's.
+/// Puts cache marks at the last two turns of the user.
 fn mark_last(turns: &mut [RequestTurn<'_>]) {
     for turn in turns.iter_mut().rev().filter(|turn| turn.role == Role::User).take(2) {
         turn.content.last_mut().into_iter().for_each(CacheablePart::mark);

@@ -1,15 +1,15 @@
 //! Cuts a stream of bytes into server-sent events.
 //!
-//! The decoder owns its buffer, so a wait that is cancelled loses nothing. Any chunking of the
-//! same bytes gives the same events. A line ends with LF, CRLF or CR; an event ends with a blank
-//! line, and what has no `data` is none. An event that the stream breaks off is not given.
+//! The decoder owns its buffer, so a cancelled wait loses nothing. Any chunking of the same bytes
+//! yields the same events. A line ends with LF, CRLF or CR; an event ends with a blank line, and
+//! one without `data` is ignored. An incomplete event at the end of the stream is not returned.
 
 use std::ops::Range;
 
 use memchr::memchr2;
 
-/// The longest event, without its blank line. The API's own are far shorter; this is room for a
-/// whole block in one event.
+/// The longest event, without its blank line. The API's own events are far shorter; this leaves
+/// room for a whole block in one event.
 pub(super) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
 
 /// Cuts a stream into events.
@@ -17,21 +17,21 @@ pub(super) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
 pub(super) struct SseDecoder {
     limit: usize,
     buffer: Vec<u8>,
-    /// Where the event that is arriving begins in the buffer.
+    /// The start of the current event in the buffer.
     start: usize,
-    /// Where its line that is arriving begins.
+    /// The start of its current line.
     line: usize,
-    /// Up to where that line is known to have no end.
+    /// How far that line was searched for its end.
     searched: usize,
     /// The value of its `event` line.
     name: Range<usize>,
     /// The value of its first `data` line.
     data: Option<Range<usize>>,
-    /// All of its data if there is more than one line of it, else nothing.
+    /// All of its data if there is more than one line, otherwise empty.
     joined: Vec<u8>,
-    /// The last line ended with CR: an LF right after belongs to it.
+    /// Whether the last line ended with CR, so that an LF directly after it belongs to it.
     after_cr: bool,
-    /// No line has come yet, so a byte order mark may.
+    /// Whether no line has arrived yet, so that a byte order mark may follow.
     is_new: bool,
     is_over: bool,
 }
@@ -39,13 +39,13 @@ pub(super) struct SseDecoder {
 /// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SseEvent<'a> {
-    /// Its name; empty when it has none.
+    /// Its name; empty if it has none.
     pub(super) name: &'a [u8],
     /// Its data, several lines joined by newlines.
     pub(super) data: &'a [u8],
 }
 
-/// An event is over the limit.
+/// The error for an event over the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EventTooLong;
 
@@ -71,7 +71,7 @@ impl SseDecoder {
         }
     }
 
-    /// Takes in what has arrived.
+    /// Adds bytes that have arrived.
     pub(super) fn push(&mut self, chunk: &[u8]) {
         // What is moved is never more than what was taken since, so the copying stays linear.
         if self.start >= self.buffer.len() - self.start {
@@ -80,8 +80,7 @@ impl SseDecoder {
         self.buffer.extend_from_slice(chunk);
     }
 
-    /// Returns the next event, if it has arrived whole. After an event that is too long there are
-    /// no more.
+    /// Returns the next complete event. After an event that is too long there are no more.
     pub(super) fn next_event(&mut self) -> Result<Option<SseEvent<'_>>, EventTooLong> {
         while !self.is_over
             && let Some(line) = self.next_line()
@@ -103,7 +102,7 @@ impl SseDecoder {
         if self.is_over { Err(EventTooLong) } else { Ok(None) }
     }
 
-    /// Returns the next whole line, without its end.
+    /// Returns the next complete line, without its end.
     fn next_line(&mut self) -> Option<Range<usize>> {
         if self.after_cr && self.line < self.buffer.len() {
             self.after_cr = false;
@@ -126,7 +125,7 @@ impl SseDecoder {
         Some(line)
     }
 
-    /// Takes a line that is not blank into the event.
+    /// Adds a non-blank line to the event.
     fn read(&mut self, line: Range<usize>) {
         let bytes = &self.buffer[line.clone()];
         if let Some(skipped) = value(bytes, b"data") {
@@ -146,7 +145,7 @@ impl SseDecoder {
         }
     }
 
-    /// Returns the event that a blank line has ended.
+    /// Returns the event that a blank line completes.
     fn whole(&mut self) -> SseEvent<'_> {
         let name = std::mem::replace(&mut self.name, 0..0);
         let data = self.data.take().unwrap_or_default();
@@ -155,7 +154,7 @@ impl SseDecoder {
         SseEvent { name: &self.buffer[name], data }
     }
 
-    /// Lets go of the events that were given.
+    /// Releases the events that were returned.
     fn drop_taken(&mut self) {
         let count = std::mem::take(&mut self.start);
         self.buffer.drain(..count);
@@ -169,7 +168,7 @@ impl SseDecoder {
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// Returns where the value begins, if the line is the field of that name.
+/// Returns the start of the value, if the line is the field of that name.
 fn value(line: &[u8], name: &[u8]) -> Option<usize> {
     match line.strip_prefix(name)? {
         [] => Some(name.len()),

@@ -1,7 +1,7 @@
-//! The events of one answer, turned into its pieces. No clock, no network.
+//! Turns the events of one answer into its pieces. Uses no clock and no network.
 //!
-//! Events, blocks and deltas of a kind that is not known are passed over, so that what the API
-//! learns later does not end an answer.
+//! Unknown events, blocks and deltas are ignored, so that later additions to the API do not end an
+//! answer.
 
 use std::sync::Arc;
 
@@ -18,15 +18,15 @@ use crate::engine::{AnswerPiece, EngineError, ModelStop};
 
 /// The longest input of a tool, and the longest signature of a thought.
 const LONGEST_PART: usize = 16 * 1024 * 1024;
-/// How deep the input of a tool may be nested. Many readers of JSON stop at 128 levels, and the
-/// input stands inside of others in requests and in what front ends get.
+/// How deeply the input of a tool may be nested. Many JSON parsers stop at 128 levels, and the
+/// input is embedded in requests and in messages to front ends.
 const DEEPEST: usize = 120;
-/// How many blocks may have begun without having ended.
+/// How many blocks may be open at once.
 const MOST_OPEN: usize = 64;
-/// The longest reason to stop that is told.
+/// The limit of a stop reason in an error, in characters.
 const LONGEST_REASON: usize = 64;
 
-/// One answer on its way.
+/// One answer in progress.
 #[derive(Debug)]
 pub(super) struct PieceDecoder {
     faults: Arc<ErrorComposer>,
@@ -35,11 +35,11 @@ pub(super) struct PieceDecoder {
     stop: Option<ModelStop>,
     has_tools: bool,
     is_whole: bool,
-    /// How many events carried something of the answer.
+    /// The number of events with content.
     events: u64,
 }
 
-/// A block that has begun.
+/// An open block.
 #[derive(Debug)]
 struct OpenBlock {
     index: u64,
@@ -55,11 +55,11 @@ enum OpenBlockKind {
     Tool {
         id: String,
         name: String,
-        /// What came with the beginning; it counts when no piece follows.
+        /// The input at the beginning of the block; it is used if no piece follows.
         first: Option<Box<RawValue>>,
         input: String,
     },
-    /// One of a kind that is not known.
+    /// A block of an unknown kind.
     Other,
 }
 
@@ -76,18 +76,17 @@ impl PieceDecoder {
         }
     }
 
-    /// Returns true if the answer has come to its end.
+    /// Returns true if the answer is complete.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// Returns how many events carried something of the answer. A ping does not, and neither does
-    /// a delta that is empty.
+    /// Returns the number of events with content. A ping has none, and neither has an empty delta.
     pub(super) fn events(&self) -> u64 {
         self.events
     }
 
-    /// Takes one event and adds what it brings.
+    /// Processes one event and adds its pieces.
     pub(super) fn take(
         &mut self,
         name: &[u8],
@@ -147,7 +146,7 @@ impl PieceDecoder {
         Ok(())
     }
 
-    /// Returns a delta that does not read: only one of a known kind has to.
+    /// Handles a delta that cannot be parsed, which is an error only for a known kind.
     fn odd_delta(&self, data: &[u8], error: &serde_json::Error) -> Result<(), EngineError> {
         const KNOWN: [&str; 4] =
             ["text_delta", "thinking_delta", "signature_delta", "input_json_delta"];
@@ -258,7 +257,7 @@ impl PieceDecoder {
 }
 
 impl ErrorComposer {
-    /// Appends to a part that has a limit.
+    /// Appends to a part that has a size limit.
     fn append(&self, part: &mut String, piece: &str) -> Result<(), EngineError> {
         if part.len() + piece.len() > LONGEST_PART {
             return Err(self.nonsense(format_args!("a block over {LONGEST_PART} bytes")));
@@ -269,7 +268,7 @@ impl ErrorComposer {
 }
 
 impl OpenBlockKind {
-    /// Returns what is told of a block when it has ended.
+    /// Returns the piece that completes a block.
     fn close(self) -> Option<AnswerPiece> {
         match self {
             Self::Thinking { signature } if !signature.is_empty() => {
@@ -287,7 +286,7 @@ impl OpenBlockKind {
     }
 }
 
-/// Returns the input of a tool as an object on one line, or what is wrong with it.
+/// Returns the input of a tool as an object on one line, or the reason why it is invalid.
 fn object(first: Option<Box<RawValue>>, input: String) -> Result<Box<RawValue>, String> {
     let json = if input.trim().is_empty() {
         first.unwrap_or_else(empty)
@@ -309,7 +308,7 @@ fn object(first: Option<Box<RawValue>>, input: String) -> Result<Box<RawValue>, 
     RawValue::from_string(line).map_err(|error| error.to_string())
 }
 
-/// Returns true if JSON is nested deeper than everybody can read.
+/// Returns true if JSON is nested more deeply than all parsers accept.
 fn is_too_deep(json: &str) -> bool {
     let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
     for byte in json.bytes() {

@@ -1,5 +1,4 @@
-//! What a file has beside its content, owner and mode: extended attributes, an access list among
-//! them. A file that takes another's place gets those of the other.
+//! Copies extended attributes, including the access list, from a file to the file that replaces it.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -9,15 +8,15 @@ use rustix::io::Errno;
 
 use super::why::why;
 
-/// The most that the system has of names, and of one value.
+/// The system's limit for the list of names, and for one value, in bytes.
 const MOST: usize = 64 * 1024;
-/// The access list, which says who may do what, beyond the mode.
+/// The access list, which grants permissions beyond the mode.
 const ACCESS: &CStr = c"system.posix_acl_access";
-/// What lends the rights of others to whoever runs a program. It does not survive a write, as the
-/// bits of the mode do not that lend the owner's.
+/// The file capabilities, which give a program additional rights. Like the setuid bits, they do not
+/// survive a write.
 const CAPABILITIES: &[u8] = b"security.capability";
 
-/// Removes the access list that a new file has got from its folder.
+/// Removes the access list that a new file has inherited from its folder.
 pub(super) fn remove_access_list(file: &File) -> Result<(), String> {
     // Not every file system has any, and some are not even asked in vain without an error.
     if !matches!(value(file, ACCESS), Ok(Some(_))) {
@@ -27,8 +26,9 @@ pub(super) fn remove_access_list(file: &File) -> Result<(), String> {
         .map_err(|errno| format!("the access list of its folder would hold for it: {}", why(errno)))
 }
 
-/// Gives `draft` the extended attributes of `old`, and returns the names of those that it cannot
-/// have. Without the access list it is refused: others could read what they may not.
+/// Copies the extended attributes of `old` to `draft`, and returns the names of those that could
+/// not be set. Fails if the access list cannot be set, because others could then read what they may
+/// not.
 pub(super) fn copy(old: &File, draft: &File) -> Result<Vec<String>, String> {
     let mut lost = Vec::new();
     for name in names(old)? {
@@ -63,7 +63,7 @@ fn names(file: &File) -> Result<Vec<CString>, String> {
     Ok(names.filter_map(|name| CString::new(name).ok()).collect())
 }
 
-/// Returns an attribute's value, or `None` if it has been removed.
+/// Returns the value of an attribute, or `None` if it was removed.
 fn value(file: &File, name: &CStr) -> Result<Option<Vec<u8>>, Errno> {
     let mut buffer = vec![0; MOST];
     match fgetxattr(file, name, &mut buffer[..]) {

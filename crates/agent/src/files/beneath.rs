@@ -11,35 +11,35 @@ use rustix::io::Errno;
 
 use super::why::{FileKind, why};
 
-/// How often a path is tried while others move its folders.
+/// How often opening a path is retried while other processes move its folders.
 const MOST_TRIES: usize = 128;
 
-/// Links are followed as long as they stay inside; those of processes are not.
+/// Follows links that stay inside, but not the magic links of `/proc`.
 pub(super) const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
-/// For one name in a folder that is already open.
+/// Resolves one name in a folder that is already open.
 const NO_LINKS: ResolveFlags = INSIDE.union(ResolveFlags::NO_SYMLINKS);
 
 pub(super) const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 pub(super) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
-/// A FIFO would make an ordinary open wait.
+/// Does not block, as an ordinary open of a FIFO would.
 pub(super) const READ: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// Opens a folder in `folder` that is no link, to look something up in it.
+/// Opens a folder in `folder` for lookups. Does not follow a link.
 pub(super) fn step(folder: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
     open(folder, Path::new(name), LOOK | OFlags::DIRECTORY, NO_LINKS)
 }
 
-/// Opens a folder in `folder` that is no link and no other file system, to read its entries.
+/// Opens a folder in `folder` to read its entries. Follows no link and enters no other file system.
 pub(super) fn descend(folder: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
     open(folder, Path::new(name), FOLDER, NO_LINKS | ResolveFlags::NO_XDEV)
 }
 
-/// Opens a regular file in `folder` for reading; `path` goes through no link.
+/// Opens a regular file in `folder` for reading, following no link in `path`.
 pub(super) fn child(folder: BorrowedFd<'_>, path: &OsStr) -> Result<(File, Stat), String> {
     only_file(open(folder, Path::new(path), READ, NO_LINKS).map_err(why)?)
 }
 
-/// Makes a new file in `folder`.
+/// Creates a new file in `folder`.
 pub(super) fn create(folder: BorrowedFd<'_>, name: &OsStr, mode: u32) -> Result<File, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(mode);
@@ -55,7 +55,7 @@ pub(super) fn only_file(opened: OwnedFd) -> Result<(File, Stat), String> {
     }
 }
 
-/// Opens `path` beneath `folder`, again while others move its folders.
+/// Opens `path` beneath `folder`, and retries while other processes move its folders.
 pub(super) fn open(
     folder: BorrowedFd<'_>,
     path: &Path,

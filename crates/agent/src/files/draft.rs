@@ -1,8 +1,8 @@
-//! A new version of a file, which takes its place whole or not at all.
+//! A new version of a file, which replaces it completely or not at all.
 //!
-//! It is written under a private name in the same folder and then renamed. Nothing is synced to
-//! the disk: a process that is killed leaves the old file or the new one, a machine that loses its
-//! power may leave either. A kill in the middle leaves the draft behind, as `.callgate-….tmp`.
+//! The draft is written under a private name in the same folder and then renamed. Nothing is synced
+//! to the disk: after a kill there is the old file or the new one; after a power failure, either. A
+//! kill in the middle leaves the draft behind, as `.callgate-….tmp`.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -19,22 +19,22 @@ use super::why::{why, why_io};
 use super::{CancelFlag, attributes};
 use crate::tool::ToolOutcome;
 
-/// How much is written before it is asked whether anybody still waits.
+/// How many bytes are written between two checks whether anybody still waits.
 const PIECE: usize = 1024 * 1024;
 
-/// A draft in a folder; dropped without [`FileDraft::publish`], it is removed.
+/// A draft in a folder. It is removed if it is dropped without [`FileDraft::publish`].
 pub(super) struct FileDraft<'a> {
     folder: BorrowedFd<'a>,
     name: OsString,
     file: File,
     is_published: bool,
-    /// Extended attributes that it cannot have.
+    /// The names of extended attributes that could not be copied.
     lost: Vec<String>,
 }
 
 impl<'a> FileDraft<'a> {
-    /// Starts one for `target`, with the mode, the extended attributes and, where the system
-    /// permits it, the owner of the file that is there. A new file gets what the umask leaves.
+    /// Creates a draft for `target`, with the mode, the extended attributes and, if the system
+    /// permits it, the owner of the existing file. The mode of a new file follows the umask.
     pub(super) fn new(target: &'a WriteTarget) -> Result<Self, String> {
         let folder = target.folder.as_fd();
         let name = OsString::from(format!(".callgate-{}.tmp", Uuid::new_v4().simple()));
@@ -48,7 +48,7 @@ impl<'a> FileDraft<'a> {
         Ok(draft)
     }
 
-    /// Takes the extended attributes over, and returns the names of those that cannot be.
+    /// Copies the extended attributes, and returns the names of those that could not be copied.
     fn take_attributes(&self, target: &WriteTarget) -> Result<Vec<String>, String> {
         match child(self.folder, &target.name) {
             Ok((old, _)) => attributes::copy(&old, &self.file),
@@ -76,7 +76,7 @@ impl<'a> FileDraft<'a> {
         Ok(())
     }
 
-    /// Puts it in the place of `target`; returns what the old file had and this one has not, if
+    /// Replaces `target` with the draft. Returns what the old file had and the new one has not, if
     /// anything.
     pub(super) fn publish(mut self, target: &WriteTarget) -> Result<Option<String>, String> {
         renameat(self.folder, &*self.name, self.folder, &*target.name).map_err(why)?;
@@ -86,7 +86,7 @@ impl<'a> FileDraft<'a> {
     }
 }
 
-/// Tells what a file has lost.
+/// Describes what a file has lost.
 pub(super) fn not_kept(other_names: u64, attributes: &[String]) -> Option<String> {
     let mut told = Vec::new();
     if other_names > 0 {
@@ -100,7 +100,7 @@ pub(super) fn not_kept(other_names: u64, attributes: &[String]) -> Option<String
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Adds what was not kept to what a tool has done.
+/// Adds what was lost to the result of a tool.
 pub(super) fn noted(mut result: Value, text: String, note: Option<String>) -> ToolOutcome {
     let Some(note) = note else { return ToolOutcome::done(&result, text) };
     let text = format!("{text}\n[{note}]");

@@ -1,4 +1,4 @@
-//! `edit_file`: one text in a file for another.
+//! `edit_file`: replaces a text in a file.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -22,14 +22,14 @@ use super::write_file::{check_size, names_a_file};
 use super::{CancelFlag, FileContext};
 use crate::tool::ToolOutcome;
 
-/// How many places of a text that stands there more than once are named.
+/// How many places an error lists if the text occurs more than once.
 const MOST_PLACES: usize = 20;
-/// How many places are found before it is asked whether anybody still waits.
+/// How many places are searched between two checks whether anybody still waits.
 const CHECK_EVERY: usize = 4096;
-/// How many bytes of the diff are shown.
+/// The limit of the diff, in bytes.
 pub(super) const MOST_DIFF: usize = 64 * 1024;
 
-/// What is to be done.
+/// The requested edit.
 pub(super) struct TextEdit<'a> {
     pub(super) old: &'a str,
     pub(super) new: &'a str,
@@ -53,8 +53,7 @@ pub(super) fn edit_file(
     ))
 }
 
-/// Makes the edit, and says in how many places, what the diff is, and what was not kept of the
-/// old file.
+/// Makes the edit. Returns in how many places, the diff, and what the file has lost.
 fn change(
     cabinet: &FileContext,
     path: &str,
@@ -84,7 +83,7 @@ fn change(
     Ok((places.len(), cut(diff), note))
 }
 
-/// Cuts a diff that is too long to be shown, and says so in it.
+/// Cuts a diff that is too long, and says so in it.
 pub(super) fn cut(mut diff: String) -> String {
     if diff.len() > MOST_DIFF {
         diff.truncate(diff.floor_char_boundary(MOST_DIFF));
@@ -109,8 +108,8 @@ impl OriginalFile {
         Ok(Self { file, stat, bytes })
     }
 
-    /// Returns an error when somebody else has changed or replaced the file since it was read. What
-    /// is done between this and the rename is not seen.
+    /// Returns an error if somebody else has changed or replaced the file since it was read. A
+    /// change between this check and the rename goes unnoticed.
     pub(super) fn is_still_there(&self, target: &WriteTarget) -> Result<(), String> {
         let changed = || "somebody else changed it meanwhile: read it again".to_owned();
         let now = target.stat().map_err(|_| changed())?;
@@ -134,7 +133,7 @@ fn stamp(stat: &Stat) -> (i64, i64, i64) {
 }
 
 impl<'a> TextEdit<'a> {
-    /// Reads what is to be done.
+    /// Parses the input of the tool.
     pub(super) fn of(input: &'a FileToolInput) -> Result<Self, String> {
         Ok(Self {
             old: input.text("oldText")?,
@@ -143,7 +142,7 @@ impl<'a> TextEdit<'a> {
         })
     }
 
-    /// Returns what the text would be after the edit.
+    /// Returns the text after the edit.
     pub(super) fn applied(&self, text: &str, stop: &CancelFlag) -> Result<String, String> {
         self.check()?;
         Ok(self.apply(text, &self.places(text, stop)?))
@@ -159,7 +158,7 @@ impl<'a> TextEdit<'a> {
         Ok(())
     }
 
-    /// Returns where the text to replace stands.
+    /// Returns the places of the text to replace.
     pub(super) fn places(&self, text: &str, stop: &CancelFlag) -> Result<Vec<usize>, String> {
         if self.is_everywhere {
             let mut places = Vec::new();
@@ -213,10 +212,10 @@ impl<'a> TextEdit<'a> {
     }
 }
 
-/// Returns the first places of `old`, also those that overlap, and whether these are all.
+/// Returns the first places of `old`, including overlapping ones, and whether these are all.
 ///
-/// A text that repeats itself may stand in a place for each of its bytes, and each is as dear to
-/// find as the text is long; so nobody counts them all.
+/// A repetitive text may occur at each of its bytes, and finding each occurrence takes time
+/// proportional to the length of the text, so they are not all counted.
 fn first_places(text: &str, old: &str, stop: &CancelFlag) -> Result<(Vec<usize>, bool), String> {
     let finder = Finder::new(old);
     let (mut places, mut from) = (Vec::new(), 0);

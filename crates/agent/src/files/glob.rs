@@ -1,14 +1,14 @@
-//! Patterns of names: `*`, `?`, `[a-z]`, `**` for any folders, `{a,b}` for either.
+//! Path patterns: `*`, `?`, `[a-z]`, `**` for any folders, `{a,b}` for alternatives.
 //!
-//! A comparison takes no more steps than pattern and path have characters, multiplied: no pattern
-//! makes it slow.
+//! The time of a match is at most proportional to the product of the lengths of pattern and path,
+//! so no pattern is slow.
 
-/// How many patterns the braces of one may stand for.
+/// How many patterns the braces of one pattern may expand to.
 pub(super) const MOST_ALTERNATIVES: usize = 256;
 /// The longest pattern, in bytes.
 pub(super) const LONGEST: usize = 4096;
 
-/// One step within a name.
+/// One element of a name pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum GlobToken {
     Is(char),
@@ -25,12 +25,12 @@ enum GlobSegment {
     Name(Vec<GlobToken>),
 }
 
-/// How the letters of a pattern are read.
+/// How the characters of a pattern are interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GlobDialect {
-    /// Whether a backslash takes the next character for what it is.
+    /// Whether a backslash escapes the next character.
     pub(super) escapes: bool,
-    /// Whether case does not count.
+    /// Whether case is ignored.
     pub(super) folds: bool,
 }
 
@@ -61,7 +61,7 @@ impl GlobPattern {
         Self { segments, folds: dialect.folds }
     }
 
-    /// Sets the same pattern at any depth.
+    /// Returns the same pattern for any depth.
     pub(super) fn anywhere(mut self) -> Self {
         if self.segments.first() != Some(&GlobSegment::Deep) {
             self.segments.insert(0, GlobSegment::Deep);
@@ -69,7 +69,7 @@ impl GlobPattern {
         self
     }
 
-    /// Returns true if the path, its names one by one, fits.
+    /// Returns true if the path, given as its names, matches.
     pub(super) fn fits(&self, path: &[&str]) -> bool {
         let (mut at, mut name) = (0, 0);
         let mut deep = None;
@@ -100,7 +100,7 @@ impl GlobPattern {
         }
     }
 
-    /// Returns how many names a path has at most that fits, if there is a limit.
+    /// Returns the maximum number of names in a matching path, if there is one.
     pub(super) fn deepest(&self) -> Option<usize> {
         (!self.segments.contains(&GlobSegment::Deep)).then_some(self.segments.len())
     }
@@ -142,7 +142,7 @@ fn toks(name: &str, dialect: GlobDialect) -> Vec<GlobToken> {
     toks
 }
 
-/// Reads a set after its `[`, and what follows it; `None` when it has no end.
+/// Parses a set after its `[`, and returns it with the rest; `None` if it has no end.
 fn set(text: &str, dialect: GlobDialect) -> Option<(GlobToken, &str)> {
     let is_negated = text.starts_with(['!', '^']);
     let mut chars = text[usize::from(is_negated)..].char_indices().peekable();
@@ -216,7 +216,7 @@ impl GlobToken {
     }
 }
 
-/// Returns the small letter of a letter, where that is one character.
+/// Returns the lower-case form of a letter, if that is one character.
 pub(super) fn fold(c: char) -> char {
     let mut lower = c.to_lowercase();
     lower.next().filter(|_| lower.next().is_none()).unwrap_or(c)
@@ -249,7 +249,7 @@ fn name_fits(toks: &[GlobToken], name: &str, folds: bool) -> bool {
     }
 }
 
-/// Returns the patterns that one with braces stands for.
+/// Returns the patterns that a pattern with braces expands to.
 pub(super) fn alternatives(text: &str) -> Result<Vec<String>, String> {
     if text.len() > LONGEST {
         return Err(format!("it is longer than {LONGEST} bytes: use a shorter one"));
@@ -271,7 +271,8 @@ pub(super) fn alternatives(text: &str) -> Result<Vec<String>, String> {
 
 type BraceChoices<'a> = (&'a str, Vec<&'a str>, &'a str);
 
-/// Returns the first braces of a pattern: what is before, the choices, and what is after.
+/// Splits a pattern at its first braces into what is before them, the alternatives, and what is
+/// after.
 fn braces(text: &str) -> Result<Option<BraceChoices<'_>>, String> {
     let Some(open) = text.find('{') else { return Ok(None) };
     let (mut depth, mut choices, mut from) = (0, Vec::new(), open + 1);

@@ -1,4 +1,4 @@
-//! What rules keep out of a search: it is passed by unread, and only counted.
+//! What rules exclude from a search: it is skipped unread, and only counted.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -7,18 +7,18 @@ use std::sync::Arc;
 
 use super::walk::WalkEntry;
 
-/// What a search leaves out, by its tool and the folder in which it begins; `None` when it is
-/// nothing. Paths are absolute and named as the input names them, which is how rules judge them.
+/// Returns what a search skips, given its tool and the folder in which it starts; `None` if it
+/// skips nothing. Paths are absolute and named as in the input, which is how rules judge them.
 pub type HiddenFiles = Arc<dyn Fn(&str, &Path) -> Option<HiddenTest> + Send + Sync>;
-/// Whether a file or folder below the beginning of a search is left out; a folder with all in it.
+/// Decides whether a file, or a folder with everything in it, is skipped by a search.
 pub type HiddenTest = Box<dyn Fn(&Path) -> bool>;
 
-/// What is left out of one search.
+/// What one search skips.
 pub(super) struct SearchVeil {
     start: PathBuf,
     is_hidden: Option<HiddenTest>,
-    /// How much was left out. It must not depend on what is in a file: else one could ask for that,
-    /// word by word.
+    /// How many entries were skipped. The number must not depend on the contents of a file, because
+    /// one could otherwise guess them word by word.
     pub(super) count: usize,
 }
 
@@ -27,7 +27,7 @@ impl SearchVeil {
         Self { is_hidden: hidden(tool, &start), start, count: 0 }
     }
 
-    /// Returns true if an entry is left out; then it is counted.
+    /// Returns true if an entry is skipped, and counts it.
     pub(super) fn hides(&mut self, entry: &WalkEntry<'_>) -> bool {
         let path = || self.start.join(OsStr::from_bytes(entry.bytes));
         let hides = self.is_hidden.as_ref().is_some_and(|is_hidden| is_hidden(&path()));

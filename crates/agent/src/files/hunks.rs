@@ -8,12 +8,11 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use super::name::shown;
 
-/// How many unchanged lines stand around a change.
+/// How many unchanged lines are shown around a change.
 const CONTEXT: usize = 3;
 
-/// Returns the diff that comes of replacing the `length` bytes at each of `places` by `new`. The
-/// places are in order and do not overlap. A diff that is longer than `most` bytes is not written
-/// to its end.
+/// Returns the diff of replacing the `length` bytes at each of `places` by `new`. The places are
+/// sorted and do not overlap. The diff is cut if it is longer than `most` bytes.
 pub(super) fn unified(
     path: &str,
     text: &str,
@@ -47,8 +46,8 @@ pub(super) fn unified(
     out
 }
 
-/// Returns the stretches of whole lines in which something changes, with the lines around it, and
-/// which of the places lie in each.
+/// Returns the ranges of whole lines that change, with the lines around them, and the places in
+/// each.
 fn stretches(text: &str, length: usize, places: &[usize]) -> Vec<(Range<usize>, Range<usize>)> {
     let mut found: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     // The end of the line in which the last place ended. A long line may have a million places, and
@@ -75,7 +74,7 @@ fn stretches(text: &str, length: usize, places: &[usize]) -> Vec<(Range<usize>, 
     found
 }
 
-/// Returns where the lines begin that are shown before `at`.
+/// Returns the start of the lines that are shown before `at`.
 fn above(text: &str, at: usize) -> usize {
     let mut start = memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |at| at + 1);
     for _ in 0..CONTEXT {
@@ -84,7 +83,7 @@ fn above(text: &str, at: usize) -> usize {
     start
 }
 
-/// Returns where the lines end that are shown after `at`.
+/// Returns the end of the lines that are shown after `at`.
 fn below(text: &str, at: usize) -> usize {
     // A text that ends with a line ends before the next one, which is the first of the context.
     let mut end = at;

@@ -9,12 +9,12 @@ use super::read_file::whole;
 
 /// A larger ignore file is not read.
 const MOST_BYTES: u64 = 1024 * 1024;
-/// How many lines of an ignore file count.
+/// How many lines of an ignore file are used.
 const MOST_RULES: usize = 10_000;
-/// The files that are read in each folder; what a later one says counts more.
+/// The files that are read in each folder; a later one overrides an earlier one.
 const FILES: [&str; 3] = [".git/info/exclude", ".gitignore", ".ignore"];
 
-/// What the ignore files of one folder say.
+/// The patterns in the ignore files of one folder.
 #[derive(Debug, Default)]
 pub(super) struct IgnoreRules {
     rules: Vec<IgnoreRule>,
@@ -28,8 +28,8 @@ struct IgnoreRule {
 }
 
 impl IgnoreRules {
-    /// Reads the files of a folder. One that is a link, is too large or cannot be read says
-    /// nothing.
+    /// Reads the ignore files of a folder. One that is a link, is too large or cannot be read is
+    /// skipped.
     pub(super) fn of(folder: BorrowedFd<'_>) -> Self {
         let mut ignored = Self::default();
         for file in FILES {
@@ -50,8 +50,8 @@ impl IgnoreRules {
         self.rules.extend(rules.take(room));
     }
 
-    /// Returns what is said of a path, its names from this folder on: whether it is ignored, if
-    /// anything.
+    /// Returns whether a path, given as its names from this folder on, is ignored; `None` if no
+    /// pattern matches.
     pub(super) fn says(&self, path: &[&str], is_folder: bool) -> Option<bool> {
         let fits =
             |rule: &&IgnoreRule| (is_folder || !rule.only_folders) && rule.pattern.fits(path);
@@ -75,7 +75,7 @@ fn rule(line: &str) -> Option<IgnoreRule> {
     Some(IgnoreRule { pattern, is_negated, only_folders })
 }
 
-/// Returns the line without the blanks at its end, unless a backslash keeps one.
+/// Removes trailing spaces from a line, except one that is escaped by a backslash.
 fn without_blanks(line: &str) -> &str {
     let bare = line.trim_end_matches(' ');
     let escapes = bare.len() - bare.trim_end_matches('\\').len();

@@ -1,14 +1,14 @@
-//! What a file tool is given.
+//! The input of a file tool.
 
 use callgate_wire::raw::Members;
 use serde_json::{Map, Value};
 
 use super::name::shown;
 
-/// The longest name of a member that is repeated, in characters.
+/// The limit, in characters, of a member's name in an error.
 const LONGEST_NAME: usize = 64;
 
-/// The arguments of one use. What is `null` counts as not given.
+/// The arguments of one call. A member that is `null` counts as absent.
 pub(super) struct FileToolInput(Map<String, Value>);
 
 impl FileToolInput {
@@ -24,8 +24,7 @@ impl FileToolInput {
         Ok(Self(map))
     }
 
-    /// Refuses members that the tool does not know: the rules that have judged the input may have
-    /// taken one for a path.
+    /// Refuses unknown members: the rules that judged the input may have taken one for a path.
     pub(super) fn only(self, known: &[String]) -> Result<Self, String> {
         let Some(name) = self.0.keys().find(|name| !known.contains(name)) else { return Ok(self) };
         let short: String = name.chars().take(LONGEST_NAME).collect();
@@ -40,7 +39,7 @@ impl FileToolInput {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// Returns a text that has to be there.
+    /// Returns a required string.
     pub(super) fn text(&self, name: &str) -> Result<&str, String> {
         self.optional_text(name)?
             .ok_or_else(|| format!("`{name}` is missing in the input: give it as a text"))
@@ -56,7 +55,7 @@ impl FileToolInput {
         self.get(name).map_or(Ok(false), |value| value.as_bool().ok_or_else(wrong))
     }
 
-    /// Returns a whole number from 1.
+    /// Returns a whole number of at least 1.
     pub(super) fn count(&self, name: &str) -> Result<Option<u64>, String> {
         let Some(value) = self.get(name) else { return Ok(None) };
         whole(value)
@@ -66,7 +65,7 @@ impl FileToolInput {
     }
 }
 
-/// Returns the number that `value` is; some models write `10.0` for 10.
+/// Returns `value` as a whole number; some models write `10.0` for 10.
 fn whole(value: &Value) -> Option<u64> {
     let exact = |number: f64| number.fract() == 0.0 && (0.0..=9e15).contains(&number);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]

@@ -1,4 +1,4 @@
-//! `list_files`: what is in a folder.
+//! `list_files`: lists the entries of a folder.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
@@ -16,20 +16,20 @@ use crate::tool::ToolOutcome;
 
 /// How many entries are shown.
 pub(super) const MOST_SHOWN: usize = 1000;
-/// How many entries of a folder are looked at; fewer in tests, which make as many.
+/// How many entries of a folder are read; fewer in tests, which create as many.
 pub(super) const MOST_READ: usize = if cfg!(test) { 3000 } else { 100_000 };
 
 /// One entry of a folder.
 #[derive(Debug, Serialize)]
 struct FolderEntry {
-    /// Its name as it is shown.
+    /// Its name in the form in which it is shown.
     name: String,
     #[serde(rename = "type")]
     kind: FileKind,
-    /// Of a file, its bytes.
+    /// The size of a file in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
-    /// Of a link, where it leads.
+    /// The target of a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
 }
@@ -75,14 +75,14 @@ fn count(entries: usize) -> String {
     }
 }
 
-/// Cuts the list after a whole line, and says how many entries are left.
+/// Cuts the list after a whole line, and returns how many entries are left.
 fn cut(text: &mut String, most: usize) -> usize {
     let end = text[..text.floor_char_boundary(most)].rfind('\n').map_or(0, |at| at + 1);
     text.truncate(end);
     text.lines().count().saturating_sub(1)
 }
 
-/// As the front end shows it: a folder with a slash behind its name.
+/// Formats an entry for the front end: a folder has a slash after its name.
 fn short(entry: &FolderEntry) -> String {
     let slash = if entry.kind == FileKind::Folder { "/" } else { "" };
     format!("{}{slash}", entry.name)
@@ -98,7 +98,7 @@ fn line(entry: &FolderEntry) -> String {
     format!("{}{about}\n", short(entry))
 }
 
-/// Returns the entries that are shown, how many more there are at least, and whether that is all.
+/// Returns the entries to show, the number of others that were read, and whether all were read.
 fn list(
     cabinet: &FileContext,
     path: &str,
@@ -122,8 +122,8 @@ fn list(
     Ok((entries, more, are_all))
 }
 
-/// Returns the names in a folder in their order, with what the folder itself says that they are;
-/// and whether these are all.
+/// Returns the sorted names in a folder with the types that the folder reports, and whether these
+/// are all.
 pub(super) fn names(folder: OwnedFd) -> Result<(Vec<(CString, FileKind)>, bool), Errno> {
     let (mut names, mut are_all) = (Vec::new(), true);
     for entry in Dir::new(folder)? {
@@ -141,7 +141,7 @@ pub(super) fn names(folder: OwnedFd) -> Result<(Vec<(CString, FileKind)>, bool),
     Ok((names, are_all))
 }
 
-/// Returns what an entry is. One that vanished meanwhile is what its folder said.
+/// Returns the details of an entry. If it has vanished, they are what its folder reported.
 fn entry(folder: &OwnedFd, name: &CStr, kind: FileKind) -> FolderEntry {
     let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
     let kind = stat.as_ref().map_or(kind, FileKind::of);

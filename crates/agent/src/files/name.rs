@@ -1,13 +1,13 @@
-//! Names as the model and people read them.
+//! File names in a form that is safe to show to the model and to people.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use callgate_mask::text::one_line;
 
-/// Returns a name or path as it is shown. One that holds a line end, invisible or deceiving
-/// characters, bytes that are no UTF-8, a quote or a backslash stands in quotes and escaped
-/// (`"a\nb"`, `"\xff"`), so that it can be taken for no other.
+/// Returns a name or path in a form that is safe to show. One that contains a line end, invisible
+/// or deceptive characters, bytes that are not UTF-8, a quote or a backslash is quoted and escaped
+/// (`"a\nb"`, `"\xff"`), so that no two names look the same.
 pub(super) fn shown(name: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(name) {
         Ok(text) if is_plain(text) => Cow::Borrowed(text),

@@ -1,12 +1,12 @@
-//! What `search_text` looks for, in time that is bounded between two looks at the clock.
+//! Searches a text in steps of bounded time, for `search_text`.
 //!
-//! A regular expression takes time in proportion to its own size and to the text's, and a large
-//! one over a large file takes minutes. So a text is searched in windows, and before each of them
-//! the caller says whether it goes on. A window is the smaller the larger the expression is.
+//! The time of a regular expression is proportional to its own size and to that of the text, and a
+//! large one over a large file takes minutes. So a text is searched in windows, and before each of
+//! them the caller decides whether to continue. Larger expressions get smaller windows.
 //!
-//! What is found in a window is always a match: what stands before and after the window is looked
-//! at for `^`, `$` and `\b`. A match is missed only if it goes on for more than [`SearchWindows::reach`]
-//! bytes after its beginning, which no line of ordinary text does.
+//! Whatever is found in a window is a real match: `^`, `$` and `\b` see the text around the window.
+//! A match is missed only if it is longer than [`SearchWindows::reach`] bytes, which no line of
+//! ordinary text is.
 
 use memchr::memmem::Finder;
 use regex_automata::Input;
@@ -15,39 +15,40 @@ use regex_automata::util::syntax;
 
 /// The longest pattern, in bytes.
 const LONGEST_PATTERN: usize = 4096;
-/// How large a regular expression may become, and what it may keep while it runs.
+/// The memory limits of a compiled regular expression and of its cache, in bytes.
 const REGEX_SIZE: usize = 1024 * 1024;
 const REGEX_CACHE: usize = 2 * 1024 * 1024;
-/// The size of an expression times how far it reaches; about a tenth of a second at worst.
+/// The limit of the expression's size multiplied by the length of a step; about a tenth of a second
+/// at worst.
 const WORK: usize = 1_000_000_000;
-/// How far beyond a window a match may reach, at least and at most.
+/// The smallest and the largest overlap of two windows, in bytes.
 const SHORTEST_REACH: usize = 4 * 1024;
 const LONGEST_REACH: usize = 256 * 1024;
-/// A window is so many times as long as a match may reach beyond it.
+/// The length of a window as a multiple of its overlap.
 const WINDOW: usize = 4;
 
-/// What is looked for.
+/// A text or regular expression to search for.
 pub(super) enum Needle {
     Plain(Box<Finder<'static>>),
     Regex(Box<Regex>, SearchWindows),
 }
 
-/// How a text is cut.
+/// The sizes of the windows in which a text is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SearchWindows {
-    /// In how many bytes a match may begin.
+    /// The length of the range in which a match may begin.
     pub(super) step: usize,
-    /// How many bytes further it may reach.
+    /// How many bytes beyond that range a match may reach.
     pub(super) reach: usize,
 }
 
-/// What came of a search.
+/// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NeedleResult {
-    /// A match begins here.
+    /// A match begins at this byte.
     At(usize),
     Nowhere,
-    /// The caller did not want it to go on.
+    /// The caller stopped the search.
     Stopped,
 }
 
@@ -75,8 +76,8 @@ impl Needle {
         Ok(Self::Regex(Box::new(regex), windows))
     }
 
-    /// Finds the first match that begins at `from` or later. `goes_on` is asked before each step
-    /// of bounded length.
+    /// Finds the first match that begins at `from` or later. Calls `goes_on` before each step of
+    /// bounded length.
     pub(super) fn find(
         &self,
         text: &[u8],
@@ -94,7 +95,7 @@ impl Needle {
 }
 
 impl SearchWindows {
-    /// Returns the windows for an expression that takes so many bytes of memory.
+    /// Returns the window sizes for an expression with this memory use in bytes.
     fn for_size(bytes: usize) -> Self {
         let reach = (WORK / bytes.max(1)).clamp(SHORTEST_REACH, LONGEST_REACH);
         Self { step: reach * WINDOW, reach }

@@ -1,4 +1,4 @@
-//! What a write or an edit would change, told before anybody allows it.
+//! Computes what a write or an edit would change, before anybody allows it.
 
 use callgate_mask::{mask_text, text};
 use rustix::io::Errno;
@@ -13,21 +13,22 @@ use super::{CancelFlag, FileContext};
 
 /// The size of the largest file, before and after the change, for which a diff is made.
 const MOST_COMPARED: usize = 1024 * 1024;
-/// Stands between the two texts while their secrets are hidden; neither has a NUL.
+/// Separates the two texts while their secrets are masked; neither contains a NUL.
 const BETWEEN: &str = "\n\0\n";
 
-/// What a file holds, and what it would hold.
+/// The contents of a file before and after a change.
 pub(super) struct PreviewedChange {
     old: String,
     new: String,
 }
 
-/// Finds out what a use would change. An error is why nobody can tell; the tool will meet it too.
+/// Computes what a call would change. An error says why that is impossible; the tool itself would
+/// fail with it, too.
 pub(super) type PreviewFunction =
     fn(&FileContext, &FileToolInput, &CancelFlag) -> Result<PreviewedChange, String>;
 
-/// Returns what a use would change as a unified diff in which secrets are hidden; `None` where that
-/// cannot be told or the texts are too large.
+/// Returns what a call would change as a unified diff with secrets masked; `None` if that cannot be
+/// computed or the texts are too large.
 pub(super) fn diff(
     cabinet: &FileContext,
     foresee: PreviewFunction,
@@ -67,7 +68,7 @@ pub(super) fn edit_file(
     Ok(PreviewedChange { old, new })
 }
 
-/// Returns what the file holds now; `None` where there is none.
+/// Returns the current contents of the file, or `None` if it does not exist.
 fn current(cabinet: &FileContext, path: &str) -> Result<Option<String>, String> {
     let place = cabinet.roots.locate(path)?;
     names_a_file(path)?;

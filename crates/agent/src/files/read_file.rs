@@ -1,4 +1,4 @@
-//! `read_file`: a text, or some of its lines.
+//! `read_file`: reads a text file, or some of its lines.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -12,12 +12,13 @@ use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
 use crate::tool::ToolOutcome;
 
-/// How far into a file that is too large to be read as a whole a range of lines may begin.
+/// The last byte at which a range of lines may begin in a file that is too large to be read as a
+/// whole.
 pub(super) const MOST_SKIPPED: u64 = 1024 * 1024 * 1024;
-/// How much is read at once.
+/// How many bytes are read at a time.
 const BLOCK: usize = 64 * 1024;
 
-/// Which lines are wanted, and how many bytes of them.
+/// The requested lines, and the limit of their bytes.
 #[derive(Debug, Clone, Copy)]
 struct LineRange {
     /// The number of the first line.
@@ -30,13 +31,13 @@ struct LineRange {
 struct FileExcerpt {
     text: String,
     first: u64,
-    /// The number of the last line; one less than `first` when there is none.
+    /// The number of the last line; `first` minus one if there is none.
     last: u64,
-    /// How many lines the file has, if it was read as a whole.
+    /// The number of lines in the file, if it was read as a whole.
     total: Option<u64>,
     /// Whether more follows.
     more: bool,
-    /// Whether its one line is too long to be shown as a whole.
+    /// Whether its only line is too long to be shown as a whole.
     is_cut: bool,
     /// The size of the file.
     size: u64,
@@ -102,7 +103,7 @@ fn ends_open(bytes: &[u8]) -> bool {
     bytes.last().is_some_and(|last| *last != b'\n')
 }
 
-/// Returns a part of a file that is too large to be read as a whole.
+/// Reads lines from a file that is too large to be read as a whole.
 fn streamed(
     file: File,
     range: LineRange,
@@ -117,7 +118,7 @@ fn streamed(
     take(&bytes, range, size)
 }
 
-/// Goes to the beginning of the line `first`, past `most` bytes at most.
+/// Seeks to the beginning of the line `first`, skipping at most `most` bytes.
 pub(super) fn skip(
     reader: &mut impl BufRead,
     first: u64,
@@ -154,7 +155,7 @@ pub(super) fn skip(
     Ok(())
 }
 
-/// Returns the lines at the beginning of `bytes` that are wanted and fit.
+/// Returns the requested lines at the beginning of `bytes` that fit.
 fn take(bytes: &[u8], range: LineRange, size: u64) -> Result<FileExcerpt, String> {
     let (mut used, mut lines, mut is_cut) = (0, 0, false);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -176,7 +177,7 @@ fn take(bytes: &[u8], range: LineRange, size: u64) -> Result<FileExcerpt, String
     Ok(FileExcerpt { text, first: range.first, last, total: None, more, is_cut, size })
 }
 
-/// Returns how many of the bytes are left without a character that was cut at their end.
+/// Returns the length of the bytes without an incomplete character at their end.
 fn whole_characters(bytes: &[u8]) -> usize {
     match str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => error.valid_up_to(),
@@ -184,8 +185,8 @@ fn whole_characters(bytes: &[u8]) -> usize {
     }
 }
 
-/// Returns the content, unless it is larger than `most`. The size that the system tells is no
-/// promise.
+/// Returns the contents, unless they are larger than `most`. The reported size of a file is not
+/// reliable.
 pub(super) fn whole(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     let mut bytes = Vec::with_capacity(usize::try_from(size.min(most)).unwrap_or_default() + 1);
@@ -193,7 +194,7 @@ pub(super) fn whole(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
     Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
-/// Returns the text that the bytes are, or why they are none.
+/// Returns the bytes as text, or the reason why they are not text.
 pub(super) fn check_text(bytes: &[u8], size: u64) -> Result<&str, String> {
     if memchr(0, bytes).is_some() {
         return Err(binary(size));
@@ -207,7 +208,7 @@ fn binary(size: u64) -> String {
     format!("it is binary ({size} bytes): it is not shown")
 }
 
-/// Returns what the model reads: the text as it is, and a note where it is not the whole.
+/// Returns the text for the model, with a note if it is not the whole file.
 fn for_model(part: FileExcerpt) -> String {
     let FileExcerpt { mut text, first, last, total, more, is_cut, .. } = part;
     if text.is_empty() {

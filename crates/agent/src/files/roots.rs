@@ -15,13 +15,13 @@ use super::beneath::{FOLDER, INSIDE, LOOK, READ, only_file, open};
 use super::name::shown;
 use super::why::{FileKind, why};
 
-/// The longest path that the system takes, without the NUL at its end.
+/// The longest path that the system accepts, without the terminating NUL.
 pub(super) const LONGEST_PATH: usize = 4095;
-/// How many links a path may lead through, as for the kernel.
+/// How many links a path may contain, as in the kernel.
 const MOST_LINKS: usize = 40;
 
-/// The folders that the file tools may touch, each opened once. Whatever is later put in their
-/// place, the tools stay in the folders that were opened.
+/// The folders that the file tools may use, each opened once. Even if they are replaced later, the
+/// tools stay in the folders that were opened.
 #[derive(Debug)]
 pub struct AllowedFolders {
     /// The folder in which relative paths begin.
@@ -33,28 +33,28 @@ pub struct AllowedFolders {
 #[derive(Debug)]
 pub(super) struct AllowedFolder {
     handle: OwnedFd,
-    /// The names by which it is known: as it was given, and without links.
+    /// Its names: as it was configured, and with links resolved.
     names: Vec<PathBuf>,
 }
 
 /// Why the allowed folders cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AllowedFoldersError {
-    /// There is none.
+    /// There are no allowed folders.
     #[error("no folder is allowed to the file tools: allow one, for example the project's")]
     None,
-    /// The folder of relative paths is itself relative.
+    /// The folder for relative paths is itself relative.
     #[error("{0} is not absolute: give the working folder by its whole path")]
     Relative(PathBuf),
-    /// One of them cannot be opened.
+    /// An allowed folder cannot be opened.
     #[error("the allowed folder {path} cannot be opened: {error}: create it, or allow another")]
     Open {
-        /// Which one.
+        /// The folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
-    /// The kernel cannot keep a path inside a folder.
+    /// The kernel does not support resolving a path beneath a folder.
     #[error(
         "the file tools need openat2, which this system does not permit ({0}): use Linux 5.6 or \
          later, and a sandbox that lets it through"
@@ -63,8 +63,8 @@ pub enum AllowedFoldersError {
 }
 
 impl AllowedFolders {
-    /// Opens each of `roots`; a relative one begins at `cwd`, and so do the relative paths that
-    /// the tools are given.
+    /// Opens each of `roots`. A relative one starts at `cwd`, and so do relative paths in the
+    /// tools' inputs.
     pub fn open(cwd: &Path, roots: &[PathBuf]) -> Result<Self, AllowedFoldersError> {
         if !cwd.is_absolute() {
             return Err(AllowedFoldersError::Relative(cwd.to_owned()));
@@ -77,8 +77,8 @@ impl AllowedFolders {
         Ok(Self { cwd: normal(cwd), roots: roots? })
     }
 
-    /// Returns where `path` is: beneath which handle, and how it goes on from there. `..` is
-    /// resolved by the letters of the path, as the rules do that have judged it.
+    /// Returns the allowed folder of `path` and the path beneath it. `..` is resolved lexically, as
+    /// in the rules that judged the path.
     pub(super) fn locate(&self, path: &str) -> Result<FileLocation<'_>, String> {
         if path.contains('\0') {
             return Err("the path has a NUL, which no path can have".to_owned());
@@ -98,8 +98,8 @@ impl AllowedFolders {
         Ok(place)
     }
 
-    /// Returns why `path` cannot be used, if it leads out of the allowed folders by its letters or
-    /// by a link, or can be no path at all.
+    /// Returns why `path` cannot be used, if it leads out of the allowed folders, lexically or
+    /// through a link, or is not a valid path.
     pub(super) fn leads_out(&self, path: &str) -> Option<String> {
         match self.locate(path).map(|place| place.kind()) {
             Err(reason) => Some(reason),
@@ -108,12 +108,12 @@ impl AllowedFolders {
         }
     }
 
-    /// Returns the path by its letters, as the rules see it.
+    /// Returns the lexically resolved path, as the rules see it.
     pub(super) fn absolute(&self, path: &str) -> PathBuf {
         normal(&self.cwd.join(path))
     }
 
-    /// Returns the same for an absolute path without `..`, as a link may hold it.
+    /// Returns the same for an absolute path without `..`, such as the target of a link.
     fn beneath(&self, path: &Path) -> Option<FileLocation<'_>> {
         let known = self.roots.iter().flat_map(|root| root.names.iter().map(move |n| (root, n)));
         known
@@ -149,7 +149,7 @@ impl AllowedFolder {
     }
 }
 
-/// A path beneath an allowed folder, whether or not something is there.
+/// A path beneath an allowed folder, whether or not it exists.
 #[derive(Debug, Clone)]
 pub(super) struct FileLocation<'a> {
     pub(super) roots: &'a AllowedFolders,
@@ -183,7 +183,7 @@ impl<'a> FileLocation<'a> {
         self.open(FOLDER)
     }
 
-    /// Returns what is there.
+    /// Returns the metadata of the path.
     pub(super) fn kind(&self) -> Result<FileKind, Errno> {
         Ok(FileKind::of(&fstat(self.open(LOOK)?)?))
     }
@@ -202,9 +202,9 @@ impl<'a> FileLocation<'a> {
         }
     }
 
-    /// Follows the links on the way by hand: absolute ones too, when they lead into an allowed
-    /// folder. What comes out is only another path to try: the kernel resolves it beneath its
-    /// root like every other.
+    /// Follows the links in the path without the kernel, including absolute ones that lead into an
+    /// allowed folder. The result is just another path to try: the kernel resolves it beneath its
+    /// root like any other.
     pub(super) fn chase(&self) -> Result<ResolvedPath<'a>, Errno> {
         let mut root = self.root;
         let mut there = PathBuf::new();
@@ -243,20 +243,20 @@ impl<'a> FileLocation<'a> {
     }
 }
 
-/// Returns where the link `name` leads; `INVAL` when it is none.
+/// Returns the target of the link `name`; `INVAL` if it is not a link.
 fn link(folder: BorrowedFd<'_>, name: &OsStr) -> Result<PathBuf, Errno> {
     let target = readlinkat(folder, name, Vec::new())?;
     Ok(OsString::from_vec(target.into_bytes()).into())
 }
 
 impl ResolvedPath<'_> {
-    /// Returns the folder that is there.
+    /// Returns the deepest folder that exists.
     pub(super) fn folder(&self, path: &Path) -> Result<OwnedFd, Errno> {
         open(self.root.handle.as_fd(), path, LOOK | OFlags::DIRECTORY, INSIDE)
     }
 }
 
-/// Returns an absolute path without `.`, `..` and double slashes, by its letters.
+/// Resolves `.`, `..` and double slashes in an absolute path lexically.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::from("/");
     for part in path.components() {

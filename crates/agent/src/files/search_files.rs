@@ -1,4 +1,4 @@
-//! `search_files`: files and folders by their names.
+//! `search_files`: finds files and folders by name.
 
 use serde_json::json;
 
@@ -12,11 +12,11 @@ use super::why::{FileKind, cannot};
 use super::{CancelFlag, FileContext};
 use crate::tool::ToolOutcome;
 
-/// How many names a search gives when nothing else is asked for, and at most.
+/// The default and the maximum number of results.
 const USUAL_RESULTS: u64 = 200;
 const MOST_RESULTS: u64 = 5000;
 
-/// Any letters, no escapes: the rules that judge a pattern know none.
+/// Ignores case and knows no escapes, because the rules that judge a pattern know none.
 const DIALECT: GlobDialect = GlobDialect { escapes: false, folds: true };
 
 pub(super) fn search_files(
@@ -89,20 +89,20 @@ fn search(
     })
 }
 
-/// What was found so far.
+/// The results found so far.
 struct FoundFiles {
-    /// What stands before each path.
+    /// The prefix of each path.
     base: String,
     files: Vec<String>,
     most: u64,
-    /// How many bytes are left for the model.
+    /// The remaining bytes for the model.
     room: usize,
     is_full: bool,
     veil: SearchVeil,
 }
 
 impl FoundFiles {
-    /// Takes one more, if there is room.
+    /// Adds a result, if there is room.
     fn take(&mut self, entry: &WalkEntry<'_>) -> bool {
         let mut path = self.base.clone().into_bytes();
         path.extend_from_slice(entry.bytes);
@@ -118,17 +118,17 @@ impl FoundFiles {
     }
 }
 
-/// What the names are compared with.
+/// The pattern that names are compared with.
 #[derive(Default)]
 struct NameFilter {
-    /// The folders with which the pattern begins, as they are.
+    /// The folders at the beginning of the pattern, without wildcards.
     prefix: String,
-    /// A part of a name, in small letters.
+    /// A part of a name, in lower case.
     word: Option<String>,
     patterns: Vec<GlobPattern>,
     /// Whether the pattern ends with a slash.
     only_folders: bool,
-    /// How deep a path lies at most that fits.
+    /// The maximum depth of a matching path.
     deepest: Option<usize>,
 }
 
@@ -176,7 +176,7 @@ fn is_wild(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
 }
 
-/// Returns why a pattern is not followed.
+/// Returns why a pattern cannot be used.
 pub(super) fn check(pattern: &str) -> Result<(), String> {
     let why = if pattern.is_empty() {
         "it is empty: give a part of a name, or a pattern such as `**/*.rs`"
@@ -194,7 +194,7 @@ pub(super) fn check(pattern: &str) -> Result<(), String> {
     Err(why.to_owned())
 }
 
-/// Returns a pattern of paths that has to fit beside something else; without a slash, of names.
+/// Returns an additional pattern that paths must match; without a slash it applies to names.
 pub(super) fn filter(pattern: &str) -> Result<Vec<GlobPattern>, String> {
     check(pattern)?;
     let mut patterns = Vec::new();

@@ -1,4 +1,4 @@
-//! `search_text`: lines by what they say.
+//! `search_text`: finds lines by their text.
 
 use std::time::Instant;
 
@@ -20,17 +20,17 @@ use super::why::{FileKind, cannot, why};
 use super::{CancelFlag, FileContext};
 use crate::tool::ToolOutcome;
 
-/// How many lines a search gives when nothing else is asked for, and at most.
+/// The default and the maximum number of lines.
 const USUAL_RESULTS: u64 = 100;
 const MOST_RESULTS: u64 = 1000;
-/// How many bytes of a line are shown, and how many of them before what was found.
+/// The limit of a shown line in bytes, and how many of them precede the match.
 const LONGEST_LINE: usize = 400;
 const BEFORE: usize = 120;
 
 /// Why a search ended early.
 const TOO_LATE: &str = "it takes too long, for which a simpler pattern may help";
 
-/// A line that was found.
+/// A matching line.
 #[derive(Debug, Serialize)]
 pub(super) struct TextMatch {
     path: String,
@@ -86,15 +86,15 @@ pub(super) struct TextSearch<'a> {
     stop: &'a CancelFlag,
     until: Instant,
     pub(super) found: Vec<TextMatch>,
-    /// How many bytes are left for the model.
+    /// The remaining bytes for the model.
     room: usize,
     searched: usize,
-    /// Files that were left out: too large, binary, not to be read.
+    /// The numbers of skipped files: too large, binary, unreadable.
     large: usize,
     binary: usize,
     unread: usize,
     is_full: bool,
-    /// Its time was over before its end.
+    /// Whether the time limit ended the search.
     pub(super) is_late: bool,
 }
 
@@ -178,7 +178,7 @@ impl<'a> TextSearch<'a> {
         if self.is_full || self.is_late { WalkStep::Enough } else { WalkStep::On }
     }
 
-    /// Looks through one file.
+    /// Searches one file.
     pub(super) fn file(&mut self, bytes: &[u8], path: &[u8]) {
         if memchr(0, bytes).is_some() {
             self.binary += 1;
@@ -221,7 +221,7 @@ impl<'a> TextSearch<'a> {
         true
     }
 
-    /// Returns what was found, for the model.
+    /// Returns the results as text for the model.
     fn told(&self, pattern: &str) -> String {
         let lines: Vec<String> =
             self.found.iter().map(|m| format!("{}:{}:{}", m.path, m.line, m.text)).collect();
@@ -244,7 +244,8 @@ impl<'a> TextSearch<'a> {
     }
 }
 
-/// Returns a line as it is shown; of a long one the part around what was found at `at`.
+/// Returns a line in the form in which it is shown; for a long one, the part around the match at
+/// `at`.
 fn excerpt(line: &[u8], at: usize) -> String {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.len() <= LONGEST_LINE {

@@ -1,4 +1,4 @@
-//! What the model is told of each file tool.
+//! The names, descriptions and schemas of the file tools, as the model sees them.
 
 use callgate_wire::session::tool_kind;
 use serde_json::value::{RawValue, to_raw_value};

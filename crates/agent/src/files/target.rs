@@ -1,4 +1,4 @@
-//! The file that is about to be written: its folder, opened, and its name in it.
+//! The file that is about to be written: its opened folder, and its name in it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,23 +10,23 @@ use super::beneath::step;
 use super::roots::FileLocation;
 use super::why::{FileKind, why};
 
-/// How many folders are made for one file.
+/// How many folders may be created for one file.
 const MOST_MADE: usize = 256;
 
-/// Where a file is or will be.
+/// The place of a file that exists or will be created.
 pub(super) struct WriteTarget {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,
-    /// The regular file that is there, if any.
+    /// The existing regular file, if any.
     pub(super) old: Option<Stat>,
-    /// Folders that were made for it, each with the one it is in. They go again when nothing is
+    /// Folders that were created for it, each with its parent. They are removed if nothing is
     /// written in the end.
     made: Vec<(OwnedFd, OsString)>,
 }
 
 impl WriteTarget {
-    /// Finds the file that `place` means, through links. Folders that are missing are made when
-    /// `makes_folders` says so.
+    /// Finds the file at `place`, following links. Creates missing folders if `makes_folders` is
+    /// set.
     pub(super) fn find(place: &FileLocation<'_>, makes_folders: bool) -> Result<Self, String> {
         let chased = place.chase().map_err(why)?;
         let mut missing = chased.missing.clone();
@@ -55,7 +55,7 @@ impl WriteTarget {
         Ok(target)
     }
 
-    /// Makes a folder, unless somebody was quicker, and goes on in it.
+    /// Creates a folder, unless it exists by now, and opens it.
     fn enter(&mut self, name: &OsStr) -> Result<(), Errno> {
         let is_new = match mkdirat(&self.folder, name, Mode::from_raw_mode(0o777)) {
             Ok(()) => true,
@@ -88,12 +88,12 @@ impl WriteTarget {
         Ok(Some(stat))
     }
 
-    /// Returns what stands at the name now.
+    /// Returns the metadata of what has this name now.
     pub(super) fn stat(&self) -> Result<Stat, Errno> {
         statat(&self.folder, &*self.name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// The folders stay: something is in them.
+    /// Keeps the created folders, because something is in them.
     pub(super) fn keep(mut self) {
         self.made.clear();
     }

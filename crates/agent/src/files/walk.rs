@@ -1,4 +1,4 @@
-//! The walk of a search: from handle to handle, never through a link, and with bounds.
+//! The walk of a search: from handle to handle, never through a link, and with limits.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,74 +15,74 @@ use super::list_files;
 use super::roots::FileLocation;
 use super::why::{FileKind, why};
 
-/// How many folders within each other are searched; each costs a handle.
+/// How deeply nested folders may be; each level costs a handle.
 pub(super) const MOST_DEPTH: usize = 64;
-/// How many entries one search looks at.
+/// How many entries one search may read.
 pub(super) const MOST_ENTRIES: usize = 500_000;
-/// How long one search takes.
+/// How long one search may take.
 pub(super) const MOST_TIME: Duration = Duration::from_secs(20);
 
-/// Something that was found on the way.
+/// An entry that the walk visits.
 pub(super) struct WalkEntry<'a> {
-    /// The folder in which it is.
+    /// The folder that contains it.
     pub(super) folder: BorrowedFd<'a>,
     pub(super) name: &'a OsStr,
-    /// The names from the folder in which the search began.
+    /// Its names, relative to the start of the search.
     pub(super) path: &'a [&'a str],
-    /// The path from there.
+    /// Its path, relative to the start of the search.
     pub(super) bytes: &'a [u8],
     pub(super) kind: FileKind,
 }
 
-/// How the walk goes on.
+/// How the walk continues after an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WalkStep {
-    /// Into the folder, if it is one.
+    /// Enters the entry if it is a folder.
     On,
-    /// Not into the folder.
+    /// Does not enter the folder.
     Past,
-    /// Not at all: enough was found.
+    /// Ends the walk: enough was found.
     Enough,
 }
 
-/// What was left out.
+/// What a walk has skipped.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SearchGaps {
-    /// The walk ended before its end, and why.
+    /// Why the walk ended early, if it did.
     pub(super) ended: Option<&'static str>,
-    /// Folders that lie too deep.
+    /// The number of folders that are nested too deeply.
     pub(super) deep: usize,
-    /// Folders on which another file system is mounted.
+    /// The number of folders on which another file system is mounted.
     pub(super) mounted: usize,
-    /// Folders that could not be read, or not wholly.
+    /// The number of folders that could not be read completely.
     pub(super) unread: usize,
-    /// Files, and folders with all in them, that rules keep from being read.
+    /// The number of files and whole folders that rules exclude.
     pub(super) hidden: usize,
 }
 
-/// One folder on the way down.
+/// One open folder on the path to the current entry.
 struct WalkLevel {
     folder: OwnedFd,
     names: std::vec::IntoIter<(CString, FileKind)>,
-    /// How long the path to it is.
+    /// The length of its path.
     length: usize,
     ignored: IgnoreRules,
 }
 
-/// A walk through what is beneath a folder.
+/// A walk through everything beneath a folder.
 pub(super) struct FolderWalk<'a> {
     stop: &'a CancelFlag,
     includes_ignored: bool,
     until: Instant,
-    /// How many entries were read.
+    /// The number of entries read so far.
     seen: usize,
-    /// What the ignore files above the start say, from the top, each with the names that lead
-    /// from it to the start.
+    /// The ignore files above the start, from the top, each with the names that lead from it to the
+    /// start.
     above: Vec<(Vec<String>, IgnoreRules)>,
     levels: Vec<WalkLevel>,
-    /// The path of what is looked at, from the start.
+    /// The path of the current entry, relative to the start.
     path: Vec<u8>,
-    /// Its names, as text.
+    /// The names in that path, as text.
     names: Vec<String>,
     left: SearchGaps,
 }
@@ -109,7 +109,7 @@ impl<'a> FolderWalk<'a> {
         Ok(walk)
     }
 
-    /// Shows every entry to `visit`, a folder before what is in it, in the order of their names.
+    /// Calls `visit` for every entry, sorted by name, with a folder before its contents.
     pub(super) fn run(
         mut self,
         visit: &mut dyn FnMut(&WalkEntry<'_>) -> WalkStep,
@@ -207,13 +207,13 @@ impl<'a> FolderWalk<'a> {
     }
 }
 
-/// Returns what an entry is of which its folder does not say it.
+/// Returns the type of an entry if its folder does not report it.
 fn known(folder: BorrowedFd<'_>, name: &OsStr) -> FileKind {
     statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
         .map_or(FileKind::Other, |stat| FileKind::of(&stat))
 }
 
-/// Returns what the ignore files say in the folders above, up to the allowed one.
+/// Returns the ignore files in the folders above, up to the allowed one.
 fn above(place: &FileLocation<'_>) -> Vec<(Vec<String>, IgnoreRules)> {
     let names: Vec<String> =
         place.rest.iter().map(|name| name.to_string_lossy().into_owned()).collect();
@@ -225,8 +225,7 @@ fn above(place: &FileLocation<'_>) -> Vec<(Vec<String>, IgnoreRules)> {
     (0..names.len()).filter_map(at).collect()
 }
 
-/// Returns what stands before the paths that are found in `path`, so that they can be used as they
-/// are.
+/// Returns the prefix that makes results in `path` usable as paths.
 pub(super) fn below(path: &str, prefix: &str) -> String {
     let mut base = String::new();
     for part in [path.trim_start_matches("./"), prefix] {
@@ -241,13 +240,12 @@ pub(super) fn below(path: &str, prefix: &str) -> String {
 }
 
 impl SearchGaps {
-    /// Returns true if something that was to be searched was not: what rules keep out was not to
-    /// be.
+    /// Returns true if the walk is incomplete. What rules exclude does not count.
     pub(super) fn is_unfinished(&self) -> bool {
         self.ended.is_some() || self.deep + self.mounted + self.unread > 0
     }
 
-    /// Returns what was left out, for the model.
+    /// Describes what was skipped, for the model.
     pub(super) fn told(&self) -> String {
         let mut told = Vec::new();
         let mut tell = |text: String| told.push(format!("\n[{text}]"));

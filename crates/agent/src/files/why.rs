@@ -5,7 +5,7 @@ use rustix::io::Errno;
 
 use super::name::shown;
 
-/// How many bytes of a path an error repeats.
+/// The limit, in bytes, of a path in an error.
 const LONGEST_PATH: usize = 300;
 
 /// `cannot WHAT PATH: WHY`.
@@ -15,7 +15,7 @@ pub(super) fn cannot(what: &str, path: &str, why: impl std::fmt::Display) -> Str
     format!("cannot {what} {}{more}: {why}", shown(&path.as_bytes()[..end]))
 }
 
-/// Returns what an error of the system means here.
+/// Describes a system error in the words of a file tool.
 pub(super) fn why(errno: Errno) -> String {
     let known = match errno {
         Errno::NOENT => "it is not there: look with list_files or search_files",
@@ -48,7 +48,7 @@ pub(super) fn why_io(error: &std::io::Error) -> String {
     Errno::from_io_error(error).map_or_else(|| error.to_string(), why)
 }
 
-/// What something on the disk is.
+/// The type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum FileKind {
@@ -66,7 +66,7 @@ impl FileKind {
         FileType::from_raw_mode(stat.st_mode).into()
     }
 
-    /// Returns why only a regular file will do.
+    /// Describes why only a regular file can be used.
     pub(super) fn refusal(self) -> &'static str {
         match self {
             Self::File => "it is a file",

@@ -1,4 +1,4 @@
-//! `write_file`: a whole file at once.
+//! `write_file`: writes a whole file.
 
 use std::sync::PoisonError;
 
@@ -29,7 +29,7 @@ pub(super) fn write_file(
     ))
 }
 
-/// Writes it, and says whether it was not there before, and what was not kept of the old file.
+/// Writes the file. Returns whether it is new, and what it has lost.
 fn write(
     cabinet: &FileContext,
     path: &str,
@@ -51,7 +51,7 @@ fn write(
     Ok((is_new, note))
 }
 
-/// Returns a path that ends in `/` means a folder, whatever is there.
+/// Returns true if the path ends in `/`, which means a folder whether or not it exists.
 pub(super) fn names_a_file(path: &str) -> Result<(), String> {
     if path.is_empty() || path.ends_with('/') {
         return Err("it names no file: give the path of a file".to_owned());

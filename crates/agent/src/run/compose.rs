@@ -1,4 +1,4 @@
-//! What the model and the front end are told about a command that has ended.
+//! The results of a command for the model and for the front end.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::watch::EndedCommand;
 use crate::tool::ToolOutcome;
 
-/// For the front end.
+/// The result for the front end.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CommandReport<'a> {
@@ -69,7 +69,7 @@ fn shown(limit: Duration) -> String {
     seconds.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Both streams in `most` bytes: half for each, and what the other does not need.
+/// Divides `most` bytes between both streams: half for each, plus what the other does not need.
 fn shared(ended: &mut EndedCommand, most: usize) -> [(String, bool); 2] {
     let half = most / 2;
     let mut stderr = ended.stderr.text(half);

@@ -1,24 +1,24 @@
-//! The output of a command, of which only the first and the last part is kept.
+//! The output of a command, of which only the first and the last part are kept.
 
 use std::collections::VecDeque;
 
-/// What is kept of one stream.
+/// The beginning and the end of one stream.
 #[derive(Debug)]
 pub(super) struct KeptOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
-    /// How much each of both may hold.
+    /// The limit of each of the two, in bytes.
     half: usize,
     total: u64,
 }
 
 impl KeptOutput {
-    /// Nothing yet; at most about `most` bytes will be kept.
+    /// Creates an empty value that keeps at most about `most` bytes.
     pub(super) fn new(most: usize) -> Self {
         Self { head: Vec::new(), tail: VecDeque::new(), half: most.div_ceil(2), total: 0 }
     }
 
-    /// Takes what came.
+    /// Adds output.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let (first, rest) =
@@ -30,8 +30,8 @@ impl KeptOutput {
         self.tail.extend(rest);
     }
 
-    /// Returns the output in at most `most` bytes of text and a note about what is left out, if
-    /// anything is. What is no UTF-8 is replaced.
+    /// Returns the output in at most `most` bytes of text, with a note about what is left out, if
+    /// anything is. Bytes that are not UTF-8 are replaced.
     pub(super) fn text(&mut self, most: usize) -> (String, bool) {
         let tail = self.tail.make_contiguous();
         let is_whole = self.total == (self.head.len() + tail.len()) as u64;
@@ -52,8 +52,8 @@ impl KeptOutput {
     }
 }
 
-/// Returns the longest beginning whose text has at most `most` bytes, and how many bytes it was
-/// made of.
+/// Returns the longest beginning whose text has at most `most` bytes, and the number of its
+/// original bytes.
 fn beginning(bytes: &[u8], most: usize) -> (String, usize) {
     let mut end = bytes.len().min(most);
     loop {
@@ -80,12 +80,12 @@ fn ending(bytes: &[u8], most: usize) -> (String, usize) {
     }
 }
 
-/// Returns true if it is a byte of a character, but not its first.
+/// Returns true if this is a continuation byte of a character.
 pub(super) fn is_inner(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// Returns how many bytes at the end begin a character that is not whole yet.
+/// Returns the number of bytes of an incomplete character at the end.
 pub(super) fn unfinished(bytes: &[u8]) -> usize {
     let Some(back) = bytes.iter().rev().take(3).position(|byte| !is_inner(*byte)) else { return 0 };
     let needed = match bytes[bytes.len() - 1 - back] {

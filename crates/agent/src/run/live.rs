@@ -1,4 +1,4 @@
-//! The output of a command while it runs: in pieces, not too many and not too large.
+//! The output of a command while it runs, in pieces of limited rate and size.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -8,14 +8,14 @@ use callgate_wire::session::ToolStream;
 use super::kept::{is_inner, unfinished};
 use crate::tool::ProgressSink;
 
-/// How often a piece is given.
+/// The shortest time between two pieces.
 pub(super) const PAUSE: Duration = Duration::from_millis(50);
-/// The largest piece; what comes more before the next is left out, and said so.
+/// The size limit of a piece; further output before the next piece is dropped, and a note says so.
 pub(super) const LARGEST_PIECE: usize = 8 * 1024;
-/// So much of a stream is given while the command runs; the result has the end of it.
+/// The limit of one stream's live output; the result contains the end of it.
 pub(super) const MOST_LIVE: usize = 1024 * 1024;
 
-/// One stream on its way to the front end.
+/// The live output of one stream.
 pub(super) struct LiveOutput {
     stream: ToolStream,
     pending: Vec<u8>,
@@ -26,13 +26,13 @@ pub(super) struct LiveOutput {
 }
 
 impl LiveOutput {
-    /// Nothing yet; the first piece may be given at once.
+    /// Creates an empty value, whose first piece may be sent at once.
     pub(super) fn new(stream: ToolStream, now: Instant) -> Self {
         let (pending, left_out, is_after_gap) = (Vec::new(), 0, false);
         Self { stream, pending, left_out, is_after_gap, given: 0, next: now }
     }
 
-    /// Takes what came.
+    /// Adds output.
     pub(super) fn push(&mut self, mut bytes: &[u8]) {
         if self.given >= MOST_LIVE || self.left_out > 0 {
             self.left_out += bytes.len() as u64;
@@ -53,13 +53,13 @@ impl LiveOutput {
         }
     }
 
-    /// When the next piece is to be given, if there is anything for it.
+    /// Returns when the next piece is due, if there is any output for it.
     pub(super) fn due(&self) -> Option<Instant> {
         let is_waiting = self.given < MOST_LIVE && self.pending.len() > unfinished(&self.pending);
         is_waiting.then_some(self.next)
     }
 
-    /// Gives a piece if it is time for one.
+    /// Sends a piece if one is due.
     pub(super) fn tick(&mut self, now: Instant, progress: &ProgressSink) {
         if self.due().is_some_and(|due| due <= now) {
             self.next = now + PAUSE;
@@ -67,7 +67,7 @@ impl LiveOutput {
         }
     }
 
-    /// Gives what is left.
+    /// Sends the rest.
     pub(super) fn finish(&mut self, progress: &ProgressSink) {
         if self.given < MOST_LIVE {
             self.give(self.pending.len(), progress);

@@ -1,4 +1,4 @@
-//! Which file a command means, and where it runs.
+//! Finds the file of a command, and the folder in which it runs.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -9,9 +9,9 @@ use callgate_link::file::is_program;
 
 use super::RunSettings;
 
-/// What commands see as PATH when we have none.
+/// The PATH of commands if our process has none.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// Words that only a shell knows.
+/// Commands that exist only in a shell.
 const SHELL_WORDS: [&str; 8] = ["cd", "export", "source", ".", "alias", "set", "unset", "ulimit"];
 
 /// Returns the value of a variable.
@@ -19,18 +19,18 @@ pub(super) fn value<'a>(env: &'a [(OsString, OsString)], name: &str) -> Option<&
     env.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_os_str())
 }
 
-/// Returns the folders in which programs are looked for; those of PATH that are relative are not.
+/// Returns the absolute folders of PATH.
 pub(crate) fn folders(env: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let path = value(env, "PATH").unwrap_or(OsStr::new(USUAL_PATH));
     std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
 }
 
-/// Returns the file of a program by its name.
+/// Finds a program by its name.
 pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file))
 }
 
-/// Returns the file that `command` means.
+/// Returns the file of `command`.
 pub(super) fn locate(
     command: &str,
     cwd: &Path,
@@ -77,7 +77,7 @@ fn missing(command: &str) -> String {
     }
 }
 
-/// Returns the folder to run in, which lies in the roots.
+/// Returns the working folder, which has to lie in the roots.
 pub(super) fn working_folder(
     settings: &RunSettings,
     wished: Option<&str>,
@@ -97,7 +97,7 @@ pub(super) fn working_folder(
     Err(format!("cannot run in {shown}: it is outside of {}", roots.join(", ")))
 }
 
-/// Returns why a program that is there was not started.
+/// Describes why an existing program could not be started.
 pub(super) fn not_started(command: &str, error: &io::Error) -> String {
     let advice = match error.raw_os_error() {
         // E2BIG, ENOEXEC, ETXTBSY

@@ -1,10 +1,11 @@
-//! The environment without secrets.
+//! Removes secrets from the environment of commands.
 
 use std::ffi::OsString;
 
 use callgate_mask::is_secret_variable;
 
-/// How the variables of those who hold keys begin. They go whatever their values are.
+/// Prefixes of variables that belong to holders of keys. They are removed whatever their values
+/// are.
 const PREFIXES: [&str; 15] = [
     "ANTHROPIC_",
     "AWS_",
@@ -22,18 +23,18 @@ const PREFIXES: [&str; 15] = [
     "TELEGRAM_",
     "VAULT_",
 ];
-/// Hardly anything runs without these, and they hold only places and languages.
+/// Variables that hardly any program runs without, and that contain only paths and languages.
 const NEEDED: [&str; 13] = [
     "PATH", "HOME", "PWD", "OLDPWD", "SHELL", "USER", "LOGNAME", "LANG", "LANGUAGE", "TMPDIR",
     "TZ", "TERM", "DISPLAY",
 ];
 
-/// Returns the variables that a command may see: those that hold no secret.
+/// Returns the variables that a command may see: those without secrets.
 ///
-/// A variable goes if it is secret by its name or its value (see [`is_secret_variable`]; this takes
-/// `SSH_AUTH_SOCK` too, which lends all of a person's logins), and if it belongs to callgate, to a
-/// provider or to a password store (`ANTHROPIC_…`, `AWS_…`, `OP_…`). `PATH`, `HOME` and a few more
-/// always stay, and so do those named in `keep`.
+/// A variable is removed if its name or its value is secret (see [`is_secret_variable`]; this
+/// includes `SSH_AUTH_SOCK`, which gives access to all of a person's logins), or if it belongs to
+/// callgate, to a provider or to a password store (`ANTHROPIC_…`, `AWS_…`, `OP_…`). `PATH`, `HOME`
+/// and a few more always stay, and so do those in `keep`.
 #[must_use]
 pub fn scrub(vars: Vec<(OsString, OsString)>, keep: &[String]) -> Vec<(OsString, OsString)> {
     let stays = |(name, value): &(OsString, OsString)| {

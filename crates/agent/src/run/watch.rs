@@ -1,5 +1,5 @@
-//! Starts a command and watches it until it has ended, on one thread that waits for everything at
-//! once: output, the end, the time limit, and nobody wanting it any more.
+//! Starts a command and watches it until it has ended, on one thread that waits for output, the
+//! end, the time limit and the cancellation at once.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read};
@@ -18,33 +18,33 @@ use super::kept::KeptOutput;
 use super::live::LiveOutput;
 use crate::tool::ProgressSink;
 
-/// How long the output of what a command left in the background is still read.
+/// How long the output of background processes is still read after a command has ended.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
-/// How much is read at once: what a pipe holds.
+/// How many bytes are read at a time: the capacity of a pipe.
 const READ: usize = 64 * 1024;
 
 /// A command to run.
 pub(super) struct CommandJob {
     pub(super) program: PathBuf,
-    /// As the model named it.
+    /// Its name as the model wrote it.
     pub(super) name: String,
     pub(super) args: Vec<String>,
     pub(super) cwd: PathBuf,
     pub(super) env: Vec<(OsString, OsString)>,
     pub(super) limit: Duration,
-    /// How many bytes of each stream are kept.
+    /// The limit of the kept output of each stream, in bytes.
     pub(super) most: usize,
     pub(super) progress: ProgressSink,
 }
 
-/// What came of a command.
+/// The outcome of a command.
 pub(super) struct EndedCommand {
-    /// How the program ended; none if the time limit ended it.
+    /// How the program ended; `None` if the time limit ended it.
     pub(super) status: Option<ExitStatus>,
     pub(super) stdout: KeptOutput,
     pub(super) stderr: KeptOutput,
     pub(super) took: Duration,
-    /// Whether something in the background still held the output.
+    /// Whether a background process still had the output open.
     pub(super) left_running: bool,
 }
 
@@ -55,7 +55,7 @@ impl EndedCommand {
     }
 }
 
-/// Why the watch is over.
+/// Why a command is no longer watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WatchEnd {
     Ended,
@@ -63,7 +63,7 @@ enum WatchEnd {
     Cancelled,
 }
 
-/// Runs a command; `None` if nobody wants it any more.
+/// Runs a command. Returns `None` if it is cancelled.
 pub(super) fn run(job: &CommandJob, cancel: &PipeReader) -> io::Result<Option<EndedCommand>> {
     let began = Instant::now();
     if is_cancelled(cancel)? {
@@ -132,12 +132,12 @@ fn wait(wanted: &mut [PollFd<'_>], longest: Duration) -> io::Result<()> {
     }
 }
 
-/// A command that runs.
+/// A running command.
 struct CommandWatch {
     streams: [CommandStream; 2],
-    /// Until it has ended.
+    /// The process, until it has ended.
     leader: Option<OwnedFd>,
-    /// When to look no longer: the time limit, or the end of the grace.
+    /// When to stop watching: at the time limit, or at the end of the grace period.
     stop: Instant,
     limit: Instant,
     buffer: Vec<u8>,
@@ -173,7 +173,7 @@ impl CommandWatch {
         self.streams.iter_mut().for_each(|stream| stream.live.tick(now, progress));
     }
 
-    /// Waits for something to happen and takes it; says whether it was the cancellation.
+    /// Waits for the next event and handles it. Returns whether it was the cancellation.
     fn step(&mut self, cancel: Option<&PipeReader>, now: Instant) -> io::Result<bool> {
         let due = self.streams.iter().filter_map(|stream| stream.live.due());
         let until = due.chain([self.stop]).min().unwrap_or(self.stop);
@@ -198,8 +198,8 @@ impl CommandWatch {
         Ok(is_cancelled)
     }
 
-    /// Reads what is still in the pipes after everything has been ended. Who got away may go on
-    /// writing: that is not waited for.
+    /// Reads what is left in the pipes after all processes have been ended. Does not wait for
+    /// output of a process that escaped.
     fn drain(&mut self, progress: &ProgressSink) -> io::Result<()> {
         self.leader = None;
         self.stop = Instant::now() + GRACE;
@@ -214,7 +214,7 @@ impl CommandWatch {
 
 /// One stream of a command.
 struct CommandStream {
-    /// Until its end.
+    /// The pipe, until its end.
     pipe: Option<std::fs::File>,
     kept: KeptOutput,
     live: LiveOutput,
@@ -226,7 +226,7 @@ impl CommandStream {
         Self { pipe: pipe.map(Into::into), kept, live }
     }
 
-    /// Takes what is there.
+    /// Reads the available output.
     fn read(&mut self, buffer: &mut [u8]) {
         let Some(pipe) = &mut self.pipe else { return };
         match pipe.read(buffer) {
