@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::ser::SerializeMap;
 use serde_json::value::RawValue;
 
 use crate::raw::{Json, Members, NotJson, flatten};
@@ -91,6 +92,15 @@ pub(crate) fn optional_object(
         Some(value) if !value.is_object() => Err(Malformed::wrong(field, "an object")),
         value => Ok(value.and_then(Json::to_boxed)),
     }
+}
+
+/// Writes a field that may be absent.
+pub(crate) fn write_optional<M: SerializeMap>(
+    map: &mut M,
+    field: &str,
+    value: Option<&impl Serialize>,
+) -> Result<(), M::Error> {
+    value.map_or(Ok(()), |value| map.serialize_entry(field, value))
 }
 
 /// Returns the message as one line, its newline included.

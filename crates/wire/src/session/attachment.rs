@@ -7,8 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::LONGEST_FILE_NAME;
-use super::command::some;
-use crate::fields::Malformed;
+use crate::fields::{Malformed, write_optional};
 use crate::raw::{Json, Members};
 
 /// A file that the user attached to a message.
@@ -73,7 +72,7 @@ impl Serialize for Attachment {
             Self::Inline { data, mime, name } => {
                 map.serialize_entry("data", data)?;
                 map.serialize_entry("mime", mime)?;
-                some(&mut map, "name", name.as_ref())?;
+                write_optional(&mut map, "name", name.as_ref())?;
             }
         }
         map.end()

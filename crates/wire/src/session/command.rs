@@ -4,12 +4,14 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::conversation::{conversation_id, of_metadata, optional_conversation_id, title};
+use super::conversation::{
+    conversation_id, metadata, of_metadata, optional_conversation_id, title,
+};
 use super::{
     Attachment, LONGEST_ID, PermissionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER, bounded,
     capability, text,
 };
-use crate::fields::{Malformed, optional, optional_object, required};
+use crate::fields::{Malformed, optional, required, write_optional};
 use crate::raw::Members;
 
 /// The kinds of [`SessionRequest`](super::Request).
@@ -205,24 +207,24 @@ impl SessionCommand {
         match self {
             Self::UserMessage(said) | Self::EditLast(said) => said.write(map),
             Self::ClearHistory { metadata } | Self::Regenerate { metadata } => {
-                some(map, "metadata", metadata.as_ref())
+                write_optional(map, "metadata", metadata.as_ref())
             }
             Self::GetStatus => Ok(()),
             Self::Hello { capabilities } => map.serialize_entry("capabilities", capabilities),
             Self::Cancel { target } => map.serialize_entry("target", target),
             Self::PermissionAnswer(answer) => answer.write(map),
             Self::NewConversation { conversation_id, title } => {
-                some(map, "conversationId", conversation_id.as_ref())?;
-                some(map, "title", title.as_ref())
+                write_optional(map, "conversationId", conversation_id.as_ref())?;
+                write_optional(map, "title", title.as_ref())
             }
             Self::ListConversations { limit, before } => {
-                some(map, "limit", limit.as_ref())?;
-                some(map, "before", before.as_ref())
+                write_optional(map, "limit", limit.as_ref())?;
+                write_optional(map, "before", before.as_ref())
             }
             Self::LoadConversation { conversation_id, limit, before, load_as } => {
                 map.serialize_entry("conversationId", conversation_id)?;
-                some(map, "limit", limit.as_ref())?;
-                some(map, "before", before.as_ref())?;
+                write_optional(map, "limit", limit.as_ref())?;
+                write_optional(map, "before", before.as_ref())?;
                 match load_as {
                     LoadAs::Messages => Ok(()),
                     LoadAs::Events => map.serialize_entry("as", load_as),
@@ -238,22 +240,6 @@ impl SessionCommand {
             Self::Replay { from_seq } => map.serialize_entry("fromSeq", from_seq),
         }
     }
-}
-
-/// Reads the metadata, and checks the id of the conversation in it.
-pub(super) fn metadata(members: &Members) -> Result<Option<Box<RawValue>>, Malformed> {
-    let metadata = optional_object(members, "metadata")?;
-    of_metadata(metadata.as_deref())?;
-    Ok(metadata)
-}
-
-/// Writes a field that may be absent.
-pub(super) fn some<M: SerializeMap>(
-    map: &mut M,
-    field: &str,
-    value: Option<&impl Serialize>,
-) -> Result<(), M::Error> {
-    value.map_or(Ok(()), |value| map.serialize_entry(field, value))
 }
 
 fn limit(members: &Members) -> Result<Option<u32>, Malformed> {

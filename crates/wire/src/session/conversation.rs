@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{LONGEST_CONVERSATION_ID, LONGEST_TITLE};
-use crate::fields::{Malformed, required};
+use crate::fields::{Malformed, optional_object, required};
 use crate::raw::{Json, Members};
 
 /// A conversation in a list.
@@ -99,6 +99,13 @@ pub(super) fn title(members: &Members) -> Result<String, Malformed> {
     let title: String = required(members, "title", TITLE)?;
     let is_short = title.chars().nth(LONGEST_TITLE).is_none();
     if is_short { Ok(title) } else { Err(Malformed::wrong("title", TITLE)) }
+}
+
+/// Reads the metadata, and checks the id of the conversation in it.
+pub(super) fn metadata(members: &Members) -> Result<Option<Box<RawValue>>, Malformed> {
+    let metadata = optional_object(members, "metadata")?;
+    of_metadata(metadata.as_deref())?;
+    Ok(metadata)
 }
 
 /// Returns the id of the conversation in the metadata.

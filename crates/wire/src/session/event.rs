@@ -5,12 +5,11 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::command::some;
 use super::{
     ErrorData, PastUserMessage, PermissionRequest, PermissionResolved, RuntimeStatus, ToolProgress,
     ToolResult, ToolUse, UnreadableReason,
 };
-use crate::fields::{Malformed, optional_object, required};
+use crate::fields::{Malformed, optional_object, required, write_optional};
 use crate::raw::{Members, from_object, quoted};
 
 /// The kinds of [`SessionReply`](super::Reply).
@@ -152,10 +151,10 @@ impl SessionEvent {
             Self::PermissionRequest(data) => map.serialize_entry("data", data),
             Self::PermissionResolved(data) => map.serialize_entry("data", data),
             Self::Notice(data) => map.serialize_entry("data", data),
-            Self::Done(data) => some(map, "data", data.as_ref()),
+            Self::Done(data) => write_optional(map, "data", data.as_ref()),
             Self::Error { error, data } => {
                 map.serialize_entry("error", error)?;
-                some(map, "data", data.as_ref())
+                write_optional(map, "data", data.as_ref())
             }
             Self::Status(data) => map.serialize_entry("data", data),
         }

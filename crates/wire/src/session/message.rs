@@ -5,9 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::attachment::{Attachment, attachments, images};
-use super::command::{metadata, some};
-use super::conversation::of_metadata;
-use crate::fields::{Malformed, required};
+use super::conversation::{metadata, of_metadata};
+use crate::fields::{Malformed, required, write_optional};
 use crate::raw::Members;
 
 /// A message of the user's, with attachments.
@@ -72,7 +71,7 @@ impl UserMessage {
         if !self.attachments.is_empty() {
             map.serialize_entry("attachments", &self.attachments)?;
         }
-        some(map, "metadata", self.metadata.as_ref())
+        write_optional(map, "metadata", self.metadata.as_ref())
     }
 }
 

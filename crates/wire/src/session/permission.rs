@@ -4,10 +4,9 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::command::some;
 use super::{LONGEST_QUESTION, bounded};
 use crate::approval::{Action, Press};
-use crate::fields::{Malformed, optional, optional_object, required};
+use crate::fields::{Malformed, optional, optional_object, required, write_optional};
 use crate::raw::Members;
 
 /// The user's answer to a question.
@@ -92,7 +91,7 @@ impl PermissionAnswer {
             Press::Input(input) => ("allow", None, Some(input)),
         };
         map.serialize_entry("decision", decision)?;
-        some(map, "message", message)?;
-        some(map, "input", input)
+        write_optional(map, "message", message)?;
+        write_optional(map, "input", input)
     }
 }

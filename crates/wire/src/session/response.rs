@@ -3,11 +3,10 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::command::some;
 use super::{
     CAPABILITIES, SessionEvent, Unreadable, UnreadableReason, VERSION, WHOLE_NUMBER, text,
 };
-use crate::fields::{Malformed, members_of, one_line, optional, required};
+use crate::fields::{Malformed, members_of, one_line, optional, required, write_optional};
 use crate::raw::{Json, Members, flatten};
 
 /// The responses of the runtime.
@@ -149,7 +148,7 @@ impl Serialize for ReplyLine<'_> {
         map.serialize_entry("id", &self.id)?;
         self.event.write(&mut map)?;
         map.serialize_entry("timestamp", &self.timestamp)?;
-        some(&mut map, "seq", self.seq.as_ref())?;
+        write_optional(&mut map, "seq", self.seq.as_ref())?;
         map.end()
     }
 }
