@@ -98,11 +98,11 @@ fn the_answer_of_a_process_that_was_killed_counts_as_spent() {
     let reserved = end_of(&mut agent, "two");
     assert!(is_over(&reserved) && reserved["data"]["retryable"] == true, "{reserved}");
     let text = reserved["error"].as_str().unwrap();
-    assert!(text.contains("`agent.day_tokens` is reserved for answers that are under way"));
+    assert!(text.contains("`agent.day_tokens` is reserved for answers in progress"));
     killed.kill();
     let spent = end_of(&mut agent, "two");
     assert!(is_over(&spent) && spent["data"]["retryable"] == false, "{spent}");
-    assert!(spent["error"].as_str().unwrap().contains("today has taken"), "{spent}");
+    assert!(spent["error"].as_str().unwrap().contains("tokens were used"), "{spent}");
     let mut agent = start(&setup.arg("--day-tokens").arg("1000000"));
     assert!(!is_over(&end_of(&mut agent, "two")));
     fake.assert_played();

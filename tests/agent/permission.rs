@@ -172,7 +172,7 @@ fn a_search_leaves_out_what_rules_deny() {
     let mut agent = setup.rules(rule).start();
     agent.answer("1", "search it");
     let told = fake.last().tool_results();
-    let found = "src/a:1:TOPKEY in a\n[files and folders left out, by rules: 1]";
+    let found = "src/a:1:TOPKEY in a\n[files and folders excluded by rules: 1]";
     assert_eq!((told.len(), told[0].text.as_str()), (3, found));
     for told in &told[1..] {
         assert!(told.is_error && !told.text.contains("TOPKEY"), "{told:?}");
@@ -225,7 +225,7 @@ fn nobody_is_asked_about_paths_that_no_tool_can_use() {
     let told = fake.last().tool_results();
     assert_eq!(told.len(), 4);
     for told in told {
-        assert!(told.is_error && told.text.contains("it is outside of"), "{told:?}");
+        assert!(told.is_error && told.text.contains("it is outside"), "{told:?}");
     }
     assert_eq!(log(&agent.setup).matches(r#""kind":"refused""#).count(), 4);
 }

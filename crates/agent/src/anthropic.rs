@@ -103,7 +103,7 @@ impl fmt::Debug for ApiKey {
 /// The error for a text that is not a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the API key is not one: it is a single word of plain characters; copy it again from the \
+    "the API key is invalid: a key is a single word of plain characters; copy it again from the \
      provider into ANTHROPIC_API_KEY"
 )]
 pub struct BadApiKey;
@@ -151,7 +151,7 @@ impl Anthropic {
     pub fn new(settings: AnthropicSettings) -> Result<Self, BadAnthropicSettings> {
         if settings.model.trim().is_empty() {
             return Err(BadAnthropicSettings(
-                "No model is set: name one in ANTHROPIC_MODEL".to_owned(),
+                "No model is set: set one in ANTHROPIC_MODEL".to_owned(),
             ));
         }
         let address = ApiAddress::read(&settings.base_url).map_err(BadAnthropicSettings)?;

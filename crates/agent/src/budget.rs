@@ -46,7 +46,7 @@ pub enum OverBudget {
     },
     /// A day has reached its limit in dollars.
     #[error(
-        "today has cost ${spent:.2}, and the budget of a day is ${limit:.2}: raise \
+        "today's cost is ${spent:.2}, and the budget of a day is ${limit:.2}: raise \
          `agent.day_usd`, or wait until midnight"
     )]
     DayCost {
@@ -57,7 +57,7 @@ pub enum OverBudget {
     },
     /// A conversation has reached its limit in tokens.
     #[error(
-        "this conversation has taken {spent} tokens, and its budget is {limit}: raise \
+        "this conversation has used {spent} tokens, and its budget is {limit}: raise \
          `agent.conversation_tokens`, or begin another conversation"
     )]
     ConversationTokens {
@@ -68,7 +68,7 @@ pub enum OverBudget {
     },
     /// A day has reached its limit in tokens.
     #[error(
-        "today has taken {spent} tokens, and the budget of a day is {limit}: raise \
+        "today {spent} tokens were used, and the budget of a day is {limit}: raise \
          `agent.day_tokens`, or wait until midnight"
     )]
     DayTokens {
@@ -79,7 +79,7 @@ pub enum OverBudget {
     },
     /// The rest of the budget is reserved for answers in progress.
     #[error(
-        "what is left of the budget `agent.{setting}` is reserved for answers that are under way: \
+        "what is left of the budget `agent.{setting}` is reserved for answers in progress: \
          try again when they have ended, or raise it"
     )]
     Reserved {
@@ -89,7 +89,7 @@ pub enum OverBudget {
     /// There is a budget in dollars, but the price of the model is unknown.
     #[error(
         "there is a budget in dollars, and the price of the model {model:?} is not known: set \
-         `agent.price_input` and `agent.price_output`, or have a budget in tokens instead"
+         `agent.price_input` and `agent.price_output`, or set a budget in tokens instead"
     )]
     UnknownPrice {
         /// The model.

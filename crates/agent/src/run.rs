@@ -119,7 +119,7 @@ struct RunInput {
 fn spec(usual: Duration, longest: Duration) -> ToolSpec {
     let (usual, longest) = (usual.as_secs_f64(), longest.as_secs_f64());
     let timeout = format!(
-        "After how many seconds it is ended: {usual} unless told, {longest} at most. Give more \
+        "After how many seconds it is ended: {usual} by default, at most {longest}. Give more \
          for what takes long, such as a build."
     );
     let schema = json!({
@@ -183,9 +183,8 @@ impl AgentTool for RunTool {
             let work = move || start(&settings, input, use_.progress, &cancel);
             let outcome = tokio::task::spawn_blocking(work).await;
             drop(alive);
-            outcome.unwrap_or_else(|error| {
-                ToolOutcome::failed(format!("the command is lost: {error}"))
-            })
+            outcome
+                .unwrap_or_else(|error| ToolOutcome::failed(format!("the command failed: {error}")))
         })
     }
 }

@@ -92,7 +92,7 @@ impl AgentTool for SystemTool {
             match tokio::task::spawn_blocking(move || look.info()).await {
                 Ok(info) => ToolOutcome::done(&info, info.text()),
                 Err(error) => {
-                    ToolOutcome::failed(format!("the system cannot be looked at: {error}"))
+                    ToolOutcome::failed(format!("the system cannot be examined: {error}"))
                 }
             }
         })

@@ -21,7 +21,7 @@ impl ApiAddress {
             return Err(wrong("is neither http nor https"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(wrong("holds a user or a password, which would be sent with the key"));
+            return Err(wrong("contains a user or a password, which would be sent with the key"));
         }
         if url.query().is_some() || url.fragment().is_some() {
             return Err(wrong("has a `?` or a `#`"));
@@ -37,5 +37,5 @@ impl ApiAddress {
 /// Returns the error for an invalid address. It does not contain the address, which may contain a
 /// secret.
 fn wrong(why: &str) -> String {
-    format!("The base URL (ANTHROPIC_BASE_URL) {why}; it looks like {}", super::API_URL)
+    format!("The base URL (ANTHROPIC_BASE_URL) {why}; it should look like {}", super::API_URL)
 }

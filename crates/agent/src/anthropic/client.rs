@@ -27,7 +27,7 @@ impl LazyClient {
         let read = |text: &str| {
             way &= Url::parse(text).is_ok_and(|url| is_plain(&url));
             Proxy::all(text).map_err(|_| {
-                "The proxy is not the address of one; it looks like http://localhost:3128"
+                "The proxy is not a valid address; it should look like http://localhost:3128"
                     .to_owned()
             })
         };

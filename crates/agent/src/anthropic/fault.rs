@@ -63,7 +63,7 @@ impl ErrorComposer {
         let (origin, idle) = (&self.origin, idle.as_secs_f32());
         fault(
             EngineErrorKind::Stalled,
-            format!("Nothing came from {origin} for {idle} s. Check the network and try again"),
+            format!("Nothing arrived from {origin} for {idle} s. Check the network and try again"),
         )
     }
 
@@ -155,8 +155,8 @@ fn next(kind: EngineErrorKind, status: Option<u16>, wait: Option<Duration>) -> S
             let wait = wait.map(|wait| format!(" {} s", wait.as_secs_f32())).unwrap_or_default();
             return format!("Wait{wait} and try again");
         }
-        (EngineErrorKind::Overloaded, _) => "It has too much to do: try again in a while",
-        _ => "It is not your doing: try again in a while",
+        (EngineErrorKind::Overloaded, _) => "It is overloaded: try again in a while",
+        _ => "The cause is on its side: try again in a while",
     };
     text.to_owned()
 }

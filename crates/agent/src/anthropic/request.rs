@@ -20,7 +20,7 @@ use thinking::ThinkingMode;
 pub(super) use written::WrittenTurns;
 
 /// The text for a tool that failed without output, because the API refuses an empty one.
-const NO_WORDS: &str = "The tool failed and said nothing.";
+const NO_WORDS: &str = "The tool failed without output.";
 
 /// The body without its messages, which come last. The API accepts at most four cache marks: one is
 /// at the tools, one at the system prompt, and one each at the last two messages of the user.
@@ -95,7 +95,7 @@ pub(super) fn body(
         thinking,
     };
     let unwritable =
-        |error| ErrorComposer::unable(&format!("The request cannot be written: {error}"));
+        |error| ErrorComposer::unable(&format!("The request cannot be serialised: {error}"));
     let mut json = serde_json::to_vec(&body).map_err(unwritable)?;
     // The messages are its last member.
     json.pop();

@@ -292,13 +292,13 @@ fn object(first: Option<Box<RawValue>>, input: String) -> Result<Box<RawValue>, 
         first.unwrap_or_else(empty)
     } else {
         RawValue::from_string(input)
-            .map_err(|error| format!("the arguments that came are not JSON: {error}"))?
+            .map_err(|error| format!("the arguments are not JSON: {error}"))?
     };
     if !json.get().starts_with('{') {
-        return Err("the arguments that came are not a JSON object".to_owned());
+        return Err("the arguments are not a JSON object".to_owned());
     }
     if is_too_deep(json.get()) {
-        return Err(format!("the arguments that came are nested more than {DEEPEST} levels deep"));
+        return Err(format!("the arguments are nested more than {DEEPEST} levels deep"));
     }
     if memchr::memchr2(b'\n', b'\r', json.get().as_bytes()).is_none() {
         return Ok(json);

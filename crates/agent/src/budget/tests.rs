@@ -41,19 +41,19 @@ fn each_limit_is_told_with_what_was_spent_and_what_to_do() {
     check(
         Budget { day_usd: Some(2.0), ..none },
         &spent,
-        "today has cost $2.50, and the budget of a day is $2.00: raise `agent.day_usd`, or wait \
+        "today's cost is $2.50, and the budget of a day is $2.00: raise `agent.day_usd`, or wait \
          until midnight",
     );
     check(
         Budget { conversation_tokens: Some(6000), ..none },
         &spent,
-        "this conversation has taken 6000 tokens, and its budget is 6000: raise \
+        "this conversation has used 6000 tokens, and its budget is 6000: raise \
          `agent.conversation_tokens`, or begin another conversation",
     );
     check(
         Budget { day_tokens: Some(1), ..none },
         &spent,
-        "today has taken 10000 tokens, and the budget of a day is 1: raise \
+        "today 10000 tokens were used, and the budget of a day is 1: raise \
          `agent.day_tokens`, or wait until midnight",
     );
 }

@@ -23,7 +23,7 @@ pub(super) fn remove_access_list(file: &File) -> Result<(), String> {
         return Ok(());
     }
     fremovexattr(file, ACCESS)
-        .map_err(|errno| format!("the access list of its folder would hold for it: {}", why(errno)))
+        .map_err(|errno| format!("the access list of its folder would apply to it: {}", why(errno)))
 }
 
 /// Copies the extended attributes of `old` to `draft`, and returns the names of those that could

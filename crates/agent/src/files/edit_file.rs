@@ -67,7 +67,7 @@ fn change(
     let _writing = cabinet.writing.lock().unwrap_or_else(PoisonError::into_inner);
     let target = WriteTarget::find(&place, false)?;
     if target.old.is_none() {
-        return Err("it is not there: create it with write_file".to_owned());
+        return Err("it does not exist: create it with write_file".to_owned());
     }
     let original = OriginalFile::read(&target, cabinet.limits.max_file)?;
     let text = check_text(&original.bytes, original.bytes.len() as u64)?;
@@ -87,7 +87,7 @@ fn change(
 pub(super) fn cut(mut diff: String) -> String {
     if diff.len() > MOST_DIFF {
         diff.truncate(diff.floor_char_boundary(MOST_DIFF));
-        diff.push_str("\n[the diff goes on]\n");
+        diff.push_str("\n[the diff was cut]\n");
     }
     diff
 }
@@ -111,7 +111,7 @@ impl OriginalFile {
     /// Returns an error if somebody else has changed or replaced the file since it was read. A
     /// change between this check and the rename goes unnoticed.
     pub(super) fn is_still_there(&self, target: &WriteTarget) -> Result<(), String> {
-        let changed = || "somebody else changed it meanwhile: read it again".to_owned();
+        let changed = || "somebody else has changed it: read it again".to_owned();
         let now = target.stat().map_err(|_| changed())?;
         let is_same = FileKind::of(&now) == FileKind::File
             && (now.st_dev, now.st_ino) == (self.stat.st_dev, self.stat.st_ino);
@@ -177,7 +177,7 @@ impl<'a> TextEdit<'a> {
             count => {
                 let more = if are_all { "" } else { "more than " };
                 Err(format!(
-                    "`oldText` stands there {more}{count} times ({}): give more of the text \
+                    "`oldText` occurs {more}{count} times ({}): give more of the text \
                      around it, or set `replaceAll`",
                     lines_of(text, &places, are_all)
                 ))
@@ -189,13 +189,13 @@ impl<'a> TextEdit<'a> {
     fn absent(&self, text: &str) -> String {
         let unix = |text: &str| text.replace("\r\n", "\n");
         if !unix(text).contains(&unix(self.old)) {
-            return "`oldText` does not stand there (0 times): read the file, and give the text \
+            return "`oldText` does not occur (0 times): read the file, and give the text \
                     exactly as it is"
                 .to_owned();
         }
         let (ends, written) = if text.contains("\r\n") { ("CRLF", r"\r\n") } else { ("LF", r"\n") };
         format!(
-            "`oldText` stands there only with other line ends: those of the file are {ends}, so \
+            "`oldText` occurs only with other line ends: those of the file are {ends}, so \
              write `{written}`"
         )
     }

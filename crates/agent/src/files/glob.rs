@@ -263,7 +263,7 @@ pub(super) fn alternatives(text: &str) -> Result<Vec<String>, String> {
             }
         }
         if open.len() + done.len() > MOST_ALTERNATIVES {
-            return Err(format!("its braces stand for more than {MOST_ALTERNATIVES} patterns"));
+            return Err(format!("its braces expand to more than {MOST_ALTERNATIVES} patterns"));
         }
     }
     Ok(done)

@@ -14,7 +14,7 @@ pub(super) struct FileToolInput(Map<String, Value>);
 impl FileToolInput {
     pub(super) fn read(json: &str) -> Result<Self, String> {
         let members = Members::read(json)
-            .map_err(|_| "the input is no JSON object: give the arguments by name".to_owned())?;
+            .map_err(|_| "the input is not a JSON object: give the arguments by name".to_owned())?;
         let mut names: Vec<_> = members.0.iter().map(|(name, _)| name.as_ref()).collect();
         names.sort_unstable();
         if let Some([name, ..]) = names.windows(2).find(|two| two[0] == two[1]) {
@@ -42,11 +42,11 @@ impl FileToolInput {
     /// Returns a required string.
     pub(super) fn text(&self, name: &str) -> Result<&str, String> {
         self.optional_text(name)?
-            .ok_or_else(|| format!("`{name}` is missing in the input: give it as a text"))
+            .ok_or_else(|| format!("`{name}` is missing in the input: give it as a string"))
     }
 
     pub(super) fn optional_text(&self, name: &str) -> Result<Option<&str>, String> {
-        let wrong = || format!("`{name}` in the input is no text: give it as a text");
+        let wrong = || format!("`{name}` in the input is not a string: give it as a string");
         self.get(name).map(|value| value.as_str().ok_or_else(wrong)).transpose()
     }
 
@@ -61,7 +61,7 @@ impl FileToolInput {
         whole(value)
             .filter(|count| *count > 0)
             .map(Some)
-            .ok_or_else(|| format!("`{name}` in the input has to be a whole number from 1"))
+            .ok_or_else(|| format!("`{name}` in the input has to be a whole number of at least 1"))
     }
 }
 

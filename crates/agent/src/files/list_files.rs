@@ -106,7 +106,7 @@ fn list(
 ) -> Result<(Vec<FolderEntry>, usize, bool), String> {
     let place = cabinet.roots.locate(path)?;
     let folder = place.folder().map_err(|errno| match errno {
-        Errno::NOTDIR => "it is no folder: use read_file for a file".to_owned(),
+        Errno::NOTDIR => "it is not a folder: use read_file for a file".to_owned(),
         errno => why(errno),
     })?;
     let copy = folder.try_clone().map_err(|error| why_io(&error))?;

@@ -63,7 +63,7 @@ pub(super) fn edit_file(
     stop: &CancelFlag,
 ) -> Result<PreviewedChange, String> {
     let edit = TextEdit::of(input)?;
-    let old = current(cabinet, input.text("path")?)?.ok_or("it is not there")?;
+    let old = current(cabinet, input.text("path")?)?.ok_or("it does not exist")?;
     let new = edit.applied(&old, stop)?;
     Ok(PreviewedChange { old, new })
 }

@@ -87,7 +87,7 @@ fn part(
     }
     let bytes = whole(file, most)?.ok_or_else(|| {
         format!(
-            "it has more than {most} bytes, which are read at once at most: give `offset` and \
+            "it has more than {most} bytes, the limit for a whole file: give `offset` and \
              `limit`, which count lines, or use search_text"
         )
     })?;

@@ -41,7 +41,7 @@ pub(super) struct AllowedFolder {
 #[derive(Debug, thiserror::Error)]
 pub enum AllowedFoldersError {
     /// There are no allowed folders.
-    #[error("no folder is allowed to the file tools: allow one, for example the project's")]
+    #[error("the file tools have no allowed folder: allow one, for example the project's")]
     None,
     /// The folder for relative paths is itself relative.
     #[error("{0} is not absolute: give the working folder by its whole path")]
@@ -81,7 +81,7 @@ impl AllowedFolders {
     /// in the rules that judged the path.
     pub(super) fn locate(&self, path: &str) -> Result<FileLocation<'_>, String> {
         if path.contains('\0') {
-            return Err("the path has a NUL, which no path can have".to_owned());
+            return Err("the path contains a NUL, which no path can contain".to_owned());
         }
         if path.len() > LONGEST_PATH {
             return Err(why(Errno::NAMETOOLONG));
@@ -93,7 +93,7 @@ impl AllowedFolders {
         }
         let place = self.beneath(&self.absolute(path)).ok_or_else(|| self.outside())?;
         if fstat(&place.root.handle).is_ok_and(|stat| stat.st_nlink == 0) {
-            return Err("the allowed folder was removed meanwhile: ask the user to restart".into());
+            return Err("the allowed folder was removed: ask the user to restart".into());
         }
         Ok(place)
     }
@@ -129,7 +129,7 @@ impl AllowedFolders {
             .filter_map(|root| root.names.first())
             .map(|name| shown(name.as_os_str().as_encoded_bytes()))
             .collect();
-        format!("it is outside of the allowed folders: stay in {}", names.join(", "))
+        format!("it is outside the allowed folders: stay in {}", names.join(", "))
     }
 }
 

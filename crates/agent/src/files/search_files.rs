@@ -47,7 +47,7 @@ pub(super) fn search_files(
     let mut text = found.files.join("\n");
     if found.files.is_empty() {
         text = format!(
-            "nothing fits {}\n[a pattern with a `/` begins at the folder that is searched; `**/` \
+            "nothing matches {}\n[a pattern with a `/` begins at the folder that is searched; `**/` \
              before it means any folder]",
             shown(pattern.as_bytes())
         );
@@ -72,7 +72,7 @@ fn search(
     stop: &CancelFlag,
 ) -> Result<SearchGaps, String> {
     if place.kind().map_err(super::why::why)? != FileKind::Folder {
-        return Err("it is no folder: search the folder in which it is".to_owned());
+        return Err("it is not a folder: search the folder that contains it".to_owned());
     }
     let start = FileLocation { rest: place.rest.join(&wanted.prefix), ..place.clone() };
     if !matches!(start.kind(), Ok(FileKind::Folder)) {
@@ -181,7 +181,7 @@ pub(super) fn check(pattern: &str) -> Result<(), String> {
     let why = if pattern.is_empty() {
         "it is empty: give a part of a name, or a pattern such as `**/*.rs`"
     } else if pattern.contains('\0') {
-        "it has a NUL, which no name can have"
+        "it contains a NUL, which no name can contain"
     } else if pattern.starts_with('/') {
         "it begins with `/`: give the folder as `path`, and a pattern from there"
     } else if pattern == "~" || pattern.starts_with("~/") {

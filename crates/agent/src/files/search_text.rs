@@ -228,7 +228,7 @@ impl<'a> TextSearch<'a> {
         let mut out = lines.join("\n");
         if lines.is_empty() {
             let shown = shown(pattern.as_bytes());
-            out = format!("{shown} stands in none of the {} files searched", self.searched);
+            out = format!("{shown} occurs in none of the {} files searched", self.searched);
         }
         if self.is_full {
             out += "\n[there are more: search a folder, or for something rarer]";

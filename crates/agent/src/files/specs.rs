@@ -8,9 +8,9 @@ use crate::tool::ToolSpec;
 
 const PATH: &str = "Absolute, or relative to the working folder. Links that stay inside the \
                     allowed folders are followed.";
-const IGNORED: &str = "Also what .gitignore and .ignore leave out, and .git.";
+const IGNORED: &str = "Also what .gitignore and .ignore exclude, and .git.";
 const TEXT: &str = "The text exactly, or with regex a regular expression.";
-const GLOB: &str = "Only files whose name fits, such as *.rs.";
+const GLOB: &str = "Only files whose name matches, such as *.rs.";
 
 fn spec(
     name: &'static str,
@@ -50,7 +50,7 @@ pub(super) fn list_files() -> ToolSpec {
 pub(super) fn read_file() -> ToolSpec {
     spec(
         "read_file",
-        "Reads a text file, or a range of its lines. Of a large file, read a range.",
+        "Reads a text file, or a range of its lines. For a large file, read a range.",
         &json!({
             "path": { "type": "string", "description": PATH },
             "offset": { "type": "integer", "minimum": 1, "description": "The first line, from 1." },
@@ -78,13 +78,13 @@ pub(super) fn write_file() -> ToolSpec {
 pub(super) fn edit_file() -> ToolSpec {
     spec(
         "edit_file",
-        "Replaces a text in a file by another, and shows the diff. The text has to stand there \
+        "Replaces a text in a file by another, and shows the diff. The text has to occur \
          exactly once, with its blanks and line ends, unless replaceAll is set.",
         &json!({
             "path": { "type": "string", "description": PATH },
             "oldText": { "type": "string", "description": "The text to replace, exactly." },
-            "newText": { "type": "string", "description": "What comes in its place." },
-            "replaceAll": { "type": "boolean", "description": "Replace it wherever it stands." },
+            "newText": { "type": "string", "description": "The text that replaces it." },
+            "replaceAll": { "type": "boolean", "description": "Replace every occurrence." },
         }),
         &["path", "oldText", "newText"],
         tool_kind::EDIT,
@@ -94,7 +94,7 @@ pub(super) fn edit_file() -> ToolSpec {
 pub(super) fn search_files() -> ToolSpec {
     spec(
         "search_files",
-        "Finds files and folders by name, in any case. A word fits every name that holds it; a \
+        "Finds files and folders by name, in any case. A word matches every name that contains it; a \
          pattern may have *, ?, [a-z], {a,b} and ** for any folders. A pattern with a slash \
          begins at the folder that is searched.",
         &json!({
@@ -111,7 +111,7 @@ pub(super) fn search_files() -> ToolSpec {
 pub(super) fn search_text() -> ToolSpec {
     spec(
         "search_text",
-        "Finds lines by their text, in one file or all files of a folder. Gives file:line:text.",
+        "Finds lines by their text, in one file or all files of a folder. Returns file:line:text.",
         &json!({
             "pattern": { "type": "string", "description": TEXT },
             "path": { "type": "string", "description": PATH },

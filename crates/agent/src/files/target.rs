@@ -44,7 +44,7 @@ impl WriteTarget {
             return Err(why(Errno::NOENT));
         }
         if missing.len() > MOST_MADE {
-            return Err(format!("more than {MOST_MADE} folders would have to be made for it"));
+            return Err(format!("more than {MOST_MADE} folders would have to be created for it"));
         }
         let folder = chased.folder(folder).map_err(why)?;
         let mut target = Self { folder, name, old: None, made: Vec::new() };

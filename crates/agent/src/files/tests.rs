@@ -171,10 +171,10 @@ fn the_tools_have_the_names_that_users_know() {
 #[test]
 fn wrong_input_is_told_by_its_name() {
     let room = Room::new();
-    room.check_failed("read_file", &json!([1]), "no JSON object");
+    room.check_failed("read_file", &json!([1]), "not a JSON object");
     room.check_failed("read_file", &json!({}), "`path` is missing");
     room.check_failed("read_file", &json!({ "path": null }), "`path` is missing");
-    room.check_failed("read_file", &json!({ "path": 3 }), "`path` in the input is no text");
+    room.check_failed("read_file", &json!({ "path": 3 }), "`path` in the input is not a string");
     room.check_failed("read_file", &json!({ "path": "a", "offset": 0 }), "`offset`");
     room.check_failed("read_file", &json!({ "path": "a", "limit": "ten" }), "`limit`");
     room.check_failed("read_file", &json!({ "path": "a", "limit": -1 }), "`limit`");

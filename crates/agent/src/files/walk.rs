@@ -193,7 +193,7 @@ impl<'a> FolderWalk<'a> {
         self.left.unread += usize::from(!are_all);
         self.seen += names.len();
         if self.seen > MOST_ENTRIES {
-            self.left.ended = Some("it has more entries than one search looks at");
+            self.left.ended = Some("it has more entries than one search reads");
             return Ok(());
         }
         let ignored = if self.includes_ignored {
@@ -259,10 +259,10 @@ impl SearchGaps {
             tell(format!("mounted folders, not searched: {}", self.mounted));
         }
         if self.unread > 0 {
-            tell(format!("folders not read wholly: {}", self.unread));
+            tell(format!("folders not read completely: {}", self.unread));
         }
         if self.hidden > 0 {
-            tell(format!("files and folders left out, by rules: {}", self.hidden));
+            tell(format!("files and folders excluded by rules: {}", self.hidden));
         }
         told.concat()
     }

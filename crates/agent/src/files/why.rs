@@ -18,13 +18,11 @@ pub(super) fn cannot(what: &str, path: &str, why: impl std::fmt::Display) -> Str
 /// Describes a system error in the words of a file tool.
 pub(super) fn why(errno: Errno) -> String {
     let known = match errno {
-        Errno::NOENT => "it is not there: look with list_files or search_files",
-        Errno::XDEV => "it leads out of the allowed folders by a link: name a file inside of them",
-        Errno::LOOP => {
-            "its links lead in a circle, or one is a link of a process: name the file itself"
-        }
+        Errno::NOENT => "it does not exist: look with list_files or search_files",
+        Errno::XDEV => "a link leads out of the allowed folders: name a file inside them",
+        Errno::LOOP => "its links form a loop, or one is a link of a process: name the file itself",
         Errno::ACCESS | Errno::PERM => "the system does not permit it: ask the user",
-        Errno::NOTDIR => "a part of the path is no folder: look with list_files",
+        Errno::NOTDIR => "a part of the path is not a folder: look with list_files",
         Errno::ISDIR => "it is a folder: use list_files",
         Errno::NAMETOOLONG => "the name or path is too long: use a shorter one",
         Errno::NOSYS => {
@@ -36,8 +34,8 @@ pub(super) fn why(errno: Errno) -> String {
         Errno::NOSPC | Errno::DQUOT => "the disk is full: free some space first",
         Errno::FBIG => "the file would be larger than the system permits",
         Errno::MFILE | Errno::NFILE => "too many files are open: try again later",
-        Errno::NXIO | Errno::NODEV => "it is no regular file",
-        Errno::STALE => "it changed meanwhile: try again",
+        Errno::NXIO | Errno::NODEV => "it is not a regular file",
+        Errno::STALE => "it changed in the meantime: try again",
         _ => return format!("{}", std::io::Error::from(errno)),
     };
     known.to_owned()
@@ -71,11 +69,11 @@ impl FileKind {
         match self {
             Self::File => "it is a file",
             Self::Folder => "it is a folder: use list_files",
-            Self::Link => "it is a link that changed meanwhile: try again",
+            Self::Link => "it is a link that changed in the meantime: try again",
             Self::Fifo => "it is a FIFO: only regular files are read and written",
             Self::Socket => "it is a socket: only regular files are read and written",
             Self::Device => "it is a device: only regular files are read and written",
-            Self::Other => "it is no regular file, and only those are read and written",
+            Self::Other => "it is not a regular file, and only those are read and written",
         }
     }
 }

@@ -87,14 +87,14 @@ pub(super) fn working_folder(
     let folder = fs::canonicalize(&wished)
         .map_err(|error| format!("cannot run in the folder {shown}: {error}"))?;
     if !folder.is_dir() {
-        return Err(format!("cannot run in {shown}: it is no folder"));
+        return Err(format!("cannot run in {shown}: it is not a folder"));
     }
     let mut roots = settings.roots.iter().filter_map(|root| fs::canonicalize(root).ok());
     if roots.any(|root| folder.starts_with(root)) {
         return Ok(folder);
     }
     let roots: Vec<String> = settings.roots.iter().map(|root| root.display().to_string()).collect();
-    Err(format!("cannot run in {shown}: it is outside of {}", roots.join(", ")))
+    Err(format!("cannot run in {shown}: it is outside {}", roots.join(", ")))
 }
 
 /// Describes why an existing program could not be started.
@@ -103,10 +103,10 @@ pub(super) fn not_started(command: &str, error: &io::Error) -> String {
         // E2BIG, ENOEXEC, ETXTBSY
         Some(7) => "; give less in `args`, for instance the name of a file",
         Some(8) => {
-            "; it is no program for this machine, or a script without `#!` in its first line"
+            "; it is not a program for this machine, or a script without `#!` in its first line"
         }
         Some(26) => "; somebody is still writing it: try again",
-        _ if error.kind() == io::ErrorKind::InvalidInput => "; no argument may have a NUL in it",
+        _ if error.kind() == io::ErrorKind::InvalidInput => "; no argument may contain a NUL",
         _ => "",
     };
     format!("cannot start `{command}`: {error}{advice}")

@@ -87,28 +87,28 @@ fn each_status_says_what_to_do() {
         529,
         &api("overloaded_error", "Overloaded"),
         expect![
-            "overloaded: https://api.test answered 529 (overloaded_error): Overloaded. It has too much to do: try again in a while (request req_1)"
+            "overloaded: https://api.test answered 529 (overloaded_error): Overloaded. It is overloaded: try again in a while (request req_1)"
         ],
     );
     check(
         503,
         &api("overloaded_error", "Overloaded"),
         expect![
-            "overloaded: https://api.test answered 503 (overloaded_error): Overloaded. It has too much to do: try again in a while (request req_1)"
+            "overloaded: https://api.test answered 503 (overloaded_error): Overloaded. It is overloaded: try again in a while (request req_1)"
         ],
     );
     check(
         500,
         "upstream\nfailed",
         expect![
-            "server: https://api.test answered 500: upstream failed. It is not your doing: try again in a while (request req_1)"
+            "server: https://api.test answered 500: upstream failed. The cause is on its side: try again in a while (request req_1)"
         ],
     );
     check(
         408,
         "",
         expect![
-            "server: https://api.test answered 408. It is not your doing: try again in a while (request req_1)"
+            "server: https://api.test answered 408. The cause is on its side: try again in a while (request req_1)"
         ],
     );
 }

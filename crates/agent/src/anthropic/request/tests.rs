@@ -131,7 +131,7 @@ fn what_would_be_refused_is_left_out() {
             "messages":[
             {"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"},{"type":"text","text":"c","cache_control":{"type":"ephemeral"}}]},
             {"role":"assistant","content":[{"type":"text","text":"d"},{"type":"tool_use","id":"t1","name":"read_file","input":{"path": "a",  "n": 1.50}},{"type":"tool_use","id":"t2","name":"read_file","input":{"path": "a",  "n": 1.50}},{"type":"tool_use","id":"t3","name":"read_file","input":{"path": "a",  "n": 1.50}}]},
-            {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":""},{"type":"tool_result","tool_use_id":"t2","content":"The tool failed and said nothing.","is_error":true},{"type":"tool_result","tool_use_id":"t3","content":"x"},{"type":"text","text":"e","cache_control":{"type":"ephemeral"}}]}]}"#]],
+            {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":""},{"type":"tool_result","tool_use_id":"t2","content":"The tool failed without output.","is_error":true},{"type":"tool_result","tool_use_id":"t3","content":"x"},{"type":"text","text":"e","cache_control":{"type":"ephemeral"}}]}]}"#]],
     );
 }
 

@@ -129,16 +129,13 @@ fn tools_in_pieces_at_once_and_without_arguments() {
 #[test]
 fn arguments_that_are_no_object() {
     for (input, fault) in [
-        (
-            r#"{\"a\":"#,
-            "the arguments that came are not JSON: EOF while parsing a value at line 1 column 5",
-        ),
-        ("[1]", "the arguments that came are not a JSON object"),
+        (r#"{\"a\":"#, "the arguments are not JSON: EOF while parsing a value at line 1 column 5"),
+        ("[1]", "the arguments are not a JSON object"),
         (
             r#"{\"a\":\"x\ny\"}"#,
-            "the arguments that came are not JSON: control character (\\u0000-\\u001F) found while parsing a string at line 1 column 7",
+            "the arguments are not JSON: control character (\\u0000-\\u001F) found while parsing a string at line 1 column 7",
         ),
-        ("{} {}", "the arguments that came are not JSON: trailing characters at line 1 column 4"),
+        ("{} {}", "the arguments are not JSON: trailing characters at line 1 column 4"),
     ] {
         let lines = format!(
             r#"{{"type":"content_block_start","index":0,"content_block":{{"type":"tool_use","id":"t1","name":"look","input":{{}}}}}}
@@ -158,7 +155,7 @@ fn arguments_that_are_nested_too_deep() {
         format!(r#"{{"a":"[[\"{{","b":{}{}}}"#, "[".repeat(inner), "]".repeat(inner))
     };
     let flat = format!("{{\"a\":[{}]}}", vec!["[{}]"; 300].join(","));
-    let fault = format!("the arguments that came are nested more than {DEEPEST} levels deep");
+    let fault = format!("the arguments are nested more than {DEEPEST} levels deep");
     for (input, is_taken) in
         [(nested(DEEPEST), true), (flat, true), (nested(DEEPEST + 1), false), (nested(5000), false)]
     {

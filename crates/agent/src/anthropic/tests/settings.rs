@@ -29,14 +29,14 @@ fn addresses_that_are_none() {
         ("localhost:80", "is neither http nor https"),
         ("ftp://api.test", "is neither http nor https"),
         ("https://", "is not an address"),
-        ("https://user:hidden@api.test", "holds a user or a password"),
-        ("https://hidden@api.test", "holds a user or a password"),
+        ("https://user:hidden@api.test", "contains a user or a password"),
+        ("https://hidden@api.test", "contains a user or a password"),
         ("https://api.test/?hidden=1", "has a `?`"),
         ("https://api.test/#hidden", "has a `?` or a `#`"),
     ] {
         let error = Anthropic::new(settings(url)).unwrap_err().to_string();
         assert!(error.contains(why) && error.contains("ANTHROPIC_BASE_URL"), "{url}: {error}");
-        assert!(error.contains("it looks like https://api.anthropic.com"), "{error}");
+        assert!(error.contains("it should look like https://api.anthropic.com"), "{error}");
         assert!(!error.contains("hidden"), "{error}");
     }
 }
@@ -46,11 +46,11 @@ fn other_settings_that_are_none() {
     let url = "https://api.test";
     let no_model = AnthropicSettings { model: " ".to_owned(), ..settings(url) };
     let error = Anthropic::new(no_model).unwrap_err().to_string();
-    assert_eq!(error, "No model is set: name one in ANTHROPIC_MODEL");
+    assert_eq!(error, "No model is set: set one in ANTHROPIC_MODEL");
     let no_proxy =
         AnthropicSettings { proxy: Some("http://hidden:x y".to_owned()), ..settings(url) };
     let error = Anthropic::new(no_proxy).unwrap_err().to_string();
-    assert!(error.starts_with("The proxy is not the address of one"), "{error}");
+    assert!(error.starts_with("The proxy is not a valid address"), "{error}");
 }
 
 #[test]

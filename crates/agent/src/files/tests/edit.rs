@@ -78,7 +78,7 @@ fn many_places_in_one_line_are_replaced() {
     let all = json!({ "path": "file", "oldText": "a", "newText": "b", "replaceAll": true });
     let (result, _) = room.done("edit_file", &all);
     assert_eq!(result["replacements"], 300_000);
-    assert!(result["diff"].as_str().unwrap().ends_with("[the diff goes on]\n"));
+    assert!(result["diff"].as_str().unwrap().ends_with("[the diff was cut]\n"));
     assert_eq!(fs::read_to_string(room.path("file")).unwrap(), "b".repeat(300_000));
     room.put("lines", "a\n".repeat(100_000));
     let all = json!({ "path": "lines", "oldText": "a", "newText": "b", "replaceAll": true });
@@ -116,7 +116,7 @@ fn what_cannot_be_edited() {
     let room = Room::with(FileLimits { max_file: 100, max_result: MAX_RESULT });
     let edit = |path: &str| json!({ "path": path, "oldText": "a", "newText": "b" });
     room.check_failed("edit_file", &edit("missing"), "create it with write_file");
-    room.check_failed("edit_file", &edit("missing/file"), "not there");
+    room.check_failed("edit_file", &edit("missing/file"), "does not exist");
     assert!(room.names().is_empty());
     room.put("binary", "a\0");
     room.check_failed("edit_file", &edit("binary"), "binary (2 bytes)");
@@ -138,7 +138,7 @@ fn a_change_meanwhile_is_seen() {
         assert_eq!(original.is_still_there(&target), Ok(()));
         change();
         let error = original.is_still_there(&target).unwrap_err();
-        assert!(error.contains("changed it meanwhile"), "{error}");
+        assert!(error.contains("somebody else has changed it"), "{error}");
     };
     check(&|| fs::write(room.path("file"), "other").unwrap());
     check(&|| {

@@ -50,7 +50,7 @@ fn a_hidden_file_is_not_searched_but_counted() {
     assert_eq!(
         text,
         "secret/b.rs:1:KEY\nsecret/deep/c.rs:1:KEY\nsrc/a.rs:1:KEY\n\
-         [files and folders left out, by rules: 2]"
+         [files and folders excluded by rules: 2]"
     );
     assert_eq!((&found["leftOutByRules"], &found["searched"]), (&json!(2), &json!(3)));
     let (found, text) = result(&room, nothing(), "search_text", &input);
@@ -79,7 +79,7 @@ fn what_is_in_a_hidden_folder_is_not_searched() {
     let (found, text) =
         result(&room, hides("secret").0, "search_files", &json!({ "pattern": "*.rs" }));
     assert_eq!((&found["files"], &found["leftOutByRules"]), (&json!(["src/a.rs"]), &json!(1)));
-    assert!(text.ends_with("\n[files and folders left out, by rules: 1]"), "{text}");
+    assert!(text.ends_with("\n[files and folders excluded by rules: 1]"), "{text}");
     // The folder's own name is known to list_files as well.
     let (found, _) =
         result(&room, hides("secret").0, "search_files", &json!({ "pattern": "secret" }));

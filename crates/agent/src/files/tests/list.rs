@@ -40,7 +40,7 @@ fn entries_have_types_and_sizes_and_an_order() {
     let (result, text) = room.done("list_files", &json!({ "path": "empty/" }));
     assert_eq!((&result["files"], text.as_str()), (&json!([]), "empty/: empty\n"));
     room.check_failed("list_files", &json!({ "path": "b.txt" }), "no folder: use read_file");
-    room.check_failed("list_files", &json!({ "path": "nothing" }), "not there");
+    room.check_failed("list_files", &json!({ "path": "nothing" }), "does not exist");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_folder_that_is_not_read_wholly_is_told_of() {
     }
     let search = |tool: &str| {
         let (result, text) = room.done(tool, &json!({ "pattern": "needle" }));
-        (result["truncated"].clone(), text.contains("[folders not read wholly: 1]"))
+        (result["truncated"].clone(), text.contains("[folders not read completely: 1]"))
     };
     let (result, _) = room.done("list_files", &json!({ "path": "sub" }));
     assert_eq!((&result["more"], &result["truncated"]), (&json!(2000), &json!(false)));

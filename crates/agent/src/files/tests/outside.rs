@@ -68,7 +68,7 @@ fn paths_do_not_lead_out() {
         &format!("{inside}/sub/../../root-evil/canary.txt"),
         "missing/../../outside/canary.txt",
     ] {
-        check_outside(&room, path, "outside of the allowed folders");
+        check_outside(&room, path, "outside the allowed folders");
     }
     check(&room, "~", "`~` is not expanded");
     check(&room, "~/canary.txt", "`~` is not expanded");
@@ -147,10 +147,10 @@ fn loops_and_dangling_links_are_told() {
     room.link("b", "a/y");
     room.link("absolute", room.path("absolute"));
     for path in ["me", "a", "b", "absolute", "me/file"] {
-        check(&room, path, "lead in a circle");
+        check(&room, path, "form a loop");
     }
     room.link("dangling", "missing/file");
-    room.check_failed("read_file", &json!({ "path": "dangling" }), "not there");
+    room.check_failed("read_file", &json!({ "path": "dangling" }), "does not exist");
     room.link("dangling-out", room.outside().join("new"));
     room.check_failed("write_file", &json!({ "path": "dangling-out", "content": "" }), "leads out");
     room.assert_canary();
@@ -217,7 +217,7 @@ fn devices_fifos_sockets_and_folders_are_refused_at_once() {
     // The same where a name was taken for a file before it was opened.
     let folder = fs::File::open(room.path("")).unwrap();
     for (name, why) in
-        [("fifo", "FIFO"), ("folder", "folder"), ("zero", "circle"), ("socket", "no regular")]
+        [("fifo", "FIFO"), ("folder", "folder"), ("zero", "loop"), ("socket", "not a regular")]
     {
         let error = child(folder.as_fd(), OsStr::new(name)).unwrap_err();
         assert!(error.contains(why), "{name}: {error}");
@@ -249,13 +249,13 @@ fn a_root_that_is_replaced_stays_the_folder_it_was() {
     symlink(room.outside(), room.dir.path().join("root")).unwrap();
     assert_eq!(room.done("read_file", &json!({ "path": "file" })).1, "text");
     let absolute = room.dir.path().join("root/canary.txt");
-    room.check_failed("read_file", &json!({ "path": absolute }), "not there");
+    room.check_failed("read_file", &json!({ "path": absolute }), "does not exist");
     room.done("write_file", &json!({ "path": "new", "content": "x" }));
     assert_eq!(fs::read_to_string(room.dir.path().join("moved/new")).unwrap(), "x");
     room.assert_canary();
     fs::remove_dir_all(room.dir.path().join("moved")).unwrap();
-    room.check_failed("list_files", &json!({}), "removed meanwhile");
-    room.check_failed("write_file", &json!({ "path": "x", "content": "" }), "removed meanwhile");
+    room.check_failed("list_files", &json!({}), "folder was removed");
+    room.check_failed("write_file", &json!({ "path": "x", "content": "" }), "folder was removed");
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn several_roots_and_links_between_them() {
     assert_eq!(read(Path::new("../sub/x")), "x");
     room.link("sub/over", other.join("inner"));
     assert_eq!(read(Path::new("over/file")), "other");
-    assert!(read(&room.outside().join("canary.txt")).contains("outside of the allowed folders"));
+    assert!(read(&room.outside().join("canary.txt")).contains("outside the allowed folders"));
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn a_text_is_given_as_it_is() {
     room.check_failed(
         "read_file",
         &json!({ "path": "nothing" }),
-        "not there: look with list_files",
+        "does not exist: look with list_files",
     );
 }
 

@@ -70,7 +70,7 @@ fn names_are_found_by_words_and_patterns() {
     check("SRC/*.rs", &[]);
     check("src/LIB.rs", &[]);
     let text = room.done("search_files", &json!({ "pattern": "nowhere" })).1;
-    assert!(text.starts_with("nothing fits nowhere\n"), "{text}");
+    assert!(text.starts_with("nothing matches nowhere\n"), "{text}");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn text_is_found_by_line() {
     check(json!({ "pattern": r"\)$", "regex": true }), "a.txt:2:two (2)");
     check(json!({ "pattern": "two (2)\r\nThree" }), "a.txt:2:two (2)");
     check(json!({ "pattern": "x*", "regex": true, "path": "b.rs" }), "b.rs:1:let two = 2;");
-    check(json!({ "pattern": "four" }), "four stands in none of the 2 files searched");
+    check(json!({ "pattern": "four" }), "four occurs in none of the 2 files searched");
     let (result, _) = room.done("search_text", &json!({ "pattern": "Three" }));
     let expected = json!([{ "path": "a.txt", "line": 3, "text": "Three" }]);
     assert_eq!((&result["matches"], &result["truncated"]), (&expected, &json!(false)));
@@ -202,7 +202,11 @@ fn text_is_found_by_line() {
     let huge = json!({ "pattern": "((a{100}){100}){100}", "regex": true });
     room.check_failed("search_text", &huge, "size limit");
     room.check_failed("search_text", &json!({ "pattern": "" }), "from 1 to");
-    room.check_failed("search_text", &json!({ "pattern": "a", "path": "nothing" }), "not there");
+    room.check_failed(
+        "search_text",
+        &json!({ "pattern": "a", "path": "nothing" }),
+        "does not exist",
+    );
 }
 
 #[test]
