@@ -133,8 +133,8 @@ fn what_is_reserved_for_others_is_not_there_to_be_spent() {
             budget,
             &spent,
             &format!(
-                "what is left of the budget `agent.{setting}` is reserved for answers that are \
-                 under way: try again when they have ended, or raise it"
+                "what is left of the budget `agent.{setting}` is reserved for answers in \
+                 progress: try again when they have ended, or raise it"
             ),
         );
     }

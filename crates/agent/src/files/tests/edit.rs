@@ -57,7 +57,7 @@ fn the_text_has_to_stand_there_exactly_once() {
     room.put("twenty", "x\n".repeat(20));
     let input = json!({ "path": "twenty", "oldText": "x", "newText": "y" });
     let text = room.failed("edit_file", &input);
-    assert!(text.contains("there 20 times (lines 1, 2,") && text.contains(", 20)"), "{text}");
+    assert!(text.contains("occurs 20 times (lines 1, 2,") && text.contains(", 20)"), "{text}");
 }
 
 /// To count all places of such a text would take hours.
