@@ -225,10 +225,10 @@ fn a_command_ends_before_a_front_end_gives_up() {
     assert!(limit(&settings, None).unwrap() < Duration::from_mins(1));
     assert_eq!(limit(&settings, Some(599.0)).unwrap(), Duration::from_secs(599));
     let schema = tool(settings).spec().input_schema.to_string();
-    assert!(schema.contains("50 unless told, 600 at most"), "{schema}");
+    assert!(schema.contains("50 by default, at most 600"), "{schema}");
     let bench = Bench::with(|settings| settings.timeout = Duration::from_secs(7));
     let schema = bench.tool.spec().input_schema.to_string();
-    assert!(schema.contains("7 unless told, 600 at most"), "{schema}");
+    assert!(schema.contains("7 by default, at most 600"), "{schema}");
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ fn entries_have_types_and_sizes_and_an_order() {
     fs::create_dir(room.path("empty")).unwrap();
     let (result, text) = room.done("list_files", &json!({ "path": "empty/" }));
     assert_eq!((&result["files"], text.as_str()), (&json!([]), "empty/: empty\n"));
-    room.check_failed("list_files", &json!({ "path": "b.txt" }), "no folder: use read_file");
+    room.check_failed("list_files", &json!({ "path": "b.txt" }), "not a folder: use read_file");
     room.check_failed("list_files", &json!({ "path": "nothing" }), "does not exist");
 }
 
