@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::value::to_raw_value;
 
 use crate::config::{Config, DeskFlags};
-use crate::failure::Failure;
+use crate::failure::{Failure, complain};
 
 /// The most that is read from standard input for `--details -`.
 const LONGEST_DETAILS: u64 = 1024 * 1024;
@@ -73,7 +73,7 @@ impl AskArgs {
     /// Asks, and returns the exit code of the answer.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         if let Some(wrong) = self.wrong_choices() {
-            tell(&wrong);
+            complain(&wrong);
             return Ok(ExitCode::from(USAGE));
         }
         let config = Config::load(file, &DeskFlags::default())?;
@@ -102,19 +102,19 @@ impl AskArgs {
         }
         let seconds = timeout.as_secs();
         match whom::places(config) {
-            None => tell(&format!("waiting up to {seconds} s for an answer at the desk")),
+            None => complain(&format!("waiting up to {seconds} s for an answer at the desk")),
             // The desk reports that itself, at once.
             Some(places) if places.is_empty() => {}
             Some(places) => {
                 let places = places.join(", or ");
-                tell(&format!("waiting up to {seconds} s for an answer {places}"));
+                complain(&format!("waiting up to {seconds} s for an answer {places}"));
             }
         }
     }
 
     fn say(&self, text: &str) {
         if !self.quiet {
-            tell(text);
+            complain(text);
         }
     }
 
@@ -167,7 +167,7 @@ impl AskArgs {
                 Ok(ExitCode::from(DENIED))
             }
             Decision::Timeout if response.unreachable => {
-                tell(&format!("nobody can be reached: {REACH}"));
+                complain(&format!("nobody can be reached: {REACH}"));
                 Ok(ExitCode::from(UNAVAILABLE))
             }
             Decision::Timeout | Decision::Ask | Decision::None => {
@@ -222,7 +222,7 @@ fn denied(response: &Response) -> String {
 fn unanswered(error: &NoAnswer) -> Result<ExitCode, Failure> {
     match error {
         NoAnswer::NoDesk(_) | NoAnswer::Socket(_) | NoAnswer::Gone(_) | NoAnswer::Refused => {
-            tell(&error.to_string());
+            complain(&error.to_string());
             Ok(ExitCode::from(UNAVAILABLE))
         }
         _ => Err(Failure::Failed(error.to_string())),
@@ -238,9 +238,4 @@ fn details_from(input: impl Read) -> Result<String, Failure> {
         return Err(Failure::Failed(text));
     }
     Ok(details)
-}
-
-fn tell(text: &str) {
-    // With standard error closed nobody can be told.
-    writeln!(io::stderr(), "callgate: {text}").ok();
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::Shell;
 
 use crate::failure::Failure;
@@ -17,29 +17,22 @@ use crate::failure::Failure;
 #[command(verbatim_doc_comment)]
 pub(crate) struct CompletionsArgs {
     /// The shell
-    #[arg(value_enum)]
-    shell: CompletedShell,
+    #[arg(value_parser = tested_shells())]
+    shell: Shell,
 }
 
-/// A shell that the completions are tested for.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum CompletedShell {
-    Bash,
-    Zsh,
-    Fish,
+/// Returns a parser for the shells for which the completions are tested.
+fn tested_shells() -> impl TypedValueParser<Value = Shell> {
+    let shells = PossibleValuesParser::new(["bash", "zsh", "fish"]);
+    shells.try_map(|shell| shell.parse::<Shell>())
 }
 
 impl CompletionsArgs {
     /// Prints the completions.
     pub(crate) fn run(self, mut commands: clap::Command) -> Result<ExitCode, Failure> {
-        let shell = match self.shell {
-            CompletedShell::Bash => Shell::Bash,
-            CompletedShell::Zsh => Shell::Zsh,
-            CompletedShell::Fish => Shell::Fish,
-        };
         // Generated into memory, because clap panics if nobody reads its output.
         let mut script = Vec::new();
-        clap_complete::generate(shell, &mut commands, "callgate", &mut script);
+        clap_complete::generate(self.shell, &mut commands, "callgate", &mut script);
         io::stdout().write_all(&script)?;
         Ok(ExitCode::SUCCESS)
     }

@@ -110,7 +110,7 @@ impl InstallArgs {
                     done.installed.notes.extend(others.iter().filter_map(shared));
                     done.installed.notes.extend(fleeting(&program, &config));
                     let trust = self.trust(agent, place, &around);
-                    self.tell(agent, place, &wanted, &done, trust.as_ref().ok())?;
+                    self.report(agent, place, &wanted, &done, trust.as_ref().ok())?;
                     if done.is_changed && !self.dry_run {
                         self.advise(agent, &config)?;
                     }
@@ -142,7 +142,7 @@ impl InstallArgs {
         }
     }
 
-    fn tell(
+    fn report(
         &self,
         agent: CodingAgent,
         place: &SettingsFile,

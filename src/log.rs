@@ -8,16 +8,15 @@ mod prove;
 mod tests;
 pub(crate) mod when;
 
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, Stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use callgate_store::{Filter, Head, Member, Store, StoreError, kind};
-use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 
 use crate::config::{Config, DeskFlags};
-use crate::failure::{Failure, report_unused_problems};
+use crate::failure::{Failure, complain, report_unused_problems};
 use line::EntryWriter;
 use page::LedgerPages;
 
@@ -92,8 +91,8 @@ struct EntryFilterArgs {
     #[arg(value_parser = PossibleValuesParser::new(kind::ALL))]
     kind: Vec<String>,
     /// Only questions with this decision
-    #[arg(long, value_name = "DECISION")]
-    decision: Option<DecisionFilter>,
+    #[arg(long, value_name = "DECISION", value_parser = ["allow", "deny", "timeout"])]
+    decision: Option<String>,
     /// Only this tool
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
@@ -109,14 +108,6 @@ struct EntryFilterArgs {
     /// Only this question, by its id or the beginning of it
     #[arg(long, value_name = "ID")]
     question: Option<String>,
-}
-
-/// A decision by which questions are filtered.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum DecisionFilter {
-    Allow,
-    Deny,
-    Timeout,
 }
 
 impl LogArgs {
@@ -151,7 +142,7 @@ impl LogArgs {
             follow::follow(&store, &mut pages)?;
         } else if pages.is_empty() {
             // For a program, empty output is an answer; a person gets a sentence.
-            writeln!(io::stderr(), "callgate: nothing in the ledger matches").ok();
+            complain("nothing in the ledger matches");
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -168,9 +159,8 @@ impl EntryFilterArgs {
     }
 
     fn filter(&self, store: &Store) -> Result<Filter, Failure> {
-        let decision = self.decision.and_then(|decision| decision.to_possible_value());
         let members = [
-            ("decision", decision.map(|decision| Member::Is(decision.get_name().to_owned()))),
+            ("decision", self.decision.clone().map(Member::Is)),
             ("tool", self.tool.clone().map(Member::Is)),
             ("session", self.session.clone().map(Member::Begins)),
             ("cwd", self.project.clone().map(Member::Within)),

@@ -51,7 +51,7 @@ pub(crate) fn feed(
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = LeashedChild::spawn(command).map_err(ProgramError::NotStarted)?;
     if let Some(stdin) = child.stdin.take() {
-        tell(stdin, words)?;
+        send(stdin, words)?;
     }
     if !child.wait_for(limit).map_err(ProgramError::Unread)? {
         return Err(ProgramError::TooSlow(limit));
@@ -87,7 +87,7 @@ pub(crate) fn converse<T>(
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(ProgramError::NoAnswer);
     };
-    tell(&mut stdin, words)?;
+    send(&mut stdin, words)?;
     let found = first_answer(stdout, end, most, answer);
     // Most programs end by themselves when their input ends, which is gentler.
     drop(stdin);
@@ -100,7 +100,7 @@ pub(crate) fn converse<T>(
 
 /// Writes `words`. That a program has ended or does not read is not an error: what it printed and
 /// how it ended say more.
-fn tell(mut stdin: impl Write, words: &str) -> Result<(), ProgramError> {
+fn send(mut stdin: impl Write, words: &str) -> Result<(), ProgramError> {
     match stdin.write_all(words.as_bytes()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written.map_err(ProgramError::Unread),

@@ -106,8 +106,8 @@ async fn serve(
     let store = Store::open(&config.database).map_err(|error| no_ledger(&error))?;
     let links = store.links().map_err(|error| no_ledger(&error))?.standing;
     let options = options(config, claim, store, telegram, has_terminal.then_some(orders_in));
-    let daemon = Daemon::start(options).map_err(|error| told(&error))?;
-    say(&greeting(config, Answerers::of(config, has_terminal, &links)))?;
+    let daemon = Daemon::start(options).map_err(|error| cannot_open(&error))?;
+    print(&greeting(config, Answerers::of(config, has_terminal, &links)))?;
     let mut keyboard =
         if has_terminal { Keyboard::start(orders, daemon.desk()).ok() } else { None };
     let ended = tokio::select! {
@@ -143,11 +143,11 @@ fn no_ledger(error: &StoreError) -> Failure {
 fn claim(config: &Config) -> Result<Claim, Failure> {
     for socket in [&config.socket, &config.desk_socket] {
         if let (SettingOrigin::Default, Some(folder)) = (&socket.origin, socket.value.parent()) {
-            check_private(folder).map_err(|why| told(&why))?;
+            check_private(folder).map_err(|why| cannot_open(&why))?;
         }
     }
     let claim = Claim::take(&config.socket.value, &config.desk_socket.value);
-    let claim = claim.map_err(|error| told(&error))?;
+    let claim = claim.map_err(|error| cannot_open(&error))?;
     Ok(claim.with_legacy(config.legacy_socket.clone()))
 }
 
@@ -173,7 +173,7 @@ fn options(
         users: config.telegram.allowed_users.value.iter().copied().collect(),
         ..Authority::default()
     };
-    let warn = voice();
+    let warn = warn_on_stderr();
     let ruler = LiveRules::new(config, Arc::clone(&warn));
     Options {
         claim,
@@ -196,7 +196,7 @@ fn phones(config: &Config) -> Result<Option<telegram::Settings>, Failure> {
     Ok(Some(telegram::Settings { api_url, ..telegram::Settings::new(token) }))
 }
 
-fn told(error: &dyn fmt::Display) -> Failure {
+fn cannot_open(error: &dyn fmt::Display) -> Failure {
     Failure::Failed(format!("cannot open the desk: {error}"))
 }
 
@@ -208,7 +208,7 @@ fn greeting(config: &Config, who: Answerers) -> String {
     banner::text(&socket, who, &agents, &invocation::command(config))
 }
 
-fn say(text: &str) -> Result<(), Failure> {
+fn print(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout();
     output.write_all(text.as_bytes())?;
     Ok(output.flush()?)
@@ -216,7 +216,7 @@ fn say(text: &str) -> Result<(), Failure> {
 
 /// Returns a function that writes warnings to standard error. It never blocks: if nobody reads,
 /// warnings are dropped.
-fn voice() -> Arc<dyn Fn(&str) + Send + Sync> {
+fn warn_on_stderr() -> Arc<dyn Fn(&str) + Send + Sync> {
     let (said_in, said) = std::sync::mpsc::sync_channel::<String>(QUEUE);
     thread::spawn(move || {
         for what in said {

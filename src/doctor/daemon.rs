@@ -30,7 +30,7 @@ pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<RunningDe
     lock(&config.socket.value, hooks, findings);
     match ask(&config.desk_socket.value) {
         Ok(running) => {
-            tell(config, &running.status, findings);
+            report_status(config, &running.status, findings);
             legacy(config, &running.status, findings);
             Some(running)
         }
@@ -138,7 +138,7 @@ fn lock(socket: &Path, found: Option<SocketState>, findings: &mut Findings) {
     }
 }
 
-fn tell(config: &Config, status: &Status, findings: &mut Findings) {
+fn report_status(config: &Config, status: &Status, findings: &mut Findings) {
     let Status { version, pid, uptime_seconds, open, .. } = status;
     let ours = env!("CARGO_PKG_VERSION");
     if version == ours {
@@ -204,7 +204,7 @@ mod tests {
             reach: Reach { terminal: true, ..Reach::default() },
         };
         let mut findings = Findings::default();
-        tell(&config, &status, &mut findings);
+        report_status(&config, &status, &mut findings);
         findings.text()
     }
 

@@ -31,7 +31,7 @@ pub(super) fn look(
         }
     }
     if let Some(running) = running {
-        seen(config, running, findings);
+        report_status(config, running, findings);
     }
 }
 
@@ -51,7 +51,7 @@ fn call(config: &Config, token: &str, findings: &mut Findings) {
 }
 
 /// Reports what the daemon knows.
-fn seen(config: &Config, running: &RunningDesk, findings: &mut Findings) {
+fn report_status(config: &Config, running: &RunningDesk, findings: &mut Findings) {
     match &running.status.reach.telegram {
         None => {
             let text = "`callgate up` was started before the bot was in the settings";

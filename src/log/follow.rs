@@ -9,13 +9,14 @@ use rustix::io::Errno;
 
 use super::page::LedgerPages;
 use super::{Failure, failed};
+use crate::failure::complain;
 
 /// How often the file is looked at.
 const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
 /// Waits until there is a ledger to read.
 pub(super) fn wait_for(path: &Path) -> Result<Store, Failure> {
-    writeln!(io::stderr(), "callgate: there is no ledger at {} yet: waiting", path.display()).ok();
+    complain(&format!("there is no ledger at {} yet: waiting", path.display()));
     loop {
         match Store::open_read_only(path) {
             Err(StoreError::Missing(_)) => pause()?,

@@ -35,7 +35,7 @@ pub(super) enum TaskKind {
 
 /// One call of a tool.
 #[derive(Debug, Deserialize)]
-pub(super) struct ToolCall {
+pub(super) struct BenchCall {
     pub(super) tool: String,
     pub(super) input: Box<RawValue>,
     #[serde(default)]
@@ -51,7 +51,7 @@ pub(super) struct BenchTask {
     #[serde(rename = "task")]
     pub(super) name: String,
     pub(super) kind: TaskKind,
-    pub(super) calls: Vec<ToolCall>,
+    pub(super) calls: Vec<BenchCall>,
 }
 
 /// The results of applying rules to a set of tasks.
@@ -95,7 +95,7 @@ pub(super) fn read_tasks(path: &Path) -> Result<Vec<BenchTask>, Failure> {
 /// Decides one call.
 fn outcome(
     policy: &Policy,
-    call: &ToolCall,
+    call: &BenchCall,
     home: &str,
     now: &Moment,
     unattended: Unattended,
@@ -123,7 +123,7 @@ impl BenchFigures {
     ) -> Self {
         let mut figures = Self::default();
         for task in tasks.into_iter().filter(|task| !task.calls.is_empty()) {
-            let decide = |call: &ToolCall| outcome(policy, call, home, now, unattended);
+            let decide = |call: &BenchCall| outcome(policy, call, home, now, unattended);
             figures.add(task.kind, &task.calls.iter().map(decide).collect::<Vec<_>>());
         }
         figures

@@ -54,7 +54,7 @@ pub(super) fn install(config: &Config, words: &[String]) -> Result<(), Failure> 
     systemctl(&["daemon-reload"])?;
     systemctl(&["enable", UNIT])?;
     systemctl(&["restart", UNIT])?;
-    tell(config, &path, &own)
+    report(config, &path, &own)
 }
 
 /// Stops the service and removes its unit.
@@ -193,7 +193,7 @@ fn run(arguments: &[&str]) -> Result<String, ProgramError> {
 }
 
 /// Says what was done, and who can answer now.
-fn tell(config: &Config, path: &Path, own: &Path) -> Result<(), Failure> {
+fn report(config: &Config, path: &Path, own: &Path) -> Result<(), Failure> {
     let me = invocation::command(config);
     let mut out = io::stdout().lock();
     let Some(who) = answerers(config) else {

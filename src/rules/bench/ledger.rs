@@ -7,7 +7,7 @@ use callgate_store::{Filter, Store, StoreError};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{BenchTask, TaskKind, ToolCall};
+use super::{BenchCall, BenchTask, TaskKind};
 
 /// How many entries are read from the ledger at once.
 const PAGE: usize = 1_000;
@@ -19,7 +19,7 @@ pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreErro
     let kinds = ["asked", "decided", "ran"].map(str::to_owned).to_vec();
     let filter = Filter { kinds, ..Filter::default() };
     let mut open: BTreeMap<String, Value> = BTreeMap::new();
-    let mut sessions: BTreeMap<String, Vec<ToolCall>> = BTreeMap::new();
+    let mut sessions: BTreeMap<String, Vec<BenchCall>> = BTreeMap::new();
     let mut unwanted = Vec::new();
     let mut after = 0;
     loop {
@@ -65,9 +65,9 @@ fn words(value: &Value) -> String {
 }
 
 /// Returns the call of an entry, if it contains the input.
-fn call(body: &Value, tool: &str, input: &str) -> Option<ToolCall> {
+fn call(body: &Value, tool: &str, input: &str) -> Option<BenchCall> {
     let input = body.get(input).filter(|input| input.is_object())?;
-    Some(ToolCall {
+    Some(BenchCall {
         tool: words(&body[tool]),
         input: RawValue::from_string(input.to_string()).ok()?,
         cwd: body["cwd"].as_str().map(ToOwned::to_owned),
