@@ -118,7 +118,7 @@ fn figures_are_counted_by_task() {
     fs::write(&file, "{\"suite\": 1}\n").unwrap();
     let told = bench(home.path(), &arguments);
     assert_eq!(told.status.code(), Some(1));
-    assert!(told.stderr.contains("line 1 is no task"), "{}", told.stderr);
+    assert!(told.stderr.contains("line 1 is not a task"), "{}", told.stderr);
 }
 
 #[test]
